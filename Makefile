@@ -1,0 +1,77 @@
+# One command a job; `make` alone lists them.
+# Only relative paths are used as targets, so the tree may live in a directory with spaces in its name.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+STAMP := $(VENV)/.installed
+
+# This tree's sources come first, also when .venv was moved or copied here from elsewhere.
+export PYTHONPATH := $(CURDIR)/src
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# numba does not notice a change in a helper of another file: tests start from an empty cache.
+# The signals are named because make passes them on a second time, in the middle of the clearing away.
+define with_empty_cache
+cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
+trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
+endef
+
+.PHONY: help setup test test-slow lint format bench demo lock clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(STAMP) ## create .venv and install the project with its development tools
+
+$(STAMP): pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make setup PYTHON=...")'
+	@$(RUN) -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear $(VENV)
+	$(RUN) -m pip install --quiet --constraint constraints.txt hatchling editables
+	$(RUN) -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	@touch $(STAMP)
+
+test: lint ## lint, then every test but the slow ones, docstrings and README included
+	@$(with_empty_cache) $(RUN) -m pytest $(PYTEST_ARGS)
+
+test-slow: setup ## every test, the slow ones included
+	@$(with_empty_cache) $(RUN) -m pytest -m "" $(PYTEST_ARGS)
+
+lint: setup ## style, formatting, types and import layers; changes nothing
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(RUN) $(VENV)/bin/lint-imports --no-logo
+
+format: setup ## put the code in order: formatting and the safe style fixes
+	$(RUN) -m ruff check --fix .
+	$(RUN) -m ruff format .
+
+bench: setup ## measure; options in BENCH_ARGS
+	$(RUN) -m benchmarks.foundation $(BENCH_ARGS)
+
+demo: setup ## a short tour on the terminal
+	$(RUN) -m separatrix.demo
+
+lock: ## write constraints.txt anew from the newest versions that fit (needs the network)
+	@work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
+	"$(PYTHON)" -m venv "$$work/venv"; \
+	"$$work/venv/bin/python" -m pip install --quiet '.[dev]'; \
+	{ echo '# Exact versions of the development set. To refresh it: make lock'; \
+	  "$$work/venv/bin/python" -m pip freeze --exclude separatrix; } > "$$work/constraints.txt"; \
+	if grep -vE '^(#.*|[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+)$$' "$$work/constraints.txt"; then \
+	  echo 'the lines above are not name==version; constraints.txt is left as it was' >&2; exit 1; fi; \
+	cat "$$work/constraints.txt" > constraints.txt
+	@echo "constraints.txt written; run 'make test' and read the difference before committing it"
+
+clean: ## remove .venv and everything that can be made again
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

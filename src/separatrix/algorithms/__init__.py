@@ -1,0 +1,1 @@
+"""Stage 2: from rows to a result, one file a method."""

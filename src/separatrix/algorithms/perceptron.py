@@ -1,0 +1,139 @@
+"""Rosenblatt's perceptron: add every misclassified row until none is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ..errors import InputError
+from ..progress import Progress
+from ..result import Floats, Result, Status
+from ..rows.memory import Rows
+from .run import Run, normalise
+from .working_set import solve_working_set
+
+ORDERS = ("working_set", "cyclic", "shuffled", "worst")
+AVERAGES = (False, "averaged", "voted")
+
+
+def solve_perceptron(
+    rows: Rows,
+    *,
+    order: str = "working_set",
+    max_passes: int = 1000,
+    max_updates: int | None = None,
+    learning_rate: float = 1.0,
+    row_weights: Floats | None = None,
+    start: Floats | None = None,
+    renormalise: bool = False,
+    average: str | bool = False,
+    trace: bool = False,
+    seed: int | np.random.Generator | None = None,
+) -> Result:
+    """Separate the rows, or stop and say how far the run got.
+
+    Every order corrects mistakes only, so Novikoff's theorem holds for all of them: from zero
+    weights, at most ``(R / margin)**2`` updates (twice that with more than two classes).
+
+    Parameters
+    ----------
+    rows : Rows
+    order : {"working_set", "cyclic", "shuffled", "worst"}
+        Which mistake is corrected next. Averaging and renormalising need every row visited in
+        turn: with them, "working_set" means "shuffled".
+    max_passes, max_updates : int
+        Where to stop if no separator was found.
+    learning_rate : float
+        Scales every update; from zero weights it changes nothing but the scale.
+    row_weights : ndarray of shape (rows,), optional
+        Scales the updates of each row.
+    start : ndarray, optional
+        The first weights; zeros if not given.
+    renormalise : bool
+        Scale the weights to length one after each update. Novikoff's bound does not hold then.
+    average : {False, "averaged", "voted"}
+    trace : bool
+        Keep every update.
+    seed : int or Generator, optional
+        For the shuffles.
+
+    Returns
+    -------
+    Result
+    """
+    if order not in ORDERS:
+        raise InputError(f"The order must be one of {', '.join(ORDERS)}. Got {order!r} instead.")
+    if order == "working_set" and (average or renormalise):
+        order = "shuffled"
+    if average and order == "worst":
+        raise InputError(
+            "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead."
+        )
+    steps = np.full(1, learning_rate) if row_weights is None else learning_rate * row_weights
+    with Progress() as progress:
+        run = Run(
+            rows,
+            start=np.zeros(rows.weights_shape) if start is None else start,
+            steps=steps,
+            max_passes=max_passes,
+            max_updates=max_updates,
+            averaging=average == "averaged",
+            logging=trace or average == "voted",
+            progress=progress,
+        )
+        if order == "working_set":
+            method: Callable[[Run], None] = solve_working_set
+        elif order == "worst":
+            method = lambda run: _worst(run, renormalise)  # noqa: E731
+        else:
+            generator = np.random.default_rng(seed) if order == "shuffled" else None
+            method = lambda run: _passes(run, generator, renormalise)  # noqa: E731
+        interrupted = False
+        try:
+            method(run)
+        except KeyboardInterrupt:
+            interrupted = True
+    status = Status.INTERRUPTED if interrupted else _status(run)
+    return run.finish(status, order, voted=average == "voted", trace=trace, renormalise=renormalise)
+
+
+def _status(run: Run) -> Status:
+    if run.cycle is not None:
+        return Status.INSEPARABLE
+    return Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
+
+
+def _passes(run: Run, shuffle: np.random.Generator | None, renormalise: bool) -> None:
+    """Pass after pass over every row, in order or shuffled."""
+    visit = _visit_renormalised if renormalise else Run.visit
+    while not run.out_of_passes and run.cycle is None:
+        before = run.mistakes
+        run.tally.floor[0] = np.inf
+        complete = visit(run, run.rows.order if shuffle is None else shuffle.permutation(run.rows.order))
+        clean = complete and run.mistakes == before
+        run.end_pass(errors=0 if clean else None, lower=run.clean_margin() if clean else -np.inf)
+        if clean or not complete:
+            return
+
+
+def _worst(run: Run, renormalise: bool) -> None:
+    """Correct the most violated row, look at all rows again."""
+    while not run.out_of_passes and run.cycle is None:
+        found = run.scan()
+        if found.mistakes == 0 or run.out_of_updates:
+            return
+        run.learn(run.rows, found.rows[:1], run.steps)
+        if renormalise:
+            normalise(run.weights)
+
+
+def _visit_renormalised(run: Run, order: np.ndarray) -> bool:
+    """Visit every row, with weights of length one after each update."""
+    for position in range(order.size):
+        before = run.mistakes
+        if not run.learn(run.rows, order[position : position + 1], run.steps):
+            return False
+        if run.mistakes > before:
+            normalise(run.weights)
+    return True

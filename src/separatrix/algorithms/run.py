@@ -1,0 +1,285 @@
+"""The state of a perceptron run: what every order of visiting the rows shares."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import loops
+from ..errors import InputError, NumericOverflowError
+from ..progress import Progress
+from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, Votes
+from ..rows import threads
+from ..rows.memory import Rows, Scan
+
+LOG_ROOM = 1 << 14
+TRACE_ROOM = 1 << 31
+BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
+AHEAD = 1 << 18  # numbers checked by each thread when mistakes have become rare
+EXACT = 2.0**52
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The state at an earlier pass boundary, to be recognised when it comes back."""
+
+    passes: int
+    weights: Floats
+    counts: Ints
+
+
+class Run:
+    """Weights, counts and history of a run; it learns when told which rows to visit."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        *,
+        start: Floats,
+        steps: Floats,
+        max_passes: int,
+        max_updates: int | None,
+        averaging: bool = False,
+        logging: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.rows = rows
+        self.start = start
+        self.weights = start.copy()
+        self.steps = steps
+        self.max_passes = max_passes
+        self.passes = 0
+        self.history: list[PassRecord] = []
+        self.log: list[Ints] = []
+        self.progress = progress
+        self.cycle: Cycle | None = None
+        rivals = 1 if rows.n_classes == 2 else rows.n_classes
+        limit = np.iinfo(np.int64).max if max_updates is None else max_updates
+        self.tally = loops.Tally(
+            counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
+            average=np.zeros(start.shape if averaging else (0,) * start.ndim),
+            log=np.zeros((LOG_ROOM if logging else 0, 3), dtype=np.int64),
+            floor=np.full(1, np.inf),
+            clock=np.array([0, 0, limit, 0], dtype=np.int64),
+        )
+        self._snapshot: Snapshot | None = None
+        self._recorded = 0
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made so far."""
+        return int(self.tally.clock[loops.MISTAKES])
+
+    @property
+    def out_of_updates(self) -> bool:
+        """Whether max_updates has been reached."""
+        return bool(self.tally.clock[loops.MISTAKES] >= self.tally.clock[loops.LIMIT])
+
+    @property
+    def out_of_passes(self) -> bool:
+        """Whether max_passes has been reached."""
+        return self.passes >= self.max_passes
+
+    def visit(self, order: Ints) -> bool:
+        """Visit the rows of ``order`` once; return whether all of them were visited.
+
+        Where mistakes have become rare, threads check the rows ahead under the present weights;
+        what they found holds as long as no mistake comes before it, so the outcome is that of one
+        thread, bit by bit.
+        """
+        per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
+        ahead = max(1, AHEAD // per_row)
+        position, quiet = 0, False
+        while position < order.size:
+            if quiet and order.size - position >= 2 * ahead:
+                seen, clean = self._look_ahead(order[position : position + 2 * ahead], ahead)
+                position += seen
+                if clean:
+                    ahead *= 2
+                    continue
+                ahead, quiet = max(1, AHEAD // per_row), False
+            size = ahead if order.size * per_row > threads.WORTH_A_THREAD else BLOCK // per_row + 1
+            part, before = order[position : position + size], self.mistakes
+            position += (seen := self.learn(self.rows, part, self.steps))
+            if seen < part.size and self.out_of_updates:
+                return False
+            quiet = self.mistakes == before and threads.n_threads() > 1
+        return True
+
+    def learn(self, rows: Rows, order: Ints, steps: Floats) -> int:
+        """Learn from some rows; return how many were visited before a limit was met."""
+        seen = 0
+        while True:
+            seen += loops.learn(rows.storage, order[seen:], self.weights, steps, self.tally)
+            if seen == order.size or self.out_of_updates:
+                return seen
+            self.flush_log()
+
+    def _look_ahead(self, order: Ints, half: int) -> tuple[int, bool]:
+        """Check two halves at once; return how many rows come before the first mistake, and if none."""
+        floor = np.full(1, np.inf)
+        future = threads.submit(loops.first_mistake, self.rows.storage, order[half:], self.weights, floor)
+        seen = loops.first_mistake(self.rows.storage, order[:half], self.weights, self.tally.floor)
+        beyond = future.result()  # also: nobody reads the weights when they change next
+        if seen == half:
+            seen += beyond
+            self.tally.floor[0] = min(self.tally.floor[0], floor[0])
+        self.tally.clock[loops.VISITS] += seen
+        return seen, seen == order.size
+
+    def flush_log(self, members: Ints | None = None) -> None:
+        """Move the logged mistakes out of the loop's buffer."""
+        length = self.tally.clock[loops.LOGGED]
+        if length:
+            entries = self.tally.log[:length].copy()
+            if members is not None:
+                entries[:, 0] = members[entries[:, 0]]
+            self.log.append(entries)
+            self.tally.clock[loops.LOGGED] = 0
+
+    def scan(self, limit: int = 1) -> Scan:
+        """Look at every row; counts as a pass."""
+        found = self.rows.scan(self.weights, limit)
+        self.end_pass(errors=found.mistakes, lower=self._per_norm(float(found.scores[0])))
+        return found
+
+    def end_pass(self, *, errors: int | None = None, lower: float = -np.inf) -> None:
+        """Record a reading of every row, and look whether the state has come back."""
+        self.passes += 1
+        mistakes = self.mistakes - self._recorded
+        self._recorded = self.mistakes
+        upper = self.margin_upper()
+        self.history.append(PassRecord(mistakes, errors, lower, upper))
+        if not np.isfinite(upper):
+            raise NumericOverflowError(
+                f"The weights left the range of float64 after {self.mistakes} updates. Lower learning_rate "
+                "or the weights, or scale the columns, for example with StandardScaler."
+            )
+        self._look_for_cycle()
+        if self.progress is not None and self.progress.due():
+            self.progress.show(
+                f"perceptron: pass {self.passes} of {self.max_passes}, {self.mistakes} mistakes, "
+                f"best margin at most {upper:.3g}"
+            )
+
+    def margin_upper(self) -> float:
+        """|sum of a_i z_i| / sum of a_i for a = counts * steps: no margin is larger."""
+        mass = self._mass()
+        if mass == 0.0:
+            return self.rows.radius * (1.0 if self.weights.ndim == 1 else np.sqrt(2.0))
+        return float(np.linalg.norm(self.weights - self.start)) / mass
+
+    def _mass(self) -> float:
+        half = 1.0 if self.weights.ndim == 1 else 0.5
+        if self.steps.size == 1:
+            return half * float(self.steps[0]) * self.mistakes
+        return half * float(self.tally.counts.sum(axis=1) @ self.steps)
+
+    def _per_norm(self, score: float) -> float:
+        norm = float(np.linalg.norm(self.weights))
+        return score / norm if norm > 0.0 else 0.0
+
+    def clean_margin(self) -> float:
+        """The margin of the weights, after a pass in which they did not move."""
+        return self._per_norm(float(self.tally.floor[0]))
+
+    def _look_for_cycle(self) -> None:
+        """Compare with the kept snapshot; keep a new one after 1, 2, 4, 8, ... passes (Brent)."""
+        kept = self._snapshot
+        if kept is not None and self.mistakes > kept.counts.sum() and np.array_equal(self.weights, kept.weights):
+            multipliers = self.tally.counts - kept.counts
+            if self._proves(multipliers):
+                self.cycle = Cycle(kept.passes, self.passes, multipliers)
+                return
+        if self.passes & (self.passes - 1) == 0:
+            self._snapshot = Snapshot(self.passes, self.weights.copy(), self.tally.counts.copy())
+
+    def _proves(self, multipliers: Ints) -> bool:
+        """Whether the signed rows, so weighed, sum to exactly zero in arithmetic that cannot round."""
+        rows = self.rows
+        mass = float(multipliers.sum())
+        if self.steps.size > 1 or mass * rows.radius >= EXACT or not rows.integral:
+            return False
+        total = np.zeros_like(self.weights)
+        loops.combine(rows.storage, multipliers, np.ones(1), total)
+        return not total.any()
+
+    def finish(self, status: Status, order: str, *, voted: bool, trace: bool, renormalise: bool) -> Result:
+        """Close the run: the bracket, and what was asked to be kept."""
+        self.flush_log()
+        last = self.history[-1] if self.history else None
+        if last is None or last.errors is None or self.mistakes > self._recorded:
+            found = self.rows.scan(self.weights, 1)
+            errors, lower = found.mistakes, self._per_norm(float(found.scores[0]))
+        else:
+            errors, lower = last.errors, last.margin_lower
+        if errors == 0:
+            status = Status.SEPARATED
+        upper = self._combined_upper() if renormalise else self.margin_upper()
+        log = np.concatenate(self.log) if self.log else np.zeros((0, 3), dtype=np.int64)
+        visits = int(self.tally.clock[loops.VISITS])
+        return Result(
+            status=status,
+            weights=self.weights,
+            counts=self.tally.counts,
+            errors=errors,
+            passes=self.passes,
+            radius=self.rows.radius,
+            margin_lower=lower,
+            margin_upper=upper,
+            history=tuple(self.history),
+            order=order,
+            average=self.averaged(),
+            votes=_votes(log, visits) if voted else None,
+            trace=self._trace(log, renormalise) if trace else None,
+            cycle=self.cycle,
+        )
+
+    def averaged(self) -> Floats | None:
+        """The mean of the weights over every visit."""
+        if self.tally.average.size == 0:
+            return None
+        visits = max(1, int(self.tally.clock[loops.VISITS]))
+        mean: Floats = self.weights - self.tally.average / visits
+        return mean
+
+    def _combined_upper(self) -> float:
+        """The upper bound where the weights are not the combination: it is summed afresh."""
+        total = np.zeros_like(self.weights)
+        loops.combine(self.rows.storage, self.tally.counts, self.steps, total)
+        mass = self._mass()
+        return float(np.linalg.norm(total)) / mass if mass else self.margin_upper()
+
+    def _trace(self, log: Ints, renormalise: bool) -> Trace:
+        size = 8 * len(log) * self.weights.size
+        if size > TRACE_ROOM:
+            raise InputError(
+                f"A trace of {len(log)} updates would take {size / 1e9:.1f} GB. "
+                "Set max_updates to keep the first updates only, or fit without a trace."
+            )
+        weights = np.empty((len(log), *self.weights.shape))
+        scores = np.empty(len(log))
+        current = self.start.copy()
+        step = len(log) if not renormalise else 1
+        for first in range(0, len(log), max(1, step)):
+            part = slice(first, first + step)
+            loops.replay(self.rows.storage, log[part], current, self.steps, weights[part], scores[part])
+            if renormalise:
+                normalise(current)
+                weights[part] = current
+        return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights)
+
+
+def normalise(weights: Floats) -> None:
+    """Scale the weights to length one, in place; zero stays zero."""
+    norm = np.linalg.norm(weights)
+    if norm > 0.0:
+        weights /= norm
+
+
+def _votes(log: Ints, visits: int) -> Votes:
+    """Survival counts: the m-th weights were in force from one mistake's visit to the next."""
+    times: Any = np.concatenate([[0], log[:, 2], [visits]])
+    return Votes(log[:, 0].copy(), log[:, 1].copy(), np.diff(times))

@@ -1,0 +1,34 @@
+"""Every exception and warning that separatrix raises on purpose."""
+
+from __future__ import annotations
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = [
+    "ConvergenceWarning",
+    "InputError",
+    "InputTypeError",
+    "LabelError",
+    "NumericOverflowError",
+    "SeparatrixError",
+]
+
+
+class SeparatrixError(Exception):
+    """Base of every error of this library."""
+
+
+class InputError(SeparatrixError, ValueError):
+    """The rows or the parameters cannot be used as they are."""
+
+
+class InputTypeError(SeparatrixError, TypeError):
+    """The input is of a kind that cannot hold numbers."""
+
+
+class LabelError(InputError):
+    """The labels cannot be separated: too few classes, or not class labels at all."""
+
+
+class NumericOverflowError(SeparatrixError, OverflowError):
+    """A number of the run left the range of float64."""

@@ -1,0 +1,481 @@
+"""Compiled inner loops: every loop serves dense and sparse rows, two classes and many.
+
+The storage of the rows decides ``row_output`` and ``add_row``; the shape of the weights decides
+``row_score`` and ``correct``: a vector means two classes (the sign of the label is applied on the
+fly), a matrix means one weight vector a class. The lift is applied on the fly too: where
+``rows.lift`` is set, the last weight is the intercept. All compiled code lives in this file,
+because a cached loop is not compiled again when a helper in another file changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+# Sums may be reordered (SIMD); nothing else of IEEE arithmetic is given up. No loop allocates, so
+# numba's reference counting is off: on rows of 100 numbers it took half of the time.
+OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy", "_nrt": False}
+INLINED = {**OPTIONS, "forceinline": True}
+
+# Clock entries of a Tally.
+VISITS, MISTAKES, LIMIT, LOGGED = 0, 1, 2, 3
+
+
+def loop(function: Callable[..., Any]) -> Any:
+    """Compile to machine code that runs without the interpreter lock."""
+    try:
+        return numba.njit(cache=True, nogil=True, **OPTIONS)(function)
+    except RuntimeError:  # no writable place for a cache: compile afresh in each process
+        return numba.njit(nogil=True, **OPTIONS)(function)
+
+
+class DenseRows(NamedTuple):
+    """A matrix of any real type and memory order, with the class code of each row."""
+
+    values: Any
+    labels: Any
+    lift: Any
+
+
+class SparseRows(NamedTuple):
+    """The three arrays of a CSR matrix, with the class code of each row."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    labels: Any
+    lift: Any
+
+
+class Gram(NamedTuple):
+    """Inner products of a working set, row by row as they are asked for.
+
+    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
+    ``used[0]`` slots are filled; ``scratch`` has room for one lifted row.
+    """
+
+    products: Any
+    slots: Any
+    used: Any
+    scratch: Any
+
+
+class Tally(NamedTuple):
+    """What a run keeps as it learns.
+
+    ``counts[i, r]`` updates on row i (against rival r; one column for two classes), ``average``
+    the sum that lazy averaging needs (empty when not asked for), ``log`` the (row, rival, visit)
+    of each mistake (empty when not asked for), ``floor`` the smallest score since it was reset,
+    ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
+    """
+
+    counts: Any
+    average: Any
+    log: Any
+    floor: Any
+    clock: Any
+
+
+# Sparse loops cast indices to unsigned numbers: numba then omits Python's counting from the end,
+# which cost half of their time.
+
+
+def is_dense(rows: Any) -> bool:
+    """Tell whether numba sees the rows as dense (compile time)."""
+    return isinstance(rows, types.NamedTuple) and rows.instance_class is DenseRows
+
+
+def row_output(rows: Any, i: int, w: Any) -> float:
+    """Return <w, lift(x_i)>, unsigned."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_output, jit_options=INLINED)
+def _row_output(rows: Any, i: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any) -> Any:
+        values = rows.values
+        columns = values.shape[1]
+        total = 0.0
+        for j in range(columns):
+            total += values[i, j] * w[j]
+        if rows.lift:
+            total += w[columns]
+        return total
+
+    def sparse(rows: Any, i: Any, w: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        total = 0.0
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            total += data[p] * w[np.uint64(indices[p])]
+        if rows.lift:
+            total += w[w.shape[0] - 1]
+        return total
+
+    return dense if is_dense(rows) else sparse
+
+
+def add_row(rows: Any, i: int, w: Any, step: float) -> None:
+    """Add ``step * lift(x_i)`` to ``w`` in place."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(add_row, jit_options=INLINED)
+def _add_row(rows: Any, i: Any, w: Any, step: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any, step: Any) -> Any:
+        x = rows.values[i]
+        columns = x.shape[0]
+        for j in range(columns):
+            w[j] += step * x[j]
+        if rows.lift:
+            w[columns] += step
+
+    def sparse(rows: Any, i: Any, w: Any, step: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            w[np.uint64(indices[p])] += step * data[p]
+        if rows.lift:
+            w[w.shape[0] - 1] += step
+
+    return dense if is_dense(rows) else sparse
+
+
+def squared_norm(rows: Any, i: int) -> float:
+    """Return |lift(x_i)|^2."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(squared_norm, jit_options=INLINED)
+def _squared_norm(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        x = rows.values[i]
+        total = 0.0
+        for j in range(x.shape[0]):
+            value = np.float64(x[j])
+            total += value * value
+        return total + rows.lift
+
+    def sparse(rows: Any, i: Any) -> Any:
+        data = rows.data
+        total = 0.0
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            value = np.float64(data[p])
+            total += value * value
+        return total + rows.lift
+
+    return dense if is_dense(rows) else sparse
+
+
+def row_integral(rows: Any, i: int) -> bool:
+    """Whether every value of row i is a whole number."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_integral, jit_options=INLINED)
+def _row_integral(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        values = rows.values
+        for j in range(values.shape[1]):
+            if np.floor(values[i, j]) != values[i, j]:
+                return False
+        return True
+
+    def sparse(rows: Any, i: Any) -> Any:
+        data = rows.data
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            if np.floor(data[p]) != data[p]:
+                return False
+        return True
+
+    return dense if is_dense(rows) else sparse
+
+
+def row_score(rows: Any, i: int, w: Any) -> tuple[float, int]:
+    """Return the signed score of row i and the rival class it was scored against."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_score, jit_options=INLINED)
+def _row_score(rows: Any, i: Any, w: Any) -> Any:
+    def binary(rows: Any, i: Any, w: Any) -> Any:
+        return (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w), 0
+
+    def multiclass(rows: Any, i: Any, w: Any) -> Any:
+        own = rows.labels[i]
+        best, rival = -np.inf, -1
+        for c in range(w.shape[0]):
+            if c != own:
+                output = row_output(rows, i, w[c])
+                if rival < 0 or not output <= best:
+                    best, rival = output, c
+        return row_output(rows, i, w[own]) - best, rival
+
+    return binary if w.ndim == 1 else multiclass
+
+
+def correct(rows: Any, i: int, rival: int, w: Any, step: float) -> None:
+    """Move ``w`` a step towards the label of row i: the perceptron's update.
+
+    With one weight vector a class, half of the step goes to the row's own class and half away
+    from the rival, so that two classes give ``w[1] - w[0]`` equal to the binary weights.
+    """
+    raise NotImplementedError("compiled only")
+
+
+@overload(correct, jit_options=INLINED)
+def _correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
+    def binary(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
+        add_row(rows, i, w, (2.0 * rows.labels[i] - 1.0) * step)
+
+    def multiclass(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
+        add_row(rows, i, w[rows.labels[i]], 0.5 * step)
+        add_row(rows, i, w[rival], -0.5 * step)
+
+    return binary if w.ndim == 1 else multiclass
+
+
+@loop
+def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
+    """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
+
+    Keeps ``w == start + sum_i steps[i] * counts[i] * z_i``: the counts are half of the proof.
+    Returns how many rows were visited: fewer than asked when the allowed mistakes or the log's
+    room ran out before a mistake.
+    """
+    clock, last = tally.clock, steps.shape[0] - 1
+    averaging, logging = tally.average.size > 0, tally.log.shape[0] > 0
+    for position in range(order.shape[0]):
+        i = order[position]
+        score, rival = row_score(rows, i, w)
+        if score < tally.floor[0]:
+            tally.floor[0] = score
+        if not score > 0.0:
+            if clock[MISTAKES] >= clock[LIMIT]:
+                return position
+            step = steps[min(i, last)]
+            if logging:
+                if clock[LOGGED] == tally.log.shape[0]:
+                    return position
+                tally.log[clock[LOGGED], 0] = i
+                tally.log[clock[LOGGED], 1] = rival
+                tally.log[clock[LOGGED], 2] = clock[VISITS]
+                clock[LOGGED] += 1
+            correct(rows, i, rival, w, step)
+            if averaging:
+                correct(rows, i, rival, tally.average, step * clock[VISITS])
+            tally.counts[i, rival] += 1
+            clock[MISTAKES] += 1
+        clock[VISITS] += 1
+    return order.shape[0]
+
+
+@loop
+def first_mistake(rows: Any, order: Any, w: Any, floor: Any) -> int:
+    """Return the position of the first mistake in ``order``, or its length; lower ``floor``.
+
+    The mistake's own score goes into ``floor`` too.
+    """
+    for position in range(order.shape[0]):
+        score, _ = row_score(rows, order[position], w)
+        if score < floor[0]:
+            floor[0] = score
+        if not score > 0.0:
+            return position
+    return order.shape[0]
+
+
+@loop
+def sift_down(scores: Any, rows: Any) -> None:
+    """Restore the heap (largest score on top) after its top was replaced."""
+    size = scores.shape[0]
+    hole, score, row = 0, scores[0], rows[0]
+    while True:
+        child = 2 * hole + 1
+        if child >= size:
+            break
+        if child + 1 < size and scores[child + 1] > scores[child]:
+            child += 1
+        if scores[child] <= score:
+            break
+        scores[hole], rows[hole] = scores[child], rows[child]
+        hole = child
+    scores[hole], rows[hole] = score, row
+
+
+@loop
+def look(rows: Any, order: Any, w: Any, lowest_scores: Any, lowest_rows: Any) -> int:
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes.
+
+    ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1; they are a heap whose top is
+    the largest score kept. A score that is not a number is kept as minus infinity.
+    """
+    mistakes = 0
+    for position in range(order.shape[0]):
+        i = order[position]
+        score, _ = row_score(rows, i, w)
+        if score != score:
+            score = -np.inf
+        if not score > 0.0:
+            mistakes += 1
+        if score < lowest_scores[0]:
+            lowest_scores[0], lowest_rows[0] = score, i
+            sift_down(lowest_scores, lowest_rows)
+    return mistakes
+
+
+@loop
+def measure(rows: Any, start: int, stop: int, norms: Any) -> int:
+    """Fill the squared norms of the lifted rows; return the first row that is not finite, or -1."""
+    worst = -1
+    for i in range(start, stop):
+        norms[i] = squared_norm(rows, i)
+        if worst < 0 and not norms[i] < np.inf:
+            worst = i
+    return worst
+
+
+@loop
+def integral(rows: Any, start: int, stop: int) -> bool:
+    """Whether every value of the rows from start to stop is a whole number."""
+    for i in range(start, stop):
+        if not row_integral(rows, i):
+            return False
+    return True
+
+
+@loop
+def fill_outputs(rows: Any, start: int, stop: int, w: Any, outputs: Any) -> None:
+    """Fill ``outputs[i, c]`` with <w[c], lift(x_i)> for the rows from start to stop."""
+    for i in range(start, stop):
+        for c in range(w.shape[0]):
+            outputs[i, c] = row_output(rows, i, w[c])
+
+
+@loop
+def replay(rows: Any, log: Any, w: Any, steps: Any, weights_after: Any, scores_before: Any) -> None:
+    """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
+    last = steps.shape[0] - 1
+    for m in range(log.shape[0]):
+        i, rival = log[m, 0], log[m, 1]
+        scores_before[m], _ = row_score(rows, i, w)
+        correct(rows, i, rival, w, steps[min(i, last)])
+        weights_after[m] = w
+
+
+@loop
+def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
+    """Add ``sum_i steps[i] * counts[i] * z_i`` to ``w``."""
+    last = steps.shape[0] - 1
+    for i in range(counts.shape[0]):
+        for rival in range(counts.shape[1]):
+            if counts[i, rival] != 0:
+                correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
+
+
+def lowest(labels: Any, outputs: Any) -> tuple[float, int, int]:
+    """Return the smallest signed score, its row and its rival; ties go to the first row."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(lowest, jit_options=INLINED)
+def _lowest(labels: Any, outputs: Any) -> Any:
+    def binary(labels: Any, outputs: Any) -> Any:
+        # Four running minima hide the latency of the comparison.
+        size = outputs.shape[0]
+        a = b = c = d = np.inf
+        i = 0
+        while i + 3 < size:
+            s = (2.0 * labels[i] - 1.0) * outputs[i]
+            t = (2.0 * labels[i + 1] - 1.0) * outputs[i + 1]
+            u = (2.0 * labels[i + 2] - 1.0) * outputs[i + 2]
+            v = (2.0 * labels[i + 3] - 1.0) * outputs[i + 3]
+            a = s if s < a else a
+            b = t if t < b else b
+            c = u if u < c else c
+            d = v if v < d else d
+            i += 4
+        while i < size:
+            s = (2.0 * labels[i] - 1.0) * outputs[i]
+            a = s if s < a else a
+            i += 1
+        best = min(min(a, b), min(c, d))
+        row = 0
+        while row < size and not (2.0 * labels[row] - 1.0) * outputs[row] <= best:
+            row += 1
+        return best, row, 0
+
+    def multiclass(labels: Any, outputs: Any) -> Any:
+        best, row, against = np.inf, 0, 0
+        for i in range(outputs.shape[1]):
+            own, top, rival = labels[i], -np.inf, -1
+            for c in range(outputs.shape[0]):
+                if c != own and (rival < 0 or not outputs[c, i] <= top):
+                    top, rival = outputs[c, i], c
+            score = outputs[own, i] - top
+            if score < best:
+                best, row, against = score, i, rival
+        return best, row, against
+
+    return binary if outputs.ndim == 1 else multiclass
+
+
+def shift(labels: Any, outputs: Any, i: int, rival: int, step: float, products: Any) -> None:
+    """Bring the outputs of the whole working set up to date after an update on row i."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(shift, jit_options=INLINED)
+def _shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
+    def binary(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
+        signed = (2.0 * labels[i] - 1.0) * step
+        for j in range(outputs.shape[0]):
+            outputs[j] += signed * products[j]
+
+    def multiclass(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
+        own, half = labels[i], 0.5 * step
+        for j in range(outputs.shape[1]):
+            outputs[own, j] += half * products[j]
+            outputs[rival, j] -= half * products[j]
+
+    return binary if outputs.ndim == 1 else multiclass
+
+
+@loop
+def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -> bool:
+    """Correct the most violated row of a working set until none is violated.
+
+    ``outputs`` are the outputs of the rows under the weights, kept up to date by the inner
+    products; the counts tell the caller how to move the weights. Returns whether it ended clean;
+    it ends early when the allowed mistakes, the log's room or the free slots run out.
+    """
+    clock, last = tally.clock, steps.shape[0] - 1
+    while True:
+        score, i, rival = lowest(rows.labels, outputs)
+        if score > 0.0:
+            return True
+        if clock[MISTAKES] >= clock[LIMIT] or not score > -np.inf:
+            return False
+        if tally.log.shape[0] > 0 and clock[LOGGED] == tally.log.shape[0]:
+            return False
+        slot = gram.slots[i]
+        if slot < 0:
+            slot = gram.used[0]
+            if slot == gram.products.shape[0]:
+                return False
+            gram.scratch[:] = 0.0
+            add_row(rows, i, gram.scratch, 1.0)
+            for j in range(gram.slots.shape[0]):
+                gram.products[slot, j] = row_output(rows, j, gram.scratch)
+            gram.slots[i] = slot
+            gram.used[0] += 1
+        if tally.log.shape[0] > 0:
+            tally.log[clock[LOGGED], 0] = i
+            tally.log[clock[LOGGED], 1] = rival
+            clock[LOGGED] += 1
+        shift(rows.labels, outputs, i, rival, steps[min(i, last)], gram.products[slot])
+        tally.counts[i, rival] += 1
+        clock[MISTAKES] += 1

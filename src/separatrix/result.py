@@ -1,0 +1,168 @@
+"""What a run gives back: how it ended, what it learnt, and how it got there."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Status(enum.Enum):
+    """How a run ended; each member is its own explanation."""
+
+    SEPARATED = "A separator was found: the last look at every row found no mistake."
+    INSEPARABLE = "No hyperplane separates these rows: the weights came back to an earlier state."
+    PASS_LIMIT = "The pass limit came first; raise max_passes, or scale the columns."
+    UPDATE_LIMIT = "The update limit came first; raise max_updates, or scale the columns."
+    INTERRUPTED = "The run was interrupted; the weights are those reached so far."
+
+
+@dataclass(frozen=True)
+class PassRecord:
+    """One reading of every row.
+
+    Attributes
+    ----------
+    mistakes : int
+        Updates made since the last record.
+    errors : int or None
+        Rows that this reading found on the wrong side; None where the weights moved during it.
+    margin_lower, margin_upper : float
+        The bracket of the best margin known by then.
+    """
+
+    mistakes: int
+    errors: int | None
+    margin_lower: float
+    margin_upper: float
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """Every update of a run, in order.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (mistakes,)
+        The row that was corrected.
+    rivals : ndarray of shape (mistakes,)
+        The class it was taken for (0 with two classes).
+    scores : ndarray of shape (mistakes,)
+        Its score before the update: zero or less.
+    weights : ndarray of shape (mistakes, ...)
+        The weights after the update.
+    """
+
+    rows: Ints
+    rivals: Ints
+    scores: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Cycle:
+    """A proof that no separator exists: the weights of an integer run came back.
+
+    Every update moves the weights closer to any separator, so they cannot return if there is one.
+    ``multipliers[i, r]`` updates on row i against rival r were made in between; they are not
+    negative, not all zero, and the combination of signed rows that they weigh is exactly zero
+    (Gordan's certificate).
+
+    Attributes
+    ----------
+    first_pass, last_pass : int
+        The readings after which the weights were equal.
+    multipliers : ndarray of int64, shape (rows, rivals)
+    """
+
+    first_pass: int
+    last_pass: int
+    multipliers: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The outcome of a perceptron run.
+
+    Attributes
+    ----------
+    status : Status
+    weights : ndarray of shape (width,) or (classes, width)
+        The final weights; with a lift, the last coordinate is the intercept.
+    counts : ndarray of int64, shape (rows, rivals)
+        Updates on each row; one column for two classes, else one for each class it was taken for.
+    errors : int
+        Rows that the final weights get wrong; a tie is an error.
+    passes : int
+        How often every row was read: passes that learn and scans that only look.
+    radius : float
+        R, the largest norm of a lifted row.
+    margin_lower, margin_upper : float
+        A bracket of the best margin of the lifted rows, to rounding: the lower end is the margin of
+        the final weights (negative where rows are wrong), the upper end comes from the counts.
+    history : tuple of PassRecord
+    order : str
+        The order that was used.
+    average : ndarray or None
+        The mean of the weights over every visit, where it was asked for.
+    votes : Votes or None
+        The mistakes and survival counts of the voted perceptron, where it was asked for.
+    trace : Trace or None
+        Every update, where it was asked for.
+    cycle : Cycle or None
+        The proof of non-separability, where status is INSEPARABLE.
+    """
+
+    status: Status
+    weights: Floats
+    counts: Ints
+    errors: int
+    passes: int
+    radius: float
+    margin_lower: float
+    margin_upper: float
+    history: tuple[PassRecord, ...]
+    order: str
+    average: Floats | None = None
+    votes: Votes | None = None
+    trace: Trace | None = None
+    cycle: Cycle | None = None
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made in the whole run."""
+        return int(self.counts.sum())
+
+    @property
+    def mistake_counts(self) -> Ints:
+        """Updates on each row."""
+        total: Ints = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def separated(self) -> bool:
+        """Whether the weights separate every row."""
+        return self.status is Status.SEPARATED
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Every intermediate weight vector, as mistakes to replay.
+
+    The m-th weight vector is the start plus the first m corrections; it survived
+    ``survivals[m]`` visits.
+
+    Attributes
+    ----------
+    rows, rivals : ndarray of shape (mistakes,)
+    survivals : ndarray of shape (mistakes + 1,)
+    """
+
+    rows: Ints
+    rivals: Ints
+    survivals: Ints

@@ -1,0 +1,1 @@
+"""Stage 1: anything that holds data, seen as signed rows."""

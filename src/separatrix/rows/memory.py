@@ -1,0 +1,216 @@
+"""Rows in memory, dense or CSR, behind one type: scan, take, blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import loops
+from ..errors import InputError, NumericOverflowError
+from . import threads
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What one look at every row found: the mistakes, and the lowest scores with their rows."""
+
+    mistakes: int
+    rows: Ints
+    scores: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Labelled rows of a matrix that is never copied; sign and lift are applied as they are read.
+
+    Attributes
+    ----------
+    storage : DenseRows or SparseRows
+        The matrix and the class codes, as the compiled loops see them.
+    n_classes : int
+    n_columns : int
+        Columns of the matrix, without the lift.
+    order : ndarray of int64
+        The rows that count, in their order; rows of zero weight are not among them.
+    names : tuple of str or None
+        Column names, where the data came with them.
+    """
+
+    storage: Any
+    n_classes: int
+    n_columns: int
+    order: Ints
+    names: tuple[str, ...] | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Count the rows, those of zero weight included."""
+        return int(self.storage.labels.shape[0])
+
+    @property
+    def lifted(self) -> bool:
+        """Whether a coordinate of ones is appended to each row."""
+        return bool(self.storage.lift)
+
+    @property
+    def weights_shape(self) -> tuple[int, ...]:
+        """The shape of weights for these rows: one vector for two classes, else one a class."""
+        width = self.n_columns + self.lifted
+        return (width,) if self.n_classes == 2 else (self.n_classes, width)
+
+    @property
+    def numbers(self) -> int:
+        """How many stored numbers one pass reads: the unit of work."""
+        values = getattr(self.storage, "values", None)
+        return int(self.storage.data.size if values is None else values.size) + self.n_rows
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
+        norms = np.empty(self.n_rows)
+        ranges = threads.chunks(self.n_rows, self.numbers)
+        found = threads.run_all(loops.measure, [(self.storage, *each, norms) for each in ranges])
+        for row in found:
+            if row >= 0:
+                raise self._not_finite(row)
+        return norms
+
+    @cached_property
+    def radius(self) -> float:
+        """R: the largest norm of a lifted row that counts."""
+        return float(np.sqrt(self.squared_norms[self.order].max()))
+
+    @cached_property
+    def integral(self) -> bool:
+        """Whether every value is a whole number, so that sums do not round while they are small."""
+        ranges = threads.chunks(self.n_rows, self.numbers)
+        return all(threads.run_all(loops.integral, [(self.storage, *each) for each in ranges]))
+
+    def scan(self, weights: Floats, limit: int = 1) -> Scan:
+        """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores."""
+        limit = max(1, min(limit, self.order.size))
+        ranges = threads.chunks(self.order.size, self.numbers)
+        scores = np.full((len(ranges), limit), np.inf)
+        rows = np.full((len(ranges), limit), -1, dtype=np.int64)
+        mistakes = threads.run_all(
+            loops.look,
+            [
+                (self.storage, self.order[start:stop], weights, scores[part], rows[part])
+                for part, (start, stop) in enumerate(ranges)
+            ],
+        )
+        found = rows.ravel() >= 0
+        all_scores, all_rows = scores.ravel()[found], rows.ravel()[found]
+        kept = np.lexsort((all_rows, all_scores))[:limit]
+        return Scan(sum(mistakes), all_rows[kept], all_scores[kept])
+
+    def take(self, indices: Ints) -> Rows:
+        """Copy a few rows, in the given order, into rows of their own."""
+        storage = self.storage
+        if isinstance(storage, loops.DenseRows):
+            values = np.ascontiguousarray(storage.values[indices])
+            taken: Any = loops.DenseRows(values, storage.labels[indices], storage.lift)
+        else:
+            shape = (self.n_rows, self.n_columns)
+            part = sparse.csr_array((storage.data, storage.indices, storage.indptr), shape=shape)[indices]
+            taken = loops.SparseRows(
+                part.data, part.indices, part.indptr, storage.labels[indices], storage.lift
+            )
+        return replace(self, storage=taken, order=np.arange(len(indices)))
+
+    def blocks(self, numbers: int = 1 << 22) -> Iterator[tuple[int, Rows]]:
+        """Yield consecutive rows, about ``numbers`` numbers at a time, each with its first row's index."""
+        size = max(1, self.n_rows * numbers // max(1, self.numbers))
+        for start in range(0, self.n_rows, size):
+            stop = min(self.n_rows, start + size)
+            inside = self.order[np.searchsorted(self.order, start) : np.searchsorted(self.order, stop)]
+            yield start, replace(self, storage=self._slice(start, stop), order=inside - start)
+
+    def outputs(self, weights: Floats) -> Floats:
+        """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
+        matrix = np.atleast_2d(weights)
+        outputs = np.empty((self.n_rows, matrix.shape[0]))
+        ranges = threads.chunks(self.n_rows, self.numbers * matrix.shape[0])
+        threads.run_all(loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
+        return outputs
+
+    def _slice(self, start: int, stop: int) -> Any:
+        storage = self.storage
+        if isinstance(storage, loops.DenseRows):
+            return loops.DenseRows(storage.values[start:stop], storage.labels[start:stop], storage.lift)
+        return storage._replace(indptr=storage.indptr[start : stop + 1], labels=storage.labels[start:stop])
+
+    def _not_finite(self, row: int) -> Exception:
+        storage = self.storage
+        if isinstance(storage, loops.DenseRows):
+            values, columns = storage.values[row], np.arange(self.n_columns)
+        else:
+            part = slice(storage.indptr[row], storage.indptr[row + 1])
+            values, columns = storage.data[part], storage.indices[part]
+        bad = np.flatnonzero(~np.isfinite(values))
+        if bad.size:
+            column = int(columns[bad[0]])
+            name = f" ({self.names[column]!r})" if self.names else ""
+            kind = "NaN" if np.isnan(values[bad[0]]) else "infinity"
+            return InputError(
+                f"Input X contains {kind}: row {row}, column {column}{name}. Every value must be finite; "
+                "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
+            )
+        return NumericOverflowError(
+            f"Row {row} of X is too large: the square of its norm is beyond float64. "
+            "Scale the columns first, for example with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def as_rows(
+    X: Any,
+    labels: NDArray[Any],
+    *,
+    n_classes: int = 2,
+    lift: bool = True,
+    keep: NDArray[np.bool_] | None = None,
+    names: tuple[str, ...] | None = None,
+) -> Rows:
+    """See a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1) as rows, without copying.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (rows, columns)
+        Any real type; only types that the loops cannot read (half and extended precision,
+        foreign byte order) are converted.
+    labels : ndarray of shape (rows,)
+    n_classes : int
+    lift : bool
+        Append a coordinate of ones, so that the last weight is the intercept.
+    keep : boolean ndarray, optional
+        Which rows count.
+    names : tuple of str, optional
+        Column names for messages.
+    """
+    codes = np.ascontiguousarray(labels, dtype=np.int32)
+    order = np.arange(codes.size) if keep is None else np.flatnonzero(keep)
+    storage: Any
+    if sparse.issparse(X):
+        data, indices, indptr = _readable(X.data), X.indices, X.indptr
+        storage = loops.SparseRows(data, indices, indptr, codes, int(lift))
+    else:
+        storage = loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
+    return Rows(storage, n_classes, int(X.shape[1]), order, names)
+
+
+def _readable(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in a type that compiled code reads."""
+    if values.dtype == np.bool_:
+        return values.view(np.uint8)
+    if values.dtype.kind in "iuf" and values.dtype.isnative and values.dtype not in (np.float16, np.longdouble):
+        return values
+    return values.astype(np.float64)

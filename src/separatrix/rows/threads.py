@@ -1,0 +1,55 @@
+"""One pool of threads for the compiled loops, which run without the interpreter lock."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+# Below this many numbers to read, handing work to a thread costs more than it saves.
+WORTH_A_THREAD = 1 << 17
+
+_pool: ThreadPoolExecutor | None = None
+
+
+def n_threads() -> int:
+    """Count the cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
+    """Start a task in the pool."""
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(max(2, n_threads()), thread_name_prefix="separatrix")
+    return _pool.submit(task, *arguments)
+
+
+def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
+    """Run a task once for each tuple of arguments, the last one in this thread."""
+    others = [submit(task, *each) for each in arguments[:-1]]
+    own = task(*arguments[-1])
+    return [*(other.result() for other in others), own]
+
+
+def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
+    """Cut ``length`` rows, ``numbers`` numbers in all, into one range for each thread worth using."""
+    parts = max(1, min(n_threads(), numbers // WORTH_A_THREAD, length))
+    edges = [length * part // parts for part in range(parts + 1)]
+    return list(zip(edges[:-1], edges[1:], strict=True))
+
+
+def _forget_pool() -> None:
+    """Threads do not survive a fork; the child starts its own."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -1,0 +1,536 @@
+"""Laws of the generators: what they say about their rows holds in exact arithmetic."""
+
+from __future__ import annotations
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from separatrix import datasets
+from separatrix.datasets import make_multiclass, make_overlapping, make_rings, make_separable, make_xor
+
+EPS = Fraction(1, 2**52)
+
+settings.register_profile("datasets", deadline=None, max_examples=60)
+settings.load_profile("datasets")
+
+seeds = st.integers(0, 2**32 - 1)
+shares = st.floats(1e-6, 1 - 1e-6)
+radii = st.sampled_from([1.0, 0.37, 1e-9, 12345.678, 1e12])
+
+
+def exact(values):
+    """The same numbers as fractions, row by row."""
+    if sparse.issparse(values):
+        values = values.toarray()
+    return [exact(row) if np.ndim(row) else Fraction(float(row)) for row in values]
+
+
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b, strict=True) if x and y), Fraction())
+
+
+def square(a):
+    return dot(a, a)
+
+
+@st.composite
+def separable_problems(draw, **fixed):
+    n_columns = draw(st.integers(1, 9))
+    radius = draw(radii)
+    margin = radius * draw(shares)
+    room = radius - margin
+    intercept = draw(st.one_of(st.booleans(), st.floats(-0.99, 0.99).map(lambda share: share * room)))
+    options = {"intercept": intercept, "sparse": draw(st.booleans()), "density": draw(st.floats(0.01, 1))}
+    return make_separable(
+        draw(st.integers(3, 25)),
+        n_columns,
+        margin=margin,
+        radius=radius,
+        random_state=draw(seeds),
+        **(options | fixed),
+    )
+
+
+@st.composite
+def overlapping_problems(draw, **fixed):
+    n_columns = draw(st.integers(1, 9))
+    options = {
+        "noise": draw(st.floats(0, 1)),
+        "sparse": draw(st.booleans()),
+        "density": draw(st.floats(0.01, 1)),
+        "n_witnesses": draw(st.one_of(st.none(), st.integers(2, min(n_columns, 3) + 2))),
+    } | fixed
+    n_rows = draw(st.integers(11, 40))
+    return make_overlapping(n_rows, n_columns, radius=draw(radii), random_state=draw(seeds), **options)
+
+
+@st.composite
+def multiclass_problems(draw, **fixed):
+    n_classes = draw(st.integers(2, 6))
+    n_columns = draw(st.integers(1 if n_classes == 2 else 2, 8))
+    radius = draw(radii)
+    cosine = -1 / (n_classes - 1) if n_classes <= n_columns + 1 else np.cos(2 * np.pi / n_classes)
+    margin = draw(shares) * radius * (1 - cosine) / np.sqrt(n_classes)
+    options = {"sparse": draw(st.booleans()), "density": draw(st.floats(0.01, 1))} | fixed
+    return make_multiclass(
+        draw(st.integers(n_classes + 2, 25)),
+        n_columns,
+        n_classes,
+        margin=float(margin),
+        radius=radius,
+        random_state=draw(seeds),
+        **options,
+    )
+
+
+def exact_scores(problem):
+    u, b = exact(problem.weights), Fraction(problem.intercept)
+    return [int(sign) * (dot(u, x) + b) for sign, x in zip(problem.y, exact(problem.X), strict=True)]
+
+
+# Separable
+
+
+@given(separable_problems())
+def test_no_row_is_nearer_to_the_plane_than_the_margin(problem):
+    assert min(exact_scores(problem)) >= Fraction(problem.margin)
+
+
+@given(separable_problems())
+def test_the_margin_is_attained_in_each_class(problem):
+    assert problem.y[problem.tight_rows].tolist() == [1, -1]
+    scores = exact_scores(problem)
+    for row in problem.tight_rows:
+        assert scores[row] - Fraction(problem.margin) <= EPS * Fraction(problem.radius)
+
+
+@given(separable_problems())
+def test_the_normal_is_a_unit_vector_and_not_longer(problem):
+    assert (1 - 8 * EPS) ** 2 <= square(exact(problem.weights)) <= 1
+
+
+@given(separable_problems())
+def test_the_radius_is_attained_and_not_exceeded(problem):
+    longest = max(square(x) for x in exact(problem.X))
+    radius = Fraction(problem.radius)
+    assert (radius * (1 - 8 * EPS)) ** 2 <= longest <= radius**2
+
+
+@given(separable_problems())
+def test_no_plane_has_a_larger_affine_margin(problem):
+    positive, negative = (exact(problem.X[[row]])[0] for row in problem.tight_rows)
+    half_distance = [(a - b) / 2 for a, b in zip(positive, negative, strict=True)]
+    upper = Fraction(problem.margin) + 4 * EPS * Fraction(problem.radius)
+    assert square(half_distance) <= upper**2
+
+
+@given(separable_problems(intercept=False))
+def test_without_intercept_the_lifted_margin_is_the_same_number(problem):
+    assert problem.intercept == 0.0
+    lifted = [[*exact(problem.X[[row]])[0], Fraction(1)] for row in problem.tight_rows]
+    signs = [int(problem.y[row]) for row in problem.tight_rows]
+    mean = [
+        sum(sign * x for sign, x in zip(signs, column, strict=True)) / 2
+        for column in zip(*lifted, strict=True)
+    ]
+    assert mean[-1] == 0
+    assert square(mean) <= (Fraction(problem.margin) + 4 * EPS * Fraction(problem.radius)) ** 2
+
+
+@given(separable_problems())
+def test_the_classes_are_balanced(problem):
+    assert set(problem.y.tolist()) == {-1, 1}
+    assert abs(int(problem.y.sum())) <= 1
+
+
+@given(st.integers(1, 200), st.floats(1e-3, 1), seeds)
+def test_sparse_rows_store_what_the_density_says(n_columns, density, seed):
+    problem = make_separable(20, n_columns, sparse=True, density=density, random_state=seed)
+    width = min(n_columns, max(3, round(density * n_columns)))
+    assert isinstance(problem.X, sparse.csr_array)
+    assert problem.X.dtype == np.float64
+    assert problem.X.has_canonical_format
+    assert np.diff(problem.X.indptr).tolist() == [width] * 20
+    informative = np.flatnonzero(problem.weights)
+    assert informative.size == min(width, max(2, (width + 1) // 2))
+    assert (np.diff(problem.X[:, informative].tocsr().indptr) == informative.size).all()
+
+
+def test_sparse_rows_reach_every_column():
+    problem = make_separable(2000, 50, sparse=True, density=0.2, random_state=0)
+    stored = np.bincount(problem.X.indices, minlength=50)
+    drawn = stored[problem.weights == 0]
+    expected = 2000 * 5 / 45
+    assert np.abs(drawn - expected).max() < 6 * np.sqrt(expected)
+
+
+@given(st.floats(0.05, 0.5), st.integers(1, 6), seeds)
+def test_the_perceptron_stays_within_the_mistake_bound(margin, n_columns, seed):
+    problem = make_separable(30, n_columns, margin=margin, random_state=seed)
+    signed_rows = problem.y[:, np.newaxis] * problem.X
+    w = np.zeros(n_columns)
+    mistakes = 0
+    while (wrong := np.flatnonzero(signed_rows @ w <= 0)).size:
+        w += signed_rows[wrong[0]]
+        mistakes += 1
+        assert mistakes <= (problem.radius / problem.margin) ** 2
+
+
+@given(seeds)
+def test_a_small_margin_leaves_rows_near_the_plane(seed):
+    problem = make_separable(1000, 50, margin=0.001, random_state=seed)
+    scores = problem.y * (problem.X @ problem.weights)
+    # Uniform in the ball, a tenth of the rows and more would lie within 0.02 of the plane.
+    assert (scores < 0.021).mean() > 0.05
+
+
+@given(st.floats(-0.8, 0.8), seeds)
+def test_an_offset_that_is_given_is_the_offset(offset, seed):
+    assert make_separable(10, 3, intercept=offset, random_state=seed).intercept == offset
+
+
+@given(st.floats(0.01, 0.9), seeds)
+def test_a_random_offset_leaves_room_for_both_classes(margin, seed):
+    problem = make_separable(10, 3, margin=margin, intercept=True, random_state=seed)
+    assert 0 < abs(problem.intercept) <= (1 - margin) / 2
+
+
+def test_one_column_has_the_exact_normal():
+    assert abs(make_separable(10, 1, random_state=0).weights[0]) == 1.0
+
+
+@given(seeds)
+def test_more_columns_than_fit_a_block_of_rows_make_no_difference(seed):
+    n_rows = datasets.BLOCK + 3
+    problem = make_separable(n_rows, 3, margin=0.2, intercept=True, random_state=seed)
+    scores = problem.y * (problem.X @ problem.weights + problem.intercept)
+    assert scores.min() == pytest.approx(0.2, abs=1e-14)
+    assert (np.linalg.norm(problem.X, axis=1) <= 1 + 1e-14).all()
+
+
+@pytest.mark.slow
+def test_a_large_problem_takes_seconds():
+    start = time.perf_counter()
+    problem = make_separable(200_000, 100, margin=0.01, random_state=0)
+    assert time.perf_counter() - start < 5
+    assert (problem.y * (problem.X @ problem.weights)).min() == pytest.approx(0.01, abs=1e-14)
+
+
+# Overlapping
+
+
+@given(overlapping_problems())
+def test_the_witnesses_cancel_exactly(problem):
+    rows, multipliers = problem.witness_rows, problem.witness_weights
+    assert len(set(rows.tolist())) == rows.size == multipliers.size
+    assert multipliers.dtype.kind == "i"
+    assert (multipliers > 0).all()
+    lifted = [[*x, Fraction(1)] for x in exact(problem.X[rows])]
+    signed = [int(m) * int(sign) for m, sign in zip(multipliers, problem.y[rows], strict=True)]
+    assert all(dot(signed, column) == 0 for column in zip(*lifted, strict=True))
+
+
+@given(overlapping_problems())
+def test_the_witnesses_cancel_in_floats_too(problem):
+    rows = problem.witness_rows
+    assert not ((problem.witness_weights * problem.y[rows]) @ problem.X[rows]).any()
+
+
+@given(overlapping_problems())
+def test_no_row_of_an_overlapping_problem_exceeds_the_radius(problem):
+    assert all(square(x) <= Fraction(problem.radius) ** 2 for x in exact(problem.X))
+
+
+@given(overlapping_problems())
+def test_the_planted_plane_is_wrong_on_the_flipped_rows_and_on_no_other(problem):
+    scores = problem.y * (problem.X @ problem.weights)
+    others = np.setdiff1d(np.arange(problem.y.size), problem.witness_rows)
+    assert np.array_equal(others[scores[others] < 0], problem.flipped_rows)
+
+
+@given(st.floats(0, 1), st.integers(6, 200), seeds)
+def test_the_noise_is_the_share_of_flipped_labels(noise, n_rows, seed):
+    problem = make_overlapping(n_rows, 4, noise=noise, random_state=seed)
+    assert problem.flipped_rows.size == round(noise * (n_rows - 6))
+
+
+@given(st.integers(1, 6), seeds)
+def test_as_many_witnesses_as_the_space_allows_span_it(n_columns, seed):
+    problem = make_overlapping(30, n_columns, n_witnesses=n_columns + 2, random_state=seed)
+    witnesses = np.column_stack([problem.X[problem.witness_rows], np.ones(n_columns + 2)])
+    assert np.linalg.matrix_rank(witnesses) == n_columns + 1
+
+
+def test_two_witnesses_are_one_point_in_both_classes():
+    problem = make_overlapping(20, 3, n_witnesses=2, random_state=0)
+    first, second = problem.witness_rows
+    assert np.array_equal(problem.X[first], problem.X[second])
+    assert problem.y[first] == -problem.y[second]
+    assert problem.witness_weights.tolist() == [1, 1]
+
+
+def test_many_witnesses_still_cancel():
+    problem = make_overlapping(1000, 700, n_witnesses=702, random_state=0)
+    rows = problem.witness_rows
+    signed = problem.witness_weights * problem.y[rows]
+    assert signed.sum() == 0
+    assert not (signed @ problem.X[rows]).any()
+    assert all(dot(exact(signed), column) == 0 for column in exact(problem.X[rows].T[:20]))
+
+
+# The exclusive or
+
+
+def test_four_rows_are_the_classic_corners():
+    problem = make_xor()
+    corners = {tuple(x): int(label) for x, label in zip(problem.X.tolist(), problem.y, strict=True)}
+    assert corners == {(1.0, 1.0): -1, (-1.0, -1.0): -1, (1.0, -1.0): 1, (-1.0, 1.0): 1}
+
+
+@given(st.integers(4, 60), st.floats(0, 0.99), seeds)
+def test_the_product_of_the_columns_solves_the_exclusive_or(n_rows, noise, seed):
+    problem = make_xor(n_rows, noise=noise, random_state=seed)
+    lifted = np.column_stack([problem.X, problem.X.prod(axis=1)])
+    assert (problem.y * (lifted @ problem.weights)).min() == problem.margin
+    assert problem.margin >= (1 - noise) ** 2 * (1 - 1e-12)
+    assert np.abs(np.abs(problem.X) - 1).max() <= noise + 1e-15
+
+
+@given(st.integers(4, 60), st.floats(0, 0.99), seeds)
+def test_the_corners_prove_that_no_plane_solves_the_exclusive_or(n_rows, noise, seed):
+    problem = make_xor(n_rows, noise=noise, random_state=seed)
+    rows = problem.witness_rows
+    signed = problem.witness_weights * problem.y[rows]
+    assert signed.sum() == 0
+    assert not (signed @ problem.X[rows]).any()
+
+
+# Rings
+
+
+@st.composite
+def ring_problems(draw):
+    inner = draw(radii)
+    return make_rings(
+        draw(st.integers(4, 30)),
+        draw(st.integers(1, 6)),
+        inner=inner,
+        gap=inner * draw(st.floats(1e-6, 10)),
+        random_state=draw(seeds),
+    )
+
+
+@given(ring_problems())
+def test_the_gap_between_the_rings_is_exact_and_attained(problem):
+    squares = [square(x) for x in exact(problem.X)]
+    inside = [length for length, sign in zip(squares, problem.y, strict=True) if sign < 0]
+    outside = [length for length, sign in zip(squares, problem.y, strict=True) if sign > 0]
+    assert max(inside) == Fraction(problem.inner) ** 2
+    assert min(outside) == Fraction(problem.outer) ** 2
+    assert problem.outer == problem.inner + problem.gap
+
+
+@given(ring_problems())
+def test_the_radial_lift_separates_the_rings_by_the_margin(problem):
+    scores = exact_scores(lift_radially(problem))
+    tolerance = 4 * EPS * Fraction(problem.outer) ** 2
+    assert abs(min(scores) - Fraction(problem.margin)) <= tolerance
+    assert all(abs(scores[row] - Fraction(problem.margin)) <= tolerance for row in problem.tight_rows)
+
+
+@given(ring_problems())
+def test_no_plane_separates_the_lifted_rings_by_more(problem):
+    below, right, left = (exact(problem.X[[row]])[0] for row in problem.tight_rows)
+    inner, outer = Fraction(problem.inner), Fraction(problem.outer)
+    share = (outer + inner) / (2 * outer)
+    assert 0 <= share <= 1
+    above = [share * a + (1 - share) * b for a, b in zip(right, left, strict=True)]
+    assert above == below
+
+
+@given(ring_problems())
+def test_no_plane_separates_the_rings_without_the_lift(problem):
+    rows = problem.witness_rows
+    signed = problem.witness_weights * problem.y[rows]
+    assert signed.sum() == 0
+    assert not (signed @ problem.X[rows]).any()
+
+
+@given(ring_problems())
+def test_the_rings_are_balanced(problem):
+    assert abs(int(problem.y.sum())) <= 1
+
+
+def lift_radially(problem):
+    """The same problem with |x|^2, as a fraction, for its last column."""
+    lifted = [[*x, square(x)] for x in exact(problem.X)]
+    return datasets.Separable(
+        FractionRows(lifted), problem.y, problem.weights, problem.intercept, 0.0, 0.0, problem.tight_rows
+    )
+
+
+class FractionRows(list):
+    """Rows that are fractions already."""
+
+
+# Multiclass
+
+
+def exact_leads(problem):
+    """For each row, the smallest lead of its class over another, exactly."""
+    weights = exact(problem.weights)
+    leads = []
+    for label, x in zip(problem.y, exact(problem.X), strict=True):
+        scores = [dot(w, x) for w in weights]
+        leads.append(min(scores[label] - score for r, score in enumerate(scores) if r != label))
+    return leads
+
+
+@given(multiclass_problems())
+def test_every_class_leads_by_the_margin_and_some_row_by_no_more(problem):
+    leads = exact_leads(problem)
+    margin = Fraction(problem.margin)
+    assert min(leads) >= margin
+    for row in problem.tight_rows:
+        assert leads[row] - margin <= EPS * Fraction(problem.radius)
+
+
+@given(multiclass_problems())
+def test_the_weights_have_unit_norm_and_not_more(problem):
+    assert (1 - 8 * EPS) ** 2 <= sum(square(w) for w in exact(problem.weights)) <= 1
+
+
+@given(multiclass_problems())
+def test_the_multiclass_radius_is_attained_and_not_exceeded(problem):
+    longest = max(square(x) for x in exact(problem.X))
+    radius = Fraction(problem.radius)
+    assert (radius * (1 - 8 * EPS)) ** 2 <= longest <= radius**2
+
+
+@given(multiclass_problems())
+def test_every_class_has_a_row(problem):
+    assert sorted(set(problem.y.tolist())) == list(range(len(problem.weights)))
+
+
+@given(st.integers(7, 40), seeds)
+def test_many_classes_fit_in_a_plane(n_classes, seed):
+    problem = make_multiclass(100, 2, n_classes, margin=1e-5, random_state=seed)
+    assert min(exact_leads(problem)) >= Fraction(1e-5)
+
+
+# All of them
+
+MAKERS = {
+    "separable": lambda seed: make_separable(20, 3, intercept=True, random_state=seed),
+    "sparse separable": lambda seed: make_separable(20, 30, sparse=True, random_state=seed),
+    "overlapping": lambda seed: make_overlapping(20, 3, random_state=seed),
+    "sparse overlapping": lambda seed: make_overlapping(20, 30, sparse=True, random_state=seed),
+    "xor": lambda seed: make_xor(20, random_state=seed),
+    "rings": lambda seed: make_rings(20, random_state=seed),
+    "multiclass": lambda seed: make_multiclass(20, 3, 4, random_state=seed),
+    "sparse multiclass": lambda seed: make_multiclass(20, 30, 4, sparse=True, random_state=seed),
+}
+every_maker = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS.keys())
+
+
+def contents(problem):
+    values = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
+    return {
+        name: v.toarray().tolist() if sparse.issparse(v) else np.asarray(v).tolist()
+        for name, v in values.items()
+    }
+
+
+@every_maker
+@given(seed=seeds)
+@settings(max_examples=10)
+def test_the_same_seed_gives_the_same_problem(make, seed):
+    assert contents(make(seed)) == contents(make(np.random.default_rng(seed)))
+
+
+@every_maker
+@given(seed=seeds)
+@settings(max_examples=10)
+def test_another_seed_gives_another_problem(make, seed):
+    assume(seed > 0)
+    assert contents(make(seed)) != contents(make(seed - 1))
+
+
+@every_maker
+def test_no_seed_gives_another_problem_each_time(make):
+    assert contents(make(None)) != contents(make(None))
+
+
+@every_maker
+def test_a_generator_moves_on(make):
+    rng = np.random.default_rng(0)
+    assert contents(make(rng)) != contents(make(rng))
+
+
+@every_maker
+def test_a_problem_unpacks_into_rows_and_labels(make):
+    problem = make(0)
+    X, y = problem
+    assert X is problem.X
+    assert y is problem.y
+    assert X.dtype == np.float64
+    assert y.dtype == np.int64
+    assert X.shape[0] == y.shape[0] == 20
+
+
+@every_maker
+def test_a_problem_is_frozen_and_prints_on_one_line(make):
+    problem = make(0)
+    with pytest.raises(AttributeError):
+        problem.y = None
+    assert repr(problem).startswith(f"{type(problem).__name__}(X=<20x")
+    assert "\n" not in repr(problem)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_separable(2), r"n_rows is 2; it must be at least 3.*Raise n_rows"),
+        (lambda: make_separable(10, 0), r"n_columns is 0"),
+        (lambda: make_separable(margin=1.0), r"margin is 1 and radius is 1; it must be smaller.*Lower it"),
+        (lambda: make_separable(margin=2.0, radius=1.5), r"margin is 2 and radius is 1\.5"),
+        (lambda: make_separable(margin=0.0), r"margin is 0; a positive number.*make_overlapping"),
+        (lambda: make_separable(margin=-1.0), r"margin is -1"),
+        (lambda: make_separable(margin=float("nan")), r"margin is nan"),
+        (lambda: make_separable(radius=float("inf")), r"radius is inf"),
+        (lambda: make_separable(intercept=0.95), r"margin \+ abs\(intercept\) is 1\.05"),
+        (lambda: make_separable(intercept=float("nan")), r"margin \+ abs\(intercept\) is nan"),
+        (lambda: make_separable(sparse=True, density=0.0), r"density is 0;.*above 0, up to 1"),
+        (lambda: make_separable(sparse=True, density=1.5), r"density is 1\.5"),
+        (lambda: make_overlapping(3, 2), r"n_rows is 3; it must be at least 4"),
+        (lambda: make_overlapping(noise=1.5), r"noise is 1\.5;.*from 0 to 1"),
+        (lambda: make_overlapping(noise=float("nan")), r"noise is nan"),
+        (lambda: make_overlapping(n_witnesses=1), r"n_witnesses is 1;.*2 to 4"),
+        (lambda: make_overlapping(n_witnesses=5), r"n_witnesses is 5;.*2 to 4"),
+        (lambda: make_xor(3), r"n_rows is 3; it must be at least 4"),
+        (lambda: make_xor(noise=1.0), r"noise is 1;.*below 1"),
+        (lambda: make_rings(3), r"n_rows is 3"),
+        (lambda: make_rings(gap=0.0), r"gap is 0"),
+        (lambda: make_rings(inner=1.0, gap=1e-12), r"gap is 1e-12.*Raise gap"),
+        (lambda: make_rings(inner=-1.0), r"inner is -1"),
+        (lambda: make_multiclass(4, 2, 3), r"n_rows is 4; it must be at least 5"),
+        (lambda: make_multiclass(10, 1, 3), r"n_columns is 1; it must be at least 2"),
+        (lambda: make_multiclass(10, 2, 1), r"n_classes is 1"),
+        (lambda: make_multiclass(50, 2, 10), r"margin is 0\.1; 10 classes in 2 columns.*n_columns >= 9"),
+    ],
+)
+def test_parameters_that_cannot_be_met_are_refused_with_advice(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("make", [make_separable, make_overlapping, make_xor, make_rings, make_multiclass])
+def test_a_count_that_is_not_whole_is_refused(make):
+    with pytest.raises(TypeError):
+        make(10.5)
