@@ -1,0 +1,43 @@
+"""Separate the classes, or prove that it cannot be done: the perceptron and its family.
+
+>>> import separatrix as sx
+>>> problem = sx.datasets.make_separable(n_rows=1000, n_columns=5, margin=0.05, random_state=0)
+>>> sx.Perceptron().fit(problem.X, problem.y).converged_
+True
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from . import datasets, errors
+    from .estimators.linear import Perceptron
+    from .result import Result, Status
+
+__version__ = "0.1.0"
+
+# Where each public name lives; imported when first used, so that `import separatrix` is instant.
+_HOMES = {
+    "Perceptron": ".estimators.linear",
+    "Result": ".result",
+    "Status": ".result",
+    "datasets": "",
+    "errors": "",
+}
+
+__all__ = ["Perceptron", "Result", "Status", "datasets", "errors"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = _HOMES[name]
+    value = getattr(import_module(home, __name__), name) if home else import_module(f".{name}", __name__)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -278,11 +278,13 @@ def make_separable(
     reserved = abs(float(intercept)) if offset_given else 0.0
     if not margin + reserved < radius * (1 - ROOM):
         found = (
-            f"margin + abs(intercept) is {margin + reserved:g}" if offset_given else f"margin is {margin:g}"
+            f"margin + abs(intercept) is {margin + reserved:.12g}"
+            if offset_given
+            else f"margin is {margin:.12g}"
         )
         raise InputError(
-            f"{found} and radius is {radius:g}; it must be smaller than radius, or no row fits between "
-            "the plane and the sphere. Lower it, or raise radius."
+            f"{found} and radius is {radius:.12g}; it must be smaller (by more than {ROOM:g} of radius), "
+            "or no row fits between the plane and the sphere. Lower it, or raise radius."
         )
     width, n_informative = _row_width(n_columns, 3, 2, sparse, density)
     rng = np.random.default_rng(random_state)
@@ -560,8 +562,8 @@ def make_multiclass(
     -----
     ``margin`` is the margin of the weights returned, of Frobenius norm 1 and without intercept; other
     weights may have a larger one. In exact arithmetic the norm is at most 1 and at least 1 - 8 eps, no row
-    beats a wrong class by less than ``margin``, the tight rows do by at most ``margin + eps * radius``, and
-    the row lengths are as in :func:`make_separable`.
+    beats a wrong class by less than ``margin``, the tight rows do by at most ``margin + 2 eps * radius``,
+    and the row lengths are as in :func:`make_separable`.
 
     Examples
     --------
@@ -586,7 +588,7 @@ def make_multiclass(
     if not margin < reach * (1 - ROOM):
         raise InputError(
             f"margin is {margin:g}; {n_classes} classes in {n_columns} columns within radius {radius:g} "
-            f"need a margin below {reach:g}. Lower margin, raise radius, or give n_columns >= {n_classes - 1}."
+            f"allow less than {reach:g}. Lower margin, raise radius, or give n_columns >= {n_classes - 1}."
         )
     n_dimensions = n_classes - 1 if simplex else 2
     width, n_informative = _row_width(n_columns, n_dimensions, n_dimensions, sparse, density)

@@ -56,13 +56,17 @@ class Gram(NamedTuple):
     """Inner products of a working set, row by row as they are asked for.
 
     ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
-    ``used[0]`` slots are filled; ``scratch`` has room for one lifted row.
+    ``used[0]`` slots are filled; ``row`` has room for one lifted row, ``keys`` and ``spare`` for one
+    number a row, ``lanes`` for sixteen.
     """
 
     products: Any
     slots: Any
     used: Any
-    scratch: Any
+    row: Any
+    keys: Any
+    spare: Any
+    lanes: Any
 
 
 class Tally(NamedTuple):
@@ -307,13 +311,15 @@ def sift_down(scores: Any, rows: Any) -> None:
 
 
 @loop
-def look(rows: Any, order: Any, w: Any, lowest_scores: Any, lowest_rows: Any) -> int:
-    """Score the rows of ``order`` and keep the lowest; return how many are mistakes.
+def look(
+    rows: Any, order: Any, w: Any, steps: Any, lowest_scores: Any, lowest_rows: Any
+) -> tuple[int, float]:
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their steps' sum.
 
     ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1; they are a heap whose top is
     the largest score kept. A score that is not a number is kept as minus infinity.
     """
-    mistakes = 0
+    mistakes, cost, last = 0, 0.0, steps.shape[0] - 1
     for position in range(order.shape[0]):
         i = order[position]
         score, _ = row_score(rows, i, w)
@@ -321,10 +327,11 @@ def look(rows: Any, order: Any, w: Any, lowest_scores: Any, lowest_rows: Any) ->
             score = -np.inf
         if not score > 0.0:
             mistakes += 1
+            cost += steps[min(i, last)]
         if score < lowest_scores[0]:
             lowest_scores[0], lowest_rows[0] = score, i
             sift_down(lowest_scores, lowest_rows)
-    return mistakes
+    return mistakes, cost
 
 
 @loop
@@ -356,6 +363,26 @@ def fill_outputs(rows: Any, start: int, stop: int, w: Any, outputs: Any) -> None
 
 
 @loop
+def vote(products: Any, script: Any, steps: Any, survivals: Any, outputs: Any, votes: Any) -> None:
+    """Let every intermediate weight vector vote for the class it prefers.
+
+    ``outputs[b, c]`` starts as the outputs of the first weights; entry m of the script is (column of
+    ``products``, own class, rival) of the m-th mistake. Ties go to the lower class.
+    """
+    for b in range(outputs.shape[0]):
+        for m in range(survivals.shape[0]):
+            if m > 0:
+                amount = 0.5 * steps[m - 1] * products[b, script[m - 1, 0]]
+                outputs[b, script[m - 1, 1]] += amount
+                outputs[b, script[m - 1, 2]] -= amount
+            best = 0
+            for c in range(1, outputs.shape[1]):
+                if outputs[b, c] > outputs[b, best]:
+                    best = c
+            votes[b, best] += survivals[m]
+
+
+@loop
 def replay(rows: Any, log: Any, w: Any, steps: Any, weights_after: Any, scores_before: Any) -> None:
     """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
     last = steps.shape[0] - 1
@@ -376,51 +403,86 @@ def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
                 correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
 
 
-def lowest(labels: Any, outputs: Any) -> tuple[float, int, int]:
-    """Return the smallest signed score, its row and its rival; ties go to the first row."""
+def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> None:
+    """Set ``keys[i]`` to the signed score of row i times its step: what makes a row the worst."""
     raise NotImplementedError("compiled only")
 
 
-@overload(lowest, jit_options=INLINED)
-def _lowest(labels: Any, outputs: Any) -> Any:
-    def binary(labels: Any, outputs: Any) -> Any:
-        # Four running minima hide the latency of the comparison.
-        size = outputs.shape[0]
-        a = b = c = d = np.inf
-        i = 0
-        while i + 3 < size:
-            s = (2.0 * labels[i] - 1.0) * outputs[i]
-            t = (2.0 * labels[i + 1] - 1.0) * outputs[i + 1]
-            u = (2.0 * labels[i + 2] - 1.0) * outputs[i + 2]
-            v = (2.0 * labels[i + 3] - 1.0) * outputs[i + 3]
-            a = s if s < a else a
-            b = t if t < b else b
-            c = u if u < c else c
-            d = v if v < d else d
-            i += 4
-        while i < size:
-            s = (2.0 * labels[i] - 1.0) * outputs[i]
-            a = s if s < a else a
-            i += 1
-        best = min(min(a, b), min(c, d))
-        row = 0
-        while row < size and not (2.0 * labels[row] - 1.0) * outputs[row] <= best:
-            row += 1
-        return best, row, 0
+@overload(fill_keys, jit_options=INLINED)
+def _fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
+    def binary(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
+        for i in range(keys.shape[0]):
+            keys[i] = (2.0 * labels[i] - 1.0) * outputs[i]
+        if steps.shape[0] > 1:
+            for i in range(keys.shape[0]):
+                keys[i] *= steps[i]
 
-    def multiclass(labels: Any, outputs: Any) -> Any:
-        best, row, against = np.inf, 0, 0
-        for i in range(outputs.shape[1]):
-            own, top, rival = labels[i], -np.inf, -1
-            for c in range(outputs.shape[0]):
-                if c != own and (rival < 0 or not outputs[c, i] <= top):
-                    top, rival = outputs[c, i], c
-            score = outputs[own, i] - top
-            if score < best:
-                best, row, against = score, i, rival
-        return best, row, against
+    def multiclass(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
+        spare[:] = -np.inf
+        for c in range(outputs.shape[0]):
+            for i in range(keys.shape[0]):
+                own = labels[i] == c
+                keys[i] = outputs[c, i] if own else keys[i]
+                other = -np.inf if own else outputs[c, i]
+                spare[i] = other if other > spare[i] else spare[i]
+        for i in range(keys.shape[0]):
+            keys[i] -= spare[i]
+        if steps.shape[0] > 1:
+            for i in range(keys.shape[0]):
+                keys[i] *= steps[i]
 
     return binary if outputs.ndim == 1 else multiclass
+
+
+def rival_of(labels: Any, outputs: Any, i: int) -> int:
+    """Return the class that row i is taken for."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(rival_of, jit_options=INLINED)
+def _rival_of(labels: Any, outputs: Any, i: Any) -> Any:
+    def binary(labels: Any, outputs: Any, i: Any) -> Any:
+        return 0
+
+    def multiclass(labels: Any, outputs: Any, i: Any) -> Any:
+        rival = -1
+        for c in range(outputs.shape[0]):
+            if c != labels[i] and (rival < 0 or not outputs[c, i] <= outputs[rival, i]):
+                rival = c
+        return rival
+
+    return binary if outputs.ndim == 1 else multiclass
+
+
+@loop
+def lowest(keys: Any, lanes: Any) -> int:
+    """Return the first position of the smallest key.
+
+    Position i belongs to lane i % 16: sixteen running minima wait for each other less than one,
+    and no promise about NaN is needed. Then only the lanes that hold the minimum are searched.
+    """
+    size = keys.shape[0]
+    whole = size - size % 16
+    for lane in range(16):
+        lanes[lane] = np.inf
+    for first in range(0, whole, 16):
+        for lane in range(16):
+            key = keys[first + lane]
+            lanes[lane] = key if key < lanes[lane] else lanes[lane]
+    for lane in range(size - whole):
+        key = keys[whole + lane]
+        lanes[lane] = key if key < lanes[lane] else lanes[lane]
+    best = np.inf
+    for lane in range(16):
+        best = lanes[lane] if lanes[lane] < best else best
+    position = size - 1
+    for lane in range(16):
+        if lanes[lane] <= best:
+            i = lane
+            while i < position and not keys[i] <= best:
+                i += 16
+            position = min(position, i)
+    return position
 
 
 def shift(labels: Any, outputs: Any, i: int, rival: int, step: float, products: Any) -> None:
@@ -454,10 +516,12 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
     """
     clock, last = tally.clock, steps.shape[0] - 1
     while True:
-        score, i, rival = lowest(rows.labels, outputs)
-        if score > 0.0:
+        fill_keys(rows.labels, outputs, steps, gram.keys, gram.spare)
+        i = lowest(gram.keys, gram.lanes)
+        rival = rival_of(rows.labels, outputs, i)
+        if gram.keys[i] > 0.0:
             return True
-        if clock[MISTAKES] >= clock[LIMIT] or not score > -np.inf:
+        if clock[MISTAKES] >= clock[LIMIT] or not gram.keys[i] > -np.inf:
             return False
         if tally.log.shape[0] > 0 and clock[LOGGED] == tally.log.shape[0]:
             return False
@@ -466,10 +530,10 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
             slot = gram.used[0]
             if slot == gram.products.shape[0]:
                 return False
-            gram.scratch[:] = 0.0
-            add_row(rows, i, gram.scratch, 1.0)
+            gram.row[:] = 0.0
+            add_row(rows, i, gram.row, 1.0)
             for j in range(gram.slots.shape[0]):
-                gram.products[slot, j] = row_output(rows, j, gram.scratch)
+                gram.products[slot, j] = row_output(rows, j, gram.row)
             gram.slots[i] = slot
             gram.used[0] += 1
         if tally.log.shape[0] > 0:

@@ -19,6 +19,7 @@ class Status(enum.Enum):
     INSEPARABLE = "No hyperplane separates these rows: the weights came back to an earlier state."
     PASS_LIMIT = "The pass limit came first; raise max_passes, or scale the columns."
     UPDATE_LIMIT = "The update limit came first; raise max_updates, or scale the columns."
+    ONLINE = "Each row was visited once, in the order it came; nothing was looked at again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
 
 
@@ -96,8 +97,8 @@ class Result:
         The final weights; with a lift, the last coordinate is the intercept.
     counts : ndarray of int64, shape (rows, rivals)
         Updates on each row; one column for two classes, else one for each class it was taken for.
-    errors : int
-        Rows that the final weights get wrong; a tie is an error.
+    errors : int or None
+        Rows that the final weights get wrong; a tie is an error. None where nobody looked (online).
     passes : int
         How often every row was read: passes that learn and scans that only look.
     radius : float
@@ -108,8 +109,12 @@ class Result:
     history : tuple of PassRecord
     order : str
         The order that was used.
+    visits : int
+        Rows visited, one by one.
     average : ndarray or None
         The mean of the weights over every visit, where it was asked for.
+    average_sum : ndarray or None
+        What the mean needs to be carried on: ``visits * (weights - average)``.
     votes : Votes or None
         The mistakes and survival counts of the voted perceptron, where it was asked for.
     trace : Trace or None
@@ -121,14 +126,16 @@ class Result:
     status: Status
     weights: Floats
     counts: Ints
-    errors: int
+    errors: int | None
     passes: int
     radius: float
     margin_lower: float
     margin_upper: float
     history: tuple[PassRecord, ...]
     order: str
+    visits: int = 0
     average: Floats | None = None
+    average_sum: Floats | None = None
     votes: Votes | None = None
     trace: Trace | None = None
     cycle: Cycle | None = None

@@ -21,7 +21,7 @@ def solve_perceptron(
     rows: Rows,
     *,
     order: str = "working_set",
-    max_passes: int = 1000,
+    max_passes: int = 100,
     max_updates: int | None = None,
     learning_rate: float = 1.0,
     row_weights: Floats | None = None,
@@ -107,21 +107,21 @@ def _status(run: Run) -> Status:
 def _passes(run: Run, shuffle: np.random.Generator | None, renormalise: bool) -> None:
     """Pass after pass over every row, in order or shuffled."""
     visit = _visit_renormalised if renormalise else Run.visit
-    while not run.out_of_passes and run.cycle is None:
+    while not run.stopped():
         before = run.mistakes
         run.tally.floor[0] = np.inf
         complete = visit(run, run.rows.order if shuffle is None else shuffle.permutation(run.rows.order))
         clean = complete and run.mistakes == before
-        run.end_pass(errors=0 if clean else None, lower=run.clean_margin() if clean else -np.inf)
+        run.end_pass(run.clean_view() if clean else None)
         if clean or not complete:
             return
 
 
 def _worst(run: Run, renormalise: bool) -> None:
     """Correct the most violated row, look at all rows again."""
-    while not run.out_of_passes and run.cycle is None:
+    while not run.stopped():
         found = run.scan()
-        if found.mistakes == 0 or run.out_of_updates:
+        if found.mistakes == 0 or run.stopped():
             return
         run.learn(run.rows, found.rows[:1], run.steps)
         if renormalise:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,17 @@ class Snapshot:
     passes: int
     weights: Floats
     counts: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What a look at every row found: the updates made by then, the errors, their cost, the margin."""
+
+    mistakes: int
+    errors: int
+    cost: float
+    lower: float
+    state: tuple[Floats, Ints] = field(default=(np.empty(0), np.empty(0, dtype=np.int64)))
 
 
 class Run:
@@ -64,6 +75,9 @@ class Run:
             floor=np.full(1, np.inf),
             clock=np.array([0, 0, limit, 0], dtype=np.int64),
         )
+        self.keep_best = False
+        self._best: View | None = None
+        self._latest: View | None = None
         self._snapshot: Snapshot | None = None
         self._recorded = 0
 
@@ -77,10 +91,9 @@ class Run:
         """Whether max_updates has been reached."""
         return bool(self.tally.clock[loops.MISTAKES] >= self.tally.clock[loops.LIMIT])
 
-    @property
-    def out_of_passes(self) -> bool:
-        """Whether max_passes has been reached."""
-        return self.passes >= self.max_passes
+    def stopped(self, *, before: int = 0) -> bool:
+        """Whether a limit is met (the pass limit ``before`` passes early) or a proof was found."""
+        return self.passes + before >= self.max_passes or self.out_of_updates or self.cycle is not None
 
     def visit(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether all of them were visited.
@@ -112,7 +125,7 @@ class Run:
         """Learn from some rows; return how many were visited before a limit was met."""
         seen = 0
         while True:
-            seen += loops.learn(rows.storage, order[seen:], self.weights, steps, self.tally)
+            seen += int(loops.learn(rows.storage, order[seen:], self.weights, steps, self.tally))
             if seen == order.size or self.out_of_updates:
                 return seen
             self.flush_log()
@@ -141,17 +154,28 @@ class Run:
 
     def scan(self, limit: int = 1) -> Scan:
         """Look at every row; counts as a pass."""
-        found = self.rows.scan(self.weights, limit)
-        self.end_pass(errors=found.mistakes, lower=self._per_norm(float(found.scores[0])))
+        found = self.rows.scan(self.weights, limit, self.steps)
+        self.end_pass(self._view(found))
         return found
 
-    def end_pass(self, *, errors: int | None = None, lower: float = -np.inf) -> None:
+    def _view(self, found: Scan) -> View:
+        return View(self.mistakes, found.mistakes, found.cost, self._per_norm(float(found.scores[0])))
+
+    def clean_view(self) -> View:
+        """What was seen in a pass in which the weights did not move."""
+        return View(self.mistakes, 0, 0.0, self._per_norm(float(self.tally.floor[0])))
+
+    def end_pass(self, view: View | None = None) -> None:
         """Record a reading of every row, and look whether the state has come back."""
         self.passes += 1
         mistakes = self.mistakes - self._recorded
         self._recorded = self.mistakes
         upper = self.margin_upper()
+        errors, lower = (None, -np.inf) if view is None else (view.errors, view.lower)
         self.history.append(PassRecord(mistakes, errors, lower, upper))
+        self._latest = view or self._latest
+        if view is not None and self.keep_best and (self._best is None or view.cost < self._best.cost):
+            self._best = replace(view, state=(self.weights.copy(), self.tally.counts.copy()))
         if not np.isfinite(upper):
             raise NumericOverflowError(
                 f"The weights left the range of float64 after {self.mistakes} updates. Lower learning_rate "
@@ -181,14 +205,14 @@ class Run:
         norm = float(np.linalg.norm(self.weights))
         return score / norm if norm > 0.0 else 0.0
 
-    def clean_margin(self) -> float:
-        """The margin of the weights, after a pass in which they did not move."""
-        return self._per_norm(float(self.tally.floor[0]))
-
     def _look_for_cycle(self) -> None:
         """Compare with the kept snapshot; keep a new one after 1, 2, 4, 8, ... passes (Brent)."""
         kept = self._snapshot
-        if kept is not None and self.mistakes > kept.counts.sum() and np.array_equal(self.weights, kept.weights):
+        if (
+            kept is not None
+            and self.mistakes > kept.counts.sum()
+            and np.array_equal(self.weights, kept.weights)
+        ):
             multipliers = self.tally.counts - kept.counts
             if self._proves(multipliers):
                 self.cycle = Cycle(kept.passes, self.passes, multipliers)
@@ -209,17 +233,50 @@ class Run:
     def finish(self, status: Status, order: str, *, voted: bool, trace: bool, renormalise: bool) -> Result:
         """Close the run: the bracket, and what was asked to be kept."""
         self.flush_log()
-        last = self.history[-1] if self.history else None
-        if last is None or last.errors is None or self.mistakes > self._recorded:
-            found = self.rows.scan(self.weights, 1)
-            errors, lower = found.mistakes, self._per_norm(float(found.scores[0]))
-        else:
-            errors, lower = last.errors, last.margin_lower
-        if errors == 0:
+        if self._latest is None or self._latest.mistakes < self.mistakes:
+            self._latest = self._view(self.rows.scan(self.weights, 1, self.steps))
+        latest = self._latest
+        if latest.errors == 0:
             status = Status.SEPARATED
+        elif self._best is not None and self._best.cost < latest.cost:
+            latest = self._best
+            self.weights[...], self.tally.counts[...] = latest.state
+            self.tally.clock[loops.MISTAKES] = latest.mistakes
         upper = self._combined_upper() if renormalise else self.margin_upper()
-        log = np.concatenate(self.log) if self.log else np.zeros((0, 3), dtype=np.int64)
+        return self._result(
+            status,
+            order,
+            errors=latest.errors,
+            lower=latest.lower,
+            upper=upper,
+            voted=voted,
+            trace=trace,
+            renormalise=renormalise,
+        )
+
+    def finish_online(self) -> Result:
+        """Close a run that visited each row once and is not to look at any row again."""
+        self.flush_log()
+        voted = self.tally.log.shape[0] > 0
+        return self._result(
+            Status.ONLINE, "cyclic", errors=None, lower=-np.inf, upper=self.margin_upper(), voted=voted
+        )
+
+    def _result(
+        self,
+        status: Status,
+        order: str,
+        *,
+        errors: int | None,
+        lower: float,
+        upper: float,
+        voted: bool = False,
+        trace: bool = False,
+        renormalise: bool = False,
+    ) -> Result:
+        log = np.concatenate(self.log)[: self.mistakes] if self.log else np.zeros((0, 3), dtype=np.int64)
         visits = int(self.tally.clock[loops.VISITS])
+        averaging = self.tally.average.size > 0
         return Result(
             status=status,
             weights=self.weights,
@@ -231,19 +288,13 @@ class Run:
             margin_upper=upper,
             history=tuple(self.history),
             order=order,
-            average=self.averaged(),
+            visits=visits,
+            average=self.weights - self.tally.average / max(1, visits) if averaging else None,
+            average_sum=self.tally.average if averaging else None,
             votes=_votes(log, visits) if voted else None,
             trace=self._trace(log, renormalise) if trace else None,
             cycle=self.cycle,
         )
-
-    def averaged(self) -> Floats | None:
-        """The mean of the weights over every visit."""
-        if self.tally.average.size == 0:
-            return None
-        visits = max(1, int(self.tally.clock[loops.VISITS]))
-        mean: Floats = self.weights - self.tally.average / visits
-        return mean
 
     def _combined_upper(self) -> float:
         """The upper bound where the weights are not the combination: it is summed afresh."""

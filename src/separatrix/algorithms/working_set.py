@@ -1,98 +1,130 @@
 """The perceptron on a working set: learn from few rows, look at all of them, add the worst, repeat.
 
 The theorem lets mistakes be corrected in any order, so the updates can stay on a few rows in the
-cache until those are all right, and the whole data are only read to find the rows that are most
-wrong now. The run ends as plain passes end: with a look at every row that finds no mistake.
+cache until those are right, and the whole data are only read to find the rows that are most wrong
+now. The same is done once more inside: a *core* of a few hundred rows, with their inner products,
+is taken from the working set. The run ends as plain passes end: with a look at every row that
+finds no mistake. Rows may leave a set and come back; that costs time, never the guarantee, since
+every update corrects a mistake.
 """
 
 from __future__ import annotations
-
 
 import numpy as np
 
 from .. import loops
 from ..result import Ints
+from ..rows.memory import Rows
 from .run import Run
 
-SMALL = 1024  # so few rows are a working set as they are
-ADDED = 1000  # rows that a scan adds
-INNER_PASSES = 20  # plain passes over the set before the worst row is picked each time
-INNER_WORK = 4  # readings of all the data that the work between two scans may cost
-GRAM_ROOM = 1 << 23  # numbers kept of the inner products
+CORE = 256  # rows that a look at the working set adds to the core
+SMALL = 2 * CORE  # so few rows are a core as they are
+ADDED = 1500  # rows that a look at all the data adds to the working set
+ROOM = 1 << 21  # numbers of the working set beyond which rows not corrected lately leave it
+SET_PASSES = 20  # plain passes over the working set before a core is formed
+WORK = 4  # readings of all the data that the work between two looks may cost
+LEAST_UPDATES = 1000  # updates on a core that are always worth doing
+CLOSING = 10  # plain passes at the end of a run that did not separate
 
 
 def solve_working_set(run: Run) -> None:
-    """Run until a scan is clean or a limit is met."""
+    """Run until a look at every row is clean or a limit is met."""
     rows = run.rows
-    if rows.order.size <= SMALL:
-        members = rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")]
-        _solve_whole(run, members)
-        return
-    run.visit(np.random.default_rng(0).permutation(rows.order))
-    run.end_pass()
-    members = np.flatnonzero(run.tally.counts.any(axis=1))
-    while not (run.out_of_passes or run.out_of_updates or run.cycle is not None):
+    everything = _Part(run, rows, np.arange(rows.n_rows), run.steps)
+    if rows.order.size <= SMALL:  # the longest row first, so that the order of the rows does not matter
+        everything = everything.take(rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")])
+    shuffle = np.random.default_rng(0)
+    closing = min(CLOSING, run.max_passes // 2)
+    run.keep_best = True
+    if rows.order.size > ADDED:
+        run.visit(shuffle.permutation(rows.order))
+        run.end_pass()
+        members = np.flatnonzero(run.tally.counts.any(axis=1))
+    while not run.stopped(before=closing):
         found = run.scan(ADDED)
-        if found.mistakes == 0:
+        if found.mistakes == 0 or run.stopped():
             return
-        corrected = members[run.tally.counts[members].any(axis=1)]
-        members = np.concatenate([found.rows, np.setdiff1d(corrected, found.rows)])
-        _learn_from(run, members, INNER_PASSES)
-
-
-def _solve_whole(run: Run, members: Ints) -> None:
-    """All rows fit into the working set: look at them again only when they seem separated."""
-    part = _Part(run, members)
-    while not (run.out_of_passes or run.out_of_updates or run.cycle is not None):
-        if part.worst_first():
-            if run.scan().mistakes == 0:
-                return
-            part = _Part(run, members)
+        if rows.order.size <= SMALL:
+            everything.core()
+        elif rows.order.size <= ADDED:
+            everything.through_cores()
         else:
-            run.end_pass()
-
-
-def _learn_from(run: Run, members: Ints, passes: int) -> None:
-    """Plain passes over the members; if those do not end clean, the worst row first."""
-    part = _Part(run, members)
-    for _ in range(passes):
-        if part.plain_pass() or run.out_of_updates:
+            members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
+            part = everything.take(members)
+            for _ in range(SET_PASSES):
+                if part.plain_pass() or run.stopped():
+                    break
+            else:
+                part.through_cores()
+            crowded = part.rows.numbers > ROOM
+            members = part.corrected() if crowded else members[run.tally.counts[members].any(axis=1)]
+    while not run.stopped():
+        run.visit(shuffle.permutation(rows.order))
+        run.end_pass()
+        if run.stopped() or run.scan().mistakes == 0:
             return
-    part.worst_first()
 
 
 class _Part:
-    """A working set in memory of its own, learning for the run."""
+    """Some rows of a run, learning for it."""
 
-    def __init__(self, run: Run, members: Ints) -> None:
+    def __init__(self, run: Run, rows: Rows, members: Ints, steps: np.ndarray) -> None:
         self.run = run
+        self.rows = rows
         self.members = members
-        self.rows = run.rows.take(members)
-        self.steps = run.steps if run.steps.size == 1 else run.steps[members]
+        self.steps = steps
+        self.counts = np.zeros((rows.n_rows, run.tally.counts.shape[1]), dtype=np.int64)
         self.gram: loops.Gram | None = None
 
-    def plain_pass(self) -> bool:
-        """One pass over the set; whether it was clean."""
-        tally = self._tally()
-        loops.learn(self.rows.storage, self.rows.order, self.run.weights, self.steps, tally)
-        return self._merge(tally) == 0
+    def take(self, indices: Ints) -> _Part:
+        """Some of these rows as a part of their own."""
+        steps = self.steps if self.steps.size == 1 else self.steps[indices]
+        return _Part(self.run, self.rows.take(indices), self.members[indices], steps)
 
-    def worst_first(self) -> bool:
-        """Correct the worst row until the set is clean or the work was enough."""
+    def corrected(self) -> Ints:
+        """The rows, by their index in the run, that were corrected since they came here."""
+        return self.members[self.counts.any(axis=1)]
+
+    def plain_pass(self) -> bool:
+        """One pass over the part; whether it was clean."""
+        tally, before = self._tally(), self.run.mistakes
+        loops.learn(self.rows.storage, self.rows.order, self.run.weights, self.steps, tally)
+        self._merge(tally)
+        return self.run.mistakes == before
+
+    def through_cores(self) -> bool:
+        """Correct the worst rows of one core after the other until the part is clean or the work enough."""
+        work, allowed = 0, WORK * self.run.rows.numbers
+        kept: Ints = np.empty(0, dtype=np.int64)
+        while work <= allowed and not self.run.stopped():
+            found = self.rows.scan(self.run.weights, CORE)
+            work += self.rows.numbers
+            if found.mistakes == 0:
+                return True
+            indices = np.concatenate([found.rows, np.setdiff1d(kept, found.rows)])
+            core, before = self.take(indices), self.run.mistakes
+            core.core()
+            self.counts[indices] += core.counts
+            kept = indices[core.counts.any(axis=1)]
+            work += (self.run.mistakes - before) * indices.size
+        return False
+
+    def core(self) -> bool:
+        """Correct the worst row until all are right or the work is enough."""
         run, size = self.run, self.members.size
         outputs = np.ascontiguousarray(self.rows.outputs(run.weights).T)
-        if run.weights.ndim == 1:
-            outputs = outputs[0]
+        outputs = outputs[0] if run.weights.ndim == 1 else outputs
         if self.gram is None:
-            room = max(1, min(size, GRAM_ROOM // size))
             self.gram = loops.Gram(
-                products=np.empty((room, size)),
+                products=np.empty((size, size)),
                 slots=np.full(size, -1, dtype=np.int64),
                 used=np.zeros(1, dtype=np.int64),
-                scratch=np.zeros(run.weights.shape[-1]),
+                row=np.zeros(run.weights.shape[-1]),
+                keys=np.zeros(size),
+                spare=np.zeros(size),
+                lanes=np.zeros(16),
             )
-        allowed = max(100, INNER_WORK * run.rows.numbers // size)
-        tally = self._tally(allowed)
+        tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // size))
         clean = bool(loops.worst_first(self.rows.storage, outputs, self.steps, self.gram, tally))
         loops.combine(self.rows.storage, tally.counts, self.steps, run.weights)
         self._merge(tally)
@@ -103,15 +135,12 @@ class _Part:
         clock = whole.clock.copy()
         if allowed is not None:
             clock[loops.LIMIT] = min(clock[loops.LIMIT], clock[loops.MISTAKES] + allowed)
-        return whole._replace(
-            counts=np.zeros((self.members.size, whole.counts.shape[1]), dtype=np.int64), clock=clock
-        )
+        return whole._replace(counts=np.zeros_like(self.counts), clock=clock)
 
-    def _merge(self, tally: loops.Tally) -> int:
+    def _merge(self, tally: loops.Tally) -> None:
         run = self.run
-        made = int(tally.clock[loops.MISTAKES]) - run.mistakes
+        self.counts += tally.counts
         run.tally.counts[self.members] += tally.counts
         run.tally.clock[loops.MISTAKES] = tally.clock[loops.MISTAKES]
         run.tally.clock[loops.LOGGED] = tally.clock[loops.LOGGED]
         run.flush_log(self.members)
-        return made

@@ -21,9 +21,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What one look at every row found: the mistakes, and the lowest scores with their rows."""
+    """What one look at every row found: the mistakes, their cost, the lowest scores and their rows."""
 
     mistakes: int
+    cost: float
     rows: Ints
     scores: Floats
 
@@ -95,23 +96,28 @@ class Rows:
         ranges = threads.chunks(self.n_rows, self.numbers)
         return all(threads.run_all(loops.integral, [(self.storage, *each) for each in ranges]))
 
-    def scan(self, weights: Floats, limit: int = 1) -> Scan:
-        """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores."""
+    def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
+        """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores.
+
+        ``costs`` says what a mistake on each row costs; an array of one number serves all rows.
+        """
+        costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
         ranges = threads.chunks(self.order.size, self.numbers)
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
-        mistakes = threads.run_all(
+        looks = threads.run_all(
             loops.look,
             [
-                (self.storage, self.order[start:stop], weights, scores[part], rows[part])
+                (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
                 for part, (start, stop) in enumerate(ranges)
             ],
         )
         found = rows.ravel() >= 0
         all_scores, all_rows = scores.ravel()[found], rows.ravel()[found]
         kept = np.lexsort((all_rows, all_scores))[:limit]
-        return Scan(sum(mistakes), all_rows[kept], all_scores[kept])
+        mistakes, cost = (sum(each) for each in zip(*looks, strict=True))
+        return Scan(int(mistakes), float(cost), all_rows[kept], all_scores[kept])
 
     def take(self, indices: Ints) -> Rows:
         """Copy a few rows, in the given order, into rows of their own."""
@@ -211,6 +217,10 @@ def _readable(values: NDArray[Any]) -> NDArray[Any]:
     """The same numbers in a type that compiled code reads."""
     if values.dtype == np.bool_:
         return values.view(np.uint8)
-    if values.dtype.kind in "iuf" and values.dtype.isnative and values.dtype not in (np.float16, np.longdouble):
+    if (
+        values.dtype.kind in "iuf"
+        and values.dtype.isnative
+        and values.dtype not in (np.float16, np.longdouble)
+    ):
         return values
     return values.astype(np.float64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -42,7 +43,7 @@ def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
     """Cut ``length`` rows, ``numbers`` numbers in all, into one range for each thread worth using."""
     parts = max(1, min(n_threads(), numbers // WORTH_A_THREAD, length))
     edges = [length * part // parts for part in range(parts + 1)]
-    return list(zip(edges[:-1], edges[1:], strict=True))
+    return list(itertools.pairwise(edges))
 
 
 def _forget_pool() -> None:

@@ -1,0 +1,200 @@
+"""From what a user passes to fit or predict to rows, or to an error that says what to change."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from ..errors import InputError, InputTypeError, LabelError
+from ..rows.memory import Rows, as_rows
+
+Floats = NDArray[np.float64]
+
+
+def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
+    """Validate X (and y) as scikit-learn does, but keep X's type and leave finiteness to the loops."""
+    options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False, "reset": reset}
+    try:
+        if y is None:
+            matrix, target = validate_data(estimator, X, **options), None
+        else:
+            matrix, target = validate_data(estimator, X, y, **options)
+    except (ValueError, TypeError) as problem:
+        columns = _not_numbers(X)
+        if not columns:
+            raise
+        kind = InputTypeError if isinstance(problem, TypeError) else InputError
+        raise kind(
+            f"Columns of X that do not hold numbers: {', '.join(columns)} ({problem}). "
+            "Encode them first, for example with sklearn.preprocessing.OneHotEncoder."
+        ) from problem
+    if matrix.dtype.kind not in "biuf":
+        raise InputError(
+            f"X holds values of type {matrix.dtype}; numbers are needed. Convert the columns, for example "
+            "with X.astype(float)."
+        )
+    return matrix, target
+
+
+def _not_numbers(X: Any) -> list[str]:
+    """Name the columns of a frame or object array that cannot be read as numbers."""
+    if hasattr(X, "columns"):
+        columns = [(str(name), np.asarray(X[name])) for name in X.columns]
+    else:
+        table = np.asarray(X, dtype=object) if not hasattr(X, "tocsr") else np.empty(0)
+        if table.ndim != 2:
+            return []
+        columns = [(str(j), table[:, j]) for j in range(table.shape[1])]
+    return [name for name, values in columns if not _reads_as_numbers(values)]
+
+
+def _reads_as_numbers(values: NDArray[Any]) -> bool:
+    try:
+        return values.dtype.kind not in "mMc" and values.astype(np.float64) is not None
+    except (ValueError, TypeError):
+        return False
+
+
+def column_names(estimator: Any) -> tuple[str, ...] | None:
+    """The feature names that scikit-learn kept, if the data had them."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sorted classes and the code of each row."""
+    y = column_or_1d(y)
+    if y.dtype.kind == "O" and len({isinstance(value, str) for value in y}) > 1:
+        raise LabelError(
+            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
+            "y.astype(str)."
+        )
+    if y.dtype.kind not in "biu":
+        check_classification_targets(y)
+    classes = np.unique(y)
+    return classes, codes_of(y, classes)
+
+
+def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """The position of each label among the sorted classes; an unknown label is an error."""
+    codes = (y == classes[-1]).astype(np.int32) if classes.size == 2 else np.searchsorted(classes, y)
+    known = classes[np.minimum(codes, classes.size - 1)] == y
+    if not np.all(known):
+        unseen = y[np.flatnonzero(~known)[0]]
+        raise LabelError(
+            f"y has a label that is not among the classes: {unseen!r} (row {np.flatnonzero(~known)[0]}); "
+            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}. "
+            "Name every class in the first call's classes= ."
+        )
+    return codes
+
+
+def read_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    classes: NDArray[Any] | None = None,
+    reset: bool = True,
+) -> tuple[Rows, NDArray[Any], Floats | None, Any]:
+    """Validate training data.
+
+    Returns
+    -------
+    rows : Rows
+        Those of zero weight are left out of the order.
+    classes : ndarray
+    sample_weight : ndarray or None
+        None where every weight is one.
+    matrix : ndarray or CSR matrix
+        X as the rows see it.
+    """
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Pass one label for each row of X."
+        )
+    matrix, target = read_matrix(estimator, X, y, reset=reset)
+    if classes is None:
+        classes, codes = read_labels(target)
+    else:
+        codes = codes_of(column_or_1d(target), classes)
+    weights = keep = None
+    if sample_weight is not None:
+        weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+        keep = weights > 0.0
+        if not keep.any():
+            raise InputError(
+                "Sample weights must contain at least one non-zero number: all rows have weight zero. "
+                "Give a positive weight to the rows that count."
+            )
+    present = np.unique(codes if keep is None else codes[keep])
+    if reset and present.size < 2:
+        raise LabelError(
+            f"y has one class ({classes[present[0]]!r}) among the rows that count; two classes are needed to "
+            "separate anything. If y comes from cross-validation, use a stratified splitter."
+        )
+    rows = as_rows(
+        matrix,
+        codes,
+        n_classes=max(2, classes.size),
+        lift=estimator.fit_intercept,
+        keep=keep,
+        names=column_names(estimator),
+    )
+    _ = rows.squared_norms  # raises on NaN, infinity and overflow before anything is changed
+    return rows, classes, weights, matrix
+
+
+def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
+    """The weight of each class; None where all are one."""
+    if class_weight is None:
+        return None
+    labels = classes[rows.storage.labels[rows.order]]
+    weights: Floats = compute_class_weight(class_weight, classes=classes, y=labels).astype(np.float64)
+    if np.any(weights <= 0.0) or not np.all(np.isfinite(weights)):
+        raise InputError(
+            f"The 'class_weight' of every class must be a positive number. Got {weights.tolist()} instead; "
+            "to leave a class out, leave out its rows."
+        )
+    return weights
+
+
+def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
+    """Check that a parameter is one of a few."""
+    value = getattr(estimator, name)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise _wrong(estimator, name, f"one of {listed}", value)
+
+
+def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: bool = False) -> None:
+    """Check that a parameter is a positive, finite number."""
+    value = getattr(estimator, name)
+    if optional and value is None:
+        return
+    kind = numbers.Integral if whole else numbers.Real
+    if isinstance(value, bool | np.bool_) or not isinstance(value, kind) or not 0.0 < float(value) < np.inf:
+        wanted = "a positive whole number" if whole else "a positive finite number"
+        raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
+
+
+def need_bool(estimator: Any, name: str) -> None:
+    """Check that a parameter is true or false."""
+    value = getattr(estimator, name)
+    if not isinstance(value, bool | np.bool_):
+        raise _wrong(estimator, name, "True or False", value)
+
+
+def _wrong(estimator: Any, name: str, wanted: str, value: Any) -> InputError:
+    return InputError(
+        f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead."
+    )

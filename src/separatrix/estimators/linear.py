@@ -1,0 +1,387 @@
+"""The perceptron in its primal form, as a scikit-learn classifier."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .. import loops
+from ..algorithms.perceptron import AVERAGES, ORDERS, solve_perceptron
+from ..algorithms.run import Run
+from ..algorithms.voting import Voters, gather_voters, join_voters
+from ..errors import ConvergenceWarning, InputError, NumericOverflowError
+from ..result import Floats, Ints, Result, Status
+from ..rows.memory import Rows, as_rows
+from . import inputs
+
+
+class Perceptron(ClassifierMixin, BaseEstimator):
+    """Rosenblatt's perceptron, which stops when it is done and says what it did.
+
+    Every mistake adds the misclassified row to the weights; a tie is a mistake. If the classes can
+    be separated, the run ends with weights that separate them, after at most ``(R / margin)**2``
+    mistakes (Novikoff 1962), whatever the order. More than two classes are separated natively: one
+    weight vector a class, corrected against the best wrong class (Kesler's construction).
+
+    Parameters
+    ----------
+    order : {"working_set", "cyclic", "shuffled", "worst"}, default="working_set"
+        Which mistake is corrected next. "working_set" learns on few rows and reads all the data
+        only to find the rows that are most wrong; "cyclic" and "shuffled" pass over all rows;
+        "worst" corrects the most violated row and looks at all rows again. Averaging and
+        renormalising need every row visited in turn: with them "working_set" means "shuffled".
+    average : {False, "averaged", "voted"}, default=False
+        Predict with the last weights, with their mean over every visit, or by a vote of all
+        weight vectors of the run, each with the visits it survived (Freund and Schapire 1999).
+        Both serve noisy data better than the last weights do.
+    fit_intercept : bool, default=True
+        Append a coordinate of ones to each row; its weight is the intercept.
+    learning_rate : float, default=1.0
+        Scales every update. From zero weights it changes neither the mistakes nor the predictions.
+    init : {"zeros", "random"} or ndarray, default="zeros"
+        The first weights; an array has the shape of the weights, intercept last:
+        ``(columns + 1,)`` for two classes, ``(classes, columns + 1)`` for more.
+    renormalise : bool, default=False
+        Scale the weights to length one after each update. Novikoff's bound does not hold then.
+    max_passes : int, default=100
+        How often all rows may be read.
+    max_updates : int or None, default=None
+        How many mistakes may be corrected.
+    class_weight : dict, "balanced" or None, default=None
+        Scales the updates of each class, in every order.
+    trace : bool, default=False
+        Keep every update in ``result_.trace``.
+    random_state : int, RandomState or None, default=None
+        For ``order="shuffled"`` and ``init="random"``.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, columns) or (classes, columns)
+        Weights: the last ones, or their mean with ``average="averaged"``.
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    mistakes_ : int
+        Updates made: the M of the mistake bounds.
+    mistake_counts_ : ndarray of shape (rows,)
+        Updates on each training row; they sum to ``mistakes_``, and from zero weights
+        ``learning_rate`` times the sum of the signed rows so counted is the weights.
+    n_passes_ : int
+        How often all rows were read: passes that learn and scans that only look.
+    converged_ : bool
+        Whether the last look at every row found no mistake: the weights separate the classes.
+    result_ : Result
+        Status, margin bracket, radius, history, and the trace or cycle if there is one.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had column names that are all text.
+
+    Notes
+    -----
+    *Sample weights.* A row of weight zero is as if absent. In the orders that visit every row, and
+    in ``partial_fit``, a weight scales the row's update. The orders that pick the worst row return
+    to each row as often as it needs, so a row given twice changes nothing there, and neither does
+    its weight; to make one class count more, use ``class_weight``.
+
+    *More than two classes.* Half of an update goes to the row's own class and half away from the
+    rival, so that two classes would give ``w[1] - w[0]`` equal to the binary weights.
+
+    References
+    ----------
+    Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. Symposium on the Mathematical
+    Theory of Automata 12, 615-622.
+    Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron
+    algorithm. Machine Learning 37, 277-296.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X = [[2.0, 1.0], [1.0, 3.0], [-1.0, -2.0], [-2.0, 0.5]]
+    >>> y = ["yes", "yes", "no", "no"]
+    >>> model = sx.Perceptron().fit(X, y)
+    >>> model.converged_, model.mistakes_
+    (True, 1)
+    >>> model.predict([[3.0, 3.0]])
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        *,
+        order: str = "working_set",
+        average: str | bool = False,
+        fit_intercept: bool = True,
+        learning_rate: float = 1.0,
+        init: Any = "zeros",
+        renormalise: bool = False,
+        max_passes: int = 100,
+        max_updates: int | None = None,
+        class_weight: Any = None,
+        trace: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.order = order
+        self.average = average
+        self.fit_intercept = fit_intercept
+        self.learning_rate = learning_rate
+        self.init = init
+        self.renormalise = renormalise
+        self.max_passes = max_passes
+        self.max_updates = max_updates
+        self.class_weight = class_weight
+        self.trace = trace
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron:
+        """Learn from all rows until they are separated or a limit is met.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, columns)
+            Any real type; it is read in place.
+        y : array of shape (rows,)
+            Class labels.
+        sample_weight : array of shape (rows,), optional
+            See the notes of the class; rows of weight zero are left out.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        rows, classes, sample_weight, _ = inputs.read_training(self, X, y, sample_weight)
+        seed = _generator(self.random_state)
+        start = self._start(rows, seed)
+        scales = sample_weight if self._passes_over_rows() else None
+        weights = self._row_weights(rows, classes, scales)
+        result = solve_perceptron(
+            rows,
+            order=self.order,
+            max_passes=self.max_passes,
+            max_updates=self.max_updates,
+            learning_rate=self.learning_rate,
+            row_weights=weights,
+            start=start,
+            renormalise=self.renormalise,
+            average=self.average,
+            trace=self.trace,
+            seed=seed,
+        )
+        steps = np.full(1, self.learning_rate) if weights is None else self.learning_rate * weights
+        voters = None if result.votes is None else gather_voters(rows, result.votes, steps, start)
+        self.classes_ = classes
+        self._store(result, voters, lifted=rows.lifted)
+        self._mistake_rows: list[Ints] = []
+        self._warn_unless_converged(result)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
+        """Visit each row once, in order, going on from what was learnt so far.
+
+        However the rows are cut into calls, the weights, mistakes and counts are those of one
+        cyclic pass over all of them, bit by bit.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in ``fit``.
+        classes : array, optional
+            Every class that will ever be seen; needed in the first call.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        first = not hasattr(self, "classes_")
+        known = self._known_classes(classes)
+        rows, known, weights, _ = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
+        row_weights = self._row_weights(rows, known, weights, balanced=False)
+        start = self._start(rows, _generator(self.random_state)) if first else self._weights
+        run = Run(
+            rows,
+            start=start,
+            steps=np.full(1, self.learning_rate) if row_weights is None else self.learning_rate * row_weights,
+            max_passes=1,
+            max_updates=None,
+            averaging=self.average == "averaged",
+            logging=self.average == "voted",
+        )
+        if not first:
+            run.tally.clock[loops.VISITS] = self._visits
+            if self.average == "averaged":
+                run.tally.average[...] = self._average_sum
+        run.visit(rows.order)
+        run.end_pass()
+        self._learn_online(run, known, first)
+        return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed scores: of the last class for two classes, of each class for more.
+
+        With ``average="voted"`` the scores are the shares of the vote (for two classes, the
+        difference of the two shares).
+        """
+        check_is_fitted(self)
+        matrix, _ = inputs.read_matrix(self, X, reset=False)
+        labels = np.zeros(matrix.shape[0], dtype=np.int32)
+        rows = as_rows(matrix, labels, lift=self._lifted, names=inputs.column_names(self))
+        if self._voters is not None:
+            votes = self._voters.tally(matrix, rows)
+            _ = rows.squared_norms
+            shares: Floats = votes / max(1, int(self._voters.survivals.sum()))
+            return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+        weights = self.coef_ if not self._lifted else np.column_stack([self.coef_, self.intercept_])
+        outputs = rows.outputs(weights)
+        if not np.all(np.isfinite(outputs)):
+            _ = rows.squared_norms  # names the value that is not finite
+            raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side each row lies."""
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    @property
+    def mistake_counts_(self) -> NDArray[np.int64]:
+        """Updates on each training row."""
+        if not hasattr(self, "_counts"):
+            raise AttributeError("mistake_counts_ is there after fit or partial_fit.")
+        if self._rows_seen == self._counts.size:
+            return self._counts
+        counts = np.zeros(self._rows_seen, dtype=np.int64)
+        counts[: self._counts.size] = self._counts
+        np.add.at(counts, np.concatenate(self._mistake_rows), 1)
+        return counts
+
+    def _check_parameters(self) -> None:
+        inputs.need_choice(self, "order", ORDERS)
+        inputs.need_choice(self, "average", AVERAGES)
+        inputs.need_positive(self, "learning_rate")
+        inputs.need_positive(self, "max_passes", whole=True)
+        inputs.need_positive(self, "max_updates", whole=True, optional=True)
+        for name in ("fit_intercept", "renormalise", "trace"):
+            inputs.need_bool(self, name)
+        if self.renormalise and self.average:
+            raise InputError(
+                "renormalise=True and average cannot be combined: the mean is kept as a sum of updates, "
+                "which renormalising rescales. Choose one of the two."
+            )
+
+    def _passes_over_rows(self) -> bool:
+        return self.order in ("cyclic", "shuffled") or bool(self.average) or self.renormalise
+
+    def _start(self, rows: Rows, seed: np.random.Generator) -> Floats:
+        if isinstance(self.init, str):
+            inputs.need_choice(self, "init", ("zeros", "random"))
+            if self.init == "zeros":
+                return np.zeros(rows.weights_shape)
+            return seed.standard_normal(rows.weights_shape)
+        start = np.array(self.init, dtype=np.float64)
+        if start.shape != rows.weights_shape or not np.all(np.isfinite(start)):
+            raise InputError(
+                f"The 'init' parameter of Perceptron must be 'zeros', 'random' or finite weights of shape "
+                f"{rows.weights_shape} (the intercept last). Got shape {start.shape} instead."
+            )
+        return start
+
+    def _row_weights(
+        self, rows: Rows, classes: NDArray[Any], scales: Floats | None, *, balanced: bool = True
+    ) -> Floats | None:
+        if not balanced and isinstance(self.class_weight, str):
+            raise InputError(
+                f"class_weight={self.class_weight!r} needs all labels at once, which partial_fit never sees. "
+                "Compute the weights on a sample and pass them as a dict."
+            )
+        by_class = inputs.class_weights(self.class_weight, classes, rows)
+        if by_class is None:
+            return scales
+        weights: Floats = by_class[rows.storage.labels]
+        return weights if scales is None else weights * scales
+
+    def _known_classes(self, classes: Any) -> NDArray[Any]:
+        given = None if classes is None else inputs.read_labels(classes)[0]
+        if not hasattr(self, "classes_"):
+            if given is None:
+                raise InputError(
+                    "classes= must be passed to the first call of partial_fit, with every class that will come."
+                )
+            if given.size < 2:
+                raise InputError(f"classes= must name at least two classes. Got {given.tolist()} instead.")
+            return given
+        if given is not None and not np.array_equal(given, self.classes_):
+            raise InputError(
+                f"classes= must be the same as in the first call, {self.classes_.tolist()}. "
+                f"Got {given.tolist()} instead; a new set of classes needs a new model."
+            )
+        known: NDArray[Any] = self.classes_
+        return known
+
+    def _learn_online(self, run: Run, classes: NDArray[Any], first: bool) -> None:
+        rows = run.rows
+        made = np.flatnonzero(run.tally.counts.any(axis=1))
+        if first:
+            self._counts, self._mistake_rows = np.empty(0, dtype=np.int64), []
+            self._rows_seen, self.mistakes_, self._voters = 0, 0, None
+        result = run.finish_online()
+        voters = None
+        if result.votes is not None:
+            voters = gather_voters(rows, result.votes, run.steps, run.start)
+            voters = voters if self._voters is None else join_voters(self._voters, voters)
+        counts, mistake_rows, seen, before = self._counts, self._mistake_rows, self._rows_seen, self.mistakes_
+        self.classes_ = classes
+        self._store(result, voters, lifted=rows.lifted)
+        self._counts, self._rows_seen = counts, seen + rows.n_rows
+        self._mistake_rows = [*mistake_rows, made + seen]
+        self.mistakes_ = before + result.mistakes
+
+    def _store(self, result: Result, voters: Voters | None, *, lifted: bool) -> None:
+        self._weights, self._lifted, self._voters = result.weights, lifted, voters
+        self._average_sum, self._visits = result.average_sum, result.visits
+        shown = np.atleast_2d(result.weights if result.average is None else result.average)
+        self.coef_ = shown[:, :-1].copy() if lifted else shown.copy()
+        self.intercept_ = shown[:, -1].copy() if lifted else np.zeros(shown.shape[0])
+        self.result_ = result
+        self.mistakes_ = result.mistakes
+        self.n_passes_ = result.passes
+        self.converged_ = result.separated
+        self._counts = result.mistake_counts
+        self._rows_seen = self._counts.size
+
+    def _warn_unless_converged(self, result: Result) -> None:
+        if result.separated:
+            return
+        message = (
+            f"{result.status.value} {result.errors} of {result.counts.shape[0]} rows are on the wrong side "
+            f"after {result.passes} passes and {result.mistakes} mistakes; no margin is larger than "
+            f"{result.margin_upper:.3g}."
+        )
+        if result.status is not Status.INTERRUPTED:
+            message += " For classes that overlap, average='averaged' predicts better than the last weights."
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """A numpy Generator from whatever scikit-learn allows as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as problem:
+        raise InputError(
+            f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
+            f"Got {random_state!r} instead."
+        ) from problem
