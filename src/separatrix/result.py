@@ -94,9 +94,11 @@ class Result:
     ----------
     status : Status
     weights : ndarray of shape (width,) or (classes, width)
-        The final weights; with a lift, the last coordinate is the intercept.
+        The final weights; with a lift, the last coordinate is the intercept. Where the working set
+        did not separate the rows: of all weights that a scan saw, those whose errors cost least.
     counts : ndarray of int64, shape (rows, rivals)
-        Updates on each row; one column for two classes, else one for each class it was taken for.
+        Updates on each row that led to these weights; one column for two classes, else one for each
+        class it was taken for.
     errors : int or None
         Rows that the final weights get wrong; a tie is an error. None where nobody looked (online).
     passes : int
@@ -142,7 +144,7 @@ class Result:
 
     @property
     def mistakes(self) -> int:
-        """Updates made in the whole run."""
+        """Updates that led to the weights."""
         return int(self.counts.sum())
 
     @property

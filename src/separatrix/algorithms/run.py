@@ -52,12 +52,14 @@ class Run:
         steps: Floats,
         max_passes: int,
         max_updates: int | None,
+        visits: int = 0,
         averaging: bool = False,
         logging: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.rows = rows
         self.start = start
+        self.first_visit = visits
         self.weights = start.copy()
         self.steps = steps
         self.max_passes = max_passes
@@ -73,7 +75,7 @@ class Run:
             average=np.zeros(start.shape if averaging else (0,) * start.ndim),
             log=np.zeros((LOG_ROOM if logging else 0, 3), dtype=np.int64),
             floor=np.full(1, np.inf),
-            clock=np.array([0, 0, limit, 0], dtype=np.int64),
+            clock=np.array([visits, 0, limit, 0], dtype=np.int64),
         )
         self.keep_best = False
         self._best: View | None = None
@@ -291,7 +293,7 @@ class Run:
             visits=visits,
             average=self.weights - self.tally.average / max(1, visits) if averaging else None,
             average_sum=self.tally.average if averaging else None,
-            votes=_votes(log, visits) if voted else None,
+            votes=_votes(log, self.first_visit, visits) if voted else None,
             trace=self._trace(log, renormalise) if trace else None,
             cycle=self.cycle,
         )
@@ -330,7 +332,7 @@ def normalise(weights: Floats) -> None:
         weights /= norm
 
 
-def _votes(log: Ints, visits: int) -> Votes:
+def _votes(log: Ints, first: int, last: int) -> Votes:
     """Survival counts: the m-th weights were in force from one mistake's visit to the next."""
-    times: Any = np.concatenate([[0], log[:, 2], [visits]])
+    times: Any = np.concatenate([[first], log[:, 2], [last]])
     return Votes(log[:, 0].copy(), log[:, 1].copy(), np.diff(times))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,18 @@ from ..errors import InputError, InputTypeError, LabelError
 from ..rows.memory import Rows, as_rows
 
 Floats = NDArray[np.float64]
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give an estimator back as it was if fitting fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
@@ -104,7 +118,7 @@ def read_training(
     *,
     classes: NDArray[Any] | None = None,
     reset: bool = True,
-) -> tuple[Rows, NDArray[Any], Floats | None, Any]:
+) -> tuple[Rows, NDArray[Any], Floats | None]:
     """Validate training data.
 
     Returns
@@ -114,8 +128,6 @@ def read_training(
     classes : ndarray
     sample_weight : ndarray or None
         None where every weight is one.
-    matrix : ndarray or CSR matrix
-        X as the rows see it.
     """
     if y is None:
         raise InputError(
@@ -123,6 +135,7 @@ def read_training(
             "Pass one label for each row of X."
         )
     matrix, target = read_matrix(estimator, X, y, reset=reset)
+    online = classes is not None
     if classes is None:
         classes, codes = read_labels(target)
     else:
@@ -137,7 +150,7 @@ def read_training(
                 "Give a positive weight to the rows that count."
             )
     present = np.unique(codes if keep is None else codes[keep])
-    if reset and present.size < 2:
+    if present.size < 2 and not online:
         raise LabelError(
             f"y has one class ({classes[present[0]]!r}) among the rows that count; two classes are needed to "
             "separate anything. If y comes from cross-validation, use a stratified splitter."
@@ -151,7 +164,7 @@ def read_training(
         names=column_names(estimator),
     )
     _ = rows.squared_norms  # raises on NaN, infinity and overflow before anything is changed
-    return rows, classes, weights, matrix
+    return rows, classes, weights
 
 
 def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .. import loops
 from ..algorithms.perceptron import AVERAGES, ORDERS, solve_perceptron
 from ..algorithms.run import Run
 from ..algorithms.voting import Voters, gather_voters, join_voters
@@ -104,7 +103,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     >>> y = ["yes", "yes", "no", "no"]
     >>> model = sx.Perceptron().fit(X, y)
     >>> model.converged_, model.mistakes_
-    (True, 1)
+    (True, 2)
     >>> model.predict([[3.0, 3.0]])
     array(['yes'], dtype='<U3')
     """
@@ -158,30 +157,34 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        rows, classes, sample_weight, _ = inputs.read_training(self, X, y, sample_weight)
-        seed = _generator(self.random_state)
-        start = self._start(rows, seed)
-        scales = sample_weight if self._passes_over_rows() else None
-        weights = self._row_weights(rows, classes, scales)
-        result = solve_perceptron(
-            rows,
-            order=self.order,
-            max_passes=self.max_passes,
-            max_updates=self.max_updates,
-            learning_rate=self.learning_rate,
-            row_weights=weights,
-            start=start,
-            renormalise=self.renormalise,
-            average=self.average,
-            trace=self.trace,
-            seed=seed,
-        )
-        steps = np.full(1, self.learning_rate) if weights is None else self.learning_rate * weights
-        voters = None if result.votes is None else gather_voters(rows, result.votes, steps, start)
-        self.classes_ = classes
-        self._store(result, voters, lifted=rows.lifted)
-        self._mistake_rows: list[Ints] = []
+        with inputs.unchanged_on_error(self):
+            self._check_parameters()
+            rows, classes, sample_weight = inputs.read_training(self, X, y, sample_weight)
+            seed = _generator(self.random_state)
+            start = self._start(rows, seed)
+            scales = sample_weight if self._passes_over_rows() else None
+            weights = self._row_weights(rows, classes, scales)
+            result = solve_perceptron(
+                rows,
+                order=self.order,
+                max_passes=self.max_passes,
+                max_updates=self.max_updates,
+                learning_rate=self.learning_rate,
+                row_weights=weights,
+                start=start,
+                renormalise=self.renormalise,
+                average=self.average,
+                trace=self.trace,
+                seed=seed,
+            )
+            steps = np.full(1, self.learning_rate) if weights is None else self.learning_rate * weights
+            self.classes_ = classes
+            self._voters: Voters | None = None
+            if result.votes is not None:
+                self._voters = gather_voters(rows, result.votes, steps, start)
+            self._store(result, lifted=rows.lifted)
+            self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
+            self._mistake_rows: list[Ints] = []
         self._warn_unless_converged(result)
         return self
 
@@ -202,28 +205,32 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        first = not hasattr(self, "classes_")
-        known = self._known_classes(classes)
-        rows, known, weights, _ = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
-        row_weights = self._row_weights(rows, known, weights, balanced=False)
-        start = self._start(rows, _generator(self.random_state)) if first else self._weights
-        run = Run(
-            rows,
-            start=start,
-            steps=np.full(1, self.learning_rate) if row_weights is None else self.learning_rate * row_weights,
-            max_passes=1,
-            max_updates=None,
-            averaging=self.average == "averaged",
-            logging=self.average == "voted",
-        )
-        if not first:
-            run.tally.clock[loops.VISITS] = self._visits
-            if self.average == "averaged":
+        with inputs.unchanged_on_error(self):
+            self._check_parameters()
+            first = not hasattr(self, "classes_")
+            known = self._known_classes(classes)
+            rows, known, weights = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
+            if first:
+                self.classes_, self.mistakes_, self._voters, self._visits = known, 0, None, 0
+                self._weights = self._start(rows, _generator(self.random_state))
+                self._counts, self._rows_seen, self._mistake_rows = np.empty(0, dtype=np.int64), 0, []
+            row_weights = self._row_weights(rows, known, weights, balanced=False)
+            rate = self.learning_rate
+            run = Run(
+                rows,
+                start=self._weights,
+                steps=np.full(1, rate) if row_weights is None else rate * row_weights,
+                max_passes=1,
+                max_updates=None,
+                visits=self._visits,
+                averaging=self.average == "averaged",
+                logging=self.average == "voted",
+            )
+            if self.average == "averaged" and not first:
                 run.tally.average[...] = self._average_sum
-        run.visit(rows.order)
-        run.end_pass()
-        self._learn_online(run, known, first)
+            run.visit(rows.order)
+            run.end_pass()
+            self._learn_online(run)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -317,7 +324,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "classes_"):
             if given is None:
                 raise InputError(
-                    "classes= must be passed to the first call of partial_fit, with every class that will come."
+                    "classes= must be passed to the first call of partial_fit, with every class to come."
                 )
             if given.size < 2:
                 raise InputError(f"classes= must name at least two classes. Got {given.tolist()} instead.")
@@ -330,26 +337,19 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         known: NDArray[Any] = self.classes_
         return known
 
-    def _learn_online(self, run: Run, classes: NDArray[Any], first: bool) -> None:
-        rows = run.rows
-        made = np.flatnonzero(run.tally.counts.any(axis=1))
-        if first:
-            self._counts, self._mistake_rows = np.empty(0, dtype=np.int64), []
-            self._rows_seen, self.mistakes_, self._voters = 0, 0, None
-        result = run.finish_online()
-        voters = None
+    def _learn_online(self, run: Run) -> None:
+        result, before = run.finish_online(), self.mistakes_
         if result.votes is not None:
-            voters = gather_voters(rows, result.votes, run.steps, run.start)
-            voters = voters if self._voters is None else join_voters(self._voters, voters)
-        counts, mistake_rows, seen, before = self._counts, self._mistake_rows, self._rows_seen, self.mistakes_
-        self.classes_ = classes
-        self._store(result, voters, lifted=rows.lifted)
-        self._counts, self._rows_seen = counts, seen + rows.n_rows
-        self._mistake_rows = [*mistake_rows, made + seen]
+            voters = gather_voters(run.rows, result.votes, run.steps, run.start)
+            self._voters = voters if self._voters is None else join_voters(self._voters, voters)
+        made = np.flatnonzero(result.mistake_counts)
+        self._store(result, lifted=run.rows.lifted)
         self.mistakes_ = before + result.mistakes
+        self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]
+        self._rows_seen += run.rows.n_rows
 
-    def _store(self, result: Result, voters: Voters | None, *, lifted: bool) -> None:
-        self._weights, self._lifted, self._voters = result.weights, lifted, voters
+    def _store(self, result: Result, *, lifted: bool) -> None:
+        self._weights, self._lifted = result.weights, lifted
         self._average_sum, self._visits = result.average_sum, result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1].copy() if lifted else shown.copy()
@@ -358,8 +358,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self.mistakes_ = result.mistakes
         self.n_passes_ = result.passes
         self.converged_ = result.separated
-        self._counts = result.mistake_counts
-        self._rows_seen = self._counts.size
 
     def _warn_unless_converged(self, result: Result) -> None:
         if result.separated:
