@@ -19,9 +19,11 @@ from .run import Run
 
 CORE = 256  # rows that a look at the working set adds to the core
 SMALL = 2 * CORE  # so few rows are a core as they are
-ADDED = 1500  # rows that a look at all the data adds to the working set
+ADDED = 2000  # rows that a look at all the data adds to the working set
+STREAMS = 32  # places that the first pass reads from in turn
 ROOM = 1 << 21  # numbers of the working set beyond which rows not corrected lately leave it
-SET_PASSES = 20  # plain passes over the working set before a core is formed
+SET_PASSES = 40  # plain passes over the working set before a core is formed
+OFTEN = 2  # corrections a corrected row has had on average when inner products begin to pay
 WORK = 4  # readings of all the data that the work between two looks may cost
 LEAST_UPDATES = 1000  # updates on a core that are always worth doing
 CLOSING = 10  # plain passes at the end of a run that did not separate
@@ -37,7 +39,7 @@ def solve_working_set(run: Run) -> None:
     closing = min(CLOSING, run.max_passes // 2)
     run.keep_best = True
     if rows.order.size > ADDED:
-        run.visit(shuffle.permutation(rows.order))
+        run.visit(_interleaved(rows.order))
         run.end_pass()
         members = np.flatnonzero(run.tally.counts.any(axis=1))
     while not run.stopped(before=closing):
@@ -55,7 +57,8 @@ def solve_working_set(run: Run) -> None:
                 if part.plain_pass() or run.stopped():
                     break
             else:
-                part.through_cores()
+                if run.mistakes > OFTEN * np.count_nonzero(run.tally.counts.any(axis=1)):
+                    part.through_cores()
             crowded = part.rows.numbers > ROOM
             members = part.corrected() if crowded else members[run.tally.counts[members].any(axis=1)]
     while not run.stopped():
@@ -63,6 +66,13 @@ def solve_working_set(run: Run) -> None:
         run.end_pass()
         if run.stopped() or run.scan().mistakes == 0:
             return
+
+
+def _interleaved(order: Ints) -> Ints:
+    """The same rows from STREAMS places at once: mixed if they were sorted, yet read in sequence."""
+    length = -(-order.size // STREAMS)
+    positions = np.arange(STREAMS * length).reshape(STREAMS, length).T.ravel()
+    return order[positions[positions < order.size]]
 
 
 class _Part:
