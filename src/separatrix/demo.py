@@ -46,9 +46,7 @@ def _proof(model: Perceptron) -> str:
     ]
     if result.margin_lower > 0.0:
         low, high = ((result.radius / m) ** 2 for m in (result.margin_upper, result.margin_lower))
-        lines.append(
-            f"  Novikoff's bound is           (R / best margin)^2, between {low:.3g} and {high:.3g}"
-        )
+        lines.append(f"  Novikoff's bound is           (R / best margin)^2, between {low:.3g} and {high:.3g}")
     return "\n".join(lines)
 
 

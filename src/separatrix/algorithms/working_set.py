@@ -23,6 +23,7 @@ ADDED = 2000  # rows that a look at all the data adds to the working set
 STREAMS = 32  # places that the first pass reads from in turn
 ROOM = 1 << 21  # numbers of the working set beyond which rows not corrected lately leave it
 SET_PASSES = 40  # plain passes over the working set before a core is formed
+MANY = 0.05  # share of wrong rows above which a pass over all of them teaches more than a few
 OFTEN = 2  # corrections a corrected row has had on average when inner products begin to pay
 WORK = 4  # readings of all the data that the work between two looks may cost
 LEAST_UPDATES = 1000  # updates on a core that are always worth doing
@@ -42,6 +43,7 @@ def solve_working_set(run: Run) -> None:
         run.visit(_interleaved(rows.order))
         run.end_pass()
         members = np.flatnonzero(run.tally.counts.any(axis=1))
+        lately = members[:0]
     while not run.stopped(before=closing):
         found = run.scan(ADDED)
         if found.mistakes == 0 or run.stopped():
@@ -50,7 +52,12 @@ def solve_working_set(run: Run) -> None:
             everything.core()
         elif rows.order.size <= ADDED:
             everything.through_cores()
+        elif found.mistakes > MANY * rows.order.size:
+            run.visit(shuffle.permutation(rows.order))
+            run.end_pass()
         else:
+            if members.size * rows.numbers > ROOM * rows.n_rows:
+                members = lately
             members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
             part = everything.take(members)
             for _ in range(SET_PASSES):
@@ -59,8 +66,7 @@ def solve_working_set(run: Run) -> None:
             else:
                 if run.mistakes > OFTEN * np.count_nonzero(run.tally.counts.any(axis=1)):
                     part.through_cores()
-            crowded = part.rows.numbers > ROOM
-            members = part.corrected() if crowded else members[run.tally.counts[members].any(axis=1)]
+            lately, members = part.corrected(), members[run.tally.counts[members].any(axis=1)]
     while not run.stopped():
         run.visit(shuffle.permutation(rows.order))
         run.end_pass()
@@ -116,7 +122,7 @@ class _Part:
             core.core()
             self.counts[indices] += core.counts
             kept = indices[core.counts.any(axis=1)]
-            work += (self.run.mistakes - before) * indices.size
+            work += (self.run.mistakes - before) * core.counts.size
         return False
 
     def core(self) -> bool:
@@ -134,7 +140,7 @@ class _Part:
                 spare=np.zeros(size),
                 lanes=np.zeros(16),
             )
-        tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // size))
+        tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // self.counts.size))
         clean = bool(loops.worst_first(self.rows.storage, outputs, self.steps, self.gram, tally))
         loops.combine(self.rows.storage, tally.counts, self.steps, run.weights)
         self._merge(tally)

@@ -363,12 +363,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if result.separated:
             return
         message = (
-            f"{result.status.value} {result.errors} of {result.counts.shape[0]} rows are on the wrong side "
-            f"after {result.passes} passes and {result.mistakes} mistakes; no margin is larger than "
+            f"{result.status.value} After {result.passes} passes the last weights have {result.errors} of "
+            f"{result.counts.shape[0]} rows on the wrong side; no margin is larger than "
             f"{result.margin_upper:.3g}."
         )
-        if result.status is not Status.INTERRUPTED:
-            message += " For classes that overlap, average='averaged' predicts better than the last weights."
+        if result.status is not Status.INTERRUPTED and not self.average:
+            message += " If the classes overlap, average='averaged' predicts better than the last weights."
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
 
