@@ -293,17 +293,23 @@ def first_mistake(rows: Any, order: Any, w: Any, floor: Any) -> int:
 
 
 @loop
+def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
+    """Whether a row is kept less gladly: its score is higher, or equal and the row later."""
+    return score > other_score or (score == other_score and row > other_row)
+
+
+@loop
 def sift_down(scores: Any, rows: Any) -> None:
-    """Restore the heap (largest score on top) after its top was replaced."""
+    """Restore the heap (the row kept least gladly on top) after its top was replaced."""
     size = scores.shape[0]
     hole, score, row = 0, scores[0], rows[0]
     while True:
         child = 2 * hole + 1
         if child >= size:
             break
-        if child + 1 < size and scores[child + 1] > scores[child]:
+        if child + 1 < size and comes_after(scores[child + 1], rows[child + 1], scores[child], rows[child]):
             child += 1
-        if scores[child] <= score:
+        if not comes_after(scores[child], rows[child], score, row):
             break
         scores[hole], rows[hole] = scores[child], rows[child]
         hole = child
@@ -317,7 +323,8 @@ def look(
     """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their steps' sum.
 
     ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1; they are a heap whose top is
-    the largest score kept. A score that is not a number is kept as minus infinity.
+    the largest score kept (of equal ones, the last row). A score that is not a number is kept as
+    minus infinity.
     """
     mistakes, cost, last = 0, 0.0, steps.shape[0] - 1
     for position in range(order.shape[0]):
@@ -328,7 +335,7 @@ def look(
         if not score > 0.0:
             mistakes += 1
             cost += steps[min(i, last)]
-        if score < lowest_scores[0]:
+        if score <= lowest_scores[0] and comes_after(lowest_scores[0], lowest_rows[0], score, i):
             lowest_scores[0], lowest_rows[0] = score, i
             sift_down(lowest_scores, lowest_rows)
     return mistakes, cost
@@ -351,6 +358,16 @@ def integral(rows: Any, start: int, stop: int) -> bool:
     for i in range(start, stop):
         if not row_integral(rows, i):
             return False
+    return True
+
+
+@loop
+def ascending(indices: Any, indptr: Any, start: int, stop: int) -> bool:
+    """Whether the column indices of every row from start to stop ascend, so that none comes twice."""
+    for i in range(start, stop):
+        for p in range(np.uint64(indptr[i] + 1), np.uint64(indptr[i + 1])):
+            if indices[p] <= indices[p - np.uint64(1)]:
+                return False
     return True
 
 
@@ -382,6 +399,25 @@ def vote(products: Any, script: Any, steps: Any, survivals: Any, outputs: Any, v
             votes[b, best] += survivals[m]
 
 
+def copy_weights(w: Any, copies: Any, m: int) -> None:
+    """Set ``copies[m]`` to ``w``."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(copy_weights, jit_options=INLINED)
+def _copy_weights(w: Any, copies: Any, m: Any) -> Any:
+    def binary(w: Any, copies: Any, m: Any) -> Any:
+        for j in range(w.shape[0]):
+            copies[m, j] = w[j]
+
+    def multiclass(w: Any, copies: Any, m: Any) -> Any:
+        for c in range(w.shape[0]):
+            for j in range(w.shape[1]):
+                copies[m, c, j] = w[c, j]
+
+    return binary if w.ndim == 1 else multiclass
+
+
 @loop
 def replay(rows: Any, log: Any, w: Any, steps: Any, weights_after: Any, scores_before: Any) -> None:
     """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
@@ -390,7 +426,7 @@ def replay(rows: Any, log: Any, w: Any, steps: Any, weights_after: Any, scores_b
         i, rival = log[m, 0], log[m, 1]
         scores_before[m], _ = row_score(rows, i, w)
         correct(rows, i, rival, w, steps[min(i, last)])
-        weights_after[m] = w
+        copy_weights(w, weights_after, m)
 
 
 @loop

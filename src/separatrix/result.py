@@ -109,6 +109,8 @@ class Result:
         A bracket of the best margin of the lifted rows, to rounding: the lower end is the margin of
         the final weights (negative where rows are wrong), the upper end comes from the counts.
     history : tuple of PassRecord
+        One for each reading of all rows, and one for the closing look where updates came after those.
+        The closing look, which counts the errors of an unfinished run, is not among the passes.
     order : str
         The order that was used.
     visits : int

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result, Status
 from ..rows.memory import Rows
-from .run import Run, normalise
+from .run import Run, normalise, steps_of
 from .working_set import solve_working_set
 
 ORDERS = ("working_set", "cyclic", "shuffled", "worst")
@@ -70,12 +70,11 @@ def solve_perceptron(
         raise InputError(
             "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead."
         )
-    steps = np.full(1, learning_rate) if row_weights is None else learning_rate * row_weights
     with Progress() as progress:
         run = Run(
             rows,
             start=np.zeros(rows.weights_shape) if start is None else start,
-            steps=steps,
+            steps=steps_of(rows, learning_rate, row_weights),
             max_passes=max_passes,
             max_updates=max_updates,
             averaging=average == "averaged",
@@ -94,6 +93,8 @@ def solve_perceptron(
             method(run)
         except KeyboardInterrupt:
             interrupted = True
+            if order == "working_set":
+                run.rebuild()
     status = Status.INTERRUPTED if interrupted else _status(run)
     return run.finish(status, order, voted=average == "voted", trace=trace, renormalise=renormalise)
 

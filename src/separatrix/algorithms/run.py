@@ -69,7 +69,8 @@ class Run:
         self.progress = progress
         self.cycle: Cycle | None = None
         rivals = 1 if rows.n_classes == 2 else rows.n_classes
-        limit = np.iinfo(np.int64).max if max_updates is None else max_updates
+        most = np.iinfo(np.int64).max
+        limit = most if max_updates is None else min(max_updates, most)
         self.tally = loops.Tally(
             counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
             average=np.zeros(start.shape if averaging else (0,) * start.ndim),
@@ -144,6 +145,12 @@ class Run:
         self.tally.clock[loops.VISITS] += seen
         return seen, seen == order.size
 
+    def rebuild(self) -> None:
+        """Make the weights anew from the counts: an interrupt may have come between the two."""
+        self.weights[...] = self.start
+        loops.combine(self.rows.storage, self.tally.counts, self.steps, self.weights)
+        self.tally.clock[loops.MISTAKES] = self.tally.counts.sum()
+
     def flush_log(self, members: Ints | None = None) -> None:
         """Move the logged mistakes out of the loop's buffer."""
         length = self.tally.clock[loops.LOGGED]
@@ -172,22 +179,27 @@ class Run:
         self.passes += 1
         mistakes = self.mistakes - self._recorded
         self._recorded = self.mistakes
+        self._check_range()
         upper = self.margin_upper()
         errors, lower = (None, -np.inf) if view is None else (view.errors, view.lower)
         self.history.append(PassRecord(mistakes, errors, lower, upper))
         self._latest = view or self._latest
         if view is not None and self.keep_best and (self._best is None or view.cost < self._best.cost):
             self._best = replace(view, state=(self.weights.copy(), self.tally.counts.copy()))
-        if not np.isfinite(upper):
-            raise NumericOverflowError(
-                f"The weights left the range of float64 after {self.mistakes} updates. Lower learning_rate "
-                "or the weights, or scale the columns, for example with StandardScaler."
-            )
         self._look_for_cycle()
         if self.progress is not None and self.progress.due():
             self.progress.show(
                 f"perceptron: pass {self.passes} of {self.max_passes}, {self.mistakes} mistakes, "
                 f"best margin at most {upper:.3g}"
+            )
+
+    def _check_range(self) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            reach = norm(self.weights) * self.rows.radius
+        if not np.isfinite(reach):
+            raise NumericOverflowError(
+                f"The weights left the range of float64 after {self.mistakes} updates. Lower learning_rate "
+                "or the weights, or scale the columns, for example with StandardScaler."
             )
 
     def margin_upper(self) -> float:
@@ -235,9 +247,13 @@ class Run:
     def finish(self, status: Status, order: str, *, voted: bool, trace: bool, renormalise: bool) -> Result:
         """Close the run: the bracket, and what was asked to be kept."""
         self.flush_log()
+        self._check_range()
         if self._latest is None or self._latest.mistakes < self.mistakes:
             self._latest = self._view(self.rows.scan(self.weights, 1, self.steps))
         latest = self._latest
+        if self.mistakes > self._recorded:
+            made = self.mistakes - self._recorded
+            self.history.append(PassRecord(made, latest.errors, latest.lower, self.margin_upper()))
         if latest.errors == 0:
             status = Status.SEPARATED
         elif self._best is not None and self._best.cost < latest.cost:
@@ -325,9 +341,23 @@ class Run:
         return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights)
 
 
+def steps_of(rows: Rows, learning_rate: float, row_weights: Floats | None) -> Floats:
+    """The step of each row's update; a single number where all rows that count share it."""
+    rate = float(learning_rate)
+    if row_weights is None:
+        return np.full(1, rate)
+    used = row_weights[rows.order]
+    if used.size and np.all(used == used[0]):
+        return np.full(1, rate * used[0])
+    return rate * row_weights
+
+
 def norm(weights: Floats) -> float:
-    """The Euclidean length, without BLAS, whose threads cost more here than the sum."""
-    return float(np.sqrt(np.square(weights).sum()))
+    """The Euclidean length, safe from underflow; without BLAS, whose threads cost more here than the sum."""
+    largest = float(np.abs(weights).max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return largest
+    return largest * float(np.sqrt(np.square(weights / largest).sum()))
 
 
 def normalise(weights: Floats) -> None:

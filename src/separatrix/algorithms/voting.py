@@ -70,9 +70,7 @@ def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Vot
     return Voters(
         support=_matrix(rows.take(distinct)),
         script=np.column_stack([positions, own, rivals]).astype(np.int64),
-        steps=np.broadcast_to(steps, rows.n_rows)[votes.rows].astype(np.float64)
-        if steps.size == 1
-        else steps[votes.rows],
+        steps=np.broadcast_to(steps, rows.n_rows)[votes.rows].copy(),
         survivals=votes.survivals,
         start=start if start.ndim == 2 else np.stack([-0.5 * start, 0.5 * start]),
         lifted=rows.lifted,
@@ -81,13 +79,17 @@ def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Vot
 
 def join_voters(earlier: Voters, later: Voters) -> Voters:
     """Let a run that went on from an earlier one's last weights follow it."""
-    stack = sparse.vstack if sparse.issparse(earlier.support) else np.vstack
+    supports = [earlier.support, later.support]
+    if any(map(sparse.issparse, supports)):
+        support: Any = sparse.vstack([sparse.csr_array(each) for each in supports], format="csr")
+    else:
+        support = np.vstack(supports)
     script = later.script.copy()
     script[:, 0] += earlier.support.shape[0]
     survivals = np.concatenate([earlier.survivals, later.survivals[1:]])
     survivals[earlier.survivals.size - 1] += later.survivals[0]
     return Voters(
-        support=stack([earlier.support, later.support]),
+        support=support,
         script=np.concatenate([earlier.script, script]),
         steps=np.concatenate([earlier.steps, later.steps]),
         survivals=survivals,

@@ -45,14 +45,16 @@ def solve_working_set(run: Run) -> None:
         members = np.flatnonzero(run.tally.counts.any(axis=1))
         lately = members[:0]
     while not run.stopped(before=closing):
-        found = run.scan(ADDED)
-        if found.mistakes == 0 or run.stopped():
-            return
         if rows.order.size <= SMALL:
             everything.core()
         elif rows.order.size <= ADDED:
             everything.through_cores()
-        elif found.mistakes > MANY * rows.order.size:
+        found = run.scan(ADDED)
+        if found.mistakes == 0:
+            return
+        if rows.order.size <= ADDED or run.stopped():
+            continue
+        if found.mistakes > MANY * rows.order.size:
             run.visit(shuffle.permutation(rows.order))
             run.end_pass()
         else:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import validate_data
 
 from ..errors import InputError, InputTypeError, LabelError
 from ..rows.memory import Rows, as_rows
@@ -50,15 +50,18 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
             "Encode them first, for example with sklearn.preprocessing.OneHotEncoder."
         ) from problem
     if matrix.dtype.kind not in "biuf":
+        named = ", ".join(_not_numbers(X)) or "all"
         raise InputError(
-            f"X holds values of type {matrix.dtype}; numbers are needed. Convert the columns, for example "
-            "with X.astype(float)."
+            f"Columns of X that do not hold numbers: {named} (the values are of type {matrix.dtype}). "
+            "Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder."
         )
     return matrix, target
 
 
 def _not_numbers(X: Any) -> list[str]:
     """Name the columns of a frame or object array that cannot be read as numbers."""
+    if getattr(getattr(X, "dtype", None), "kind", "O") not in "OUSmMTV":
+        return []
     if hasattr(X, "columns"):
         columns = [(str(name), np.asarray(X[name])) for name in X.columns]
     else:
@@ -84,16 +87,22 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes and the code of each row."""
+    _refuse_mixed(y)
     y = column_or_1d(y)
-    if y.dtype.kind == "O" and len({isinstance(value, str) for value in y}) > 1:
-        raise LabelError(
-            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
-            "y.astype(str)."
-        )
     if y.dtype.kind not in "biu":
         check_classification_targets(y)
     classes = np.unique(y)
     return classes, codes_of(y, classes)
+
+
+def _refuse_mixed(y: Any) -> None:
+    """Refuse labels that are partly text: numpy would turn the numbers into text without a word."""
+    loose = isinstance(y, list | tuple) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
+    if loose and len({isinstance(value, str) for value in y}) > 1:
+        raise LabelError(
+            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
+            "[str(label) for label in y]."
+        )
 
 
 def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
@@ -134,6 +143,7 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
             "Pass one label for each row of X."
         )
+    _refuse_mixed(y)
     matrix, target = read_matrix(estimator, X, y, reset=reset)
     online = classes is not None
     if classes is None:
@@ -142,9 +152,9 @@ def read_training(
         codes = codes_of(column_or_1d(target), classes)
     weights = keep = None
     if sample_weight is not None:
-        weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+        weights = _read_weights(sample_weight, matrix.shape[0])
         keep = weights > 0.0
-        if not keep.any():
+        if not keep.any() and not online:
             raise InputError(
                 "Sample weights must contain at least one non-zero number: all rows have weight zero. "
                 "Give a positive weight to the rows that count."
@@ -165,6 +175,24 @@ def read_training(
     )
     _ = rows.squared_norms  # raises on NaN, infinity and overflow before anything is changed
     return rows, classes, weights
+
+
+def _read_weights(sample_weight: Any, n_rows: int) -> Floats:
+    """One non-negative finite weight for each row; a single number serves all."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight must hold one number for each row, shape ({n_rows},). "
+            f"Got shape {weights.shape} instead."
+        )
+    wrong = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
+    if wrong.size:
+        raise InputError(
+            f"sample_weight must be finite and not negative. Got {weights[wrong[0]]} for row {wrong[0]}; "
+            "to leave a row out, give it weight zero."
+        )
+    return weights
 
 
 def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
@@ -191,11 +219,12 @@ def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
 
 def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: bool = False) -> None:
     """Check that a parameter is a positive, finite number."""
-    value = getattr(estimator, name)
+    value: Any = getattr(estimator, name)
     if optional and value is None:
         return
-    kind = numbers.Integral if whole else numbers.Real
-    if isinstance(value, bool | np.bool_) or not isinstance(value, kind) or not 0.0 < float(value) < np.inf:
+    largest: Any = int(np.iinfo(np.int64).max) if whole else float(np.finfo(np.float64).max)
+    number = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool)
+    if not (number and 0 < value <= largest):
         wanted = "a positive whole number" if whole else "a positive finite number"
         raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
 

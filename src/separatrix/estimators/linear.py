@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..algorithms.perceptron import AVERAGES, ORDERS, solve_perceptron
-from ..algorithms.run import Run
+from ..algorithms.run import Run, steps_of
 from ..algorithms.voting import Voters, gather_voters, join_voters
 from ..errors import ConvergenceWarning, InputError, NumericOverflowError
 from ..result import Floats, Ints, Result, Status
@@ -135,6 +135,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.random_state = random_state
 
+    _lifted: bool
+    _averaged: str | bool
+    _average_sum: Floats | None
+
     def __sklearn_tags__(self) -> Any:
         """Say that sparse rows are welcome."""
         tags = super().__sklearn_tags__()
@@ -177,10 +181,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 trace=self.trace,
                 seed=seed,
             )
-            steps = np.full(1, self.learning_rate) if weights is None else self.learning_rate * weights
             self.classes_ = classes
             self._voters: Voters | None = None
             if result.votes is not None:
+                steps = steps_of(rows, self.learning_rate, weights)
                 self._voters = gather_voters(rows, result.votes, steps, start)
             self._store(result, lifted=rows.lifted)
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
@@ -210,16 +214,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             first = not hasattr(self, "classes_")
             known = self._known_classes(classes)
             rows, known, weights = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
+            if not first and (self._lifted, self._averaged) != (rows.lifted, self.average):
+                raise InputError(
+                    "fit_intercept and average must stay as they were in the first call. Got "
+                    f"fit_intercept={self.fit_intercept} and average={self.average!r} instead of "
+                    f"{self._lifted} and {self._averaged!r}; other ones need a new model."
+                )
             if first:
                 self.classes_, self.mistakes_, self._voters, self._visits = known, 0, None, 0
                 self._weights = self._start(rows, _generator(self.random_state))
                 self._counts, self._rows_seen, self._mistake_rows = np.empty(0, dtype=np.int64), 0, []
             row_weights = self._row_weights(rows, known, weights, balanced=False)
-            rate = self.learning_rate
             run = Run(
                 rows,
                 start=self._weights,
-                steps=np.full(1, rate) if row_weights is None else rate * row_weights,
+                steps=steps_of(rows, self.learning_rate, row_weights),
                 max_passes=1,
                 max_updates=None,
                 visits=self._visits,
@@ -349,7 +358,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self._rows_seen += run.rows.n_rows
 
     def _store(self, result: Result, *, lifted: bool) -> None:
-        self._weights, self._lifted = result.weights, lifted
+        self._weights, self._lifted, self._averaged = result.weights, lifted, self.average
         self._average_sum, self._visits = result.average_sum, result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1].copy() if lifted else shown.copy()

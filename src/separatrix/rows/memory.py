@@ -88,7 +88,7 @@ class Rows:
     @cached_property
     def radius(self) -> float:
         """R: the largest norm of a lifted row that counts."""
-        return float(np.sqrt(self.squared_norms[self.order].max()))
+        return float(np.sqrt(self.squared_norms[self.order].max(initial=0.0)))
 
     @cached_property
     def integral(self) -> bool:
@@ -153,7 +153,14 @@ class Rows:
         storage = self.storage
         if isinstance(storage, loops.DenseRows):
             return loops.DenseRows(storage.values[start:stop], storage.labels[start:stop], storage.lift)
-        return storage._replace(indptr=storage.indptr[start : stop + 1], labels=storage.labels[start:stop])
+        first, last = storage.indptr[start], storage.indptr[stop]
+        return loops.SparseRows(
+            storage.data[first:last],
+            storage.indices[first:last],
+            storage.indptr[start : stop + 1] - first,
+            storage.labels[start:stop],
+            storage.lift,
+        )
 
     def _not_finite(self, row: int) -> Exception:
         storage = self.storage
@@ -206,11 +213,22 @@ def as_rows(
     order = np.arange(codes.size) if keep is None else np.flatnonzero(keep)
     storage: Any
     if sparse.issparse(X):
+        X = _without_repeats(X)
         data, indices, indptr = _readable(X.data), X.indices, X.indptr
         storage = loops.SparseRows(data, indices, indptr, codes, int(lift))
     else:
         storage = loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
     return Rows(storage, n_classes, int(X.shape[1]), order, names)
+
+
+def _without_repeats(X: Any) -> Any:
+    """The same CSR matrix; where entries share a row and a column, a copy with those added up."""
+    ranges = threads.chunks(X.shape[0], X.indices.size)
+    if all(threads.run_all(loops.ascending, [(X.indices, X.indptr, *each) for each in ranges])):
+        return X
+    merged = X.copy()
+    merged.sum_duplicates()
+    return merged
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,37 @@
+"""Settings that every test shares."""
+
+from __future__ import annotations
+
+import os
+
+# scikit-learn skips its array-API checks without this, and scipy reads it once, when it is imported.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+# Compiling a loop takes a second or two, once: no deadline can tell that from a slow test.
+settings.register_profile(
+    "separatrix",
+    deadline=None,
+    max_examples=25,
+    derandomize=True,
+    database=None,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],  # explaining takes minutes, shrinking seconds
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("separatrix")
+
+
+@pytest.fixture
+def many_threads(monkeypatch):
+    """Let the smallest problem be cut between threads, and let passes look ahead a few rows at a time."""
+    from separatrix.algorithms import run
+    from separatrix.rows import threads
+
+    def choose(count, ahead=8):
+        monkeypatch.setattr(threads, "n_threads", lambda: count)
+        monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
+        monkeypatch.setattr(run, "AHEAD", ahead)
+
+    return choose

@@ -1,0 +1,575 @@
+"""Laws of the perceptron in every order: what it does is what the theory says, mistake by mistake."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+import separatrix as sx
+from separatrix import loops
+from separatrix.algorithms.perceptron import solve_perceptron
+from separatrix.algorithms.run import Run
+from separatrix.algorithms.working_set import _Part
+from separatrix.datasets import make_multiclass, make_separable, make_xor
+from separatrix.errors import InputError
+from separatrix.result import Status
+from separatrix.rows.memory import as_rows
+from tests import naive
+from tests.problems import ORDERS, STORAGES, TWO_STORAGES, clouds, grids, separable_grids, xor_case
+
+every_order = pytest.mark.parametrize("order", ORDERS)
+every_storage = pytest.mark.parametrize("storage", STORAGES)
+ROW_BY_ROW = ("cyclic", "shuffled", "worst")
+
+
+def answer_of(case, **options):
+    return naive.perceptron(case.X, case.codes, n_classes=case.n_classes, lift=case.lift, **options)
+
+
+def combination(case, result, steps=1.0):
+    return naive.combination(case.X, case.codes, case.n_classes, case.lift, result.counts, steps)
+
+
+def naive_scores(case, weights):
+    return naive.scores(case.X, case.codes, case.n_classes, case.lift, weights)
+
+
+# ---------------------------------------------------------------- against the naive version
+
+
+def check_same_run(result, answer):
+    """Row by row, score by score, weight by weight: equal bits."""
+    assert result.trace.rows.tolist() == answer.rows
+    assert result.trace.rivals.tolist() == answer.rivals
+    assert result.trace.scores.tolist() == answer.scores
+    assert np.array_equal(
+        result.trace.weights, np.reshape(answer.after, (answer.mistakes, *answer.weights.shape))
+    )
+    assert np.array_equal(result.weights, answer.weights)
+    assert np.array_equal(result.counts, answer.counts)
+
+
+@every_storage
+@pytest.mark.parametrize("order", ROW_BY_ROW)
+@given(data=st.data())
+def test_every_mistake_is_the_naive_one(order, storage, data):
+    case = data.draw(grids(storage=storage))
+    max_passes, seed = data.draw(st.integers(1, 12)), data.draw(st.integers(0, 99))
+    result = solve_perceptron(case.rows(), order=order, max_passes=max_passes, trace=True, seed=seed)
+    proved = result.status is Status.INSEPARABLE
+    allowed = result.passes if proved else max_passes
+    answer = answer_of(case, order=order, max_passes=allowed, seed=seed)
+    check_same_run(result, answer)
+    if not proved:
+        clean = not np.any(naive_scores(case, answer.weights) <= 0)
+        assert (result.status is Status.SEPARATED) == clean
+        assert result.passes == len(answer.per_pass)
+        assert [record.mistakes for record in result.history] == (
+            [0, *answer.per_pass][: len(answer.per_pass)] if order == "worst" else answer.per_pass
+        )
+
+
+@pytest.mark.parametrize("order", ROW_BY_ROW)
+@given(data=st.data())
+def test_random_floats_make_the_naive_mistakes(order, data):
+    case = data.draw(clouds(max_rows=12))
+    result = solve_perceptron(case.rows(), order=order, max_passes=15, trace=True, seed=3)
+    answer = answer_of(case, order=order, max_passes=15, seed=3)
+    assume(answer.closest > 1e-9)
+    assert result.trace.rows.tolist() == answer.rows
+    assert result.trace.scores == pytest.approx(answer.scores, rel=1e-9, abs=1e-9)
+    assert result.weights == pytest.approx(answer.weights, rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("order", ROW_BY_ROW)
+@given(data=st.data())
+def test_any_start_and_any_step_give_the_naive_run(order, data):
+    case = data.draw(grids(storage="float64 by rows"))
+    rows = case.rows()
+    start = data.draw(
+        st.lists(st.integers(-4, 4), min_size=(n := int(np.prod(rows.weights_shape))), max_size=n)
+    )
+    options = {
+        "start": np.reshape(np.array(start, dtype=np.float64), rows.weights_shape),
+        "learning_rate": data.draw(st.sampled_from([0.25, 0.5, 2.0, 8.0])),
+        "max_updates": data.draw(st.integers(1, 20)),
+        "order": order,
+        "seed": 5,
+    }
+    result = solve_perceptron(rows, max_passes=8, trace=True, **options)
+    proved = result.status is Status.INSEPARABLE
+    check_same_run(result, answer_of(case, max_passes=result.passes if proved else 8, **options))
+
+
+@pytest.mark.parametrize("order", ROW_BY_ROW)
+@given(case=clouds(storage="float64 by rows", max_rows=10))
+def test_renormalised_weights_are_the_naive_ones(order, case):
+    assume(naive.lifted(case.X, case.lift).any(axis=1).all())  # a row of zeros cannot move the weights
+    options = {"order": order, "max_passes": 8, "renormalise": True, "seed": 1}
+    result = solve_perceptron(case.rows(), trace=True, **options)
+    answer = answer_of(case, **options)
+    assume(answer.closest > 1e-9)
+    assert result.trace.rows.tolist() == answer.rows
+    assert result.weights == pytest.approx(answer.weights, abs=1e-9)
+    assert result.trace.weights == pytest.approx(
+        np.reshape(answer.after, result.trace.weights.shape), abs=1e-9
+    )
+    lengths = np.linalg.norm(result.trace.weights.reshape(result.mistakes, -1), axis=1)
+    assert lengths == pytest.approx(np.ones(result.mistakes))
+
+
+@pytest.mark.parametrize("order", ["cyclic", "shuffled"])
+@given(data=st.data())
+def test_the_average_is_the_mean_of_the_weights_over_every_visit(order, data):
+    case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
+    result = solve_perceptron(case.rows(), order=order, max_passes=6, average="averaged", seed=2)
+    answer = answer_of(case, order=order, max_passes=result.passes, seed=2)
+    assert result.visits == len(answer.visited)
+    assert result.average == pytest.approx(naive.average(answer), rel=1e-12, abs=1e-12)
+    assert np.array_equal(result.weights, answer.weights)
+
+
+@pytest.mark.parametrize("order", ["cyclic", "shuffled"])
+@given(data=st.data())
+def test_the_votes_replay_every_weight_vector_with_its_survival(order, data):
+    case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
+    result = solve_perceptron(case.rows(), order=order, max_passes=6, average="voted", trace=True, seed=2)
+    answer = answer_of(case, order=order, max_passes=result.passes, seed=2)
+    copies = np.concatenate([np.zeros((1, *result.weights.shape)), result.trace.weights])
+    replayed = np.repeat(copies, result.votes.survivals, axis=0)
+    assert np.array_equal(replayed, np.array(answer.visited))
+
+
+def test_more_mistakes_than_the_log_has_room_for_are_all_kept(monkeypatch):
+    monkeypatch.setattr("separatrix.algorithms.run.LOG_ROOM", 3)
+    problem = make_separable(60, 4, margin=0.02, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    for order in ORDERS:
+        result = solve_perceptron(rows, order=order, max_passes=1000, trace=True, seed=0)
+        assert result.mistakes > 3
+        assert len(result.trace.rows) == result.mistakes
+        assert result.trace.weights[-1] == pytest.approx(result.weights, rel=1e-9, abs=1e-12)
+
+
+# ---------------------------------------------------------------- laws of every order
+
+
+@every_order
+@given(data=st.data())
+def test_every_update_corrects_a_mistake(order, data):
+    case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
+    result = solve_perceptron(case.rows(), order=order, max_passes=20, trace=True, seed=0)
+    assert np.all(result.trace.scores <= 0)
+    previous = np.zeros_like(result.weights)
+    for row, before, after in zip(result.trace.rows, result.trace.scores, result.trace.weights, strict=True):
+        assert naive_scores(case, previous)[row] == before
+        previous = after
+
+
+@every_order
+@given(data=st.data())
+def test_the_counts_sum_to_the_mistakes_and_explain_the_weights(order, data):
+    case = data.draw(st.one_of(grids(storage="float64 by rows"), clouds(storage="CSR int32")))
+    rate = data.draw(st.sampled_from([1.0, 0.3]))
+    result = solve_perceptron(case.rows(), order=order, max_passes=20, learning_rate=rate, trace=True, seed=0)
+    assert result.mistake_counts.sum() == result.mistakes == len(result.trace.rows)
+    assert np.array_equal(np.bincount(result.trace.rows, minlength=len(case.codes)), result.mistake_counts)
+    assert result.weights == pytest.approx(combination(case, result, rate), rel=1e-9, abs=1e-9)
+
+
+@every_order
+@given(data=st.data())
+def test_separated_means_that_no_row_is_wrong(order, data):
+    case = data.draw(st.one_of(grids(), separable_grids(n_classes=3)))
+    result = solve_perceptron(case.rows(), order=order, max_passes=30, seed=0)
+    wrong = int(np.sum(naive_scores(case, result.weights) <= 0))
+    assert result.errors == wrong
+    assert result.separated == (wrong == 0)
+
+
+@every_order
+@given(data=st.data())
+def test_what_can_be_separated_is(order, data):
+    case = data.draw(separable_grids(n_classes=data.draw(st.sampled_from([2, 3, 4]))))
+    result = solve_perceptron(case.rows(), order=order, max_passes=20_000, seed=0)
+    assert result.status is Status.SEPARATED
+
+
+@every_order
+@given(data=st.data())
+def test_the_history_sums_to_the_mistakes(order, data):
+    case = data.draw(grids(storage="float64 by rows"))
+    max_updates = data.draw(st.one_of(st.none(), st.integers(1, 10)))
+    result = solve_perceptron(case.rows(), order=order, max_passes=20, max_updates=max_updates, seed=0)
+    made = sum(record.mistakes for record in result.history)
+    # Only where the working set did not separate may the weights be those of an earlier look.
+    assert made == result.mistakes or (order == "working_set" and made > result.mistakes > 0 < result.errors)
+    # One record more: the closing look, where updates came after the last reading.
+    assert len(result.history) in (result.passes, result.passes + 1)
+
+
+@every_order
+@given(data=st.data(), max_updates=st.integers(1, 9), max_passes=st.integers(1, 9))
+def test_no_limit_is_exceeded(order, data, max_updates, max_passes):
+    case = data.draw(grids(storage="float64 by rows"))
+    limits = {"max_updates": max_updates, "max_passes": max_passes}
+    result = solve_perceptron(case.rows(), order=order, seed=0, **limits)
+    assert result.mistakes <= max_updates
+    assert result.passes <= max_passes
+    if result.status is Status.UPDATE_LIMIT:
+        assert result.order == "working_set" or result.mistakes == max_updates
+    if result.status is Status.PASS_LIMIT:
+        assert result.passes == max_passes
+
+
+@every_order
+@pytest.mark.parametrize("lift", [True, False])
+@pytest.mark.parametrize("margin", [0.5, 0.05])
+def test_novikoff_bounds_the_mistakes(order, lift, margin):
+    for seed in range(3):
+        problem = make_separable(150, 4, margin=margin, radius=1.5, random_state=seed)
+        rows = as_rows(problem.X, (problem.y > 0).astype(int), lift=lift)
+        result = solve_perceptron(rows, order=order, max_passes=100_000, seed=seed)
+        assert result.separated
+        assert result.mistakes <= (result.radius / margin) ** 2
+        assert result.radius == pytest.approx(np.hypot(1.5, lift))
+
+
+@every_order
+@given(data=st.data())
+def test_novikoff_bounds_the_mistakes_from_any_start(order, data):
+    margin, rate = 0.2, data.draw(st.sampled_from([0.1, 1.0, 5.0]))
+    problem = make_separable(40, 3, margin=margin, random_state=data.draw(st.integers(0, 1000)))
+    start = np.random.default_rng(data.draw(st.integers(0, 1000))).standard_normal(3)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int), lift=False)
+    result = solve_perceptron(rows, order=order, start=start, learning_rate=rate, max_passes=100_000, seed=0)
+    assert result.separated
+    c0, c1 = np.linalg.norm(start), float(start @ problem.weights)
+    roots = np.roots(
+        [rate**2 * margin**2, 2 * rate * c1 * margin - rate**2 * result.radius**2, c1**2 - c0**2]
+    )
+    assert result.mistakes <= roots.real.max() * (1 + 1e-9)
+
+
+@every_order
+@pytest.mark.parametrize("n_classes", [3, 5])
+def test_twice_novikoff_bounds_the_mistakes_on_many_classes(order, n_classes):
+    for seed in range(2):
+        problem = make_multiclass(120, 4, n_classes, margin=0.1, random_state=seed)
+        rows = as_rows(problem.X, problem.y, n_classes=n_classes, lift=False)
+        result = solve_perceptron(rows, order=order, max_passes=100_000, seed=seed)
+        assert result.separated
+        assert result.mistakes <= 2 * (problem.radius / problem.margin) ** 2 * (1 + 1e-12)
+        assert result.margin_lower <= problem.margin * (1 + 1e-9)
+        assert result.margin_upper >= problem.margin * (1 - 1e-9)
+
+
+@every_order
+@pytest.mark.parametrize("max_passes", [1, 2, 7, 100_000])
+def test_the_bracket_holds_the_best_margin(order, max_passes):
+    for seed in range(3):
+        problem = make_separable(80, 3, margin=0.07, random_state=seed)
+        for lift in (True, False):
+            rows = as_rows(problem.X, (problem.y > 0).astype(int), lift=lift)
+            result = solve_perceptron(rows, order=order, max_passes=max_passes, seed=0)
+            for found in (result, *result.history):
+                assert found.margin_lower <= problem.margin * (1 + 1e-9)
+                assert found.margin_upper >= problem.margin * (1 - 1e-9)
+
+
+@every_order
+@given(case=clouds(storage="float64 by rows"))
+def test_both_ends_of_the_bracket_are_what_the_weights_and_the_counts_prove(order, case):
+    result = solve_perceptron(case.rows(), order=order, max_passes=20, seed=0)
+    assume(result.mistakes > 0)
+    norm = np.linalg.norm(result.weights)
+    assert result.margin_lower == pytest.approx(
+        naive_scores(case, result.weights).min() / norm, rel=1e-9, abs=1e-9
+    )
+    unit = combination(case, result) * (1 if case.n_classes == 2 else 2)
+    assert result.margin_upper == pytest.approx(np.linalg.norm(unit) / result.mistakes, rel=1e-9, abs=1e-9)
+
+
+@every_order
+@given(data=st.data(), exponent=st.integers(-300, 300))
+def test_the_learning_rate_only_scales_the_weights(order, data, exponent):
+    case = data.draw(grids(storage="float64 by rows"))
+    one = solve_perceptron(case.rows(), order=order, max_passes=10, seed=0)
+    rate = 2.0**exponent
+    other = solve_perceptron(case.rows(), order=order, max_passes=10, learning_rate=rate, seed=0)
+    assert np.array_equal(one.counts, other.counts)
+    assert np.array_equal(one.weights * rate, other.weights)
+    assert (one.status, one.passes, one.errors) == (other.status, other.passes, other.errors)
+
+
+@every_order
+@pytest.mark.parametrize("exponent", [-600, 450])
+def test_the_bracket_does_not_depend_on_the_learning_rate(order, exponent):
+    rows = as_rows(np.array([[3.0, 1.0], [1.0, 2.0], [-1.0, -3.0]]), np.array([1, 0, 0]))
+    one = solve_perceptron(rows, order=order, max_passes=50, seed=0)
+    other = solve_perceptron(rows, order=order, max_passes=50, learning_rate=2.0**exponent, seed=0)
+    assert other.margin_lower == pytest.approx(one.margin_lower)
+    assert other.margin_upper == pytest.approx(one.margin_upper)
+
+
+@every_order
+@pytest.mark.parametrize("k", [2, 5, 9])
+def test_orthonormal_rows_attain_the_bound(order, k):
+    rows = as_rows(np.eye(k), np.arange(k) % 2, lift=False)
+    result = solve_perceptron(rows, order=order, seed=0)
+    assert result.separated
+    assert result.mistakes == k
+    assert result.margin_lower == pytest.approx(1 / np.sqrt(k))
+    assert (result.radius / result.margin_lower) ** 2 == pytest.approx(k)
+
+
+@every_order
+def test_the_worked_example_of_note_002(order):
+    rows = as_rows(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 0]), lift=False)
+    result = solve_perceptron(rows, order=order, trace=True, seed=0)
+    assert result.mistakes == 2
+    assert result.weights.tolist() == [1.0, -1.0]
+    assert result.trace.scores.tolist() == [0.0, 0.0]
+
+
+# ---------------------------------------------------------------- no separator, and the proof
+
+
+def check_cycle(case, result):
+    assert result.status is Status.INSEPARABLE
+    assert result.errors > 0
+    multipliers = result.cycle.multipliers
+    assert multipliers.dtype == np.int64
+    assert multipliers.min() >= 0
+    assert multipliers.sum() > 0
+    assert 0 < result.cycle.first_pass < result.cycle.last_pass <= result.passes
+    total = naive.exact_combination(case.X, case.codes, case.n_classes, case.lift, multipliers)
+    assert not any(total)
+
+
+@every_storage
+@every_order
+def test_xor_never_converges_and_the_cycle_proves_it(order, storage):
+    case = xor_case(storage)
+    check_cycle(case, solve_perceptron(case.rows(), order=order, max_passes=10_000, seed=0))
+
+
+@every_order
+@pytest.mark.parametrize("n_classes", [3, 4])
+def test_many_classes_on_one_point_are_proved_inseparable(order, n_classes):
+    case = grids_of_one_point(n_classes)
+    check_cycle(case, solve_perceptron(case.rows(), order=order, max_passes=10_000, seed=0))
+
+
+def grids_of_one_point(n_classes):
+    case = xor_case()
+    return type(case)(np.ones((n_classes, 2)), np.arange(n_classes), n_classes, True, case.storage)
+
+
+@every_order
+@given(data=st.data())
+def test_inseparable_is_only_said_with_a_proof(order, data):
+    case = data.draw(grids(storage="float64 by rows"))
+    result = solve_perceptron(case.rows(), order=order, max_passes=200, seed=0)
+    if result.status is Status.INSEPARABLE:
+        check_cycle(case, result)
+    else:
+        assert result.cycle is None
+
+
+@given(data=st.data())
+def test_cyclic_passes_over_small_whole_numbers_end_with_an_answer(data):
+    case = data.draw(grids(storage="float64 by rows", n_classes=2, max_rows=6, max_columns=2))
+    result = solve_perceptron(case.rows(), order="cyclic", max_passes=100_000)
+    assert result.status in (Status.SEPARATED, Status.INSEPARABLE)
+
+
+@every_order
+def test_fractions_are_not_claimed_to_be_proved(order):
+    problem = make_xor(12, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    result = solve_perceptron(rows, order=order, max_passes=60, seed=0)
+    assert result.status is Status.PASS_LIMIT
+    assert result.errors > 0
+
+
+# ---------------------------------------------------------------- threads
+
+
+@given(
+    data=st.data(),
+    order=st.sampled_from(["cyclic", "shuffled"]),
+    ahead=st.sampled_from([1, 8, 40]),
+    average=st.sampled_from([False, "averaged", "voted"]),
+)
+def test_looking_ahead_in_threads_changes_no_bit(many_threads, data, order, ahead, average):
+    seed = data.draw(st.integers(0, 1000))
+    problem = make_separable(data.draw(st.integers(3, 120)), 3, margin=0.05, random_state=seed)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    options = {"order": order, "average": average, "max_passes": 40, "trace": True, "seed": seed}
+    many_threads(1, ahead)
+    alone = solve_perceptron(rows, **options)
+    many_threads(2, ahead)
+    together = solve_perceptron(rows, **options)
+    assert np.array_equal(alone.weights, together.weights)
+    assert np.array_equal(alone.counts, together.counts)
+    assert np.array_equal(alone.trace.rows, together.trace.rows)
+    assert (alone.visits, alone.passes, alone.status) == (together.visits, together.passes, together.status)
+    assert alone.history == together.history
+    assert alone.margin_lower == together.margin_lower
+    if average == "averaged":
+        assert np.array_equal(alone.average, together.average)
+    if average == "voted":
+        assert np.array_equal(alone.votes.survivals, together.votes.survivals)
+
+
+def test_threads_do_look_ahead_where_mistakes_are_rare(many_threads, monkeypatch):
+    many_threads(2, 8)
+    looked = []
+    original = Run._look_ahead
+    monkeypatch.setattr(Run, "_look_ahead", lambda *args: looked.append(1) or original(*args))
+    problem = make_separable(200, 3, margin=0.2, random_state=0)
+    solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), order="cyclic")
+    assert looked
+
+
+@given(data=st.data(), max_updates=st.integers(1, 6))
+def test_looking_ahead_keeps_to_the_update_limit(many_threads, data, max_updates):
+    case = data.draw(grids(storage="float64 by rows", max_rows=30))
+    options = {"order": "cyclic", "max_updates": max_updates, "max_passes": 20}
+    many_threads(1, 1)
+    alone = solve_perceptron(case.rows(), **options)
+    many_threads(2, 1)
+    together = solve_perceptron(case.rows(), **options)
+    assert np.array_equal(alone.weights, together.weights)
+    assert (alone.visits, alone.status) == (together.visits, together.status)
+
+
+# ---------------------------------------------------------------- many classes
+
+
+@given(data=st.data())
+def test_one_weight_vector_a_class_gives_the_binary_answer_for_two(data):
+    case = data.draw(grids(storage="float64 by rows", n_classes=2))
+    storage, n_rows = case.rows().storage, len(case.codes)
+    width = case.X.shape[1] + case.lift
+    tallies = [
+        loops.Tally(
+            counts=np.zeros((n_rows, rivals), dtype=np.int64),
+            average=np.zeros((0,) * ndim),
+            log=np.zeros((0, 3), dtype=np.int64),
+            floor=np.full(1, np.inf),
+            clock=np.array([0, 0, 10**9, 0]),
+        )
+        for rivals, ndim in ((1, 1), (2, 2))
+    ]
+    w, W = np.zeros(width), np.zeros((2, width))
+    for _ in range(5):
+        loops.learn(storage, np.arange(n_rows), w, np.ones(1), tallies[0])
+        loops.learn(storage, np.arange(n_rows), W, np.ones(1), tallies[1])
+        assert np.array_equal(W[1] - W[0], w)
+    assert np.array_equal(tallies[0].counts[:, 0], tallies[1].counts.sum(axis=1))
+
+
+@given(data=st.data())
+def test_a_third_class_that_never_wins_leaves_the_binary_answer(data):
+    case = data.draw(grids(storage="float64 by rows", n_classes=2, lift=True))
+    two = solve_perceptron(case.rows(), order="cyclic", max_passes=6, trace=True)
+    rows = as_rows(case.X, case.codes, n_classes=3)
+    start = np.zeros(rows.weights_shape)
+    start[2, -1] = -(2.0**30)  # so far below that no row is ever taken for the third class
+    three = solve_perceptron(rows, order="cyclic", max_passes=two.passes, start=start, trace=True)
+    assert np.array_equal(three.weights[1] - three.weights[0], two.weights)
+    assert np.array_equal(three.weights[2], start[2])
+    assert np.array_equal(three.trace.rows, two.trace.rows)
+    assert np.array_equal(three.trace.scores, two.trace.scores)
+
+
+@every_order
+@given(data=st.data())
+def test_no_row_is_ever_corrected_against_its_own_class(order, data):
+    case = data.draw(grids(storage="float64 by rows", n_classes=3))
+    result = solve_perceptron(case.rows(), order=order, max_passes=10, trace=True, seed=0)
+    assert not result.counts[np.arange(len(case.codes)), case.codes].any()
+    assert np.all(result.trace.rivals != case.codes[result.trace.rows])
+    assert result.weights.sum(axis=0) == pytest.approx(np.zeros(result.weights.shape[1]))
+
+
+# ---------------------------------------------------------------- Ctrl-C
+
+
+@every_order
+@pytest.mark.parametrize("after", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("owner", "method"), [(Run, "scan"), (Run, "end_pass"), (Run, "visit"), (Run, "learn"), (_Part, "_merge")]
+)
+def test_an_interrupted_run_keeps_what_it_learnt(order, owner, method, after, monkeypatch):
+    calls = []
+    original = getattr(owner, method)
+
+    def interrupted(self, *args, **kwargs):
+        calls.append(1)
+        if len(calls) == after:
+            raise KeyboardInterrupt
+        return original(self, *args, **kwargs)
+
+    problem = make_separable(40, 4, margin=0.001, random_state=1)
+    codes = (problem.y > 0).astype(int)
+    monkeypatch.setattr(owner, method, interrupted)
+    try:
+        result = solve_perceptron(as_rows(problem.X, codes), order=order, max_passes=50, seed=0)
+    except KeyboardInterrupt:
+        raise AssertionError("the interrupt came through, and what was learnt is lost") from None
+    if len(calls) >= after:
+        assert result.status in (Status.INTERRUPTED, Status.SEPARATED)
+    weights = naive.combination(problem.X, codes, 2, True, result.counts)
+    assert result.weights == pytest.approx(weights, rel=1e-9, abs=1e-9)
+    assert result.errors == np.sum(naive.scores(problem.X, codes, 2, True, result.weights) <= 0)
+
+
+@every_order
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_stops_a_long_fit_and_leaves_a_model(order):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 5)), rng.integers(0, 2, 300)
+    model = sx.Perceptron(order=order, max_passes=10**9, random_state=0)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.warns(sx.errors.ConvergenceWarning):
+        sx.Perceptron(order=order, max_passes=30, random_state=0).fit(X, y)  # compiles
+    timer.start()
+    try:
+        with pytest.warns(sx.errors.ConvergenceWarning, match="interrupted"):
+            model.fit(X, y)
+    finally:
+        timer.cancel()
+    assert model.result_.status is Status.INTERRUPTED
+    assert not model.converged_
+    assert model.predict(X).shape == (300,)
+    assert model.mistake_counts_.sum() == model.mistakes_ > 0
+    weights = naive.combination(X, y, 2, True, model.result_.counts)
+    assert np.append(model.coef_[0], model.intercept_) == pytest.approx(weights, rel=1e-6, abs=1e-6)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_an_unknown_order_is_refused_with_the_choices():
+    with pytest.raises(InputError, match=r"working_set, cyclic, shuffled, worst.*'best'"):
+        solve_perceptron(xor_case().rows(), order="best")
+
+
+def test_an_average_needs_an_order_that_visits_every_row():
+    with pytest.raises(InputError, match="'cyclic' or 'shuffled'"):
+        solve_perceptron(xor_case().rows(), order="worst", average="averaged")
+
+
+def test_a_trace_beyond_memory_is_refused_with_advice(monkeypatch):
+    monkeypatch.setattr("separatrix.algorithms.run.TRACE_ROOM", 10)
+    with pytest.raises(InputError, match="max_updates"):
+        solve_perceptron(xor_case().rows(), order="cyclic", trace=True)

@@ -1,0 +1,176 @@
+"""Laws of the working set, the default order: few looks at all the data, the guarantee of plain passes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from separatrix.algorithms import working_set
+from separatrix.algorithms.perceptron import solve_perceptron
+from separatrix.datasets import make_multiclass, make_overlapping, make_separable
+from separatrix.result import Status
+from separatrix.rows.memory import Rows, as_rows
+from tests import naive
+from tests.problems import TWO_STORAGES, clouds, grids, separable_grids
+
+
+@pytest.fixture
+def tiny_sets(monkeypatch):
+    """Make every stage of the working set happen on a few rows."""
+
+    def choose(core, added, room):
+        monkeypatch.setattr(working_set, "CORE", core)
+        monkeypatch.setattr(working_set, "SMALL", 2 * core)
+        monkeypatch.setattr(working_set, "ADDED", added)
+        monkeypatch.setattr(working_set, "ROOM", room)
+        monkeypatch.setattr(working_set, "SET_PASSES", 1)
+
+    return choose
+
+
+sizes = st.tuples(st.integers(1, 3), st.integers(2, 6), st.sampled_from([1, 30, 1 << 21]))
+
+
+@given(data=st.data(), size=sizes)
+def test_sets_of_any_size_separate_what_can_be_separated(tiny_sets, data, size):
+    tiny_sets(*size)
+    storage = data.draw(st.sampled_from(TWO_STORAGES))
+    case = data.draw(separable_grids(storage=storage, n_classes=data.draw(st.sampled_from([2, 3]))))
+    result = solve_perceptron(case.rows(), max_passes=20_000)
+    assert result.status is Status.SEPARATED
+    scores = naive.scores(case.X, case.codes, case.n_classes, case.lift, result.weights)
+    assert np.all(scores > 0)
+
+
+@given(data=st.data(), size=sizes)
+def test_sets_of_any_size_keep_the_counts_that_explain_the_weights(tiny_sets, data, size):
+    tiny_sets(*size)
+    case = data.draw(st.one_of(grids(storage="float64 by rows"), clouds(storage="CSR int32")))
+    result = solve_perceptron(case.rows(), max_passes=25, trace=True)
+    weights = naive.combination(case.X, case.codes, case.n_classes, case.lift, result.counts)
+    assert result.weights == pytest.approx(weights, rel=1e-9, abs=1e-9)
+    assert result.mistakes == result.counts.sum() == len(result.trace.rows)
+    assert np.array_equal(np.bincount(result.trace.rows, minlength=len(case.codes)), result.mistake_counts)
+
+
+@given(data=st.data(), size=sizes)
+def test_sets_of_any_size_only_correct_mistakes(tiny_sets, data, size):
+    tiny_sets(*size)
+    case = data.draw(grids(storage="float64 by rows"))
+    result = solve_perceptron(case.rows(), max_passes=25, trace=True)
+    assert np.all(result.trace.scores <= 0)
+    if result.cycle is not None:
+        total = naive.exact_combination(
+            case.X, case.codes, case.n_classes, case.lift, result.cycle.multipliers
+        )
+        assert not any(total)
+
+
+@given(data=st.data(), size=sizes, max_passes=st.integers(1, 8), max_updates=st.integers(1, 30))
+def test_sets_of_any_size_keep_to_the_limits(tiny_sets, data, size, max_passes, max_updates):
+    tiny_sets(*size)
+    case = data.draw(grids(storage="float64 by rows"))
+    result = solve_perceptron(case.rows(), max_passes=max_passes, max_updates=max_updates)
+    assert result.passes <= max_passes
+    assert result.mistakes <= max_updates
+
+
+@settings(max_examples=10)
+@given(seed=st.integers(0, 1000), size=sizes)
+def test_sets_of_any_size_stay_within_novikoffs_bound(tiny_sets, seed, size):
+    tiny_sets(*size)
+    problem = make_separable(60, 4, margin=0.05, random_state=seed)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    result = solve_perceptron(rows, max_passes=20_000)
+    assert result.separated
+    assert result.mistakes <= (result.radius / problem.margin) ** 2
+
+
+@pytest.mark.parametrize("n_rows", [400, 1000, 4000])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_every_size_of_data_is_separated_within_the_bound(n_rows, sparse):
+    problem = make_separable(n_rows, 8, margin=0.02, sparse=sparse, density=0.8, random_state=n_rows)
+    result = solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), max_passes=1000)
+    assert result.separated
+    assert result.mistakes <= (result.radius / problem.margin) ** 2
+    scores = naive.signed_rows(problem.X, problem.y > 0, True) @ result.weights
+    assert np.all(scores > 0)
+
+
+@pytest.mark.parametrize("n_rows", [50, 1000, 4000])
+def test_easy_data_take_at_most_one_scan_more_than_plain_passes(n_rows):
+    for seed in range(4):
+        problem = make_separable(n_rows, 5, margin=0.5, random_state=seed)
+        rows = as_rows(problem.X, (problem.y > 0).astype(int))
+        plain = min(
+            solve_perceptron(rows, order=order, max_passes=10_000, seed=seed).passes
+            for order in ("cyclic", "shuffled")
+        )
+        assert solve_perceptron(rows, max_passes=10_000).passes <= plain + 1
+
+
+def test_hard_data_take_far_fewer_looks_than_plain_passes():
+    problem = make_separable(4000, 10, margin=0.005, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    plain = solve_perceptron(rows, order="cyclic", max_passes=100_000)
+    quick = solve_perceptron(rows, max_passes=100_000)
+    assert quick.separated
+    assert plain.separated
+    assert 10 * quick.passes < plain.passes
+
+
+def test_many_classes_are_separated_by_few_looks():
+    problem = make_multiclass(4000, 6, 4, margin=0.01, random_state=0)
+    result = solve_perceptron(as_rows(problem.X, problem.y, n_classes=4, lift=False), max_passes=500)
+    assert result.separated
+    assert result.mistakes <= 2 * (problem.radius / problem.margin) ** 2
+
+
+@pytest.mark.parametrize("n_rows", [100, 1000, 4000])
+def test_where_nothing_separates_the_best_weights_seen_are_kept(n_rows):
+    problem = make_overlapping(n_rows, 5, noise=0.05, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    result = solve_perceptron(rows, max_passes=30)
+    assert result.status is Status.PASS_LIMIT
+    assert result.errors == rows.scan(result.weights).mistakes
+    assert result.errors == min(record.errors for record in result.history if record.errors is not None)
+
+
+def test_the_last_look_before_it_says_separated_is_at_every_row(monkeypatch):
+    looks = []
+    original = Rows.scan
+
+    def watched(self, weights, *args):
+        found = original(self, weights, *args)
+        looks.append((self.n_rows, found.mistakes, weights.copy()))
+        return found
+
+    monkeypatch.setattr(Rows, "scan", watched)
+    problem = make_separable(3000, 5, margin=0.01, random_state=3)
+    result = solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), max_passes=1000)
+    n_rows, mistakes, weights = looks[-1]
+    assert (n_rows, mistakes) == (3000, 0)
+    assert np.array_equal(weights, result.weights)
+
+
+@given(data=st.data(), size=sizes)
+def test_the_outcome_does_not_depend_on_the_number_of_threads(tiny_sets, many_threads, data, size):
+    tiny_sets(*size)
+    case = data.draw(grids(storage="float64 by rows", max_rows=30))
+    many_threads(1)
+    alone = solve_perceptron(case.rows(), max_passes=15)
+    many_threads(2)
+    together = solve_perceptron(case.rows(), max_passes=15)
+    assert np.array_equal(alone.weights, together.weights)
+    assert np.array_equal(alone.counts, together.counts)
+
+
+def test_the_order_of_few_rows_makes_no_difference():
+    problem = make_separable(200, 5, margin=0.02, random_state=0)
+    codes = (problem.y > 0).astype(int)
+    shuffled = np.random.default_rng(1).permutation(200)
+    one = solve_perceptron(as_rows(problem.X, codes), max_passes=1000)
+    other = solve_perceptron(as_rows(problem.X[shuffled], codes[shuffled]), max_passes=1000)
+    assert np.array_equal(one.mistake_counts[shuffled], other.mistake_counts)
