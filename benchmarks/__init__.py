@@ -1,0 +1,1 @@
+"""Measurements against the best known alternatives: ``python -m benchmarks.foundation --help``."""

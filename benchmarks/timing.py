@@ -1,0 +1,178 @@
+"""Clocks: interleaved repeats with medians, contests in processes that can be stopped, memory, imports."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+GRACE = 1.0  # seconds beyond the limit for a contender to give up by itself
+
+
+def clock(task: Callable[[], Any]) -> float:
+    """Seconds that a call takes."""
+    begin = time.perf_counter()
+    task()
+    return time.perf_counter() - begin
+
+
+def interleave(tasks: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
+    """Measure every task in turn, and again, so that slow moments of the machine hit all alike."""
+    found: dict[str, list[float]] = {name: [] for name in tasks}
+    for _ in range(repeats):
+        for name, task in tasks.items():
+            found[name].append(task())
+    return found
+
+
+@dataclass
+class Outcome:
+    """What became of a contender: its times, and the errors left (None: no answer in time)."""
+
+    seconds: list[float] = field(default_factory=list)
+    errors: int | None = None
+    remark: str = ""
+
+    @property
+    def solved(self) -> bool:
+        return self.errors == 0
+
+    @property
+    def median(self) -> float:
+        return median(self.seconds) if self.seconds else float("inf")
+
+
+def compete(
+    contenders: Mapping[str, Callable[[], Callable[[], Any]]],
+    check: Callable[[Any], int],
+    limit: float,
+    rounds: int = 3,
+    patience: float = 3.0,
+) -> dict[str, Outcome]:
+    """Let contenders solve one problem in turn, each in a process of its own with a time limit.
+
+    A contender is a function that prepares its data, outside the clock, and returns the call to be
+    timed. One that fails, or takes longer than ``patience`` seconds, has one round only; the first
+    contender, whose time is in every ratio, has all of them.
+    """
+    first = next(iter(contenders))
+    outcomes: dict[str, Outcome] = {name: Outcome() for name in contenders}
+    for number in range(rounds):
+        for name, prepare in contenders.items():
+            outcome = outcomes[name]
+            if number == 0 or (outcome.solved and (name == first or outcome.median < patience)):
+                _one_round(outcome, prepare, check, limit)
+    return outcomes
+
+
+def _one_round(
+    outcome: Outcome, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], int], limit: float
+) -> None:
+    here, there = multiprocessing.Pipe(duplex=False)
+    # A fork sees the data without a copy and the loops compiled; only what it writes is its own.
+    process = multiprocessing.get_context("fork").Process(target=_child, args=(there, prepare, check))
+    process.start()
+    there.close()
+    try:
+        here.poll(None)
+        remark = here.recv()
+        if remark:
+            outcome.remark = remark
+            return
+        while here.poll(limit + GRACE):
+            message = here.recv()
+            if message is None:
+                return
+            seconds, outcome.errors = message
+            outcome.seconds.append(seconds)
+        outcome.remark = f"no answer in {limit:g} s"
+    except EOFError:
+        outcome.remark = outcome.remark or "process died"
+    finally:
+        process.kill()
+        process.join()
+
+
+def _child(pipe: Any, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], int]) -> None:
+    """Solve once; where that took no time, once more to warm up and some more to measure."""
+    warnings.simplefilter("ignore")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    try:
+        solve = prepare()
+    except ImportError as missing:
+        pipe.send(str(missing))
+        return
+    pipe.send("")
+    spent, runs = 0.0, 0
+    answer = None
+    while runs < 1 or (runs < 6 and spent + spent / runs < 0.5):
+        begin = time.perf_counter()
+        answer = solve()
+        seconds = time.perf_counter() - begin
+        spent, runs = spent + seconds, runs + 1
+        if runs > 1 or seconds > 0.1:
+            pipe.send((seconds, check(answer)))
+    pipe.send(None)
+
+
+def python(code: str, *, cache: str | None = None, timeout: float = 300.0) -> Any:
+    """Run code in a new interpreter; return what it printed last, read as JSON."""
+    paths = [str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    if cache is not None:
+        environment["NUMBA_CACHE_DIR"] = cache
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code],
+        env=environment,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=True,
+    )
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+MEMORY_CODE = """
+import json, numpy as np, separatrix as sx
+def status(name):
+    for line in open("/proc/self/status"):
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+random = np.random.default_rng(0)
+def fill(rows):
+    X = np.empty((rows, {columns}), dtype="{dtype}")
+    y = np.empty(rows, dtype=np.int64)
+    for start in range(0, rows, 4096):
+        part = X[start:start + 4096]
+        if part.dtype == np.uint8:
+            part[...] = random.integers(0, 256, part.shape, dtype=np.uint8)
+        else:
+            part[...] = random.standard_normal(part.shape)
+        centred = part[:, :4].astype(float).sum(axis=1) - (510.0 if part.dtype == np.uint8 else 0.0)
+        y[start:start + 4096] = np.where((centred > 0) ^ (random.random(len(part)) < 0.05), 1, -1)
+    return X, y
+sx.Perceptron({options}).fit(*fill(5000))
+X, y = fill({rows})
+before = status("VmRSS")
+open("/proc/self/clear_refs", "w").write("5")
+model = sx.Perceptron({options}).fit(X, y)
+print(json.dumps([status("VmHWM") - before, X.nbytes, X.size, model.n_passes_]))
+"""
+
+
+def added_memory(rows: int, columns: int, dtype: str, options: str) -> list[int]:
+    """Fit in a process of its own: bytes added at the peak, bytes and values of the array, passes made."""
+    code = MEMORY_CODE.format(rows=rows, columns=columns, dtype=dtype, options=options)
+    found: list[int] = python(code)
+    return found
