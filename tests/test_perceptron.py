@@ -507,7 +507,8 @@ def test_no_row_is_ever_corrected_against_its_own_class(order, data):
 @every_order
 @pytest.mark.parametrize("after", [1, 2, 5])
 @pytest.mark.parametrize(
-    ("owner", "method"), [(Run, "scan"), (Run, "end_pass"), (Run, "visit"), (Run, "learn"), (_Part, "_merge")]
+    ("owner", "method"),
+    [(Run, "scan"), (Run, "end_pass"), (Run, "visit"), (Run, "_learn"), (_Part, "_merge")],
 )
 def test_an_interrupted_run_keeps_what_it_learnt(order, owner, method, after, monkeypatch):
     calls = []

@@ -25,12 +25,13 @@ def tiny_sets(monkeypatch):
         monkeypatch.setattr(working_set, "SMALL", 2 * core)
         monkeypatch.setattr(working_set, "ADDED", added)
         monkeypatch.setattr(working_set, "ROOM", room)
+        monkeypatch.setattr(working_set, "CACHED", room // 2)
         monkeypatch.setattr(working_set, "SET_PASSES", 1)
 
     return choose
 
 
-sizes = st.tuples(st.integers(1, 3), st.integers(2, 6), st.sampled_from([1, 30, 1 << 21]))
+sizes = st.tuples(st.integers(1, 3), st.integers(2, 6), st.sampled_from([1, 30, 1 << 22]))
 
 
 @given(data=st.data(), size=sizes)
@@ -111,7 +112,8 @@ def test_easy_data_take_at_most_one_scan_more_than_plain_passes(n_rows):
         assert solve_perceptron(rows, max_passes=10_000).passes <= plain + 1
 
 
-def test_hard_data_take_far_fewer_looks_than_plain_passes():
+def test_hard_data_take_far_fewer_looks_than_plain_passes(monkeypatch):
+    monkeypatch.setattr(working_set, "CACHED", 0)
     problem = make_separable(4000, 10, margin=0.005, random_state=0)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
     plain = solve_perceptron(rows, order="cyclic", max_passes=100_000)
@@ -119,6 +121,15 @@ def test_hard_data_take_far_fewer_looks_than_plain_passes():
     assert quick.separated
     assert plain.separated
     assert 10 * quick.passes < plain.passes
+
+
+def test_a_clean_pass_over_data_in_the_cache_ends_the_run():
+    problem = make_separable(3000, 5, margin=0.05, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    result = solve_perceptron(rows)
+    plain = solve_perceptron(rows, order="cyclic")
+    assert result.separated
+    assert result.passes <= plain.passes + 1
 
 
 def test_many_classes_are_separated_by_few_looks():
@@ -148,6 +159,7 @@ def test_the_last_look_before_it_says_separated_is_at_every_row(monkeypatch):
         return found
 
     monkeypatch.setattr(Rows, "scan", watched)
+    monkeypatch.setattr(working_set, "CACHED", 0)
     problem = make_separable(3000, 5, margin=0.01, random_state=3)
     result = solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), max_passes=1000)
     n_rows, mistakes, weights = looks[-1]

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from numba import types
+from numba.core.registry import cpu_target
 from numba.extending import overload
 
 # Sums may be reordered (SIMD); nothing else of IEEE arithmetic is given up. No loop allocates, so
@@ -579,3 +580,9 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
         shift(rows.labels, outputs, i, rival, steps[min(i, last)], gram.products[slot])
         tally.counts[i, rival] += 1
         clock[MISTAKES] += 1
+
+
+# numba fills its registries at the first call of any loop, which takes a quarter of a second: do it at
+# import, so that the first fit of a process does not wait for it.
+cpu_target.typing_context.refresh()
+cpu_target.target_context.refresh()

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result, Status
 from ..rows.memory import Rows
-from .run import Run, normalise, steps_of
+from .run import Run, steps_of
 from .working_set import solve_working_set
 
 ORDERS = ("working_set", "cyclic", "shuffled", "worst")
@@ -79,24 +77,23 @@ def solve_perceptron(
             max_updates=max_updates,
             averaging=average == "averaged",
             logging=trace or average == "voted",
+            renormalise=renormalise,
             progress=progress,
         )
-        if order == "working_set":
-            method: Callable[[Run], None] = solve_working_set
-        elif order == "worst":
-            method = lambda run: _worst(run, renormalise)  # noqa: E731
-        else:
-            generator = np.random.default_rng(seed) if order == "shuffled" else None
-            method = lambda run: _passes(run, generator, renormalise)  # noqa: E731
         interrupted = False
         try:
-            method(run)
+            if order == "working_set":
+                solve_working_set(run)
+            elif order == "worst":
+                _worst(run)
+            else:
+                _passes(run, np.random.default_rng(seed) if order == "shuffled" else None)
         except KeyboardInterrupt:
             interrupted = True
             if order == "working_set":
                 run.rebuild()
     status = Status.INTERRUPTED if interrupted else _status(run)
-    return run.finish(status, order, voted=average == "voted", trace=trace, renormalise=renormalise)
+    return run.finish(status, order, voted=average == "voted", trace=trace)
 
 
 def _status(run: Run) -> Status:
@@ -105,36 +102,18 @@ def _status(run: Run) -> Status:
     return Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
 
 
-def _passes(run: Run, shuffle: np.random.Generator | None, renormalise: bool) -> None:
+def _passes(run: Run, shuffle: np.random.Generator | None) -> None:
     """Pass after pass over every row, in order or shuffled."""
-    visit = _visit_renormalised if renormalise else Run.visit
     while not run.stopped():
-        before = run.mistakes
-        run.tally.floor[0] = np.inf
-        complete = visit(run, run.rows.order if shuffle is None else shuffle.permutation(run.rows.order))
-        clean = complete and run.mistakes == before
-        run.end_pass(run.clean_view() if clean else None)
-        if clean or not complete:
+        order = run.rows.order if shuffle is None else shuffle.permutation(run.rows.order)
+        if run.plain_passes(order, 1):
             return
 
 
-def _worst(run: Run, renormalise: bool) -> None:
+def _worst(run: Run) -> None:
     """Correct the most violated row, look at all rows again."""
     while not run.stopped():
         found = run.scan()
         if found.mistakes == 0 or run.stopped():
             return
-        run.learn(run.rows, found.rows[:1], run.steps)
-        if renormalise:
-            normalise(run.weights)
-
-
-def _visit_renormalised(run: Run, order: np.ndarray) -> bool:
-    """Visit every row, with weights of length one after each update."""
-    for position in range(order.size):
-        before = run.mistakes
-        if not run.learn(run.rows, order[position : position + 1], run.steps):
-            return False
-        if run.mistakes > before:
-            normalise(run.weights)
-    return True
+        run.visit(found.rows[:1])

@@ -55,6 +55,7 @@ class Run:
         visits: int = 0,
         averaging: bool = False,
         logging: bool = False,
+        renormalise: bool = False,
         progress: Progress | None = None,
     ) -> None:
         self.rows = rows
@@ -62,6 +63,7 @@ class Run:
         self.first_visit = visits
         self.weights = start.copy()
         self.steps = steps
+        self.renormalise = renormalise
         self.max_passes = max_passes
         self.passes = 0
         self.history: list[PassRecord] = []
@@ -98,6 +100,19 @@ class Run:
         """Whether a limit is met (the pass limit ``before`` passes early) or a proof was found."""
         return self.passes + before >= self.max_passes or self.out_of_updates or self.cycle is not None
 
+    def plain_passes(self, order: Ints, most: int) -> bool:
+        """Make up to ``most`` passes in one order; return whether the last one was clean."""
+        for _ in range(most):
+            if self.stopped():
+                return False
+            before = self.mistakes
+            self.tally.floor[0] = np.inf
+            clean = self.visit(order) and self.mistakes == before
+            self.end_pass(self._clean_view() if clean else None)
+            if clean:
+                return True
+        return False
+
     def visit(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether all of them were visited.
 
@@ -105,6 +120,8 @@ class Run:
         what they found holds as long as no mistake comes before it, so the outcome is that of one
         thread, bit by bit.
         """
+        if self.renormalise:
+            return self._visit_renormalised(order)
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
         ahead = max(1, AHEAD // per_row)
         position, quiet = 0, False
@@ -118,17 +135,27 @@ class Run:
                 ahead, quiet = max(1, AHEAD // per_row), False
             size = ahead if order.size * per_row > threads.WORTH_A_THREAD else BLOCK // per_row + 1
             part, before = order[position : position + size], self.mistakes
-            position += (seen := self.learn(self.rows, part, self.steps))
+            position += (seen := self._learn(part))
             if seen < part.size and self.out_of_updates:
                 return False
             quiet = self.mistakes == before and threads.n_threads() > 1
         return True
 
-    def learn(self, rows: Rows, order: Ints, steps: Floats) -> int:
+    def _visit_renormalised(self, order: Ints) -> bool:
+        """Visit the rows one by one, with weights of length one after each update."""
+        for position in range(order.size):
+            before = self.mistakes
+            if not self._learn(order[position : position + 1]):
+                return False
+            if self.mistakes > before:
+                normalise(self.weights)
+        return True
+
+    def _learn(self, order: Ints) -> int:
         """Learn from some rows; return how many were visited before a limit was met."""
         seen = 0
         while True:
-            seen += int(loops.learn(rows.storage, order[seen:], self.weights, steps, self.tally))
+            seen += int(loops.learn(self.rows.storage, order[seen:], self.weights, self.steps, self.tally))
             if seen == order.size or self.out_of_updates:
                 return seen
             self.flush_log()
@@ -170,7 +197,7 @@ class Run:
     def _view(self, found: Scan) -> View:
         return View(self.mistakes, found.mistakes, found.cost, self._per_norm(float(found.scores[0])))
 
-    def clean_view(self) -> View:
+    def _clean_view(self) -> View:
         """What was seen in a pass in which the weights did not move."""
         return View(self.mistakes, 0, 0.0, self._per_norm(float(self.tally.floor[0])))
 
@@ -244,7 +271,7 @@ class Run:
         loops.combine(rows.storage, multipliers, np.ones(1), total)
         return not total.any()
 
-    def finish(self, status: Status, order: str, *, voted: bool, trace: bool, renormalise: bool) -> Result:
+    def finish(self, status: Status, order: str, *, voted: bool, trace: bool) -> Result:
         """Close the run: the bracket, and what was asked to be kept."""
         self.flush_log()
         self._check_range()
@@ -260,7 +287,7 @@ class Run:
             latest = self._best
             self.weights[...], self.tally.counts[...] = latest.state
             self.tally.clock[loops.MISTAKES] = latest.mistakes
-        upper = self._combined_upper() if renormalise else self.margin_upper()
+        upper = self._combined_upper() if self.renormalise else self.margin_upper()
         return self._result(
             status,
             order,
@@ -269,7 +296,6 @@ class Run:
             upper=upper,
             voted=voted,
             trace=trace,
-            renormalise=renormalise,
         )
 
     def finish_online(self) -> Result:
@@ -290,7 +316,6 @@ class Run:
         upper: float,
         voted: bool = False,
         trace: bool = False,
-        renormalise: bool = False,
     ) -> Result:
         log = np.concatenate(self.log)[: self.mistakes] if self.log else np.zeros((0, 3), dtype=np.int64)
         visits = int(self.tally.clock[loops.VISITS])
@@ -310,7 +335,7 @@ class Run:
             average=self.weights - self.tally.average / max(1, visits) if averaging else None,
             average_sum=self.tally.average if averaging else None,
             votes=_votes(log, self.first_visit, visits) if voted else None,
-            trace=self._trace(log, renormalise) if trace else None,
+            trace=self._trace(log) if trace else None,
             cycle=self.cycle,
         )
 
@@ -321,7 +346,7 @@ class Run:
         mass = self._mass()
         return norm(total) / mass if mass else self.margin_upper()
 
-    def _trace(self, log: Ints, renormalise: bool) -> Trace:
+    def _trace(self, log: Ints) -> Trace:
         size = 8 * len(log) * self.weights.size
         if size > TRACE_ROOM:
             raise InputError(
@@ -331,11 +356,11 @@ class Run:
         weights = np.empty((len(log), *self.weights.shape))
         scores = np.empty(len(log))
         current = self.start.copy()
-        step = len(log) if not renormalise else 1
+        step = 1 if self.renormalise else len(log)
         for first in range(0, len(log), max(1, step)):
             part = slice(first, first + step)
             loops.replay(self.rows.storage, log[part], current, self.steps, weights[part], scores[part])
-            if renormalise:
+            if self.renormalise:
                 normalise(current)
                 weights[part] = current
         return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights)

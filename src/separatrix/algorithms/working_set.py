@@ -20,7 +20,8 @@ from .run import Run
 CORE = 256  # rows that a look at the working set adds to the core
 SMALL = 2 * CORE  # so few rows are a core as they are
 ADDED = 2000  # rows that a look at all the data adds to the working set
-STREAMS = 32  # places that the first pass reads from in turn
+STREAMS = 32  # places that the first pass reads from in turn where the rows are sorted by class
+CACHED = 1 << 21  # numbers that stay in the cache as they are: plain passes come first
 ROOM = 1 << 21  # numbers of the working set beyond which rows not corrected lately leave it
 SET_PASSES = 40  # plain passes over the working set before a core is formed
 MANY = 0.05  # share of wrong rows above which a pass over all of them teaches more than a few
@@ -39,11 +40,13 @@ def solve_working_set(run: Run) -> None:
     shuffle = np.random.default_rng(0)
     closing = min(CLOSING, run.max_passes // 2)
     run.keep_best = True
-    if rows.order.size > ADDED:
-        run.visit(_interleaved(rows.order))
-        run.end_pass()
-        members = np.flatnonzero(run.tally.counts.any(axis=1))
-        lately = members[:0]
+    if rows.order.size > SMALL and rows.numbers <= CACHED:
+        if run.plain_passes(_mixed(rows), min(SET_PASSES, run.max_passes - closing)):
+            return
+    elif rows.order.size > ADDED:
+        run.plain_passes(_mixed(rows), 1)
+    members = np.flatnonzero(run.tally.counts.any(axis=1))
+    lately = members[:0]
     while not run.stopped(before=closing):
         if rows.order.size <= SMALL:
             everything.core()
@@ -55,8 +58,7 @@ def solve_working_set(run: Run) -> None:
         if rows.order.size <= ADDED or run.stopped():
             continue
         if found.mistakes > MANY * rows.order.size:
-            run.visit(shuffle.permutation(rows.order))
-            run.end_pass()
+            run.plain_passes(shuffle.permutation(rows.order), 1)
         else:
             if members.size * rows.numbers > ROOM * rows.n_rows:
                 members = lately
@@ -70,17 +72,24 @@ def solve_working_set(run: Run) -> None:
                     part.through_cores()
             lately, members = part.corrected(), members[run.tally.counts[members].any(axis=1)]
     while not run.stopped():
-        run.visit(shuffle.permutation(rows.order))
-        run.end_pass()
-        if run.stopped() or run.scan().mistakes == 0:
+        clean = run.plain_passes(shuffle.permutation(rows.order), 1)
+        if clean or run.stopped() or run.scan().mistakes == 0:
             return
 
 
-def _interleaved(order: Ints) -> Ints:
-    """The same rows from STREAMS places at once: mixed if they were sorted, yet read in sequence."""
-    length = -(-order.size // STREAMS)
-    positions = np.arange(STREAMS * length).reshape(STREAMS, length).T.ravel()
-    return order[positions[positions < order.size]]
+def _mixed(rows: Rows) -> Ints:
+    """The rows in their order if the classes alternate there; if they are sorted, from many places in turn.
+
+    A pass over sorted rows would see one class only for a long time. Read in sequence is faster, though.
+    """
+    labels = rows.storage.labels[rows.order]
+    shares = np.bincount(labels) / labels.size
+    changes = np.count_nonzero(labels[1:] != labels[:-1]) / labels.size
+    if 2.0 * changes >= 1.0 - np.square(shares).sum():
+        return rows.order
+    length = rows.order.size // STREAMS
+    whole, rest = rows.order[: STREAMS * length], rows.order[STREAMS * length :]
+    return np.concatenate([whole.reshape(STREAMS, length).T.ravel(), rest])
 
 
 class _Part:
@@ -129,24 +138,36 @@ class _Part:
 
     def core(self) -> bool:
         """Correct the worst row until all are right or the work is enough."""
-        run, size = self.run, self.members.size
+        run = self.run
         outputs = np.ascontiguousarray(self.rows.outputs(run.weights).T)
         outputs = outputs[0] if run.weights.ndim == 1 else outputs
         if self.gram is None:
-            self.gram = loops.Gram(
-                products=np.empty((size, size)),
-                slots=np.full(size, -1, dtype=np.int64),
-                used=np.zeros(1, dtype=np.int64),
-                row=np.zeros(run.weights.shape[-1]),
-                keys=np.zeros(size),
-                spare=np.zeros(size),
-                lanes=np.zeros(16),
-            )
+            self.gram = self._gram()
         tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // self.counts.size))
         clean = bool(loops.worst_first(self.rows.storage, outputs, self.steps, self.gram, tally))
         loops.combine(self.rows.storage, tally.counts, self.steps, run.weights)
         self._merge(tally)
         return clean
+
+    def _gram(self) -> loops.Gram:
+        """Room for the inner products; few wide rows are multiplied at once."""
+        size, storage = self.members.size, self.rows.storage
+        gram = loops.Gram(
+            products=np.empty((size, size)),
+            slots=np.full(size, -1, dtype=np.int64),
+            used=np.zeros(1, dtype=np.int64),
+            row=np.zeros(self.run.weights.shape[-1]),
+            keys=np.zeros(size),
+            spare=np.zeros(size),
+            lanes=np.zeros(16),
+        )
+        if isinstance(storage, loops.DenseRows) and size * 8 <= self.rows.n_columns:
+            values = storage.values.astype(np.float64, copy=False)
+            np.matmul(values, values.T, out=gram.products)
+            np.add(gram.products, storage.lift, out=gram.products)
+            gram.slots[:] = np.arange(size)
+            gram.used[0] = size
+        return gram
 
     def _tally(self, allowed: int | None = None) -> loops.Tally:
         whole = self.run.tally

@@ -17,6 +17,8 @@ from sklearn.utils.validation import validate_data
 from ..errors import InputError, InputTypeError, LabelError
 from ..rows.memory import Rows, as_rows
 
+MANY_CODES = 1 << 16
+
 Floats = NDArray[np.float64]
 
 
@@ -91,8 +93,17 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     y = column_or_1d(y)
     if y.dtype.kind not in "biu":
         check_classification_targets(y)
-    classes = np.unique(y)
+    classes = _distinct(y)
     return classes, codes_of(y, classes)
+
+
+def _distinct(y: NDArray[Any]) -> NDArray[Any]:
+    """The sorted classes; small whole numbers are counted, which is many times faster than sorting."""
+    if y.dtype.kind in "iu" and y.size:
+        low, high = int(y.min()), int(y.max())
+        if high - low < MANY_CODES:
+            return (np.flatnonzero(np.bincount((y - low).astype(np.intp))) + low).astype(y.dtype)
+    return np.unique(y)
 
 
 def _refuse_mixed(y: Any) -> None:
@@ -159,7 +170,7 @@ def read_training(
                 "Sample weights must contain at least one non-zero number: all rows have weight zero. "
                 "Give a positive weight to the rows that count."
             )
-    present = np.unique(codes if keep is None else codes[keep])
+    present = np.flatnonzero(np.bincount(codes if keep is None else codes[keep]))
     if present.size < 2 and not online:
         raise LabelError(
             f"y has one class ({classes[present[0]]!r}) among the rows that count; two classes are needed to "
@@ -173,7 +184,7 @@ def read_training(
         keep=keep,
         names=column_names(estimator),
     )
-    _ = rows.squared_norms  # raises on NaN, infinity and overflow before anything is changed
+    rows.measure_ahead()  # finds NaN, infinity and overflow
     return rows, classes, weights
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +15,8 @@ from scipy import sparse
 from .. import loops
 from ..errors import InputError, NumericOverflowError
 from . import threads
+
+MEASURED_AHEAD = 1 << 20  # numbers from which the rows are measured in the background
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,6 +80,17 @@ class Rows:
     @cached_property
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
+        ahead: Future[Floats] | None = vars(self).pop("_ahead", None)
+        return self._measure() if ahead is None else ahead.result()
+
+    def measure_ahead(self) -> None:
+        """Begin to measure the rows while something else is done; a bad value is reported when asked for."""
+        if threads.n_threads() > 1 and self.numbers > MEASURED_AHEAD:
+            vars(self)["_ahead"] = threads.submit(self._measure)
+        else:
+            _ = self.squared_norms
+
+    def _measure(self) -> Floats:
         norms = np.empty(self.n_rows)
         ranges = threads.chunks(self.n_rows, self.numbers)
         found = threads.run_all(loops.measure, [(self.storage, *each, norms) for each in ranges])
