@@ -464,6 +464,7 @@ def test_one_weight_vector_a_class_gives_the_binary_answer_for_two(data):
             counts=np.zeros((n_rows, rivals), dtype=np.int64),
             average=np.zeros((0,) * ndim),
             log=np.zeros((0, 3), dtype=np.int64),
+            norms=np.empty(0),
             floor=np.full(1, np.inf),
             clock=np.array([0, 0, 10**9, 0]),
         )

@@ -75,13 +75,15 @@ class Tally(NamedTuple):
 
     ``counts[i, r]`` updates on row i (against rival r; one column for two classes), ``average``
     the sum that lazy averaging needs (empty when not asked for), ``log`` the (row, rival, visit)
-    of each mistake (empty when not asked for), ``floor`` the smallest score since it was reset,
-    ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
+    of each mistake (empty when not asked for), ``norms`` the squared norms of the rows visited
+    (empty when known, negative where not measured), ``floor`` the smallest score since it was
+    reset, ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
     """
 
     counts: Any
     average: Any
     log: Any
+    norms: Any
     floor: Any
     clock: Any
 
@@ -175,6 +177,25 @@ def _squared_norm(rows: Any, i: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
+def row_ascending(rows: Any, i: int) -> bool:
+    """Whether the columns of row i ascend, so that none comes twice."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_ascending, jit_options=INLINED)
+def _row_ascending(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        return True
+
+    def sparse(rows: Any, i: Any) -> Any:
+        indices, good = rows.indices, True
+        for p in range(np.uint64(rows.indptr[i] + 1), np.uint64(rows.indptr[i + 1])):
+            good &= indices[p - np.uint64(1)] < indices[p]
+        return good
+
+    return dense if is_dense(rows) else sparse
+
+
 def row_integral(rows: Any, i: int) -> bool:
     """Whether every value of row i is a whole number."""
     raise NotImplementedError("compiled only")
@@ -253,9 +274,12 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     """
     clock, last = tally.clock, steps.shape[0] - 1
     averaging, logging = tally.average.size > 0, tally.log.shape[0] > 0
+    measuring = tally.norms.shape[0] > 0
     for position in range(order.shape[0]):
         i = order[position]
         score, rival = row_score(rows, i, w)
+        if measuring and row_ascending(rows, i):
+            tally.norms[i] = squared_norm(rows, i)
         if score < tally.floor[0]:
             tally.floor[0] = score
         if not score > 0.0:
@@ -343,14 +367,20 @@ def look(
 
 
 @loop
-def measure(rows: Any, start: int, stop: int, norms: Any) -> int:
-    """Fill the squared norms of the lifted rows; return the first row that is not finite, or -1."""
-    worst = -1
-    for i in range(start, stop):
+def measure(rows: Any, order: Any, norms: Any) -> tuple[int, bool]:
+    """Fill the squared norms of the lifted rows of ``order``.
+
+    Returns the first row that is not finite, or -1, and whether every norm can be trusted: the
+    square of a sparse row is the sum of its entries' squares only if no column comes twice.
+    """
+    worst, distinct = -1, True
+    for position in range(order.shape[0]):
+        i = order[position]
         norms[i] = squared_norm(rows, i)
+        distinct = distinct and row_ascending(rows, i)
         if worst < 0 and not norms[i] < np.inf:
             worst = i
-    return worst
+    return worst, distinct
 
 
 @loop
@@ -359,16 +389,6 @@ def integral(rows: Any, start: int, stop: int) -> bool:
     for i in range(start, stop):
         if not row_integral(rows, i):
             return False
-    return True
-
-
-@loop
-def ascending(indices: Any, indptr: Any, start: int, stop: int) -> bool:
-    """Whether the column indices of every row from start to stop ascend, so that none comes twice."""
-    for i in range(start, stop):
-        for p in range(np.uint64(indptr[i] + 1), np.uint64(indptr[i + 1])):
-            if indices[p] <= indices[p - np.uint64(1)]:
-                return False
     return True
 
 

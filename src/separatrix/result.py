@@ -100,14 +100,16 @@ class Result:
         Updates on each row that led to these weights; one column for two classes, else one for each
         class it was taken for.
     errors : int or None
-        Rows that the final weights get wrong; a tie is an error. None where nobody looked (online).
+        Rows that the final weights get wrong; a tie is an error. None where nobody looked: online,
+        and where fewer than five passes over large data ended without a clean one.
     passes : int
         How often every row was read: passes that learn and scans that only look.
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
         A bracket of the best margin of the lifted rows, to rounding: the lower end is the margin of
-        the final weights (negative where rows are wrong), the upper end comes from the counts.
+        the final weights (negative where rows are wrong, minus infinity where nobody looked), the
+        upper end comes from the counts.
     history : tuple of PassRecord
         One for each reading of all rows, and one for the closing look where updates came after those.
         The closing look, which counts the errors of an unfinished run, is not among the passes.

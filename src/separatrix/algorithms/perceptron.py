@@ -71,7 +71,7 @@ def solve_perceptron(
     with Progress() as progress:
         run = Run(
             rows,
-            start=np.zeros(rows.weights_shape) if start is None else start,
+            start=np.broadcast_to(0.0, rows.weights_shape) if start is None else start,
             steps=steps_of(rows, learning_rate, row_weights),
             max_passes=max_passes,
             max_updates=max_updates,

@@ -18,6 +18,8 @@ LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
 AHEAD = 1 << 18  # numbers checked by each thread when mistakes have become rare
+LARGE = 1 << 20  # numbers from which a look is not made for the asking
+FEW_PASSES = 5  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
 
 
@@ -35,7 +37,7 @@ class View:
     """What a look at every row found: the updates made by then, the errors, their cost, the margin."""
 
     mistakes: int
-    errors: int
+    errors: int | None
     cost: float
     lower: float
     state: tuple[Floats, Ints] = field(default=(np.empty(0), np.empty(0, dtype=np.int64)))
@@ -77,6 +79,7 @@ class Run:
             counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
             average=np.zeros(start.shape if averaging else (0,) * start.ndim),
             log=np.zeros((LOG_ROOM if logging else 0, 3), dtype=np.int64),
+            norms=np.empty(0),
             floor=np.full(1, np.inf),
             clock=np.array([visits, 0, limit, 0], dtype=np.int64),
         )
@@ -85,6 +88,8 @@ class Run:
         self._latest: View | None = None
         self._snapshot: Snapshot | None = None
         self._recorded = 0
+        self._from_zero = not start.any()
+        self._measured = -1, 0.0  # the mistakes made when the length of the weights was last computed
 
     @property
     def mistakes(self) -> int:
@@ -107,11 +112,19 @@ class Run:
                 return False
             before = self.mistakes
             self.tally.floor[0] = np.inf
+            self._measure_on_the_way()
             clean = self.visit(order) and self.mistakes == before
+            if self.tally.norms.size:
+                self.rows.offer_norms(self.tally.norms)
             self.end_pass(self._clean_view() if clean else None)
             if clean:
                 return True
         return False
+
+    def _measure_on_the_way(self) -> None:
+        """Let a first pass measure the rows while it has them at hand."""
+        unknown = 0 if self.rows.measured else self.rows.n_rows
+        self.tally = self.tally._replace(norms=np.full(unknown, -1.0))
 
     def visit(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether all of them were visited.
@@ -123,22 +136,21 @@ class Run:
         if self.renormalise:
             return self._visit_renormalised(order)
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
-        ahead = max(1, AHEAD // per_row)
-        position, quiet = 0, False
+        least = max(1, AHEAD // per_row)
+        large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
+        position, quiet, ahead = 0, False, least
         while position < order.size:
+            before = self.mistakes
             if quiet and order.size - position >= 2 * ahead:
-                seen, clean = self._look_ahead(order[position : position + 2 * ahead], ahead)
+                seen, quiet = self._look_ahead(order[position : position + 2 * ahead], ahead)
+                ahead = 2 * ahead if quiet else least
                 position += seen
-                if clean:
-                    ahead *= 2
-                    continue
-                ahead, quiet = max(1, AHEAD // per_row), False
-            size = ahead if order.size * per_row > threads.WORTH_A_THREAD else BLOCK // per_row + 1
-            part, before = order[position : position + size], self.mistakes
-            position += (seen := self._learn(part))
-            if seen < part.size and self.out_of_updates:
-                return False
-            quiet = self.mistakes == before and threads.n_threads() > 1
+            else:
+                part = order[position : position + (least if large else BLOCK // per_row + 1)]
+                position += (seen := self._learn(part))
+                if seen < part.size and self.out_of_updates:
+                    return False
+                quiet = large and self.mistakes == before
         return True
 
     def _visit_renormalised(self, order: Ints) -> bool:
@@ -222,7 +234,7 @@ class Run:
 
     def _check_range(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            reach = norm(self.weights) * self.rows.radius
+            reach = self._length() * self.rows.radius
         if not np.isfinite(reach):
             raise NumericOverflowError(
                 f"The weights left the range of float64 after {self.mistakes} updates. Lower learning_rate "
@@ -234,7 +246,7 @@ class Run:
         mass = self._mass()
         if mass == 0.0:
             return self.rows.radius * (1.0 if self.weights.ndim == 1 else np.sqrt(2.0))
-        return norm(self.weights - self.start) / mass
+        return (self._length() if self._from_zero else norm(self.weights - self.start)) / mass
 
     def _mass(self) -> float:
         half = 1.0 if self.weights.ndim == 1 else 0.5
@@ -242,8 +254,14 @@ class Run:
             return half * float(self.steps[0]) * self.mistakes
         return half * float(self.tally.counts.sum(axis=1) @ self.steps)
 
+    def _length(self) -> float:
+        """The length of the weights, computed once for each state."""
+        if self._measured[0] != self.mistakes:
+            self._measured = self.mistakes, norm(self.weights)
+        return self._measured[1]
+
     def _per_norm(self, score: float) -> float:
-        length = norm(self.weights)
+        length = self._length()
         return score / length if length > 0.0 else 0.0
 
     def _look_for_cycle(self) -> None:
@@ -258,7 +276,7 @@ class Run:
             if self._proves(multipliers):
                 self.cycle = Cycle(kept.passes, self.passes, multipliers)
                 return
-        if self.passes & (self.passes - 1) == 0:
+        if self.passes & (self.passes - 1) == 0 and not self.stopped():
             self._snapshot = Snapshot(self.passes, self.weights.copy(), self.tally.counts.copy())
 
     def _proves(self, multipliers: Ints) -> bool:
@@ -275,9 +293,9 @@ class Run:
         """Close the run: the bracket, and what was asked to be kept."""
         self.flush_log()
         self._check_range()
-        if self._latest is None or self._latest.mistakes < self.mistakes:
-            self._latest = self._view(self.rows.scan(self.weights, 1, self.steps))
         latest = self._latest
+        if latest is None or latest.mistakes < self.mistakes:
+            latest = self._closing_look()
         if self.mistakes > self._recorded:
             made = self.mistakes - self._recorded
             self.history.append(PassRecord(made, latest.errors, latest.lower, self.margin_upper()))
@@ -287,6 +305,7 @@ class Run:
             latest = self._best
             self.weights[...], self.tally.counts[...] = latest.state
             self.tally.clock[loops.MISTAKES] = latest.mistakes
+            self._measured = -1, 0.0
         upper = self._combined_upper() if self.renormalise else self.margin_upper()
         return self._result(
             status,
@@ -297,6 +316,12 @@ class Run:
             voted=voted,
             trace=trace,
         )
+
+    def _closing_look(self) -> View:
+        """Count the errors of the last weights, unless that would take long beside the few passes made."""
+        if self.rows.numbers > LARGE and self.passes < FEW_PASSES:
+            return View(self.mistakes, None, np.inf, -np.inf)
+        return self._view(self.rows.scan(self.weights, 1, self.steps))
 
     def finish_online(self) -> Result:
         """Close a run that visited each row once and is not to look at any row again."""
@@ -378,11 +403,18 @@ def steps_of(rows: Rows, learning_rate: float, row_weights: Floats | None) -> Fl
 
 
 def norm(weights: Floats) -> float:
-    """The Euclidean length, safe from underflow; without BLAS, whose threads cost more here than the sum."""
-    largest = float(np.abs(weights).max(initial=0.0))
+    """The Euclidean length, safe from under- and overflow.
+
+    Without BLAS, whose threads cost more here than the sum.
+    """
+    flat = weights.reshape(-1)
+    square = float(np.einsum("i,i->", flat, flat))
+    if 1e-200 < square < 1e200:
+        return float(np.sqrt(square))
+    largest = float(np.abs(flat).max(initial=0.0))
     if largest == 0.0 or not np.isfinite(largest):
         return largest
-    return largest * float(np.sqrt(np.square(weights / largest).sum()))
+    return largest * float(np.sqrt(np.square(flat / largest).sum()))
 
 
 def normalise(weights: Floats) -> None:

@@ -184,7 +184,6 @@ def read_training(
         keep=keep,
         names=column_names(estimator),
     )
-    rows.measure_ahead()  # finds NaN, infinity and overflow
     return rows, classes, weights
 
 

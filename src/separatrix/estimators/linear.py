@@ -164,7 +164,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         with inputs.unchanged_on_error(self):
             self._check_parameters()
             rows, classes, sample_weight = inputs.read_training(self, X, y, sample_weight)
-            seed = _generator(self.random_state)
+            seed = self._generator()
             start = self._start(rows, seed)
             scales = sample_weight if self._passes_over_rows() else None
             weights = self._row_weights(rows, classes, scales)
@@ -222,7 +222,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 )
             if first:
                 self.classes_, self.mistakes_, self._voters, self._visits = known, 0, None, 0
-                self._weights = self._start(rows, _generator(self.random_state))
+                seed = self._generator()
+                self._weights = self._start(rows, seed)
                 self._counts, self._rows_seen, self._mistake_rows = np.empty(0, dtype=np.int64), 0, []
             row_weights = self._row_weights(rows, known, weights, balanced=False)
             run = Run(
@@ -237,8 +238,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             )
             if self.average == "averaged" and not first:
                 run.tally.average[...] = self._average_sum
-            run.visit(rows.order)
-            run.end_pass()
+            run.plain_passes(rows.order, 1)
             self._learn_online(run)
         return self
 
@@ -300,11 +300,17 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     def _passes_over_rows(self) -> bool:
         return self.order in ("cyclic", "shuffled") or bool(self.average) or self.renormalise
 
-    def _start(self, rows: Rows, seed: np.random.Generator) -> Floats:
+    def _generator(self) -> np.random.Generator | None:
+        """Chance, where it is asked for: fresh entropy costs a millisecond."""
+        starts = isinstance(self.init, str) and self.init == "random"
+        shuffles = self.order == "shuffled" or (self.order == "working_set" and self._passes_over_rows())
+        return _generator(self.random_state) if starts or shuffles or self.random_state is not None else None
+
+    def _start(self, rows: Rows, seed: np.random.Generator | None) -> Floats:
         if isinstance(self.init, str):
             inputs.need_choice(self, "init", ("zeros", "random"))
-            if self.init == "zeros":
-                return np.zeros(rows.weights_shape)
+            if seed is None or self.init == "zeros":
+                return np.broadcast_to(0.0, rows.weights_shape)  # takes no memory
             return seed.standard_normal(rows.weights_shape)
         start = np.array(self.init, dtype=np.float64)
         if start.shape != rows.weights_shape or not np.all(np.isfinite(start)):
@@ -372,13 +378,18 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if result.separated:
             return
         message = (
-            f"{result.status.value} After {result.passes} passes the last weights have {result.errors} of "
-            f"{result.counts.shape[0]} rows on the wrong side; no margin is larger than "
-            f"{result.margin_upper:.3g}."
+            f"{result.status.value} After {result.passes} passes {_what_is_wrong(result)}; no margin is "
+            f"larger than {result.margin_upper:.3g}."
         )
         if result.status is not Status.INTERRUPTED and not self.average:
             message += " If the classes overlap, average='averaged' predicts better than the last weights."
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+
+def _what_is_wrong(result: Result) -> str:
+    if result.errors is None:
+        return f"the last one corrected {result.history[-1].mistakes} mistakes"
+    return f"the last weights have {result.errors} of {result.counts.shape[0]} rows on the wrong side"
 
 
 def _generator(random_state: Any) -> np.random.Generator:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,8 +14,6 @@ from scipy import sparse
 from .. import loops
 from ..errors import InputError, NumericOverflowError
 from . import threads
-
-MEASURED_AHEAD = 1 << 20  # numbers from which the rows are measured in the background
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -80,24 +77,32 @@ class Rows:
     @cached_property
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
-        ahead: Future[Floats] | None = vars(self).pop("_ahead", None)
-        return self._measure() if ahead is None else ahead.result()
-
-    def measure_ahead(self) -> None:
-        """Begin to measure the rows while something else is done; a bad value is reported when asked for."""
-        if threads.n_threads() > 1 and self.numbers > MEASURED_AHEAD:
-            vars(self)["_ahead"] = threads.submit(self._measure)
-        else:
-            _ = self.squared_norms
-
-    def _measure(self) -> Floats:
-        norms = np.empty(self.n_rows)
-        ranges = threads.chunks(self.n_rows, self.numbers)
-        found = threads.run_all(loops.measure, [(self.storage, *each, norms) for each in ranges])
-        for row in found:
+        norms, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
+        found = threads.run_all(loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges])
+        for row, _ in found:
             if row >= 0:
                 raise self._not_finite(row)
-        return norms
+        if all(distinct for _, distinct in found):
+            return norms
+        merged = self._csr().copy()
+        merged.sum_duplicates()
+        squares: Floats = merged.multiply(merged).sum(axis=1) + self.storage.lift
+        return squares
+
+    def offer_norms(self, norms: Floats) -> None:
+        """Take squared norms that a pass measured on its way, if it measured every row and all are finite."""
+        if np.all((norms >= 0.0) & (norms < np.inf)):
+            vars(self)["squared_norms"] = norms
+
+    @property
+    def measured(self) -> bool:
+        """Whether the squared norms are known."""
+        return "squared_norms" in vars(self)
+
+    def _csr(self) -> Any:
+        storage = self.storage
+        shape = (self.n_rows, self.n_columns)
+        return sparse.csr_array((storage.data, storage.indices, storage.indptr), shape=shape)
 
     @cached_property
     def radius(self) -> float:
@@ -140,8 +145,7 @@ class Rows:
             values = np.ascontiguousarray(storage.values[indices])
             taken: Any = loops.DenseRows(values, storage.labels[indices], storage.lift)
         else:
-            shape = (self.n_rows, self.n_columns)
-            part = sparse.csr_array((storage.data, storage.indices, storage.indptr), shape=shape)[indices]
+            part = self._csr()[indices]
             taken = loops.SparseRows(
                 part.data, part.indices, part.indptr, storage.labels[indices], storage.lift
             )
@@ -227,22 +231,11 @@ def as_rows(
     order = np.arange(codes.size) if keep is None else np.flatnonzero(keep)
     storage: Any
     if sparse.issparse(X):
-        X = _without_repeats(X)
         data, indices, indptr = _readable(X.data), X.indices, X.indptr
         storage = loops.SparseRows(data, indices, indptr, codes, int(lift))
     else:
         storage = loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
     return Rows(storage, n_classes, int(X.shape[1]), order, names)
-
-
-def _without_repeats(X: Any) -> Any:
-    """The same CSR matrix; where entries share a row and a column, a copy with those added up."""
-    ranges = threads.chunks(X.shape[0], X.indices.size)
-    if all(threads.run_all(loops.ascending, [(X.indices, X.indptr, *each) for each in ranges])):
-        return X
-    merged = X.copy()
-    merged.sum_duplicates()
-    return merged
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:
