@@ -189,3 +189,71 @@ def exact_combination(X, codes, n_classes, lift, multipliers):
             for place, value in np.ndenumerate(z):
                 total[place] = total.get(place, Fraction(0)) + int(multipliers[i][wrong]) * Fraction(value)
     return list(total.values())
+
+
+# ---------------------------------------------------------------- separability
+
+
+def separation(rows):
+    """'separable', 'quasi-separable' or 'overlapping', by a rational simplex method with Bland's rule.
+
+    Rows are sequences of numbers that Fraction takes exactly. Separable: some l >= 0 of sum one has Z'l = 0
+    if and only if not (Gordan). Overlapping: some l >= 1 has Z'l = 0 (Stiemke), i.e. some m >= 0 has
+    Z'm = -Z'1.
+    """
+    rows = [[Fraction(v) for v in row] for row in rows]
+    columns = [[row[j] for row in rows] for j in range(len(rows[0]))]
+    if not feasible([*columns, [Fraction(1)] * len(rows)], [Fraction(0)] * len(columns) + [Fraction(1)]):
+        return "separable"
+    if feasible(columns, [-sum(column) for column in columns]):
+        return "overlapping"
+    return "quasi-separable"
+
+
+def feasible(matrix, right):
+    """Whether some x >= 0 has matrix x = right: phase one of the simplex method, in fractions."""
+    height, width = len(matrix), len(matrix[0])
+    table = []
+    for r, (line, value) in enumerate(zip(matrix, right, strict=True)):
+        sign = -1 if value < 0 else 1
+        unit = [Fraction(int(r == k)) for k in range(height)]
+        table.append([sign * v for v in line] + unit + [sign * value])
+    cost = [-sum(line[j] for line in table) for j in range(width)] + [Fraction(0)] * height
+    cost.append(-sum(line[-1] for line in table))
+    basis = [width + r for r in range(height)]
+    while True:
+        entering = next((j for j in range(width) if cost[j] < 0), None)
+        if entering is None:
+            return cost[-1] == 0
+        ratios = [
+            (line[-1] / line[entering], basis[r], r) for r, line in enumerate(table) if line[entering] > 0
+        ]
+        _, _, leaving = min(ratios)
+        pivot = table[leaving][entering]
+        table[leaving] = [v / pivot for v in table[leaving]]
+        for r in range(height):
+            factor = table[r][entering]
+            if r != leaving and factor:
+                table[r] = [v - factor * u for v, u in zip(table[r], table[leaving], strict=True)]
+        factor = cost[entering]
+        cost = [v - factor * u for v, u in zip(cost, table[leaving], strict=True)]
+        basis[leaving] = entering
+
+
+def exact_signed_rows(X, y, *, lift=True):
+    """z_i = y_i (x_i, 1) for two classes; for more, one row for each wrong class, in blocks (Kesler)."""
+    classes = sorted(set(y))
+    rows = []
+    for x, label in zip(X, y, strict=True):
+        lifted = [Fraction(v) for v in x] + [Fraction(1)] * lift
+        if len(classes) == 2:
+            rows.append(lifted if label == classes[1] else [-v for v in lifted])
+            continue
+        for rival in classes:
+            if rival != label:
+                blocks = []
+                for c in classes:
+                    sign = (c == label) - (c == rival)
+                    blocks += [sign * v for v in lifted]
+                rows.append(blocks)
+    return rows

@@ -12,9 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors
+    from . import datasets, errors, geometry
+    from .certificates.check import verify
+    from .errors import SeparationWarning
     from .estimators.linear import Perceptron
     from .result import Result, Status
+    from .verdict import Verdict, check_separation, separability
 
 __version__ = "0.1.0"
 
@@ -23,11 +26,29 @@ _HOMES = {
     "Perceptron": ".estimators.linear",
     "Result": ".result",
     "Status": ".result",
+    "SeparationWarning": ".errors",
+    "Verdict": ".verdict",
+    "check_separation": ".verdict",
     "datasets": "",
     "errors": "",
+    "geometry": "",
+    "separability": ".verdict",
+    "verify": ".certificates.check",
 }
 
-__all__ = ["Perceptron", "Result", "Status", "datasets", "errors"]
+__all__ = [
+    "Perceptron",
+    "Result",
+    "SeparationWarning",
+    "Status",
+    "Verdict",
+    "check_separation",
+    "datasets",
+    "errors",
+    "geometry",
+    "separability",
+    "verify",
+]
 
 
 def __getattr__(name: str) -> Any:

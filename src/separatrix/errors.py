@@ -5,11 +5,13 @@ from __future__ import annotations
 from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
+    "CertificateError",
     "ConvergenceWarning",
     "InputError",
     "InputTypeError",
     "LabelError",
     "NumericOverflowError",
+    "SeparationWarning",
     "SeparatrixError",
 ]
 
@@ -32,3 +34,11 @@ class LabelError(InputError):
 
 class NumericOverflowError(SeparatrixError, OverflowError):
     """A number of the run left the range of float64."""
+
+
+class CertificateError(SeparatrixError, ValueError):
+    """A certificate that cannot be read, or that speaks of something else."""
+
+
+class SeparationWarning(UserWarning):
+    """A logistic regression of these data has no finite maximum-likelihood estimate."""

@@ -602,6 +602,40 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
         clock[MISTAKES] += 1
 
 
+def row_hash(rows: Any, i: int, keys: Any, magnitude: Any) -> Any:
+    """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_hash, jit_options=INLINED)
+def _row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+    def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        values = rows.values
+        total = np.uint64(0)
+        for j in range(values.shape[1]):
+            bits = np.uint64(values[i, j])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[j]
+        return total
+
+    def sparse(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        total = np.uint64(0)
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            bits = np.uint64(rows.data[p])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[np.uint64(rows.indices[p])]
+        return total
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def hash_rows(rows: Any, keys: Any, magnitude: Any, hashes: Any) -> None:
+    """Fill ``hashes`` so that equal rows have equal hashes."""
+    for i in range(hashes.shape[0]):
+        hashes[i] = row_hash(rows, i, keys, magnitude)
+
+
 # numba fills its registries at the first call of any loop, which takes a quarter of a second: do it at
 # import, so that the first fit of a process does not wait for it.
 cpu_target.typing_context.refresh()

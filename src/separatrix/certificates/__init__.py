@@ -1,0 +1,1 @@
+"""Stage 3: claims with their proofs, and the code that checks them."""

@@ -1,0 +1,499 @@
+"""What a certificate says, about which data, and how it is written down: plain JSON.
+
+A certificate answers one question about the *signed rows* ``z_i = y_i * lift(x_i)`` by one theorem
+(Tucker 1956): weights ``w`` and multipliers ``l >= 0`` with ``Zw >= 0`` and ``Z'l = 0``. Rows with a
+multiplier are *tight* (no ``w`` can do better on them), the others are *strict* (``w`` proves it).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import CertificateError, InputError, InputTypeError, LabelError
+
+FORMAT = "separatrix certificate"
+VERSION = 1
+CLAIMS = ("separable", "inseparable", "quasi-separable", "overlapping")
+QUESTIONS = ("binary", "joint", "one-vs-rest", "pair")
+
+# What a certificate may ask of its reader: bounds on time and memory, far above any honest need.
+MAX_TEXT = 1 << 30
+MAX_DIGITS = 1 << 19
+MAX_ENTRIES = 1 << 28
+
+DIGITS = re.compile(r"-?(0x[0-9a-f]+|[0-9]{1,19})")
+CHUNK = 1 << 23  # bytes hashed at a time
+
+Number = float | int
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Multipliers:
+    """Non-negative multipliers on signed rows.
+
+    The multiplier of ``rows[i]`` is ``coarse[i] + fine[i] / denominator``: a small integer, and on
+    the first few rows (a basis) a correction that makes the sum exactly zero.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Row indices in the data.
+    rivals : tuple of int
+        With more than two classes, the class that each row is compared with; otherwise empty.
+    coarse : tuple of int
+        One for each row, or empty for zeros.
+    fine : tuple of int
+        One for each of the first ``len(fine)`` rows.
+    denominator : int
+        Positive.
+    """
+
+    rows: tuple[int, ...]
+    rivals: tuple[int, ...] = ()
+    coarse: tuple[int, ...] = ()
+    fine: tuple[int, ...] = ()
+    denominator: int = 1
+
+    def numerators(self) -> list[int]:
+        """Each multiplier times the denominator."""
+        total = [c * self.denominator for c in self.coarse] if self.coarse else [0] * len(self.rows)
+        for i, value in enumerate(self.fine):
+            total[i] += value
+        return total
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A claim about one question, with everything that proves it.
+
+    Attributes
+    ----------
+    claim : {"separable", "inseparable", "quasi-separable", "overlapping"}
+    question : {"binary", "joint", "one-vs-rest", "pair"}
+    classes : tuple of str
+        The class labels as text, in sorted order.
+    chosen : tuple of int
+        Positions in ``classes``: the class set against the rest, or the two classes of a pair.
+    lift : bool
+        Whether the rows are lifted, i.e. whether there is an intercept (the last weight).
+    excluded : tuple of int
+        Rows that the claim leaves out (those of zero weight).
+    n_rows, n_columns : int
+        Shape of the data.
+    sha256 : str
+        Digest of the data and the labels, see `data_digest`.
+    weights : tuple of tuples of numbers, or None
+        One weight vector, or one a class for the joint question. Floats or integers, both exact.
+    multipliers : Multipliers or None
+    """
+
+    claim: str
+    question: str
+    classes: tuple[str, ...]
+    chosen: tuple[int, ...]
+    lift: bool
+    excluded: tuple[int, ...]
+    n_rows: int
+    n_columns: int
+    sha256: str
+    weights: tuple[tuple[Number, ...], ...] | None = None
+    multipliers: Multipliers | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only: integers as strings, floats as hexadecimal strings."""
+        m = self.multipliers
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "claim": self.claim,
+            "question": {
+                "kind": self.question,
+                "classes": list(self.classes),
+                "chosen": list(self.chosen),
+                "lift": self.lift,
+                "excluded": list(self.excluded),
+            },
+            "data": {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256},
+            "weights": None if self.weights is None else [[_write(v) for v in each] for each in self.weights],
+            "multipliers": None
+            if m is None
+            else {
+                "rows": list(m.rows),
+                "rivals": list(m.rivals),
+                "coarse": [_write(v) for v in m.coarse],
+                "fine": [_write(v) for v in m.fine],
+                "denominator": _write(m.denominator),
+            },
+        }
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Write the certificate as JSON text."""
+        return json.dumps(self.to_dict(), indent=indent)
+
+    @classmethod
+    def from_dict(cls, fields: Any) -> Certificate:
+        """Read what `to_dict` wrote; anything else is refused with the reason."""
+        return _Reader(fields).certificate()
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Certificate:
+        """Read what `to_json` wrote; anything else is refused with the reason."""
+        if len(text) > MAX_TEXT:
+            raise CertificateError(
+                f"The certificate is {len(text)} characters long; at most {MAX_TEXT} are read."
+            )
+        try:
+            fields = json.loads(text, parse_int=_short_int)
+        except RecursionError:
+            raise CertificateError("The certificate is nested too deeply to be one.") from None
+        except ValueError as error:
+            raise CertificateError(
+                f"The certificate is not valid JSON ({error}). If it was copied, a part may be missing."
+            ) from None
+        return cls.from_dict(fields)
+
+
+def _short_int(digits: str) -> int:
+    if len(digits) > 19:
+        raise ValueError(f"a bare integer of {len(digits)} digits; long integers are written as strings")
+    return int(digits)
+
+
+def _write(value: Number) -> str:
+    if isinstance(value, float):
+        return value.hex()
+    return str(value) if abs(value) < 10**18 else hex(value)
+
+
+class _Reader:
+    """Reads a certificate's fields one by one; every wrong type or size is named."""
+
+    def __init__(self, fields: Any) -> None:
+        if not isinstance(fields, dict):
+            raise CertificateError(f"A certificate is a JSON object. Got {type(fields).__name__} instead.")
+        if fields.get("format") != FORMAT:
+            raise CertificateError(f"This is not a separatrix certificate: its 'format' is not {FORMAT!r}.")
+        if fields.get("version") != VERSION or isinstance(fields.get("version"), bool):
+            raise CertificateError(
+                f"The certificate has version {str(fields.get('version'))[:40]}; this release reads version "
+                f"{VERSION}. Check it with the release that wrote it."
+            )
+        self.fields = fields
+
+    def certificate(self) -> Certificate:
+        question, data = self._object(self.fields, "question"), self._object(self.fields, "data")
+        kind = self._text(question, "kind", QUESTIONS)
+        claim = self._text(self.fields, "claim", CLAIMS)
+        classes = tuple(self._list(question, "classes", self._any_text))
+        n_rows, n_columns = self._count(data, "rows"), self._count(data, "columns")
+        lift = question.get("lift")
+        if not isinstance(lift, bool):
+            raise CertificateError("The certificate's 'lift' is not true or false.")
+        digest = data.get("sha256")
+        if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
+            raise CertificateError("The certificate's 'sha256' is not 64 hexadecimal digits.")
+        chosen = tuple(self._list(question, "chosen", self._index(len(classes), "class")))
+        if len(chosen) != {"one-vs-rest": 1, "pair": 2}.get(kind, 0) or len(set(chosen)) != len(chosen):
+            raise CertificateError(f"The certificate's 'chosen' classes do not fit a {kind} question.")
+        row = self._index(n_rows, "row")
+        excluded = tuple(self._list(question, "excluded", row))
+        weights, multipliers = self.fields.get("weights"), self.fields.get("multipliers")
+        return Certificate(
+            claim=claim,
+            question=kind,
+            classes=classes,
+            chosen=chosen,
+            lift=lift,
+            excluded=excluded,
+            n_rows=n_rows,
+            n_columns=n_columns,
+            sha256=digest,
+            weights=None if weights is None else self._weights(n_columns + lift, len(classes), kind),
+            multipliers=None if multipliers is None else self._multipliers(row, len(classes), kind),
+        )
+
+    def _weights(self, width: int, n_classes: int, kind: str) -> tuple[tuple[Number, ...], ...]:
+        vectors = self._list(self.fields, "weights", lambda each: each)
+        wanted = n_classes if kind == "joint" else 1
+        if len(vectors) != wanted:
+            raise CertificateError(f"The certificate has {len(vectors)} weight vectors; {wanted} are needed.")
+        read = []
+        for vector in vectors:
+            if not isinstance(vector, list) or len(vector) != width:
+                raise CertificateError(f"A weight vector of the certificate does not have {width} numbers.")
+            read.append(tuple(_number(each) for each in vector))
+        return tuple(read)
+
+    def _multipliers(self, row: Callable[[Any], int], n_classes: int, kind: str) -> Multipliers:
+        fields = self._object(self.fields, "multipliers")
+        rows = tuple(self._list(fields, "rows", row))
+        rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
+        coarse = tuple(self._list(fields, "coarse", _integer))
+        fine = tuple(self._list(fields, "fine", _integer))
+        denominator = _integer(fields.get("denominator"))
+        if len(rivals) != (len(rows) if kind == "joint" else 0):
+            raise CertificateError("The certificate's 'rivals' do not fit its rows.")
+        if len(coarse) not in (0, len(rows)) or len(fine) > len(rows):
+            raise CertificateError("The certificate's multipliers do not fit its rows.")
+        if denominator <= 0:
+            raise CertificateError("The certificate's 'denominator' is not positive.")
+        return Multipliers(rows, rivals, coarse, fine, denominator)
+
+    @staticmethod
+    def _object(fields: dict[str, Any], name: str) -> dict[str, Any]:
+        found = fields.get(name)
+        if not isinstance(found, dict):
+            raise CertificateError(f"The certificate's {name!r} is missing or not an object.")
+        return found
+
+    @staticmethod
+    def _list(fields: dict[str, Any], name: str, read: Callable[[Any], T]) -> list[T]:
+        found = fields.get(name)
+        if not isinstance(found, list) or len(found) > MAX_ENTRIES:
+            raise CertificateError(f"The certificate's {name!r} is missing or not a list.")
+        return [read(each) for each in found]
+
+    @staticmethod
+    def _text(fields: dict[str, Any], name: str, allowed: Sequence[str]) -> str:
+        found = fields.get(name)
+        if not isinstance(found, str) or found not in allowed:
+            raise CertificateError(f"The certificate's {name!r} is not one of {', '.join(allowed)}.")
+        return found
+
+    @staticmethod
+    def _any_text(found: Any) -> str:
+        if not isinstance(found, str):
+            raise CertificateError("The certificate's 'classes' are not all text.")
+        return found
+
+    @staticmethod
+    def _count(fields: dict[str, Any], name: str) -> int:
+        found = fields.get(name)
+        if type(found) is not int or not 0 <= found < 1 << 62:
+            raise CertificateError(f"The certificate's number of {name} is missing or not a count.")
+        return found
+
+    @staticmethod
+    def _index(length: int, what: str) -> Callable[[Any], int]:
+        def read(found: Any) -> int:
+            if type(found) is not int or not 0 <= found < length:
+                raise CertificateError(
+                    f"The certificate names {what} {str(found)[:40]}; it speaks of {length}, counted from 0."
+                )
+            return found
+
+        return read
+
+
+def _integer(found: Any) -> int:
+    if not isinstance(found, str) or len(found) > MAX_DIGITS or not DIGITS.fullmatch(found):
+        raise CertificateError(f"The certificate has {str(found)[:40]!r} where an integer string is needed.")
+    return int(found, 16 if "x" in found else 10)
+
+
+def _number(found: Any) -> Number:
+    """A float as Python's ``float.hex`` writes it, or an integer."""
+    if isinstance(found, str) and len(found) < 40 and ("p" in found):
+        try:
+            value = float.fromhex(found)
+        except (ValueError, OverflowError):
+            value = math.nan
+        if not math.isfinite(value):
+            raise CertificateError(f"The certificate has {found!r} where a finite number is needed.")
+        return value
+    return _integer(found)
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A matrix and its labels, as certificates speak of them.
+
+    Attributes
+    ----------
+    matrix : ndarray or csr_array
+        Finite numbers of an integer or floating type, exactly as given.
+    codes : ndarray of int64
+        Position of each row's label in ``classes``.
+    classes : tuple of str
+    labels : tuple
+        The class labels themselves.
+    names : tuple of str or None
+        Column names, where the data came with them.
+    """
+
+    matrix: Any
+    codes: NDArray[np.int64]
+    classes: tuple[str, ...]
+    labels: tuple[Any, ...]
+    names: tuple[str, ...] | None
+
+
+def read_data(X: Any, y: Any) -> Data:
+    """See any table of numbers and its labels as data; nothing is rounded, what cannot be used is refused."""
+    names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
+    matrix = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise LabelError(
+            f"y must be one label a row, in one dimension. Got an array of shape {labels.shape} instead."
+        )
+    if labels.size != matrix.shape[0]:
+        raise LabelError(
+            f"X has {matrix.shape[0]} rows and y has {labels.size} labels; one label a row is needed."
+        )
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError:
+        raise LabelError(
+            "The labels in y cannot be put in order: they are of mixed kinds, or some are missing. "
+            "Use one kind of label, for example text."
+        ) from None
+    if classes.size < 2:
+        found = f"one class ({classes[0]!r})" if classes.size else "no rows"
+        raise LabelError(
+            f"y has {found}; two are needed to separate anything. "
+            "If y comes from cross-validation, use a stratified splitter."
+        )
+    labels_list = tuple(classes.tolist())
+    return Data(matrix, codes.astype(np.int64).ravel(), tuple(map(str, labels_list)), labels_list, names)
+
+
+def _read_dense(X: Any) -> NDArray[Any]:
+    try:
+        matrix = np.asarray(X)
+        if matrix.dtype.kind not in "biuf":
+            matrix = _from_objects(matrix)
+    except InputTypeError:
+        raise
+    except (TypeError, ValueError, OverflowError):
+        raise InputTypeError(
+            "X cannot be read as a table of numbers. Encode text first, for example with OneHotEncoder."
+        ) from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"X must have two dimensions, rows and columns. Got an array of shape {matrix.shape} instead. "
+            "For one column use X.reshape(-1, 1)."
+        )
+    _refuse_not_finite(matrix, lambda at: (at // matrix.shape[1], at % matrix.shape[1]))
+    return _usual_type(matrix)
+
+
+def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
+    if matrix.dtype.kind == "c":
+        raise InputTypeError(
+            "X has complex numbers; only real ones can be put in order. Use real and imaginary parts."
+        )
+    if matrix.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in matrix.ravel().tolist()):
+        return matrix.astype(np.int64)
+    if matrix.dtype.kind == "O":
+        return matrix.astype(np.float64)
+    raise TypeError
+
+
+def _read_sparse(X: Any) -> Any:
+    matrix = sparse.csr_array(X)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.dtype.kind not in "biuf":
+        raise InputTypeError(f"X has entries of type {matrix.dtype}; real numbers are needed.")
+
+    def place(at: int) -> tuple[int, int]:
+        return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+
+    _refuse_not_finite(matrix.data, place)
+    usual = _usual_type(matrix.data)
+    if usual is matrix.data:
+        return matrix
+    return sparse.csr_array((usual, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in a type of at most 64 bits and this machine's byte order."""
+    if values.dtype == np.bool_:
+        return values.view(np.uint8)
+    if values.dtype == np.float16:
+        return values.astype(np.float32)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        narrow = values.astype(np.float64)
+        if not np.array_equal(narrow, values):
+            raise InputError(
+                "X has numbers that float64 cannot hold exactly. Round them first: X.astype(float)."
+            )
+        return narrow
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _refuse_not_finite(values: NDArray[Any], place: Callable[[int], tuple[int, int]]) -> None:
+    if values.dtype.kind != "f" or not values.size:
+        return
+    with np.errstate(all="ignore"):
+        total = values.sum()
+    # A finite sum has no infinite or missing term; only otherwise is it worth looking one by one.
+    if np.isfinite(total):
+        return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        row, column = place(int(bad[0]))
+        kind = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinity"
+        raise InputError(
+            f"Input X contains {kind}: row {row}, column {column}. Every value must be finite; "
+            "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
+        )
+
+
+def data_digest(data: Data) -> str:
+    """SHA-256 of the data: of a header and the digests of consecutive pieces, which threads can share.
+
+    The header is the storage (dense or CSR), the type and the shape; the pieces are the numbers in
+    row order (for CSR: values, column indices as 64-bit integers, row starts), then the class
+    positions, then the class labels as text.
+    """
+    matrix = data.matrix
+    kind = "csr" if sparse.issparse(matrix) else "dense"
+    header = (
+        f"{FORMAT} {VERSION} {kind} {matrix.dtype.newbyteorder('<').str} {matrix.shape[0]} {matrix.shape[1]}"
+    )
+    whole = hashlib.sha256(header.encode())
+    pieces = list(_pieces(data))
+    if len(pieces) > 4:
+        with ThreadPoolExecutor(2) as pool:
+            digests = list(pool.map(_piece_digest, pieces))
+    else:
+        digests = [_piece_digest(each) for each in pieces]
+    for digest in digests:
+        whole.update(digest)
+    whole.update(json.dumps(data.classes).encode())
+    return whole.hexdigest()
+
+
+def _pieces(data: Data) -> Iterator[NDArray[Any]]:
+    matrix = data.matrix
+    parts = [matrix.data, matrix.indices, matrix.indptr] if sparse.issparse(matrix) else [matrix]
+    for part in [*parts, data.codes]:
+        per_row = max(1, part.nbytes // max(1, part.shape[0]))
+        step = max(1, CHUNK // per_row)
+        for start in range(0, part.shape[0], step):
+            yield part[start : start + step]
+
+
+def _piece_digest(piece: NDArray[Any]) -> bytes:
+    kind = piece.dtype if piece.ndim == 2 or piece.dtype.kind == "f" else np.dtype(np.int64)
+    plain: Any = np.ascontiguousarray(piece, dtype=kind.newbyteorder("<"))
+    return hashlib.sha256(plain).digest()

@@ -1,0 +1,102 @@
+"""Which coefficients of a logistic regression have no finite maximum-likelihood estimate, and their sign."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .exact import PRIMES, on_basis, pivots, transpose
+from .exact import IntegerRows as Rows
+from .prove import Outcome
+from .signed import SignedRows
+
+Ints = NDArray[np.int64]
+
+WIDE = 1500  # weights beyond which linear dependence among columns is not looked for
+
+
+def infinite_coefficients(signed: SignedRows, outcome: Outcome, names: list[str]) -> dict[str, float]:
+    """The coefficients that some direction of separation moves, with their sign in the certified direction.
+
+    The directions along which the likelihood only grows are the weights w with ``Zw >= 0``. They span the
+    weights that are orthogonal to all tight rows, so a coefficient stays finite exactly if its unit vector is
+    a combination of tight rows. Where the certified direction does not move a coefficient that others do, its
+    sign is not determined: NaN. Columns that depend on those before them (the intercept is first) are left
+    out, as in any regression: their coefficients are zero.
+    """
+    if outcome.status not in ("separable", "quasi-separable") or outcome.weights is None:
+        return {}
+    weights = _reduced_weights(signed, outcome)
+    if signed.width > WIDE:
+        return {name: _infinity(weight) for name, weight in zip(names, weights, strict=True) if weight}
+    rows = signed.integers(signed.span_basis())
+    kept = _independent_columns(signed, rows)
+    if len(kept) < signed.width:
+        weights = _moved_to(kept, weights, rows)
+    moved = np.zeros(signed.width, dtype=bool)
+    moved[kept] = True
+    tight = _tight_basis(signed, outcome)
+    if tight.size:
+        moved[kept] = signed.null_vectors(tight, among=np.array(kept, dtype=np.int64))[:, kept].any(axis=0)
+    return {
+        name: _infinity(weight)
+        for name, weight, moves in zip(names, weights, moved.tolist(), strict=True)
+        if moves
+    }
+
+
+def _infinity(weight: float) -> float:
+    return math.nan if not weight else math.inf if weight > 0 else -math.inf
+
+
+def _reduced_weights(signed: SignedRows, outcome: Outcome) -> list[int]:
+    """The certified weights as integers on one scale; of many classes, the last is the reference."""
+    assert outcome.weights is not None
+    ratios = [[value.as_integer_ratio() for value in each] for each in outcome.weights]
+    scale = max(bottom for each in ratios for _, bottom in each)
+    whole = [[top * (scale // bottom) for top, bottom in each] for each in ratios]
+    if not signed.joint:
+        return whole[0]
+    return [value - last for each in whole[:-1] for value, last in zip(each, whole[-1], strict=True)]
+
+
+def _independent_columns(signed: SignedRows, rows: Rows) -> list[int]:
+    """The columns that are independent of those before them, the intercept of each class first."""
+    used = rows.columns.tolist()
+    last = signed.block - 1
+    order = sorted(
+        range(len(used)), key=lambda k: (not (signed.lift and used[k] % signed.block == last), used[k])
+    )
+    chosen = pivots([[row[k] for k in order] for row in rows.entries], PRIMES[0])
+    return sorted(used[order[k]] for k in chosen)
+
+
+def _moved_to(kept: list[int], weights: list[int], rows: Rows) -> list[int]:
+    """Weights on the kept columns with the same scores (up to a positive factor)."""
+    used = rows.columns.tolist()
+    low = min(rows.grid, default=0)
+    scores = [
+        sum(v * weights[c] << (g - low) for v, c, g in zip(row, used, rows.grid, strict=True))
+        for row in rows.entries
+    ]
+    at = {c: k for k, c in enumerate(used)}
+    columns = [[row[at[c]] << (rows.grid[at[c]] - low) for row in rows.entries] for c in kept]
+    table = Rows(columns, np.arange(len(rows.entries)), [0] * len(rows.entries))
+    found = on_basis(table, list(range(len(kept))), scores, PRIMES[0])
+    moved = [0] * len(weights)
+    for c, value in zip(kept, found[0] if found is not None else [weights[c] for c in kept], strict=True):
+        moved[c] = value
+    return moved
+
+
+def _tight_basis(signed: SignedRows, outcome: Outcome) -> Ints:
+    """Independent rows that span the tight ones: those whose multipliers were corrected."""
+    if outcome.multipliers is None:
+        return np.zeros(0, dtype=np.int64)
+    fine = len(outcome.multipliers.fine)
+    ids = np.array(outcome.multipliers.rows[:fine], dtype=np.int64)
+    if signed.joint:
+        ids = ids * signed.n_classes + np.array(outcome.multipliers.rivals[:fine], dtype=np.int64)
+    return ids[pivots(transpose(signed.integers(ids).entries), PRIMES[0])]

@@ -1,0 +1,226 @@
+"""No false proof: a certificate that was tampered with is refused, or what it says is true anyway."""
+
+from __future__ import annotations
+
+import copy
+import json
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from separatrix.certificates.check import Check, verify
+from separatrix.certificates.claims import Certificate
+from separatrix.errors import CertificateError, SeparatrixError
+from separatrix.verdict import separability
+from tests import naive
+from tests.test_separability import small_problem
+
+
+def true_of(fields, X, y):
+    """Whether the claim is right about the rows that its question leaves in, by a rational simplex."""
+    question = fields["question"]
+    rows = [i for i in range(len(y)) if i not in question["excluded"]]
+    X, y = np.asarray(X)[rows].tolist(), np.asarray(y)[rows].tolist()
+    chosen = question["chosen"]
+    if question["kind"] == "one-vs-rest":
+        y = [int(str(label) == question["classes"][chosen[0]]) for label in y]
+    elif question["kind"] == "pair":
+        names = [question["classes"][c] for c in chosen]
+        X = [x for x, label in zip(X, y, strict=True) if str(label) in names]
+        y = [names.index(str(label)) for label in y if str(label) in names]
+    if len(set(y)) < 2:
+        return True  # one side of a plane is never wrong, and multipliers are checked by arithmetic alone
+    truth = naive.separation(naive.exact_signed_rows(X, y, lift=question["lift"]))
+    if fields["claim"] == "inseparable":
+        return truth != "separable"
+    return truth == fields["claim"]
+
+
+def places(value, path=()):
+    """Every leaf of a JSON document."""
+    if isinstance(value, dict):
+        for key in value:
+            yield from places(value[key], (*path, key))
+    elif isinstance(value, list):
+        for i in range(len(value)):
+            yield from places(value[i], (*path, i))
+    else:
+        yield path
+
+
+def changed(value, how):
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int):
+        return value + (-1, 1)[how % 2]
+    if not isinstance(value, str):
+        return ["0x1.0p+0", "1", None][how % 3]
+    if "p" in value and value.lstrip("-").startswith("0x"):
+        number = float.fromhex(value)
+        return [-number, 0.0, number * 2, number + 1.0, number * (1 + 2**-50)][how % 5].hex()
+    if value.lstrip("-").isdigit() or value.lstrip("-").startswith("0x"):
+        number = int(value, 0) if "x" in value else int(value)
+        return str([-number, number + 1, number - 1, 0, 2 * number][how % 5])
+    words = [
+        "separable",
+        "inseparable",
+        "quasi-separable",
+        "overlapping",
+        "binary",
+        "joint",
+        "pair",
+        "0" * 64,
+    ]
+    return words[how % len(words)]
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6), st.booleans())
+def test_a_mutated_certificate_is_refused_or_true(seed, where, how, plain):
+    X, y, lift = small_problem(seed)
+    verdict = separability(X, y, fit_intercept=lift, quasi=not plain)
+    fields = verdict.certificate.to_dict()
+    paths = list(places(fields))
+    *path, last = paths[where % len(paths)]
+    mutated = copy.deepcopy(fields)
+    target = mutated
+    for step in path:
+        target = target[step]
+    target[last] = changed(target[last], how)
+    try:
+        check = verify(json.dumps(mutated), X, y, same_data=False)
+    except CertificateError:
+        return
+    if check.holds:
+        assert true_of(mutated, X, y)
+    else:
+        assert check.reason
+    if mutated["data"]["sha256"] != fields["data"]["sha256"]:
+        with pytest.raises(CertificateError, match="another hash"):
+            verify(mutated, X, y)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(-3, 3))
+def test_a_certificate_of_other_data_is_refused_or_true(seed, where, value):
+    X, y, lift = small_problem(seed)
+    certificate = separability(X, y, fit_intercept=lift).certificate
+    other = X.copy()
+    other.flat[where % X.size] = value
+    if np.array_equal(other, X):
+        assert verify(certificate, other, y).holds
+        return
+    with pytest.raises(CertificateError, match="another hash"):
+        verify(certificate, other, y)
+    if verify(certificate, other, y, same_data=False).holds:
+        assert true_of(certificate.to_dict(), other, y)
+
+
+def test_certificates_survive_json():
+    for seed in range(30):
+        X, y, lift = small_problem(seed)
+        certificate = separability(X, y, fit_intercept=lift).certificate
+        assert Certificate.from_json(certificate.to_json()) == certificate
+
+
+def test_the_first_wrong_row_or_column_is_named():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    fields = separability(X, y).certificate.to_dict()
+    fields["weights"] = [["0x1.0p+0", "-0x1.0p+1"]]
+    assert verify(fields, X, y) == Check(False, "Row 2 is on the plane.")
+    fields["weights"] = [["-0x1.0p+0", "0x1.8p+0"]]
+    assert verify(fields, X, y) == Check(False, "Row 0 is on the wrong side.")
+    crossed = np.array([0, 1, 0, 1])
+    fields = separability(X, crossed, quasi=False).certificate.to_dict()
+    fields["multipliers"]["fine"][0] = str(int(fields["multipliers"]["fine"][0]) + 1)
+    check = verify(fields, X, crossed)
+    assert not check.holds
+    assert "not zero in" in check.reason
+
+
+def test_type_and_storage_are_part_of_the_data():
+    X, y = np.array([[0.0], [1.0]]), [0, 1]
+    certificate = separability(X, y).certificate
+    assert verify(certificate, np.asfortranarray(X), y).holds
+    for other in (X.astype(np.float32), X.astype(int), sparse.csr_array(X)):
+        with pytest.raises(CertificateError, match="another hash"):
+            verify(certificate, other, y)
+        assert verify(certificate, other, y, same_data=False).holds
+
+
+GOOD = separability([[0], [1], [0], [1]], [0, 1, 1, 0]).certificate.to_dict()
+
+
+def spoiled(**fields):
+    found = copy.deepcopy(GOOD)
+    for path, value in fields.items():
+        *steps, last = path.split("__")
+        target = found
+        for step in steps:
+            target = target[step]
+        target[last] = value
+    return json.dumps(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "not valid JSON"),
+        (json.dumps(GOOD)[:-20], "not valid JSON"),
+        ("[" * 100_000, "nested too deeply|not valid JSON"),
+        ("[]", "JSON object"),
+        ("{}", "not a separatrix certificate"),
+        (spoiled(version=2), "version 2"),
+        (spoiled(version="9" * 10_000), "version"),
+        (spoiled(claim="true"), "'claim'"),
+        (spoiled(question={}), "'kind'"),
+        (spoiled(multipliers__fine=["9" * 5000] * 4), "integer string"),
+        (spoiled(multipliers__fine=["0x" + "f" * (1 << 20)] * 4), "integer string"),
+        (spoiled(multipliers__denominator="0"), "denominator"),
+        (spoiled(multipliers__rows=[0, 1, 2, 99]), "row 99"),
+        (spoiled(multipliers__rows=[0, 1, 2, -1]), "row -1"),
+        (spoiled(multipliers__rows=[[[]], 1, 2, 3]), "names row"),
+        (spoiled(multipliers__rows={}), "not a list"),
+        (spoiled(data__rows=True), "number of rows"),
+        (spoiled(data__rows=10**18), "speaks of"),
+        (spoiled(data__sha256="abc"), "sha256"),
+        (spoiled(weights=[["nan", "0"]]), "integer string"),
+        (spoiled(weights=[["0x1p+5000", "0x0p+0"]]), "finite"),
+        (spoiled(weights=[["1"]]), "2 numbers"),
+        (spoiled(question__lift=1), "lift"),
+        (spoiled(data__rows=5).replace('"rows": 5', '"rows": ' + "9" * 10_000), "not valid JSON"),
+    ],
+)
+def test_hostile_certificates_get_a_clear_error_soon(text, words):
+    start = time.monotonic()
+    with pytest.raises(CertificateError, match=words):
+        verify(text, [[0], [1], [0], [1]], [0, 1, 1, 0])
+    assert time.monotonic() - start < 2.0
+
+
+def test_a_certificate_of_another_shape_or_kind_is_refused():
+    X, y = [[0], [1], [0], [1]], [0, 1, 1, 0]
+    with pytest.raises(CertificateError, match="4 x 1"):
+        verify(GOOD, [[0, 1], [1, 1]], [0, 1])
+    with pytest.raises(CertificateError, match="other classes"):
+        verify(GOOD, X, ["a", "b", "b", "a"])
+    with pytest.raises(CertificateError, match="Got int"):
+        verify(7, X, y)
+    assert issubclass(CertificateError, SeparatrixError)
+
+
+def test_the_checker_imports_no_solver():
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, separatrix.certificates.check; "
+        "found = [m for m in sys.modules if m.startswith('separatrix')]; print(found); "
+        "assert 'highspy' not in sys.modules and 'numba' not in sys.modules; "
+        "assert not any('algorithms' in m or 'prove' in m for m in found)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

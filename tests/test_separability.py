@@ -1,0 +1,306 @@
+"""The verdict: never wrong, never undecided on small problems, however the rows are scaled or placed."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from separatrix.certificates.check import verify
+from separatrix.errors import InputError, LabelError, SeparationWarning
+from separatrix.geometry import common_point
+from separatrix.verdict import check_separation, separability
+from tests import naive
+
+
+def decided(X, y, **options):
+    """The status, after the certificate passed the checker as text."""
+    verdict = separability(X, y, **options)
+    assert verdict.certificate is not None, "undecided"
+    check = verify(verdict.certificate.to_json(), X, y)
+    assert check.holds, check.reason
+    return verdict.status
+
+
+def truth(X, y, lift=True):
+    return naive.separation(
+        naive.exact_signed_rows(np.asarray(X).tolist(), np.asarray(y).tolist(), lift=lift)
+    )
+
+
+def thin(n_columns, n_rows, gap, seed):
+    """Rows on a plane with integer normal, those of label 1 moved up by ``gap`` in the first column."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-8, 9, (n_rows, n_columns)).astype(float)
+    normal = rng.integers(-4, 5, n_columns)
+    normal[0] = 1
+    rows[:, 0] = -rows[:, 1:] @ normal[1:]
+    y = np.arange(n_rows) % 2
+    side = y if gap > 0 else np.arange(n_rows) // 2 % 2
+    rows[:, 0] += side * gap
+    return rows, y
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "gap"),
+    [
+        *((n_columns, gap) for n_columns in (3, 10, 25, 50) for gap in (2.0**-40, 0.0)),
+        *((n_columns, -(2.0**-40)) for n_columns in (3, 10, 25)),
+        pytest.param(50, -(2.0**-40), marks=pytest.mark.slow),
+    ],
+)
+def test_a_margin_of_a_trillionth_is_seen(n_columns, gap):
+    X, y = thin(n_columns, 6 * n_columns, gap, seed=n_columns)
+    expected = "separable" if gap > 0 else "overlapping"
+    assert decided(X, y) == expected
+
+
+TOUCHING = {
+    "point": ([[0, 0], [-1, 1], [-1, -1], [0, 0], [1, 1], [1, -1]], [0, 0, 0, 1, 1, 1]),
+    "corner on edge": ([[0, 2], [0, -2], [-3, 0], [0, 0], [1, 1]], [0, 0, 0, 1, 1]),
+    "edge on edge": ([[0, 2], [0, -2], [-3, 0], [0, 1], [0, -3], [5, 0]], [0, 0, 0, 1, 1, 1]),
+    "face on face": (
+        [[0, 4, 0], [0, -4, 4], [0, -4, -4], [-1, 0, 0], [0, 1, 0], [0, 0, 1], [0, -1, -1], [1, 0, 0]],
+        [0, 0, 0, 0, 1, 1, 1, 1],
+    ),
+    "corner on face": (
+        [[0, 4, 0], [0, -4, 4], [0, -4, -4], [-1, 0, 0], [0, 0, 0], [1, 0, 0], [1, 1, 1]],
+        [0, 0, 0, 0, 1, 1, 1],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TOUCHING)
+def test_hulls_that_touch_are_quasi_separable(case):
+    X, y = TOUCHING[case]
+    assert truth(X, y) == "quasi-separable"
+    assert decided(X, y) == "quasi-separable"
+    third = np.array(X, dtype=float) / 4 + 0.125
+    assert decided(third, y) == "quasi-separable"
+
+
+@pytest.mark.parametrize("case", TOUCHING)
+def test_hulls_that_almost_touch_are_separable(case):
+    X, y = TOUCHING[case]
+    X = np.array(X, dtype=float)
+    X[:, 0] += np.where(np.array(y) == 1, 2.0**-45, 0.0)
+    assert decided(X, y) == "separable"
+    X[:, 0] -= np.where(np.array(y) == 1, 2.0**-44, 0.0)
+    assert decided(X, y) == truth(X, y)
+
+
+HARD = {
+    "one row a class": ([[1.0, 2.0], [1.0, 2.0 + 2.0**-51]], [0, 1], True, "separable"),
+    "the same row twice": ([[1.0, 2.0], [1.0, 2.0]], [0, 1], True, "overlapping"),
+    "all zero": ([[0.0], [0.0], [0.0]], [0, 1, 1], True, "overlapping"),
+    "all zero, no intercept": ([[0.0], [0.0]], [0, 1], False, "overlapping"),
+    "a zero row, no intercept": ([[0, 0], [1, 0], [-1, 0]], [1, 1, 0], False, "quasi-separable"),
+    "signed zeros": ([[0.0, 1.0], [-0.0, 1.0]], [0, 1], True, "overlapping"),
+    "equal columns": ([[1, 1, 1], [2, 2, 2], [3, 3, 3], [2, 2, 2]], [0, 0, 1, 1], True, "quasi-separable"),
+    "more columns than rows": (np.eye(3, 9), [0, 1, 0], True, "separable"),
+    "integers above 2**53": ([[2**53], [2**53 + 1], [2**53 + 2]], [0, 1, 1], True, "separable"),
+    "integers above 2**53, mixed": ([[2**53], [2**53 + 1], [2**53 + 2]], [0, 1, 0], True, "overlapping"),
+    "largest integers": ([[2**63 - 1, 1], [2**63 - 2, 1], [-(2**63), 0]], [0, 1, 1], True, "separable"),
+    "denormals": ([[5e-324], [1e-323], [1.5e-323]], [0, 0, 1], True, "separable"),
+    "denormals, mixed": ([[5e-324], [1e-323], [1.5e-323]], [0, 1, 0], True, "overlapping"),
+    "denormals, no intercept": ([[5e-324], [1e-323], [-5e-324]], [1, 1, 0], False, "separable"),
+    "huge": ([[1.7e308, 1.0], [-1.7e308, 1.0], [1.6e308, 0.0]], [1, 0, 1], True, "separable"),
+    "a huge and a tiny column": (
+        [[1e150, 1e-150], [1e150, 2e-150], [-1e150, 3e-150], [1e150, 4e-150]],
+        [0, 0, 1, 1],
+        True,
+        "separable",
+    ),
+    "huge and tiny in one column": (
+        [[1e150], [1e-150], [-1e-150], [-1e150]],
+        [1, 1, 0, 0],
+        True,
+        "separable",
+    ),
+    "huge and tiny in one column, mixed": (
+        [[1e150], [1e-150], [2e-150], [-1e150]],
+        [1, 0, 1, 1],
+        True,
+        "overlapping",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases(case):
+    X, y, lift, expected = HARD[case]
+    assert truth(X, y, lift) == expected
+    assert decided(np.array(X), y, fit_intercept=lift) == expected
+    if np.array(X).dtype.kind == "f":
+        assert decided(sparse.csr_array(np.array(X)), y, fit_intercept=lift) == expected
+
+
+def small_problem(seed):
+    """A random problem of small integers: free labels, or labels from a plane with ties either way."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = int(rng.integers(2, 13)), int(rng.integers(1, 5))
+    bound, n_classes = int(rng.choice([1, 2, 3, 10])), int(rng.choice([2, 2, 2, 3]))
+    X = rng.integers(-bound, bound + 1, (n_rows, n_columns))
+    if rng.random() < 0.3:
+        X[:, rng.integers(n_columns)] = X[:, 0]
+    y = rng.integers(0, n_classes, n_rows)
+    if rng.random() < 0.5:
+        scores = X @ rng.integers(-2, 3, n_columns)
+        y = np.where(scores == 0, rng.integers(0, 2, n_rows), scores > 0)
+    y[:2] = 0, 1
+    return X, y, bool(rng.integers(2))
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_verdicts_are_those_of_a_rational_simplex_method(part):
+    for seed in range(part * 250, (part + 1) * 250):
+        X, y, lift = small_problem(seed)
+        expected = truth(X, y, lift)
+        assert decided(X, y, fit_intercept=lift) == expected, seed
+        plain = separability(X, y, fit_intercept=lift, quasi=False)
+        assert plain.separable == (expected == "separable"), seed
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_verdicts_are_those_of_a_rational_simplex_method_at_length(part):
+    for seed in range(10_000 + part * 500, 10_000 + (part + 1) * 500):
+        X, y, lift = small_problem(seed)
+        assert decided(X, y, fit_intercept=lift) == truth(X, y, lift), seed
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_order_scale_and_storage_do_not_matter(seed, how):
+    X, y, lift = small_problem(seed)
+    status = decided(X, y, fit_intercept=lift)
+    rng = np.random.default_rng(how)
+    rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    scaled = np.ldexp(X.astype(float), rng.integers(-490, 490, X.shape[1]).astype(np.int32))
+    if not lift:
+        scaled = np.ldexp(scaled, rng.integers(-20, 20, (len(X), 1)).astype(np.int32))
+    assert decided(scaled[rows][:, columns], y[rows], fit_intercept=lift) == status
+    assert decided(sparse.csr_array(X[rows]), y[rows], fit_intercept=lift) == status
+    assert decided(-X, 1 - y if y.max() == 1 else y, fit_intercept=lift) == status
+
+
+def test_multiclass_questions_are_told_apart():
+    X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
+    y = np.array(["a", "a", "b", "b", "c", "c"])
+    assert decided(X, y) == "separable"
+    ovr = separability(X, y, multiclass="one-vs-rest")
+    assert {key: part.status for key, part in ovr.parts.items()} == {
+        "a": "separable",
+        "b": "overlapping",
+        "c": "separable",
+    }
+    assert ovr.separable is False
+    pairs = separability(X, y, multiclass="pairwise")
+    assert pairs.status == "separable"
+    assert set(pairs.parts) == {("a", "b"), ("a", "c"), ("b", "c")}
+    for verdict in (*ovr.parts.values(), *pairs.parts.values()):
+        assert verify(verdict.certificate, X, y).holds
+    questions = {verdict.certificate.question for verdict in (*ovr.parts.values(), *pairs.parts.values())}
+    assert questions == {"one-vs-rest", "pair"}
+
+
+def test_witness_weights_give_one_point_in_both_hulls():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-5, 6, (30, 3)), rng.integers(0, 2, 30)
+    verdict = separability(X, y)
+    assert verdict.status == "overlapping"
+    assert len(verdict.witness_rows) <= 5
+    for label in (0, 1):
+        assert sum((w for row, w in verdict.witness_rows.items() if y[row] == label), Fraction()) == 1
+    assert len(common_point(X, y, verdict.witness_rows)) == 3
+
+
+def test_an_indicator_that_never_fails_is_named_with_its_sign():
+    """One group without a single failure: its coefficient is infinite, the others' are not."""
+    rng = np.random.default_rng(1)
+    age, group = rng.integers(20, 60, 80), np.arange(80) % 8 == 0
+    y = np.where(group, 1, rng.integers(0, 2, 80))
+    frame = pd.DataFrame({"age": age, "treated": group.astype(int)})
+    with pytest.warns(SeparationWarning, match="treated to \\+infinity"):
+        verdict = check_separation(frame, y)
+    assert verdict.status == "quasi-separable"
+    assert verdict.responsible_features == {"treated": np.inf}
+    assert np.array_equal(verdict.strict_rows, np.flatnonzero(group))
+    assert "treated to +infinity" in verdict.summary()
+    assert "<table>" in verdict._repr_html_()
+    assert verdict.to_dict()["responsible_features"] == {"treated": "+infinity"}
+
+
+def test_rows_of_zero_weight_do_not_count():
+    X, y = [[0], [1], [2], [3]], [0, 1, 0, 1]
+    assert decided(X, y) == "overlapping"
+    verdict = separability(X, y, sample_weight=[1, 0, 1, 5])
+    assert verdict.status == "separable"
+    assert verify(verdict.certificate, X, y).holds
+    with pytest.raises(LabelError, match="positive weight"):
+        separability(X, y, sample_weight=[1, 0, 0, 0])
+    with pytest.raises(InputError, match="sample_weight"):
+        separability(X, y, sample_weight=[1, -1, 1, 1])
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        ([[1.0], [np.nan]], [0, 1], "NaN: row 1, column 0"),
+        ([[1.0], [-np.inf]], [0, 1], "infinity: row 1"),
+        ([1.0, 2.0], [0, 1], "two dimensions"),
+        ([[1.0], [2.0]], [0, 0], "one class"),
+        ([[1.0], [2.0]], [0, 1, 1], "one label a row"),
+        ([["a"], ["b"]], [0, 1], "table of numbers"),
+        ([[1j], [2j]], [0, 1], "complex"),
+        (np.zeros((0, 2)), [], "no rows"),
+        ([[1.0], [2.0]], [None, "a"], "labels in y"),
+    ],
+)
+def test_bad_input_is_refused_with_a_reason(X, y, words):
+    with pytest.raises((InputError, TypeError), match=words):
+        separability(X, y)
+
+
+def test_unknown_multiclass_is_refused():
+    with pytest.raises(InputError, match="one-vs-rest"):
+        separability([[0], [1]], [0, 1], multiclass="ovo")
+
+
+def test_columns_that_say_nothing_new_are_not_held_responsible():
+    """A column of zeros, a constant and a copy cannot be told from others: only the first one counts."""
+    treated = np.array([1, 1, 0, 0, 0, 0, 0, 0])
+    frame = pd.DataFrame(
+        {"treated": treated, "zero": 0, "one": 1, "copy": treated, "x": [1, 2, 3, 4, 1, 2, 3, 4]}
+    )
+    y = np.array([1, 1, 0, 1, 1, 0, 1, 0])
+    assert separability(frame, y).responsible_features == {"treated": np.inf}
+    assert separability(frame, 1 - y).responsible_features == {"treated": -np.inf}
+
+
+def test_everything_is_infinite_where_separation_is_complete():
+    X = [[0.0, 1.0], [1.0, 0.0], [5.0, 1.0], [6.0, 0.0]]
+    features = separability(X, ["a", "a", "b", "b"]).responsible_features
+    assert set(features) == {"x0", "x1", "(intercept)"}
+    assert features["x0"] == np.inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_bracket_holds_the_margin(seed):
+    """In one column, the best lifted margin is found by trying every angle."""
+    rng = np.random.default_rng(seed)
+    left, right = np.sort(rng.integers(-20, 0, 3)), np.sort(rng.integers(1, 20, 3))
+    X, y = np.concatenate([left, right])[:, None], np.repeat([0, 1], 3)
+    lower, upper = separability(X, y).margin
+    z = np.column_stack([np.repeat([-1, 1], 3) * X[:, 0], np.repeat([-1, 1], 3)]).astype(float)
+    angles = np.linspace(0, 2 * np.pi, 20_001)
+    best = (z @ np.vstack([np.cos(angles), np.sin(angles)])).min(axis=0).max()
+    assert 0 < lower <= best * (1 + 1e-6)
+    assert upper >= best * (1 - 1e-12)
+    assert upper < np.inf
