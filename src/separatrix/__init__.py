@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets, errors, geometry
+    from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
     from .errors import SeparationWarning
     from .estimators.linear import Perceptron
+    from .estimators.margin import LinearProgram, MaxMargin, SoftMargin
     from .result import Result, Status
     from .verdict import Verdict, check_separation, separability
 
@@ -23,8 +25,12 @@ __version__ = "0.1.0"
 
 # Where each public name lives; imported when first used, so that `import separatrix` is instant.
 _HOMES = {
+    "BoundReport": ".bounds",
+    "LinearProgram": ".estimators.margin",
+    "MaxMargin": ".estimators.margin",
     "Perceptron": ".estimators.linear",
     "Result": ".result",
+    "SoftMargin": ".estimators.margin",
     "Status": ".result",
     "SeparationWarning": ".errors",
     "Verdict": ".verdict",
@@ -32,20 +38,26 @@ _HOMES = {
     "datasets": "",
     "errors": "",
     "geometry": "",
+    "mistake_bounds": ".bounds",
     "separability": ".verdict",
     "verify": ".certificates.check",
 }
 
 __all__ = [
+    "BoundReport",
+    "LinearProgram",
+    "MaxMargin",
     "Perceptron",
     "Result",
     "SeparationWarning",
+    "SoftMargin",
     "Status",
     "Verdict",
     "check_separation",
     "datasets",
     "errors",
     "geometry",
+    "mistake_bounds",
     "separability",
     "verify",
 ]

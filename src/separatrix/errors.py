@@ -10,6 +10,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "LabelError",
+    "NotSeparable",
     "NumericOverflowError",
     "SeparationWarning",
     "SeparatrixError",
@@ -42,3 +43,17 @@ class CertificateError(SeparatrixError, ValueError):
 
 class SeparationWarning(UserWarning):
     """A logistic regression of these data has no finite maximum-likelihood estimate."""
+
+
+class NotSeparable(InputError):
+    """The classes cannot be separated, or not by a margin that is told from rounding error.
+
+    Attributes
+    ----------
+    certificate : object or None
+        The proof, where there is one.
+    """
+
+    def __init__(self, message: str, certificate: object = None) -> None:
+        super().__init__(message)
+        self.certificate = certificate

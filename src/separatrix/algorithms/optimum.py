@@ -1,0 +1,84 @@
+"""What a margin solver gives back: the weights, the multipliers that prove them, and the gap between."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from ..result import Floats, Ints
+
+
+class Outcome(enum.Enum):
+    """How a margin solver ended; each member is its own explanation."""
+
+    REACHED = "The gap asked for was reached; it was recomputed from the data."
+    STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
+    STEP_LIMIT = "The step limit came first; raise max_iter, or ask for a wider gap."
+    NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
+    INTERRUPTED = "The run was interrupted; the weights are those reached so far."
+
+
+@dataclass(frozen=True, eq=False)
+class SoftOptimum:
+    """The minimum of ``|w|^2 / 2 + sum_i caps[i] * max(0, 1 - score_i)``, bracketed.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    weights : ndarray of shape (width,) or (classes, width)
+    multipliers : ndarray of shape (rows,) or (rows, classes)
+        Feasible dual variables; with many classes each row sums to zero.
+    primal, dual : float
+        The objective of the weights, and the lower bound that the multipliers prove.
+    steps : int
+        Newton steps or passes of coordinate descent.
+    """
+
+    outcome: Outcome
+    weights: Floats
+    multipliers: Floats
+    primal: float
+    dual: float
+    steps: int
+
+    @property
+    def gap(self) -> float:
+        """(primal - dual) / primal: no weights have an objective lower by a larger part."""
+        return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class HardOptimum:
+    """The largest margin, bracketed.
+
+    Attributes
+    ----------
+    outcome : Outcome
+    weights : ndarray of shape (width,) or (classes, width)
+        Scaled so that the smallest score is one.
+    multipliers : ndarray of shape (support,)
+        Positive, with ``weights`` nearly their combination of signed rows.
+    rows, rivals : ndarray of shape (support,)
+        The rows that carry the multipliers, and the class each is held against.
+    margin_lower, margin_upper : float
+        The margin of the weights, and the bound that the multipliers prove.
+    steps, scans : int
+        Newton steps on working sets, and looks at all rows.
+    """
+
+    outcome: Outcome
+    weights: Floats
+    multipliers: Floats
+    rows: Ints
+    rivals: Ints
+    margin_lower: float
+    margin_upper: float
+    steps: int
+    scans: int
+
+    @property
+    def gap(self) -> float:
+        """(upper - lower) / upper: no margin is larger by a larger part."""
+        if self.margin_upper <= 0.0:
+            return 1.0
+        return max(0.0, self.margin_upper - self.margin_lower) / self.margin_upper

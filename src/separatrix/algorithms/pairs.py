@@ -1,0 +1,99 @@
+"""A working set of signed rows: pairs of a row and the class it is held against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..result import Floats, Ints
+from ..rows.memory import Rows, as_rows
+from .newton_system import signed_matrix
+from .proximal_newton import combination
+
+
+class Pairs:
+    """Rows picked by scans; with many classes each stands for itself and one rival (Kesler).
+
+    Attributes
+    ----------
+    members, rivals : ndarray of int64
+        The row and the rival class of each pair (rival 0 with two classes).
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.width = rows.n_columns + rows.lifted
+        self.blocks = 1 if rows.n_classes == 2 else rows.n_classes
+        self.members: Ints = np.zeros(0, dtype=np.int64)
+        self.rivals: Ints = np.zeros(0, dtype=np.int64)
+
+    @property
+    def size(self) -> int:
+        """Count the pairs."""
+        return int(self.members.size)
+
+    @property
+    def intercepts(self) -> list[int]:
+        """Where the intercepts stand in the flattened weights."""
+        return (
+            [block * self.width + self.width - 1 for block in range(self.blocks)] if self.rows.lifted else []
+        )
+
+    def add(self, candidates: Ints, weights: Floats) -> int:
+        """Put rows with their worst rivals under the weights into the set; return how many were new."""
+        if self.size == 0:
+            # one row of each class, so that an intercept has something to stand between
+            labels = self.rows.storage.labels[self.rows.order]
+            firsts = self.rows.order[np.unique(labels, return_index=True)[1]]
+            candidates = np.union1d(candidates, firsts)
+        rivals = self._worst_rivals(candidates, weights)
+        fresh = ~np.isin(candidates * self.blocks + rivals, self.members * self.blocks + self.rivals)
+        self.members = np.concatenate([self.members, candidates[fresh]])
+        self.rivals = np.concatenate([self.rivals, rivals[fresh]])
+        return int(fresh.sum())
+
+    def _worst_rivals(self, candidates: Ints, weights: Floats) -> Ints:
+        if self.blocks == 1:
+            return np.zeros(candidates.size, dtype=np.int64)
+        outputs = self.rows.take(candidates).outputs(weights)
+        own = self.rows.storage.labels[candidates][:, None].astype(np.int64)
+        np.put_along_axis(outputs, own, -np.inf, axis=1)
+        return np.asarray(outputs.argmax(axis=1))
+
+    def matrix(self) -> Any:
+        """The signed rows as a matrix of their own, dense or CSR; one block of columns a class."""
+        if self.blocks == 1:
+            return signed_matrix(self.rows, self.members)
+        plain = self.rows.take(self.members)
+        ones = np.ones_like(plain.storage.labels)
+        unsigned = replace(plain, storage=plain.storage._replace(labels=ones))
+        matrix = sparse.coo_array(signed_matrix(unsigned, np.arange(self.size)))
+        row, column = matrix.coords
+        own = plain.storage.labels[row] * self.width + column
+        rival = self.rivals[row] * self.width + column
+        values, places = np.concatenate([matrix.data, -matrix.data]), np.concatenate([own, rival])
+        shape = (self.size, self.blocks * self.width)
+        return sparse.csr_array((values, (np.tile(row, 2), places)), shape=shape)
+
+
+def rows_of(matrix: Any) -> Rows:
+    """A matrix of signed rows, seen as rows that are all positive and already lifted."""
+    return as_rows(matrix, np.ones(matrix.shape[0], dtype=np.int32), lift=False)
+
+
+def mean_direction(rows: Rows) -> Floats:
+    """Where the means of the classes point: good enough to pick the first rows of a working set."""
+    labels = rows.storage.labels
+    counts = np.bincount(labels[rows.order], minlength=rows.n_classes)
+    shares = np.zeros(rows.n_rows)
+    shares[rows.order] = 1.0 / counts[labels[rows.order]]
+    if rows.n_classes == 2:
+        return combination(rows, shares)
+    weights = np.zeros(rows.weights_shape)
+    unsigned = replace(rows, storage=rows.storage._replace(labels=np.ones_like(labels)))
+    for c in range(rows.n_classes):
+        weights[c] = combination(unsigned, np.where(labels == c, shares, 0.0))
+    return weights

@@ -1,0 +1,340 @@
+"""The soft margin: hinge losses against the norm, with a duality gap that is recomputed from the data.
+
+Two methods share the work. Where the Newton systems are small, proximal Newton steps reach any gap
+in a few dozen looks at the rows. With many columns, or many classes, dual coordinate descent goes
+first; where it stalls on two classes, Newton steps finish from where it stood.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import loops_margin
+from ..errors import InputError
+from ..progress import Progress
+from ..result import Floats
+from ..rows.memory import Rows
+from .newton_system import DIRECT, calm_threads
+from .optimum import Outcome, SoftOptimum
+from .proximal_newton import ProximalNewton, combination, signed_scores
+
+INTERCEPTS = ("lifted", "free", None)
+NEWTON_AFTER = 3000  # passes of coordinate descent before Newton steps take over
+POLISH = 1 << 23  # numbers that may be read beyond the gap, so that small problems end exactly
+EXACT = 1e-15
+SAMPLE = 1 << 15  # rows of the first, rough solution on large data
+
+
+def solve_soft_margin(
+    rows: Rows,
+    caps: Floats,
+    *,
+    gap: float = 1e-6,
+    free_intercept: bool = False,
+    max_iter: int = 10_000,
+    seed: int | np.random.Generator | None = 0,
+) -> SoftOptimum:
+    """Minimise ``|w|^2 / 2 + sum_i caps[i] * max(0, 1 - score_i)`` to a certified relative gap.
+
+    With many classes the score of a row is that of its class less that of the best other
+    (Crammer and Singer), and ``|w|`` is the norm of the whole matrix.
+
+    Parameters
+    ----------
+    rows : Rows
+    caps : ndarray of shape (rows,)
+        C times the weight of each row.
+    gap : float
+        Stop when (primal - dual) / primal is at most this.
+    free_intercept : bool
+        Leave the intercept (the last weight of lifted rows) out of the norm.
+    max_iter : int
+        The most Newton steps or passes.
+    seed : int or Generator, optional
+        For the order of the coordinate descent; the optimum does not depend on it.
+
+    Returns
+    -------
+    SoftOptimum
+    """
+    if free_intercept and not rows.lifted:
+        raise InputError("A free intercept needs lifted rows. Pass rows with lift=True.")
+    ignored = np.ones(rows.n_rows, dtype=np.bool_)
+    ignored[rows.order] = False
+    caps = np.where(ignored, 0.0, caps)
+    norms = rows.squared_norms  # also: every value is finite
+    search = _Search(rows, caps, norms, gap, free_intercept, max_iter, np.random.default_rng(seed))
+    try:
+        with calm_threads(rows.n_columns), Progress() as search.progress:
+            search.run()
+    except KeyboardInterrupt:
+        search.outcome = Outcome.INTERRUPTED
+    return search.finish()
+
+
+class _Search:
+    """The best bracket so far, and the methods that narrow it."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        caps: Floats,
+        norms: Floats,
+        gap: float,
+        free_intercept: bool,
+        max_iter: int,
+        generator: np.random.Generator,
+    ) -> None:
+        self.rows, self.caps, self.norms, self.gap = rows, caps, norms, gap
+        self.free_intercept, self.max_iter, self.generator = free_intercept, max_iter, generator
+        self.progress = Progress()
+        self.outcome = Outcome.STEP_LIMIT
+        self.steps = 0
+        self.weights = np.zeros(rows.weights_shape)
+        self.primal = float(caps.sum())
+        self.multipliers = np.zeros((rows.n_rows, *rows.weights_shape[:-1]))
+        self.dual = 0.0
+
+    @property
+    def loose(self) -> tuple[int, ...]:
+        return (-1,) if self.free_intercept else ()
+
+    @property
+    def reached(self) -> bool:
+        return self.primal - self.dual <= self.gap * self.primal
+
+    def run(self) -> None:
+        """Choose the method."""
+        if self.rows.n_classes == 2 and self.weights.size <= DIRECT:
+            self.newton(self.first_guess())
+        else:
+            self.descend()
+
+    def finish(self) -> SoftOptimum:
+        return SoftOptimum(self.outcome, self.weights, self.multipliers, self.primal, self.dual, self.steps)
+
+    def offer_weights(self, weights: Floats, scores: Floats | None = None) -> None:
+        """Keep the weights if their objective, summed over the data, is the lowest yet."""
+        if scores is None:
+            scores = row_scores(self.rows, weights)
+        if self.free_intercept and weights.ndim == 1:
+            shift = _best_shift(scores, self.caps, self.rows.storage.labels)
+            weights = weights.copy()
+            weights[-1] += shift
+            scores = scores + shift * (2.0 * self.rows.storage.labels - 1.0)
+        objective = 0.5 * self.square(weights) + loops_margin.hinge_sum(scores, self.caps)
+        if objective < self.primal:
+            self.primal, self.weights = objective, weights.copy()
+
+    def offer_multipliers(self, multipliers: Floats) -> Floats:
+        """Keep the multipliers if they prove the highest bound yet; return their combination."""
+        labels = self.rows.storage.labels
+        if self.free_intercept:
+            multipliers = balanced(multipliers, labels)
+        if multipliers.ndim == 1:
+            total, mass = combination(self.rows, multipliers), float(multipliers.sum())
+        else:
+            total = np.zeros_like(self.weights)
+            loops_margin.add_multiclass(self.rows.storage, multipliers, total)
+            mass = float(np.take_along_axis(multipliers, labels[:, None].astype(np.int64), axis=1).sum())
+        bound = mass - 0.5 * self.square(total)
+        if bound > self.dual:
+            self.dual, self.multipliers = bound, multipliers.copy()
+        return total
+
+    def square(self, weights: Floats) -> float:
+        """Half of the objective's first term, without a free intercept."""
+        part = weights[..., :-1] if self.free_intercept else weights
+        return float(np.vdot(part, part))
+
+    def first_guess(self) -> ProximalNewton | None:
+        """Weights from a sample of the rows, where there are many: most of the way, cheaply."""
+        members = np.flatnonzero(self.caps > 0.0)
+        if members.size < 4 * SAMPLE:
+            return None
+        chosen = np.sort(self.generator.choice(members, SAMPLE, replace=False))
+        labels = self.rows.storage.labels[chosen]
+        if labels.min() == labels.max():
+            return None
+        scale = float(self.caps.sum() / self.caps[chosen].sum())
+        part = ProximalNewton(
+            self.rows.take(chosen),
+            self.caps[chosen] * scale,
+            sigma=_first_sigma(self.caps) * scale,
+            loose=self.loose,
+        )
+        for _ in range(3):
+            part.advance()
+        return part
+
+    def newton(self, guess: ProximalNewton | None, multipliers: Floats | None = None) -> None:
+        """Proximal Newton steps until the gap is reached or rounding stops them."""
+        sigma = _first_sigma(self.caps)
+        start = None if guess is None else guess.weights
+        if guess is not None:
+            sigma *= 10.0
+            multipliers = np.clip(sigma * (1.0 - signed_scores(self.rows, guess.weights)), 0.0, self.caps)
+        engine = ProximalNewton(
+            self.rows,
+            self.caps,
+            sigma=sigma,
+            loose=self.loose,
+            weights=start,
+            multipliers=multipliers,
+        )
+        idle, best, spare = 0, np.inf, POLISH
+        while self.steps < self.max_iter:
+            before = engine.newton_steps
+            engine.advance()
+            self.steps += engine.newton_steps - before
+            self.offer_weights(engine.weights, engine.scores)
+            self.offer_weights(self.offer_multipliers(engine.multipliers))
+            if self.reached:
+                self.outcome = Outcome.REACHED
+                spare -= (engine.newton_steps - before + 4) * self.rows.numbers
+                if spare < 0 or self.primal - self.dual <= EXACT * self.primal:
+                    return
+            idle = idle + 1 if self.primal - self.dual > 0.9 * best else 0
+            best = min(best, self.primal - self.dual)
+            if idle >= (3 if self.reached else 8):
+                self.outcome = Outcome.REACHED if self.reached else Outcome.STALLED
+                return
+            self.report()
+
+    def descend(self) -> None:
+        """Dual coordinate descent with shrinking, two classes or many.
+
+        A free intercept is a multiplier method on top: the descent keeps the intercept near a
+        centre, and the centre moves to where the descent left it.
+        """
+        state = loops_margin.Descent(
+            np.zeros_like(self.multipliers),
+            self.caps,
+            self.norms,
+            np.zeros(self.rows.n_classes),
+            np.full(1, np.inf),
+        )
+        weights = np.zeros_like(self.weights)
+        centre = weights[..., -1].copy()
+        order = self.generator.permutation(np.flatnonzero(self.caps > 0.0))
+        active, check, last, spare = order.size, 4, 0, POLISH
+        newton_next = self.rows.n_classes == 2
+        for passes in range(1, self.max_iter + 1):
+            part = order[:active]
+            self.generator.shuffle(part)
+            active, worst, estimate = loops_margin.descend(
+                self.rows.storage, part, weights, state, passes > 1
+            )
+            state.limits[0] = worst if worst > 0.0 else np.inf
+            self.steps += 1
+            self.report()
+            if passes < check and estimate > self.gap * self.dual:
+                continue
+            total = self.offer_multipliers(state.multipliers)
+            self.offer_weights(weights)
+            self.offer_weights(total if not self.free_intercept else weights)
+            if self.reached:
+                self.outcome = Outcome.REACHED
+                spare -= (passes + 4 - last) * self.rows.numbers * self.rows.n_classes
+                if spare < 0 or worst <= 1e-13:
+                    return
+            last = passes
+            if newton_next and passes >= NEWTON_AFTER:
+                self.newton(None, state.multipliers)
+                return
+            if worst <= 1e-14 and not self.free_intercept:
+                self.outcome = Outcome.REACHED if self.reached else Outcome.STALLED
+                return
+            if self.free_intercept:
+                pull = weights[..., -1] - centre  # what the multipliers weigh
+                centre = weights[..., -1].copy()
+                weights[..., -1] += pull
+            active, state.limits[0] = order.size, np.inf
+            check = passes + max(2, passes // 4 if self.free_intercept else passes)
+
+    def report(self) -> None:
+        if self.progress.due():
+            relative = (self.primal - self.dual) / self.primal
+            self.progress.show(
+                f"soft margin: step {self.steps}, relative gap {relative:.2e} of {self.gap:.0e}"
+            )
+
+
+def _first_sigma(caps: Floats) -> float:
+    """One cap's worth of multiplier for a score one off: the losses are smoothed over one unit."""
+    positive = caps[caps > 0.0]
+    return float(np.median(positive)) if positive.size else 1.0
+
+
+def row_scores(rows: Rows, weights: Floats) -> Floats:
+    """The score of every row: signed, or that of its class less the best other."""
+    if weights.ndim == 1:
+        return signed_scores(rows, weights)
+    outputs = rows.outputs(weights)
+    own = rows.storage.labels[:, None].astype(np.int64)
+    scores = np.take_along_axis(outputs, own, axis=1).ravel()
+    np.put_along_axis(outputs, own, -np.inf, axis=1)
+    return np.asarray(scores - outputs.max(axis=1))
+
+
+def balanced(multipliers: Floats, labels: NDArray[Any]) -> Floats:
+    """Shrink multipliers until they pull no intercept: what a free intercept asks for.
+
+    With two classes the heavier one is scaled down. With many, what each class gives to the others
+    must equal what it gets: factors ``1 - p_r + p_s`` on the flow from r to s do it, where the
+    potentials p solve a Laplacian system of the size of the classes.
+    """
+    if multipliers.ndim == 1:
+        positive = labels == 1
+        above, below = float(multipliers[positive].sum()), float(multipliers[~positive].sum())
+        if min(above, below) == 0.0:
+            return np.zeros_like(multipliers)
+        return np.where(
+            positive, multipliers * min(1.0, below / above), multipliers * min(1.0, above / below)
+        )
+    classes = multipliers.shape[1]
+    flow = np.zeros((classes, classes))  # flow[r, s]: what rows of class r hold against class s
+    np.add.at(flow, labels, np.maximum(-multipliers, 0.0))
+    np.fill_diagonal(flow, 0.0)
+    factors = _circulating(flow)
+    against = np.maximum(-multipliers, 0.0) * factors[labels]
+    own = labels[:, None].astype(np.int64)
+    np.put_along_axis(against, own, 0.0, axis=1)
+    result: Floats = -against
+    np.put_along_axis(result, own, against.sum(axis=1, keepdims=True), axis=1)
+    return result
+
+
+def _circulating(flow: Floats) -> Floats:
+    """Factors in [0, 1] that make what each class gives equal to what it gets; zeros where none are near."""
+    both = flow + flow.T
+    laplacian = np.diag(both.sum(axis=1)) - both
+    excess = flow.sum(axis=1) - flow.sum(axis=0)
+    potentials = np.linalg.lstsq(laplacian, excess, rcond=None)[0]
+    factors: Floats = 1.0 - potentials[:, None] + potentials[None, :]
+    used = flow > 0.0
+    if not used.any() or factors[used].min() < 0.0:
+        return np.zeros_like(flow)
+    return np.where(used, factors / max(1.0, float(factors[used].max())), 0.0)
+
+
+def _best_shift(scores: Floats, caps: Floats, labels: Floats) -> float:
+    """The change of the intercept that lowers the hinge losses most: a weighted median of breakpoints.
+
+    The losses are convex and piecewise linear in the shift; row i bends at ``y_i (1 - score_i)``.
+    Where a whole interval is best, its middle is returned, so that the answer is unique.
+    """
+    signs = 2.0 * labels - 1.0
+    bends = signs * (1.0 - scores)
+    order = np.argsort(bends, kind="stable")
+    # Left of all bends, every positive row pays and no negative one does.
+    slopes = np.cumsum(caps[order]) - float(caps[labels == 1].sum())
+    total = float(caps.sum())
+    tiny = 1e-12 * total
+    left = int(np.searchsorted(slopes, -tiny))
+    right = int(np.searchsorted(slopes, tiny, side="right"))
+    left, right = min(left, order.size - 1), min(right, order.size - 1)
+    return float(0.5 * (bends[order[left]] + bends[order[right]]))

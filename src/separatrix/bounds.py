@@ -1,0 +1,406 @@
+"""Every mistake bound of the perceptron, for a run that was made: how many mistakes theory allowed it."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+
+from . import loops
+from .algorithms.max_margin import solve_max_margin
+from .algorithms.pairs import Pairs, rows_of
+from .algorithms.soft_margin import row_scores, solve_soft_margin
+from .errors import InputError, InputTypeError
+from .estimators import inputs
+from .result import Floats, Result, Status
+from .rows.memory import Rows
+
+SAFE = 1.0 + 1e-12  # covers the rounding of the few operations that follow a guarded number
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One bound on the mistakes of a run.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+        Infinite where the bound says nothing about this run.
+    formula : str
+    certified : bool
+        Whether the value was computed at a given u, from the data, with rounding turned against it.
+    tightness : float
+        Mistakes made over mistakes allowed: one is tight.
+    note : str
+        Why the bound says nothing, or what it is evaluated at.
+    """
+
+    name: str
+    value: float
+    formula: str
+    certified: bool
+    tightness: float
+    note: str
+
+
+@dataclass(frozen=True)
+class BoundReport:
+    """The mistakes of a run beside every bound that theory gives for it.
+
+    Attributes
+    ----------
+    mistakes : int
+        M, the updates that were made.
+    radius : float
+        R, the largest norm of a lifted row.
+    margin_lower, margin_upper : float
+        The bracket of the best margin of the lifted rows; the lower end is zero or less where no
+        separator was found.
+    n_classes : int
+    start_norm : float
+        The norm of the first weights.
+    bounds : tuple of Bound
+    """
+
+    mistakes: int
+    radius: float
+    margin_lower: float
+    margin_upper: float
+    n_classes: int
+    start_norm: float
+    bounds: tuple[Bound, ...]
+
+    def __getitem__(self, name: str) -> Bound:
+        for bound in self.bounds:
+            if bound.name == name:
+                return bound
+        raise KeyError(f"{name!r}; there are {', '.join(bound.name for bound in self.bounds)}")
+
+    @property
+    def best(self) -> Bound:
+        """The smallest bound."""
+        return min(self.bounds, key=lambda bound: bound.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain Python values."""
+        return asdict(self)
+
+    def summary(self) -> str:
+        """A table to read."""
+        lines = [
+            self._headline(),
+            f"{'bound':<22}{'mistakes allowed':>18}{'tightness':>12}  {'certified':<11}note",
+        ]
+        lines += [
+            f"{b.name:<22}{_number(b.value):>18}{_share(b):>12}  {'yes' if b.certified else 'no':<11}{b.note}"
+            for b in self.bounds
+        ]
+        return "\n".join(lines)
+
+    def _headline(self) -> str:
+        return (
+            f"{self.mistakes} mistakes, {self.n_classes} classes, R = {self.radius:.6g}, "
+            f"best margin between {max(0.0, self.margin_lower):.6g} and {self.margin_upper:.6g}"
+        )
+
+    def _repr_html_(self) -> str:
+        head = "".join(
+            f"<th>{title}</th>" for title in ("bound", "allowed", "tightness", "certified", "formula", "note")
+        )
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f"<td>{html.escape(cell)}</td>"
+                for cell in (
+                    b.name,
+                    _number(b.value),
+                    _share(b),
+                    "yes" if b.certified else "no",
+                    b.formula,
+                    b.note,
+                )
+            )
+            + "</tr>"
+            for b in self.bounds
+        )
+        caption = html.escape(self._headline())
+        return (
+            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        )
+
+
+def _number(value: float) -> str:
+    return "no bound" if not np.isfinite(value) else f"{value:,.1f}"
+
+
+def _share(bound: Bound) -> str:
+    return "" if not np.isfinite(bound.value) else f"{bound.tightness:.3g}"
+
+
+class _Reader(BaseEstimator):
+    """What the input checks need to know of an estimator."""
+
+    def __init__(self, fit_intercept: bool = True) -> None:
+        self.fit_intercept = fit_intercept
+
+
+def mistake_bounds(
+    run: Any,
+    X: Any,
+    y: Any,
+    *,
+    u: Any = None,
+    learning_rate: float | None = None,
+    row_weights: Any = None,
+    renormalised: bool | None = None,
+) -> BoundReport:
+    """Compare the mistakes of a perceptron run with every bound on them.
+
+    Parameters
+    ----------
+    run : fitted Perceptron or Result
+        A run made by one call of fit.
+    X, y : the rows and labels of that run
+    u : array or fitted linear classifier, optional
+        Weights (intercept last) at which to evaluate the bounds too.
+    learning_rate : float, optional
+        The step of the updates; taken from the model, or one for a bare Result.
+    row_weights : array of shape (rows,), optional
+        What scaled the update of each row, if anything did (sample or class weights). A model's
+        own class weights are known; its sample weights are not and must be given here.
+    renormalised : bool, optional
+        Whether the weights were scaled to length one after each update: no bound holds then.
+
+    Returns
+    -------
+    BoundReport
+
+    Notes
+    -----
+    With more than two classes an update moves two weight vectors, so R stands for
+    ``sqrt(2) max |x|`` in every formula and the bound of Novikoff is ``2 (R / margin)^2``. Where
+    updates are scaled, row by row, the theorems speak of the scaled rows. The first weights of a
+    bare Result are what its updates leave of the last weights: zero, if that is rounding error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import separatrix as sx
+    >>> X, y = np.vstack([np.eye(3), -np.eye(3)]), [1, 1, 1, 0, 0, 0]
+    >>> model = sx.Perceptron(order="cyclic", fit_intercept=False).fit(X, y)
+    >>> report = sx.mistake_bounds(model, X, y)
+    >>> print(report.mistakes, f"{report['Novikoff'].value:.4f} {report['Novikoff'].tightness:.4f}")
+    3 3.0000 1.0000
+    """
+    result, rows, steps, renormalised = _read(run, X, y, learning_rate, row_weights, renormalised)
+    case = _Case(rows, result, steps, _start(run, result, rows, steps))
+    if renormalised:
+        nothing = Bound("all", np.inf, "", False, 0.0, "weights were renormalised: no bound holds")
+        return case.report(0.0, np.inf, (nothing,))
+    hard = solve_max_margin(rows, gap=1e-6)
+    separator = hard.weights if hard.margin_lower > 0.0 else None
+    bounds = [
+        case.novikoff("Novikoff", separator, "at the largest margin"),
+        case.any_start("any start", separator, "at the largest margin"),
+    ]
+    best = case.best_hinge()
+    bounds += [
+        case.hinge("hinge", best, "at the best u for this form"),
+        case.sharp_hinge("sharp hinge", best, "at the same u"),
+    ]
+    if u is not None:
+        given = _weights_of(u, rows)
+        bounds += [
+            case.novikoff("Novikoff at u", given, "at the given u"),
+            case.any_start("any start at u", given, "at the given u"),
+            case.hinge("hinge at u", given, "at the given u"),
+            case.sharp_hinge("sharp hinge at u", given, "at the given u"),
+        ]
+    return case.report(hard.margin_lower, hard.margin_upper, tuple(bounds))
+
+
+class _Case:
+    """A run in the terms of the theorems: signed rows scaled by their steps, a start, mistakes."""
+
+    def __init__(self, rows: Rows, result: Result, steps: Floats, start: Floats | None) -> None:
+        self.rows, self.counts, self.steps = rows, result.counts, steps
+        self.mistakes = int(result.counts.sum())
+        self.many = rows.n_classes > 2
+        # With many classes an update moves two vectors by half a step each.
+        self.factor = np.broadcast_to(steps * (0.5 if self.many else 1.0), (rows.n_rows,))
+        width = rows.n_columns + rows.lifted
+        self.rounding = (width + 8) * 2.0**-52
+        norms = np.sqrt(rows.squared_norms) * (np.sqrt(2.0) if self.many else 1.0)
+        self.norms = norms * (1.0 + self.rounding)
+        self.radius = float((self.norms * self.factor)[rows.order].max())
+        self.start = np.zeros_like(result.weights) if start is None else start
+
+    def report(self, lower: float, upper: float, bounds: tuple[Bound, ...]) -> BoundReport:
+        start = float(np.linalg.norm(self.start))
+        return BoundReport(self.mistakes, self.rows.radius, lower, upper, self.rows.n_classes, start, bounds)
+
+    def bound(self, name: str, value: float, formula: str, note: str) -> Bound:
+        finite = bool(np.isfinite(value))
+        value = value * SAFE if finite else np.inf
+        tightness = self.mistakes / value if finite and value > 0.0 else (1.0 if finite else 0.0)
+        return Bound(name, float(value), formula, finite, tightness, note)
+
+    def margin(self, weights: Floats) -> tuple[float, Floats]:
+        """The margin of the scaled rows, rounded down, and the unit vector that has it."""
+        norm = float(np.linalg.norm(weights))
+        unit = weights / norm if norm > 0.0 else weights
+        scores = row_scores(self.rows, unit) - 2.0 * self.rounding * self.norms
+        lowest = float((scores * self.factor)[self.rows.order].min())
+        return lowest * (1.0 - 4.0 * self.rounding), unit
+
+    def novikoff(self, name: str, weights: Floats | None, note: str) -> Bound:
+        formula = "2 (R / margin)^2" if self.many else "(R / margin)^2"
+        if weights is None:
+            return self.bound(name, np.inf, formula, "no separator was found")
+        if self.start.any():
+            return self.bound(name, np.inf, formula, "the run did not start at zero")
+        gamma, _ = self.margin(weights)
+        if not gamma > 0.0:
+            return self.bound(name, np.inf, formula, "the margin there is not positive")
+        return self.bound(name, (self.radius / gamma) ** 2, formula, note)
+
+    def any_start(self, name: str, weights: Floats | None, note: str) -> Bound:
+        formula = "the larger root of g^2 t^2 + (2 c1 g - R^2) t + c1^2 - c0^2"
+        if weights is None:
+            return self.bound(name, np.inf, formula, "no separator was found")
+        gamma, unit = self.margin(weights)
+        if not gamma > 0.0:
+            return self.bound(name, np.inf, formula, "the margin there is not positive")
+        c0 = float(np.linalg.norm(self.start)) * SAFE
+        c1 = float(np.vdot(self.start, unit)) - 2.0 * self.rounding * c0
+        middle = self.radius**2 - 2.0 * c1 * gamma
+        inside = middle**2 + 4.0 * gamma**2 * max(0.0, c0**2 - c1**2)
+        root = (middle + np.sqrt(inside)) / (2.0 * gamma**2)
+        return self.bound(name, max(0.0, root), formula, note)
+
+    def losses(self, weights: Floats) -> float:
+        """The hinge loss over the mistakes of the whole run, each against the rival it was made with."""
+        if not self.many:
+            scores = row_scores(self.rows, weights)[:, None]
+        else:
+            outputs = self.rows.outputs(weights)
+            own = self.rows.storage.labels[:, None].astype(np.int64)
+            scores = np.take_along_axis(outputs, own, axis=1) - outputs
+        error = 2.0 * self.rounding * self.norms * float(np.linalg.norm(weights))
+        scaled = (scores - error[:, None]) * self.factor[:, None]
+        return float(np.sum(self.counts * np.maximum(0.0, 1.0 - scaled))) * SAFE
+
+    def hinge(self, name: str, weights: Floats, note: str) -> Bound:
+        formula = "R^2 |u|^2 + 2 L(u)"
+        if self.start.any():
+            return self.bound(name, np.inf, formula, "the run did not start at zero")
+        size = self.radius * float(np.linalg.norm(weights)) * SAFE
+        return self.bound(name, size**2 + 2.0 * self.losses(weights), formula, note)
+
+    def sharp_hinge(self, name: str, weights: Floats, note: str) -> Bound:
+        """Any start: M - L + <w0, u> <= |u| sqrt(c0^2 + R^2 M), solved for M."""
+        norm = float(np.linalg.norm(weights)) * SAFE
+        size = self.radius * norm
+        pull = norm * float(np.linalg.norm(self.start)) * SAFE
+        loss = self.losses(weights) - float(np.vdot(self.start, weights)) + 4.0 * self.rounding * pull
+        inside = max(0.0, size**4 / 4.0 + size**2 * loss + pull**2)
+        value = loss + size**2 / 2.0 + np.sqrt(inside)
+        formula = "(A/2 + sqrt(A^2/4 + L))^2, A = R |u|"
+        if self.start.any():
+            formula = "L' + A^2/2 + sqrt(A^4/4 + A^2 L' + c0^2 |u|^2), L' = L - <w0, u>"
+        return self.bound(name, max(0.0, value), formula, note)
+
+    def best_hinge(self) -> Floats:
+        """The u that makes the first hinge form smallest: a soft margin with C = 1 / R^2.
+
+        With scaled rows the scale is taken as one number, their mean over the mistakes; any u
+        gives a bound, and this one need not be the best then.
+        """
+        shape = self.rows.weights_shape
+        if self.mistakes == 0:
+            return np.zeros(shape)
+        per_row = self.counts.sum(axis=1)
+        scale = float(per_row @ self.factor) / self.mistakes
+        radius = self.radius / scale
+        if self.many:
+            pairs = Pairs(self.rows)
+            pairs.members, pairs.rivals = np.nonzero(self.counts)
+            caps = self.counts[pairs.members, pairs.rivals] / radius**2
+            found = solve_soft_margin(rows_of(pairs.matrix()), caps).weights
+        else:
+            found = solve_soft_margin(self.rows, per_row / radius**2).weights
+        return found.reshape(shape) / scale
+
+
+def _read(
+    run: Any, X: Any, y: Any, learning_rate: float | None, row_weights: Any, renormalised: bool | None
+) -> tuple[Result, Rows, Floats, bool]:
+    """The run and its rows, checked to belong together."""
+    result = run if isinstance(run, Result) else getattr(run, "result_", None)
+    if not isinstance(result, Result):
+        raise InputTypeError(
+            f"mistake_bounds needs a fitted Perceptron or a Result. Got {type(run).__name__} instead; "
+            "fit it first."
+        )
+    if result.status is Status.ONLINE:
+        raise InputError(
+            "This run came from partial_fit, which sees its rows in parts. Fit all rows in one call of fit, "
+            "with order='cyclic' and max_passes=1, to bound the mistakes of one pass."
+        )
+    lifted = result.weights.shape[-1] == np.shape(X)[1] + 1
+    rows, classes, _ = inputs.read_training(_Reader(lifted), X, y, None)
+    if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
+        raise InputError(
+            f"The run has {result.counts.shape[0]} rows and weights of shape {result.weights.shape}; X and y "
+            f"have {rows.n_rows} rows and {rows.n_classes} classes. Pass the data the run was made on."
+        )
+    rate = getattr(run, "learning_rate", 1.0) if learning_rate is None else learning_rate
+    steps = np.full(1, float(rate))
+    by_class = inputs.class_weights(getattr(run, "class_weight", None), classes, rows)
+    if row_weights is not None:
+        steps = rate * np.asarray(row_weights, dtype=np.float64)
+    elif by_class is not None:
+        steps = rate * by_class[rows.storage.labels]
+    if steps.shape not in ((1,), (rows.n_rows,)) or not np.all(np.isfinite(steps)) or np.any(steps < 0.0):
+        raise InputError(
+            f"row_weights must be one finite, non-negative number for each of the {rows.n_rows} rows. "
+            f"Got shape {np.shape(row_weights)}."
+        )
+    if renormalised is None:
+        renormalised = bool(getattr(run, "renormalise", False))
+    return result, rows, steps, renormalised
+
+
+def _start(run: Any, result: Result, rows: Rows, steps: Floats) -> Floats | None:
+    """The first weights: as the model was told, or what the updates leave of the last ones."""
+    init = getattr(run, "init", None)
+    if isinstance(init, str) and init == "zeros":
+        return None
+    if init is not None and not isinstance(init, str):
+        return np.asarray(init, dtype=np.float64)
+    total = np.zeros_like(result.weights)
+    loops.combine(rows.storage, result.counts, steps, total)
+    start: Floats = result.weights - total
+    noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
+    return start if np.linalg.norm(start) > noise else None
+
+
+def _weights_of(u: Any, rows: Rows) -> Floats:
+    """The given u, or the weights of a given linear classifier."""
+    if hasattr(u, "coef_"):
+        coef, intercept = np.atleast_2d(u.coef_), np.atleast_1d(u.intercept_)
+        u = np.column_stack([coef, intercept]) if rows.lifted else coef
+    weights: NDArray[np.float64] = np.asarray(u, dtype=np.float64)
+    if weights.size == int(np.prod(rows.weights_shape)):
+        weights = weights.reshape(rows.weights_shape)
+    if weights.shape != rows.weights_shape or not np.all(np.isfinite(weights)):
+        raise InputError(
+            f"u must be finite weights of shape {rows.weights_shape} (the intercept last), or a fitted "
+            f"linear classifier. Got shape {weights.shape} instead."
+        )
+    return weights

@@ -1,0 +1,462 @@
+"""Separators with a proof of how good they are: largest margin, soft margin, linear program."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ..algorithms.linear_program import FORMS, solve_linear_program
+from ..algorithms.max_margin import solve_max_margin
+from ..algorithms.optimum import Outcome
+from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
+from ..errors import ConvergenceWarning, NotSeparable, NumericOverflowError
+from ..result import Floats, Ints
+from ..rows.memory import Rows, as_rows
+from . import inputs
+from .linear import _generator
+
+ON_INSEPARABLE = ("raise", "warn")
+
+
+class _LinearDecision:
+    """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
+
+    intercept: Any
+    coef_: Floats
+    intercept_: Floats
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether the hyperplane may leave the origin."""
+        return self.intercept is not None
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed scores: of the last class for two classes, of each class for more."""
+        check_is_fitted(self)
+        matrix, _ = inputs.read_matrix(self, X, reset=False)
+        labels = np.zeros(matrix.shape[0], dtype=np.int32)
+        rows = as_rows(matrix, labels, lift=True, names=inputs.column_names(self))
+        outputs = rows.outputs(np.column_stack([self.coef_, self.intercept_]))
+        if not np.all(np.isfinite(outputs)):
+            _ = rows.squared_norms  # names the value that is not finite
+            raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side each row lies."""
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
+        shown = np.atleast_2d(weights)
+        self.classes_ = classes
+        self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
+        self.intercept_ = shown[:, -1].copy() if rows.lifted else np.zeros(shown.shape[0])
+        if self.intercept == "free" and shown.shape[0] > 1:
+            self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
+
+    def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
+        """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
+        self.support_, place = np.unique(members, return_inverse=True)
+        labels = rows.storage.labels[members]
+        if rows.n_classes == 2:
+            self.dual_coef_ = np.zeros((1, self.support_.size))
+            np.add.at(self.dual_coef_[0], place, (2.0 * labels - 1.0) * multipliers)
+        else:
+            self.dual_coef_ = np.zeros((rows.n_classes, self.support_.size))
+            np.add.at(self.dual_coef_, (labels, place), multipliers)
+            np.add.at(self.dual_coef_, (rivals, place), -multipliers)
+
+
+class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
+    """The separator that stays farthest from every row, with a bracket that proves it.
+
+    The margin of the weights found is a lower bound of the best margin; the multipliers of the
+    support rows prove an upper bound. The run ends when the two agree to ``gap``. With more than two
+    classes the margin is the smallest lead of a row's own class over any other, for weights of
+    norm one in all.
+
+    Parameters
+    ----------
+    intercept : {"free", "lifted", None}, default="free"
+        "free": the intercept is not part of the norm, and the margin is half the distance between
+        the hulls of the classes (the usual hard-margin support vector machine). "lifted": the
+        intercept is the weight of a constant column and part of the norm. None: hyperplanes
+        through the origin. These are different numbers for the same data.
+    gap : float, default=1e-9
+        The largest relative difference between the two ends of the bracket.
+    max_iter : int, default=10_000
+        The most Newton steps.
+    inseparable : {"raise", "warn"}, default="raise"
+        What to do where the classes cannot be separated. "warn" fits the soft margin with C = 1
+        instead.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, columns) or (classes, columns)
+        Scaled so that the smallest score is one.
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    support_ : ndarray of shape (support,)
+        The training rows that carry multipliers.
+    dual_coef_ : ndarray of shape (1, support) or (classes, support)
+        Signed multipliers: ``dual_coef_ @ X[support_]`` is ``coef_``.
+    margin_lower_, margin_upper_ : float
+        The bracket of the best margin, recomputed from the data, to rounding. Where the classes
+        cannot be separated the lower end is zero or less.
+    converged_ : bool
+        Whether the bracket is as narrow as ``gap`` asks.
+    n_iter_ : int
+        Newton steps.
+    optimum_ : HardOptimum
+        All of this as the solver gave it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had column names that are all text.
+
+    Notes
+    -----
+    A row's sample weight matters only in being zero or not: zero leaves the row out.
+
+    The solver works on the few rows that scans of the data name, by proximal steps on the
+    multipliers whose inner problems Newton's method solves. Classes are taken for inseparable when
+    the combination of signed rows has shrunk to rounding error, 1e-13 of the largest row's norm:
+    numerical evidence, not a proof.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> model = sx.MaxMargin().fit([[0.0, 1.0], [0.0, 3.0], [2.0, 0.0]], ["a", "a", "b"])
+    >>> print(f"{model.margin_lower_:.6f} {model.margin_upper_:.6f}")
+    1.118034 1.118034
+    >>> model.support_
+    array([0, 2])
+    """
+
+    def __init__(
+        self,
+        *,
+        intercept: str | None = "free",
+        gap: float = 1e-9,
+        max_iter: int = 10_000,
+        inseparable: str = "raise",
+    ) -> None:
+        self.intercept = intercept
+        self.gap = gap
+        self.max_iter = max_iter
+        self.inseparable = inseparable
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MaxMargin:
+        """Find the largest margin.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, columns)
+        y : array of shape (rows,)
+            Class labels.
+        sample_weight : array of shape (rows,), optional
+            Rows of weight zero are left out; other weights do not matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotSeparable
+            Where the classes cannot be separated and ``inseparable="raise"``.
+        """
+        with inputs.unchanged_on_error(self):
+            inputs.need_choice(self, "intercept", INTERCEPTS)
+            inputs.need_positive(self, "gap")
+            inputs.need_positive(self, "max_iter", whole=True)
+            inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
+            rows, classes, _ = inputs.read_training(self, X, y, sample_weight)
+            free = self.intercept == "free"
+            found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+            weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
+            if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+                self._refuse(found.margin_upper, found.outcome)
+                soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
+                weights = soft.weights
+                members, rivals, multipliers = _soft_support(soft.multipliers, rows)
+            self._store_weights(weights, rows, classes)
+            self._store_support(rows, members, rivals, multipliers)
+            self.margin_lower_, self.margin_upper_ = found.margin_lower, found.margin_upper
+            self.converged_ = found.outcome is Outcome.REACHED
+            self.n_iter_ = max(1, found.steps)
+            self.optimum_ = found
+        if not self.converged_ and (found.margin_lower > 0.0 or found.outcome is Outcome.INTERRUPTED):
+            warnings.warn(
+                f"{found.outcome.value} The best margin is between {found.margin_lower:.9g} and "
+                f"{found.margin_upper:.9g}.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _refuse(self, upper: float, outcome: Outcome) -> None:
+        if outcome is Outcome.NOT_SEPARABLE:
+            reason = f"a weighted sum of their signed rows is zero to rounding (norm {upper:.1e})"
+        else:
+            reason = f"no separator was found, and no margin is larger than {upper:.3g}"
+        message = (
+            f"The classes cannot be separated as far as floating point tells: {reason}. This is not an exact "
+            "proof. Use SoftMargin for classes that overlap"
+        )
+        if self.inseparable == "raise":
+            raise NotSeparable(message + ", or MaxMargin(inseparable='warn') to fall back on it.")
+        warnings.warn(message + "; its solution with C=1 is used here.", ConvergenceWarning, stacklevel=3)
+
+
+class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
+    """Hinge loss against the norm of the weights, solved to a duality gap that is proved.
+
+    Minimises ``|w|^2 / 2 + C * sum of max(0, 1 - score)``. The multipliers prove that no weights
+    have an objective lower than ``dual_objective_``; the run ends when the two objectives agree to
+    ``gap``. More than two classes are fitted jointly (Crammer and Singer 2001): the score of a row is
+    that of its class less that of the best other.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        How much a unit of loss costs.
+    intercept : {"lifted", "free", None}, default="lifted"
+        "lifted": the intercept is the weight of a constant column and part of the norm (as in
+        LinearSVC). "free": it is not part of the norm (as in SVC). None: no intercept.
+    gap : float, default=1e-6
+        The largest difference between the two objectives, relative to the first.
+    max_iter : int, default=10_000
+        The most Newton steps or passes.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies C for each class.
+    random_state : int or None, default=0
+        For the order of the coordinate descent, where it is used; the optimum does not depend on
+        it.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, columns) or (classes, columns)
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    support_ : ndarray of shape (support,)
+        The training rows that carry multipliers.
+    dual_coef_ : ndarray of shape (1, support) or (classes, support)
+        Signed multipliers: ``dual_coef_ @ X[support_]`` is near ``coef_``.
+    objective_, dual_objective_ : float
+        The objective of the weights, and the bound below it.
+    gap_ : float
+        Their relative difference, recomputed from the data.
+    converged_ : bool
+        Whether ``gap_`` is at most ``gap``.
+    n_iter_ : int
+    optimum_ : SoftOptimum
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had column names that are all text.
+
+    References
+    ----------
+    Crammer, K. and Singer, Y. (2001). On the algorithmic implementation of multiclass kernel-based
+    vector machines. Journal of Machine Learning Research 2, 265-292.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
+    >>> model = sx.SoftMargin(C=1.0, intercept="free").fit(X, y)
+    >>> print(f"{model.objective_:.4f} {model.dual_objective_:.4f}")
+    2.8889 2.8889
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        intercept: str | None = "lifted",
+        gap: float = 1e-6,
+        max_iter: int = 10_000,
+        class_weight: Any = None,
+        random_state: Any = 0,
+    ) -> None:
+        self.C = C
+        self.intercept = intercept
+        self.gap = gap
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SoftMargin:
+        """Minimise the objective.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, columns)
+        y : array of shape (rows,)
+            Class labels.
+        sample_weight : array of shape (rows,), optional
+            Multiplies C for each row.
+
+        Returns
+        -------
+        self
+        """
+        with inputs.unchanged_on_error(self):
+            inputs.need_choice(self, "intercept", INTERCEPTS)
+            for name in ("C", "gap"):
+                inputs.need_positive(self, name)
+            inputs.need_positive(self, "max_iter", whole=True)
+            rows, classes, weights = inputs.read_training(self, X, y, sample_weight)
+            caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
+            by_class = inputs.class_weights(self.class_weight, classes, rows)
+            if by_class is not None:
+                caps = caps * by_class[rows.storage.labels]
+            found = solve_soft_margin(
+                rows,
+                caps,
+                gap=self.gap,
+                free_intercept=self.intercept == "free",
+                max_iter=self.max_iter,
+                seed=_generator(self.random_state),
+            )
+            self._store_weights(found.weights, rows, classes)
+            self._store_support(rows, *_soft_support(found.multipliers, rows))
+            self.objective_, self.dual_objective_, self.gap_ = found.primal, found.dual, found.gap
+            self.converged_ = found.outcome is Outcome.REACHED
+            self.n_iter_ = max(1, found.steps)
+            self.optimum_ = found
+        if not self.converged_:
+            warnings.warn(
+                f"{found.outcome.value} The relative gap is {found.gap:.2e}, {self.gap:.0e} was asked for.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+
+def _soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
+    """The positive multipliers as (row, rival, value)."""
+    if multipliers.ndim == 1:
+        members = np.flatnonzero(multipliers)
+        return members, np.zeros_like(members), multipliers[members]
+    against = -multipliers
+    own = rows.storage.labels[:, None].astype(np.int64)
+    np.put_along_axis(against, own, 0.0, axis=1)
+    members, rivals = np.nonzero(against > 0.0)
+    return members, rivals, against[members, rivals]
+
+
+class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
+    """A separator by linear programming (HiGHS), in the primal or the dual form.
+
+    Parameters
+    ----------
+    form : {"primal", "dual"}, default="primal"
+        "primal": maximise the smallest score with every weight between -1 and 1. "dual": the
+        perceptron's multipliers by a linear program, the smallest sum of non-negative ``a`` for
+        which ``w = sum of a_i z_i`` gives every row a score of at least one.
+    intercept : {"lifted", None}, default="lifted"
+        "lifted": the intercept is the weight of a constant column. None: no intercept.
+    inseparable : {"raise", "warn"}, default="raise"
+        What to do where the program finds no separator. "warn" fits the soft margin with C = 1
+        instead.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, columns) or (classes, columns)
+    intercept_ : ndarray of shape (1,) or (classes,)
+    classes_ : ndarray
+    objective_ : float
+        The smallest score (primal form) or the sum of the multipliers (dual form).
+    support_ : ndarray of shape (support,)
+        The training rows that carry multipliers.
+    dual_coef_ : ndarray of shape (1, support) or (classes, support)
+        Dual form: signed multipliers, ``dual_coef_ @ X[support_]`` is ``coef_``. Primal form: the
+        prices of the rows that hold the smallest score down; their absolute values sum to one
+        with two classes. If the classes cannot be separated they weigh the signed rows to zero.
+    converged_ : bool
+        Whether every row is on its own side.
+    n_iter_ : int
+        Linear programs solved.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had column names that are all text.
+
+    Notes
+    -----
+    A row's sample weight matters only in being zero or not: zero leaves the row out.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = [[2.0, 0.0], [1.0, 1.0], [-1.0, 0.0]], [1, 1, 0]
+    >>> model = sx.LinearProgram(form="dual", intercept=None).fit(X, y)
+    >>> model.support_, model.dual_coef_
+    (array([0]), array([[0.5]]))
+    """
+
+    def __init__(
+        self, *, form: str = "primal", intercept: str | None = "lifted", inseparable: str = "raise"
+    ) -> None:
+        self.form = form
+        self.intercept = intercept
+        self.inseparable = inseparable
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearProgram:
+        """Solve the program.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, columns)
+        y : array of shape (rows,)
+            Class labels.
+        sample_weight : array of shape (rows,), optional
+            Rows of weight zero are left out; other weights do not matter.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotSeparable
+            Where the program finds no separator and ``inseparable="raise"``.
+        """
+        with inputs.unchanged_on_error(self):
+            inputs.need_choice(self, "form", FORMS)
+            inputs.need_choice(self, "intercept", ("lifted", None))
+            inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
+            rows, classes, _ = inputs.read_training(self, X, y, sample_weight)
+            found = solve_linear_program(rows, form=self.form)
+            weights = found.weights
+            if not found.separated:
+                message = (
+                    "The linear program found no separator: the classes cannot be separated, or by less than "
+                    "the tolerance of HiGHS only. This is not an exact proof. Use SoftMargin for classes "
+                    "that overlap"
+                )
+                if self.inseparable == "raise":
+                    raise NotSeparable(message + ", or LinearProgram(inseparable='warn') to fall back on it.")
+                warnings.warn(
+                    message + "; its solution with C=1 is used here.", ConvergenceWarning, stacklevel=2
+                )
+                weights = solve_soft_margin(rows, np.ones(rows.n_rows)).weights
+            self._store_weights(weights, rows, classes)
+            self._store_support(rows, found.rows, found.rivals, found.multipliers)
+            self.objective_ = found.value
+            self.converged_ = found.separated
+            self.n_iter_ = found.programs
+        return self

@@ -1,0 +1,247 @@
+"""Compiled inner loops of the margin solvers; helpers come from ``loops`` alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from .loops import INLINED, add_row, is_dense, loop, row_output
+
+
+class Box(NamedTuple):
+    """Multipliers of a proximal step: ``current[i] = clip(centre[i] + sigma * (1 - score), 0, cap)``.
+
+    ``free[i]`` tells whether the clipping left row i alone; ``caps`` may be infinite.
+    """
+
+    centre: Any
+    caps: Any
+    current: Any
+    free: Any
+
+
+@loop
+def fill_scores(rows: Any, start: int, stop: int, w: Any, scores: Any) -> None:
+    """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
+    for i in range(start, stop):
+        scores[i] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
+
+
+@loop
+def add_rows(rows: Any, start: int, stop: int, factors: Any, total: Any) -> None:
+    """Add ``sum_i factors[i] * z_i`` over the rows from start to stop to ``total``."""
+    for i in range(start, stop):
+        if factors[i] != 0.0:
+            add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * factors[i])
+
+
+@loop
+def clip_step(rows: Any, scores: Any, sigma: float, box: Box, total: Any) -> tuple[float, float]:
+    """Bring ``box.current`` up to date with the scores.
+
+    Keeps ``total == sum_i current[i] * z_i``; only rows whose multiplier changed are read.
+    Returns the squared norms of ``current - centre`` and of ``current``.
+    """
+    moved, size = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        value = box.centre[i] + sigma * (1.0 - scores[i])
+        clipped = min(max(value, 0.0), box.caps[i])
+        box.free[i] = 0.0 < value < box.caps[i]
+        moved += (clipped - box.centre[i]) * (clipped - box.centre[i])
+        size += clipped * clipped
+        if clipped != box.current[i]:
+            add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * (clipped - box.current[i]))
+            box.current[i] = clipped
+    return moved, size
+
+
+@loop
+def slope(scores: Any, moves: Any, step: float, sigma: float, box: Box) -> tuple[float, float]:
+    """Return the first and second derivative of the smoothed losses along ``scores + step * moves``."""
+    first, second = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        value = box.centre[i] + sigma * (1.0 - scores[i] - step * moves[i])
+        clipped = min(max(value, 0.0), box.caps[i])
+        first -= clipped * moves[i]
+        if 0.0 < value < box.caps[i]:
+            second += sigma * moves[i] * moves[i]
+    return first, second
+
+
+@loop
+def hinge_sum(scores: Any, caps: Any) -> float:
+    """Return ``sum_i caps[i] * max(0, 1 - scores[i])``, with compensation."""
+    total, lost = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        if scores[i] < 1.0:
+            term = caps[i] * (1.0 - scores[i]) - lost
+            fresh = total + term
+            lost = (fresh - total) - term
+            total = fresh
+    return total
+
+
+def add_outer(rows: Any, i: int, square: Any) -> None:
+    """Add the lower triangle of ``lift(x_i) lift(x_i)^T`` to ``square``."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(add_outer, jit_options=INLINED)
+def _add_outer(rows: Any, i: Any, square: Any) -> Any:
+    def dense(rows: Any, i: Any, square: Any) -> Any:
+        x = rows.values[i]
+        columns = x.shape[0]
+        for j in range(columns):
+            left = np.float64(x[j])
+            if left != 0.0:
+                for k in range(j + 1):
+                    square[j, k] += left * x[k]
+        if rows.lift:
+            for k in range(columns):
+                square[columns, k] += x[k]
+            square[columns, columns] += 1.0
+
+    def sparse(rows: Any, i: Any, square: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        first, last = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+        end = np.uint64(square.shape[0] - 1)
+        for p in range(first, last):
+            left, j = np.float64(data[p]), np.uint64(indices[p])
+            for q in range(first, last):
+                k = np.uint64(indices[q])
+                if k <= j:
+                    square[j, k] += left * data[q]
+            if rows.lift:
+                square[end, j] += left
+        if rows.lift:
+            square[end, end] += 1.0
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def outer_sum(rows: Any, members: Any, square: Any) -> None:
+    """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
+    for i in members:
+        add_outer(rows, i, square)
+
+
+class Descent(NamedTuple):
+    """Multipliers of a coordinate descent, and what each step needs.
+
+    ``multipliers`` of shape (rows,) for two classes or (rows, classes), each row summing to zero;
+    ``caps`` the most that a row may carry, ``norms`` the squared norms of the lifted rows,
+    ``scratch`` room for one number a class, ``limits`` the largest violations of the last pass
+    (above for rows at zero, below for rows at their cap), which decide what is set aside.
+    """
+
+    multipliers: Any
+    caps: Any
+    norms: Any
+    scratch: Any
+    limits: Any
+
+
+def improve(rows: Any, i: int, w: Any, state: Descent, drop: bool) -> tuple[float, float, bool]:
+    """Make the multipliers of row i the best for the others' values.
+
+    Keeps ``w == start + sum of multipliers * signed rows``. Returns how much the row violated its
+    optimality condition, its part of the duality gap (both before the step), and whether it may
+    be set aside for now.
+    """
+    raise NotImplementedError("compiled only")
+
+
+@overload(improve, jit_options=INLINED)
+def _improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+    def binary(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+        sign = 2.0 * rows.labels[i] - 1.0
+        old, cap = state.multipliers[i], state.caps[i]
+        slack = sign * row_output(rows, i, w) - 1.0
+        if old == 0.0 and slack >= 0.0:
+            return 0.0, 0.0, drop and slack > state.limits[0]
+        if old == cap and slack <= 0.0:
+            return 0.0, 0.0, drop and -slack > state.limits[0]
+        norm = state.norms[i]
+        fresh = min(max(old - slack / norm, 0.0), cap) if norm > 0.0 else cap
+        if fresh != old:
+            add_row(rows, i, w, sign * (fresh - old))
+            state.multipliers[i] = fresh
+        return abs(slack), cap * max(0.0, -slack) + old * slack, False
+
+    def multiclass(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+        own, cap, norm = rows.labels[i], state.caps[i], state.norms[i]
+        kept, targets = state.multipliers[i], state.scratch
+        classes = w.shape[0]
+        top, bottom = -np.inf, np.inf
+        for c in range(classes):
+            targets[c] = row_output(rows, i, w[c]) + (1.0 if c != own else 0.0)
+            if targets[c] > top:
+                top = targets[c]
+            if kept[c] < (cap if c == own else 0.0) and targets[c] < bottom:
+                bottom = targets[c]
+        violation = top - bottom
+        if not violation > 0.0:
+            return 0.0, 0.0, drop and kept[own] == 0.0
+        if norm == 0.0:
+            other = 1 if own == 0 else 0
+            kept[:] = 0.0
+            kept[own], kept[other] = cap, -cap
+            return 0.0, 0.0, False
+        share = cap * (top - targets[own])
+        for c in range(classes):
+            share += kept[c] * targets[c]
+        # kept = limit - max(0, target - level) / norm, the level such that they sum to zero:
+        # a projection onto a simplex (Michelot: drop what lies below the mean excess, repeat).
+        for c in range(classes):
+            targets[c] += norm * ((cap if c == own else 0.0) - kept[c])
+        level, before = -np.inf, classes + 1
+        while True:
+            total, count = 0.0, 0
+            for c in range(classes):
+                if targets[c] > level:
+                    total += targets[c]
+                    count += 1
+            if count >= before or count == 0:  # rounding may bring one back
+                break
+            level, before = (total - norm * cap) / count, count
+        for c in range(classes):
+            fresh = (cap if c == own else 0.0) - max(0.0, targets[c] - level) / norm
+            if fresh != kept[c]:
+                add_row(rows, i, w[c], fresh - kept[c])
+                kept[c] = fresh
+        return violation, share, False
+
+    return binary if w.ndim == 1 else multiclass
+
+
+@loop
+def descend(rows: Any, order: Any, w: Any, state: Descent, drop: bool) -> tuple[int, float, float]:
+    """Improve each row of ``order`` once; those set aside go to its end.
+
+    Returns how many rows are still active, the largest violation seen, and an estimate of the
+    duality gap: each row's part as it was when the row was visited.
+    """
+    active, position, worst, gap = order.shape[0], 0, 0.0, 0.0
+    while position < active:
+        i = order[position]
+        violation, share, aside = improve(rows, i, w, state, drop)
+        if aside:
+            active -= 1
+            order[position], order[active] = order[active], i
+            continue
+        worst = max(worst, violation)
+        gap += share
+        position += 1
+    return active, worst, gap
+
+
+@loop
+def add_multiclass(rows: Any, multipliers: Any, w: Any) -> None:
+    """Add ``sum_i multipliers[i, c] * lift(x_i)`` to ``w[c]`` for every class."""
+    for i in range(multipliers.shape[0]):
+        for c in range(w.shape[0]):
+            if multipliers[i, c] != 0.0:
+                add_row(rows, i, w[c], multipliers[i, c])

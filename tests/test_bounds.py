@@ -1,0 +1,140 @@
+"""Every mistake bound holds for every run."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import separatrix as sx
+from separatrix.errors import InputError, InputTypeError
+from tests import naive_margin as naive
+
+
+@st.composite
+def runs(draw):
+    seed = draw(st.integers(0, 10**6))
+    generator = np.random.default_rng(seed)
+    classes, n, d = draw(st.integers(2, 4)), draw(st.integers(4, 30)), draw(st.integers(1, 4))
+    y = np.concatenate([np.arange(classes), generator.integers(0, classes, n)])
+    X = generator.standard_normal((len(y), d)) + draw(st.sampled_from([0.0, 1.0, 4.0])) * y[:, None]
+    model = sx.Perceptron(
+        order=draw(st.sampled_from(["cyclic", "shuffled", "worst", "working_set"])),
+        learning_rate=draw(st.sampled_from([1.0, 0.1, 7.0])),
+        init=draw(st.sampled_from(["zeros", "random"])),
+        fit_intercept=draw(st.booleans()),
+        class_weight=draw(st.sampled_from([None, "balanced"])),
+        max_passes=20,
+        random_state=seed,
+    )
+    width = d + model.fit_intercept
+    u = generator.standard_normal(width if classes == 2 else (classes, width))
+    return model, X, y, u
+
+
+@settings(max_examples=120, deadline=None)
+@given(runs())
+def test_no_run_makes_more_mistakes_than_any_bound_allows(run):
+    model, X, y, u = run
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    report = sx.mistake_bounds(model, X, y, u=u)
+    assert report.mistakes == model.mistakes_
+    for bound in report.bounds:
+        assert bound.value >= report.mistakes, bound
+        assert 0.0 <= bound.tightness <= 1.0
+    assert report.best.value < np.inf
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_the_formulas_are_those_of_the_theorems(seed):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((15, 3))
+    y = np.where(X @ [1.0, 2.0, -1.0] > 0, 1, -1)
+    y[:2] = 1, -1
+    X[:2] = [[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]
+    start = generator.standard_normal(3)
+    model = sx.Perceptron(order="cyclic", init=start, fit_intercept=False, learning_rate=0.5, max_passes=500)
+    model.fit(X, y)
+    assert model.mistakes_ == naive.perceptron_mistakes(X, y, start, rate=0.5, passes=500)
+    u = np.array([1.0, 2.0, -1.0]) / np.sqrt(6.0)
+    report = sx.mistake_bounds(model, X, y, u=u)
+    R, gamma = np.linalg.norm(X, axis=1).max(), (y * (X @ u)).min()
+    c0, c1, eta = np.linalg.norm(start), start @ u, 0.5
+    roots = np.roots([eta**2 * gamma**2, 2 * eta * c1 * gamma - eta**2 * R**2, c1**2 - c0**2])
+    assert report["any start at u"].value == pytest.approx(max(roots.real.max(), 0.0), rel=1e-9)
+    assert not np.isfinite(report["Novikoff at u"].value)
+    zero = sx.Perceptron(order="cyclic", fit_intercept=False).fit(X, y)
+    report = sx.mistake_bounds(zero, X, y, u=u)
+    assert report["Novikoff at u"].value == pytest.approx((R / gamma) ** 2, rel=1e-9)
+    loss = float(zero.mistake_counts_ @ np.maximum(0.0, 1.0 - y * (X @ u)))
+    assert report["hinge at u"].value == pytest.approx(R**2 + 2 * loss, rel=1e-9)
+    assert report["sharp hinge at u"].value == pytest.approx(
+        (R / 2 + np.sqrt(R**2 / 4 + loss)) ** 2, rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 16])
+def test_orthonormal_rows_make_novikoff_tight(k):
+    X, y = np.vstack([np.eye(k), -np.eye(k)]), np.repeat([1, 0], k)
+    model = sx.Perceptron(order="cyclic", fit_intercept=False).fit(X, y)
+    report = sx.mistake_bounds(model, X, y)
+    assert report.mistakes == k
+    assert report["Novikoff"].value == pytest.approx(k, rel=1e-6)
+    assert report["Novikoff"].certified
+
+
+def test_no_u_has_a_lower_hinge_bound_than_the_best():
+    generator = np.random.default_rng(1)
+    X = generator.standard_normal((60, 3))
+    y = generator.integers(0, 2, 60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sx.Perceptron(order="cyclic", max_passes=5).fit(X, y)
+    best = sx.mistake_bounds(model, X, y)["hinge"].value
+    for _ in range(50):
+        u = generator.standard_normal(4) * generator.uniform(0.0, 1.0)
+        assert sx.mistake_bounds(model, X, y, u=u)["hinge at u"].value >= best * (1 - 1e-5)
+
+
+def test_a_model_can_be_the_comparison():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    model = sx.Perceptron().fit(X, y)
+    report = sx.mistake_bounds(model, X, y, u=sx.MaxMargin(intercept="lifted").fit(X, y))
+    assert report["Novikoff at u"].value == pytest.approx(report["Novikoff"].value, rel=1e-5)
+
+
+def test_reports_read_well():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    model = sx.Perceptron().fit(X, y)
+    report = sx.mistake_bounds(model, X, y)
+    text = report.summary()
+    assert "Novikoff" in text
+    assert "sharp hinge" in text
+    assert "<table>" in report._repr_html_()
+    assert report.to_dict()["mistakes"] == model.mistakes_
+    assert sx.mistake_bounds(model.result_, X, y).bounds == report.bounds
+    with pytest.raises(KeyError, match="Novikoff"):
+        report["nonsense"]
+
+
+def test_wrong_questions_are_answered_kindly():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    model = sx.Perceptron().fit(X, y)
+    with pytest.raises(InputTypeError, match="fitted Perceptron"):
+        sx.mistake_bounds(sx.Perceptron(), X, y)
+    with pytest.raises(InputError, match="the data the run was made on"):
+        sx.mistake_bounds(model, X[:3], y[:3])
+    with pytest.raises(InputError, match="u must be finite weights"):
+        sx.mistake_bounds(model, X, y, u=[1.0])
+    with pytest.raises(InputError, match="row_weights"):
+        sx.mistake_bounds(model, X, y, row_weights=[1.0, 2.0])
+    with pytest.raises(InputError, match="partial_fit"):
+        sx.mistake_bounds(sx.Perceptron().partial_fit(X, y, classes=[0, 1]), X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        renormalised = sx.Perceptron(renormalise=True, order="cyclic").fit(X, y)
+    assert not np.isfinite(sx.mistake_bounds(renormalised, X, y).best.value)
