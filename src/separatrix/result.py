@@ -101,7 +101,7 @@ class Result:
         class it was taken for.
     errors : int or None
         Rows that the final weights get wrong; a tie is an error. None where nobody looked: online,
-        and where fewer than five passes over large data ended without a clean one.
+        and where fewer than twenty passes over large data ended without a clean one.
     passes : int
         How often every row was read: passes that learn and scans that only look.
     radius : float

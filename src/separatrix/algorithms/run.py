@@ -19,7 +19,7 @@ TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
 AHEAD = 1 << 18  # numbers checked by each thread when mistakes have become rare
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
-FEW_PASSES = 5  # passes beside which one more look at large data would be felt
+FEW_PASSES = 20  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
 
 
@@ -28,6 +28,8 @@ class Snapshot:
     """The state at an earlier pass boundary, to be recognised when it comes back."""
 
     passes: int
+    mistakes: int
+    length: float
     weights: Floats
     counts: Ints
 
@@ -269,7 +271,8 @@ class Run:
         kept = self._snapshot
         if (
             kept is not None
-            and self.mistakes > kept.counts.sum()
+            and self.mistakes > kept.mistakes
+            and self._length() == kept.length
             and np.array_equal(self.weights, kept.weights)
         ):
             multipliers = self.tally.counts - kept.counts
@@ -277,7 +280,8 @@ class Run:
                 self.cycle = Cycle(kept.passes, self.passes, multipliers)
                 return
         if self.passes & (self.passes - 1) == 0 and not self.stopped():
-            self._snapshot = Snapshot(self.passes, self.weights.copy(), self.tally.counts.copy())
+            state = self.weights.copy(), self.tally.counts.copy()
+            self._snapshot = Snapshot(self.passes, self.mistakes, self._length(), *state)
 
     def _proves(self, multipliers: Ints) -> bool:
         """Whether the signed rows, so weighed, sum to exactly zero in arithmetic that cannot round."""
