@@ -137,13 +137,26 @@ def test_storage_does_not_change_the_margin(make):
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_overlap_is_refused_with_a_reason(intercept):
     X, y = overlapping(1, n=200)
-    with pytest.raises(NotSeparable, match="not an exact proof") as caught:
+    with pytest.raises(NotSeparable, match="rows prove it") as caught:
         sx.MaxMargin(intercept=intercept).fit(X, y)
-    assert caught.value.certificate is None
-    with pytest.warns(ConvergenceWarning, match="SoftMargin"):
+    assert sx.verify(caught.value.certificate, X, y).holds
+    with pytest.warns(ConvergenceWarning, match="rows prove it"):
         model = sx.MaxMargin(intercept=intercept, inseparable="warn").fit(X, y)
     assert not model.converged_
     assert model.margin_lower_ <= 0.0 <= model.margin_upper_
+
+
+@pytest.mark.parametrize("power", [-25, -35, -45])
+def test_margins_lost_in_rounding_are_never_called_inseparable(power):
+    X = np.array([[0.0, 0.0], [1.0, 2.0**power], [2.0, 0.0]])
+    assert sx.separability(X, [0, 1, 0]).separable
+    try:
+        found = sx.MaxMargin().fit(X, [0, 1, 0]).margin_lower_ > 0.0
+    except NotSeparable:
+        found = False
+    except sx.errors.InputError:
+        found = True  # says that it is separable, and that rounding hides the margin
+    assert found
 
 
 def test_tiny_margins_are_found():

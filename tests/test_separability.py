@@ -304,3 +304,18 @@ def test_the_bracket_holds_the_margin(seed):
     assert 0 < lower <= best * (1 + 1e-6)
     assert upper >= best * (1 - 1e-12)
     assert upper < np.inf
+
+
+def test_a_formula_asks_about_the_columns_it_names():
+    pytest.importorskip("formulaic")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"PI": rng.integers(0, 50, 60), "kind": rng.choice(["a", "b"], 60)})
+    frame["HG"] = rng.integers(0, 2, 60)
+    frame["NV"] = frame["HG"] * (rng.random(60) < 0.4)  # only ever 1 where HG is 1
+    with pytest.warns(SeparationWarning, match=r"NV to \+infinity"):
+        verdict = check_separation("HG ~ NV + PI + kind", data=frame)
+    assert verdict.status == "quasi-separable"
+    assert verdict.responsible_features == {"NV": np.inf}
+    assert np.array_equal(verdict.strict_rows, np.flatnonzero(frame["NV"]))
+    with pytest.raises(InputError, match="no left side"):
+        check_separation("NV + PI", data=frame)

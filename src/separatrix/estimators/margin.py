@@ -14,9 +14,10 @@ from ..algorithms.linear_program import FORMS, solve_linear_program
 from ..algorithms.max_margin import solve_max_margin
 from ..algorithms.optimum import Outcome
 from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
-from ..errors import ConvergenceWarning, NotSeparable, NumericOverflowError
+from ..errors import ConvergenceWarning, InputError, NotSeparable, NumericOverflowError
 from ..result import Floats, Ints
 from ..rows.memory import Rows, as_rows
+from ..verdict import Verdict, separability
 from . import inputs
 from .linear import _generator
 
@@ -132,9 +133,8 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     A row's sample weight matters only in being zero or not: zero leaves the row out.
 
     The solver works on the few rows that scans of the data name, by proximal steps on the
-    multipliers whose inner problems Newton's method solves. Classes are taken for inseparable when
-    the combination of signed rows has shrunk to rounding error, 1e-13 of the largest row's norm:
-    numerical evidence, not a proof.
+    multipliers whose inner problems Newton's method solves. Where it finds no separator, the exact
+    question is asked, and `NotSeparable` carries the certificate.
 
     Examples
     --------
@@ -189,7 +189,10 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
             weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
             if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
-                self._refuse(found.margin_upper, found.outcome)
+                verdict = _exact_verdict(self, X, y, sample_weight)
+                _refuse(
+                    self, verdict, f"no separator was found, and no margin is above {found.margin_upper:.3g}"
+                )
                 soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
                 weights = soft.weights
                 members, rivals, multipliers = _soft_support(soft.multipliers, rows)
@@ -207,19 +210,6 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
-
-    def _refuse(self, upper: float, outcome: Outcome) -> None:
-        if outcome is Outcome.NOT_SEPARABLE:
-            reason = f"a weighted sum of their signed rows is zero to rounding (norm {upper:.1e})"
-        else:
-            reason = f"no separator was found, and no margin is larger than {upper:.3g}"
-        message = (
-            f"The classes cannot be separated as far as floating point tells: {reason}. This is not an exact "
-            "proof. Use SoftMargin for classes that overlap"
-        )
-        if self.inseparable == "raise":
-            raise NotSeparable(message + ", or MaxMargin(inseparable='warn') to fall back on it.")
-        warnings.warn(message + "; its solution with C=1 is used here.", ConvergenceWarning, stacklevel=3)
 
 
 class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
@@ -443,16 +433,8 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
             found = solve_linear_program(rows, form=self.form)
             weights = found.weights
             if not found.separated:
-                message = (
-                    "The linear program found no separator: the classes cannot be separated, or by less than "
-                    "the tolerance of HiGHS only. This is not an exact proof. Use SoftMargin for classes "
-                    "that overlap"
-                )
-                if self.inseparable == "raise":
-                    raise NotSeparable(message + ", or LinearProgram(inseparable='warn') to fall back on it.")
-                warnings.warn(
-                    message + "; its solution with C=1 is used here.", ConvergenceWarning, stacklevel=2
-                )
+                verdict = _exact_verdict(self, X, y, sample_weight)
+                _refuse(self, verdict, "the linear program found no separator")
                 weights = solve_soft_margin(rows, np.ones(rows.n_rows)).weights
             self._store_weights(weights, rows, classes)
             self._store_support(rows, found.rows, found.rivals, found.multipliers)
@@ -460,3 +442,33 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
             self.converged_ = found.separated
             self.n_iter_ = found.programs
         return self
+
+
+def _exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Verdict:
+    """Ask the exact question where floating point found no separator."""
+    return separability(X, y, quasi=False, fit_intercept=estimator.fit_intercept, sample_weight=sample_weight)
+
+
+def _refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
+    """Say that the classes cannot be separated, with the proof if there is one."""
+    if verdict.separable:
+        raise InputError(
+            f"The classes can be separated, but floating point does not resolve the margin: {evidence}. "
+            "Scale the columns, for example with StandardScaler, or take the separator of sx.separability."
+        )
+    if verdict.separable is None:
+        message = (
+            f"The classes cannot be separated as far as floating point tells: {evidence}; nothing is proved."
+        )
+    else:
+        message = (
+            f"The classes cannot be separated: {len(verdict.witness_rows)} rows prove it, see .certificate."
+        )
+    if estimator.inseparable == "raise":
+        name = type(estimator).__name__
+        raise NotSeparable(
+            f"{message} Use SoftMargin for classes that overlap, or {name}(inseparable='warn') to fall back "
+            "on it.",
+            verdict.certificate,
+        )
+    warnings.warn(f"{message} The soft margin with C=1 is used here.", ConvergenceWarning, stacklevel=3)
