@@ -19,11 +19,13 @@ from .run import Run
 
 CORE = 256  # rows that a look at the working set adds to the core
 SMALL = 2 * CORE  # so few rows are a core as they are
-ADDED = 2000  # rows that a look at all the data adds to the working set
-STREAMS = 32  # places that the first pass reads from in turn where the rows are sorted by class
+ADDED = 2000  # rows that a look at all the data adds to the working set, at most ...
+SET_NUMBERS = 1 << 18  # ... and so many numbers, where rows are wide
+STREAMS = 32  # places that an interleaved pass reads from in turn
 CACHED = 1 << 21  # numbers that stay in the cache as they are: plain passes come first
 ROOM = 1 << 21  # numbers of the working set beyond which rows not corrected lately leave it
-SET_PASSES = 40  # plain passes over the working set before a core is formed
+SET_PASSES = 40  # plain passes over the working set at most ...
+TRIAL = 10  # ... with a look after so many whether a core would serve better
 MANY = 0.05  # share of wrong rows above which a pass over all of them teaches more than a few
 OFTEN = 2  # corrections a corrected row has had on average when inner products begin to pay
 WORK = 4  # readings of all the data that the work between two looks may cost
@@ -40,11 +42,12 @@ def solve_working_set(run: Run) -> None:
     shuffle = np.random.default_rng(0)
     closing = min(CLOSING, run.max_passes // 2)
     run.keep_best = True
+    added = max(CORE, min(ADDED, SET_NUMBERS * rows.n_rows // rows.numbers))
     if rows.order.size > SMALL and rows.numbers <= CACHED:
-        if run.plain_passes(_mixed(rows), min(SET_PASSES, run.max_passes - closing)):
+        if run.plain_passes(_interleaved(rows.order), min(SET_PASSES, run.max_passes - closing)):
             return
     elif rows.order.size > ADDED:
-        run.plain_passes(_mixed(rows), 1)
+        run.plain_passes(_interleaved(rows.order) if _sorted(rows) else rows.order, 1)
     members = np.flatnonzero(run.tally.counts.any(axis=1))
     lately = members[:0]
     while not run.stopped(before=closing):
@@ -52,7 +55,7 @@ def solve_working_set(run: Run) -> None:
             everything.core()
         elif rows.order.size <= ADDED:
             everything.through_cores()
-        found = run.scan(ADDED)
+        found = run.scan(added)
         if found.mistakes == 0:
             return
         if rows.order.size <= ADDED or run.stopped():
@@ -64,12 +67,14 @@ def solve_working_set(run: Run) -> None:
                 members = lately
             members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
             part = everything.take(members)
-            for _ in range(SET_PASSES):
+            for done in range(1, SET_PASSES + 1):
                 if part.plain_pass() or run.stopped():
                     break
-            else:
-                if run.mistakes > OFTEN * np.count_nonzero(run.tally.counts.any(axis=1)):
+                if done % TRIAL == 0 and run.mistakes > OFTEN * np.count_nonzero(
+                    run.tally.counts.any(axis=1)
+                ):
                     part.through_cores()
+                    break
             lately, members = part.corrected(), members[run.tally.counts[members].any(axis=1)]
     while not run.stopped():
         clean = run.plain_passes(shuffle.permutation(rows.order), 1)
@@ -77,18 +82,18 @@ def solve_working_set(run: Run) -> None:
             return
 
 
-def _mixed(rows: Rows) -> Ints:
-    """The rows in their order if the classes alternate there; if they are sorted, from many places in turn.
-
-    A pass over sorted rows would see one class only for a long time. Read in sequence is faster, though.
-    """
+def _sorted(rows: Rows) -> bool:
+    """Whether the classes come in long runs: a pass would see one class only for a long time."""
     labels = rows.storage.labels[rows.order]
     shares = np.bincount(labels) / labels.size
     changes = np.count_nonzero(labels[1:] != labels[:-1]) / labels.size
-    if 2.0 * changes >= 1.0 - np.square(shares).sum():
-        return rows.order
-    length = rows.order.size // STREAMS
-    whole, rest = rows.order[: STREAMS * length], rows.order[STREAMS * length :]
+    return bool(2.0 * changes < 1.0 - np.square(shares).sum())
+
+
+def _interleaved(order: Ints) -> Ints:
+    """The same rows from many places in turn: mixed, yet nearer to a sequence than a shuffle."""
+    length = order.size // STREAMS
+    whole, rest = order[: STREAMS * length], order[STREAMS * length :]
     return np.concatenate([whole.reshape(STREAMS, length).T.ravel(), rest])
 
 
