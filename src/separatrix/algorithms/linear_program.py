@@ -71,6 +71,7 @@ def solve_linear_program(rows: Rows, *, form: str = "primal") -> ProgramOptimum:
     """
     if form not in FORMS:
         raise InputError(f"The form must be one of {', '.join(FORMS)}. Got {form!r} instead.")
+    _ = rows.squared_norms  # every value is finite
     pairs = Pairs(rows)
     weights = mean_direction(rows)
     pairs.add(rows.scan(weights, FIRST).rows, weights)
