@@ -25,10 +25,10 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow lint format bench demo lock clean
+.PHONY: help setup test test-slow lint format bench bench-margins bench-mnist demo lock clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## create .venv and install the project with its development tools
 
@@ -57,6 +57,12 @@ format: setup ## put the code in order: formatting and the safe style fixes
 
 bench: setup ## measure; options in BENCH_ARGS
 	$(RUN) -m benchmarks.foundation $(BENCH_ARGS)
+
+bench-margins: setup ## measure the margin solvers; options in BENCH_ARGS
+	$(RUN) -m benchmarks.margins $(BENCH_ARGS)
+
+bench-mnist: setup ## is MNIST separable? needs BENCH_ARGS="--data DIR --out DIR"
+	$(RUN) -m benchmarks.mnist_separability $(BENCH_ARGS)
 
 demo: setup ## a short tour on the terminal
 	$(RUN) -m separatrix.demo
