@@ -17,7 +17,8 @@ from ..rows.memory import Rows, Scan
 LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
-AHEAD = 1 << 18  # numbers checked by each thread when mistakes have become rare
+AHEAD = 1 << 20  # numbers in a block, which each thread checks when mistakes have become rare
+QUIET = 2  # blocks without a mistake after which that pays
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
 FEW_PASSES = 20  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
@@ -140,19 +141,20 @@ class Run:
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
         least = max(1, AHEAD // per_row)
         large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
-        position, quiet, ahead = 0, False, least
+        position, quiet, ahead = 0, 0, least
         while position < order.size:
             before = self.mistakes
-            if quiet and order.size - position >= 2 * ahead:
-                seen, quiet = self._look_ahead(order[position : position + 2 * ahead], ahead)
-                ahead = 2 * ahead if quiet else least
+            half = min(ahead, (order.size - position) // 2)
+            if quiet >= QUIET and half >= least:
+                seen, clean = self._look_ahead(order[position : position + 2 * half], half)
+                ahead, quiet = (2 * half, quiet) if clean else (least, 0)
                 position += seen
             else:
                 part = order[position : position + (least if large else BLOCK // per_row + 1)]
                 position += (seen := self._learn(part))
                 if seen < part.size and self.out_of_updates:
                     return False
-                quiet = large and self.mistakes == before
+                quiet = quiet + 1 if large and self.mistakes == before else 0
         return True
 
     def _visit_renormalised(self, order: Ints) -> bool:
