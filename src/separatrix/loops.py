@@ -243,6 +243,62 @@ def _row_score(rows: Any, i: Any, w: Any) -> Any:
     return binary if w.ndim == 1 else multiclass
 
 
+def measured_output(rows: Any, i: int, w: Any) -> tuple[float, float]:
+    """Return <w, lift(x_i)> and |lift(x_i)|^2 from one reading of the row.
+
+    The second is -1 where a sparse row's columns do not ascend: one may come twice then.
+    """
+    raise NotImplementedError("compiled only")
+
+
+@overload(measured_output, jit_options=INLINED)
+def _measured_output(rows: Any, i: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any) -> Any:
+        values = rows.values
+        columns = values.shape[1]
+        total, square = 0.0, 0.0
+        for j in range(columns):
+            value = np.float64(values[i, j])
+            total += value * w[j]
+            square += value * value
+        if rows.lift:
+            total += w[columns]
+        return total, square + rows.lift
+
+    def sparse(rows: Any, i: Any, w: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        total, square, last, ascending = 0.0, 0.0, -1, True
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            value, column = np.float64(data[p]), indices[p]
+            total += value * w[np.uint64(column)]
+            square += value * value
+            ascending &= column > last
+            last = column
+        if rows.lift:
+            total += w[w.shape[0] - 1]
+        return total, square + rows.lift if ascending else -1.0
+
+    return dense if is_dense(rows) else sparse
+
+
+def measured_score(rows: Any, i: int, w: Any) -> tuple[float, int, float]:
+    """Return what `row_score` does, and |lift(x_i)|^2, or -1 where it is not known."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(measured_score, jit_options=INLINED)
+def _measured_score(rows: Any, i: Any, w: Any) -> Any:
+    def binary(rows: Any, i: Any, w: Any) -> Any:
+        output, square = measured_output(rows, i, w)
+        return (2.0 * rows.labels[i] - 1.0) * output, 0, square
+
+    def multiclass(rows: Any, i: Any, w: Any) -> Any:
+        score, rival = row_score(rows, i, w)
+        return score, rival, squared_norm(rows, i) if row_ascending(rows, i) else -1.0
+
+    return binary if w.ndim == 1 else multiclass
+
+
 def correct(rows: Any, i: int, rival: int, w: Any, step: float) -> None:
     """Move ``w`` a step towards the label of row i: the perceptron's update.
 
@@ -277,9 +333,10 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     measuring = tally.norms.shape[0] > 0
     for position in range(order.shape[0]):
         i = order[position]
-        score, rival = row_score(rows, i, w)
-        if measuring and row_ascending(rows, i):
-            tally.norms[i] = squared_norm(rows, i)
+        if measuring:
+            score, rival, tally.norms[i] = measured_score(rows, i, w)
+        else:
+            score, rival = row_score(rows, i, w)
         if score < tally.floor[0]:
             tally.floor[0] = score
         if not score > 0.0:

@@ -125,9 +125,13 @@ class Run:
         return False
 
     def _measure_on_the_way(self) -> None:
-        """Let a first pass measure the rows while it has them at hand."""
-        unknown = 0 if self.rows.measured else self.rows.n_rows
-        self.tally = self.tally._replace(norms=np.full(unknown, -1.0))
+        """Let the first pass measure the rows while it has them at hand.
+
+        It does so even if they are known: the sums of another loop may round differently, and what a
+        run learns is not to depend on what was asked of the rows before.
+        """
+        rows = 0 if self.passes else self.rows.n_rows
+        self.tally = self.tally._replace(norms=np.full(rows, -1.0))
 
     def visit(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether all of them were visited.
@@ -141,6 +145,7 @@ class Run:
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
         least = max(1, AHEAD // per_row)
         large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
+        large = large and not self.tally.norms.size  # a pass that measures has to visit each row itself
         position, quiet, ahead = 0, 0, least
         while position < order.size:
             before = self.mistakes

@@ -94,11 +94,6 @@ class Rows:
         if np.all((norms >= 0.0) & (norms < np.inf)):
             vars(self)["squared_norms"] = norms
 
-    @property
-    def measured(self) -> bool:
-        """Whether the squared norms are known."""
-        return "squared_norms" in vars(self)
-
     def _csr(self) -> Any:
         storage = self.storage
         shape = (self.n_rows, self.n_columns)
