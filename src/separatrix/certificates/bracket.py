@@ -25,14 +25,14 @@ def margin_bracket(signed: SignedRows, outcome: Outcome) -> tuple[float, float]:
         lower = _lower(signed, outcome)
         if outcome.status in ("overlapping", "inseparable") or outcome.witness is not None:
             return min(lower, 0.0), 0.0
-        upper = outcome.upper * (1 + SLACK) if outcome.upper is not None else math.inf
+        upper = (outcome.upper if outcome.upper is not None else _radius(signed)) * (1 + SLACK)
     if outcome.status == "separable":
         lower = max(lower, 0.0)
     return lower, max(upper, lower)
 
 
 def _lower(signed: SignedRows, outcome: Outcome) -> float:
-    """The margin of the weights that were found; minus the largest norm of a row if there are none."""
+    """The margin of the weights that were found; if there are none, what no margin is below."""
     if outcome.weights is None or outcome.status != "separable":
         return -_radius(signed)
     vectors = np.array([[_float(v) for v in each] for each in outcome.weights])
@@ -53,6 +53,7 @@ def _float(value: Any) -> float:
 
 
 def _radius(signed: SignedRows) -> float:
+    """A bound of the norm of every row, and so of every margin."""
     matrix = signed.data.matrix
     values = matrix.data if hasattr(matrix, "indptr") else matrix
     largest = float(np.abs(values.astype(np.float64)).max(initial=1.0))
