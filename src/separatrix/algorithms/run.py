@@ -91,7 +91,7 @@ class Run:
         self._latest: View | None = None
         self._snapshot: Snapshot | None = None
         self._recorded = 0
-        self._from_zero = not start.any()
+        self._from_zero = not (start.flat[0] if not any(start.strides) else start.any())
         self._measured = -1, 0.0  # the mistakes made when the length of the weights was last computed
 
     @property

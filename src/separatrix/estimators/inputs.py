@@ -94,7 +94,7 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     if y.dtype.kind not in "biu":
         check_classification_targets(y)
     classes = _distinct(y)
-    return classes, codes_of(y, classes)
+    return classes, _positions(y, classes)
 
 
 def _distinct(y: NDArray[Any]) -> NDArray[Any]:
@@ -116,9 +116,13 @@ def _refuse_mixed(y: Any) -> None:
         )
 
 
+def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    return (y == classes[-1]).astype(np.int32) if classes.size == 2 else np.searchsorted(classes, y)
+
+
 def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """The position of each label among the sorted classes; an unknown label is an error."""
-    codes = (y == classes[-1]).astype(np.int32) if classes.size == 2 else np.searchsorted(classes, y)
+    codes = _positions(y, classes)
     known = classes[np.minimum(codes, classes.size - 1)] == y
     if not np.all(known):
         unseen = y[np.flatnonzero(~known)[0]]
