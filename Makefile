@@ -25,7 +25,8 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow lint format bench bench-margins bench-mnist demo lock clean
+.PHONY: help setup test test-slow lint format bench bench-files bench-kernels bench-known bench-mnist \
+	bench-mnist-kernel demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -55,17 +56,26 @@ format: setup ## put the code in order: formatting and the safe style fixes
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
-bench: setup ## measure; options in BENCH_ARGS
-	$(RUN) -m benchmarks.foundation $(BENCH_ARGS)
+bench: setup ## measure everything in one table; options in BENCH_ARGS
+	$(RUN) -m benchmarks $(BENCH_ARGS)
 
-bench-margins: setup ## measure the margin solvers; options in BENCH_ARGS
-	$(RUN) -m benchmarks.margins $(BENCH_ARGS)
+bench-known: setup ## verdicts on real sets with a known answer; options in BENCH_ARGS
+	$(RUN) -m benchmarks.known_answers $(BENCH_ARGS)
+
+bench-kernels: setup ## measure the kernel perceptron and its budgets; options in BENCH_ARGS
+	$(RUN) -m benchmarks.kernels $(BENCH_ARGS)
+
+bench-mnist-kernel: setup ## Freund and Schapire's table; needs BENCH_ARGS="--data DIR"
+	$(RUN) -m benchmarks.mnist_kernel_perceptron $(BENCH_ARGS)
+
+bench-files: setup ## measure reading and learning from files; options in BENCH_ARGS
+	$(RUN) -m benchmarks.files $(BENCH_ARGS)
 
 bench-mnist: setup ## is MNIST separable? needs BENCH_ARGS="--data DIR --out DIR"
 	$(RUN) -m benchmarks.mnist_separability $(BENCH_ARGS)
 
-demo: setup ## a short tour on the terminal
-	$(RUN) -m separatrix.demo
+demo: setup ## the whole story on the terminal, ending with a report
+	$(RUN) -m separatrix.cli demo
 
 lock: ## write constraints.txt anew from the newest versions that fit (needs the network)
 	@work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
