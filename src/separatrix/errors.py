@@ -10,8 +10,10 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "LabelError",
+    "ModelFileError",
     "NotSeparable",
     "NumericOverflowError",
+    "OutputError",
     "SeparationWarning",
     "SeparatrixError",
 ]
@@ -35,6 +37,14 @@ class LabelError(InputError):
 
 class NumericOverflowError(SeparatrixError, OverflowError):
     """A number of the run left the range of float64."""
+
+
+class OutputError(SeparatrixError, OSError):
+    """A file could not be written; what was there before is unchanged."""
+
+
+class ModelFileError(SeparatrixError, ValueError):
+    """A model file that cannot be read, or that holds what is not trusted."""
 
 
 class CertificateError(SeparatrixError, ValueError):

@@ -321,6 +321,15 @@ def _correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
 
 
 @loop
+def squared_length(vector: Any) -> float:
+    """Return |v|^2."""
+    total = 0.0
+    for j in range(vector.shape[0]):
+        total += vector[j] * vector[j]
+    return total
+
+
+@loop
 def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
 
@@ -331,32 +340,32 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     clock, last = tally.clock, steps.shape[0] - 1
     averaging, logging = tally.average.size > 0, tally.log.shape[0] > 0
     measuring = tally.norms.shape[0] > 0
+    before, floor, seen = clock[VISITS], tally.floor[0], order.shape[0]
     for position in range(order.shape[0]):
         i = order[position]
         if measuring:
             score, rival, tally.norms[i] = measured_score(rows, i, w)
         else:
             score, rival = row_score(rows, i, w)
-        if score < tally.floor[0]:
-            tally.floor[0] = score
+        if score < floor:
+            floor = score
         if not score > 0.0:
-            if clock[MISTAKES] >= clock[LIMIT]:
-                return position
+            if clock[MISTAKES] >= clock[LIMIT] or (logging and clock[LOGGED] == tally.log.shape[0]):
+                seen = position
+                break
             step = steps[min(i, last)]
             if logging:
-                if clock[LOGGED] == tally.log.shape[0]:
-                    return position
                 tally.log[clock[LOGGED], 0] = i
                 tally.log[clock[LOGGED], 1] = rival
-                tally.log[clock[LOGGED], 2] = clock[VISITS]
+                tally.log[clock[LOGGED], 2] = before + position
                 clock[LOGGED] += 1
             correct(rows, i, rival, w, step)
             if averaging:
-                correct(rows, i, rival, tally.average, step * clock[VISITS])
+                correct(rows, i, rival, tally.average, step * (before + position))
             tally.counts[i, rival] += 1
             clock[MISTAKES] += 1
-        clock[VISITS] += 1
-    return order.shape[0]
+    clock[VISITS], tally.floor[0] = before + seen, floor
+    return seen
 
 
 @loop
@@ -687,9 +696,9 @@ def _row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
 
 
 @loop
-def hash_rows(rows: Any, keys: Any, magnitude: Any, hashes: Any) -> None:
-    """Fill ``hashes`` so that equal rows have equal hashes."""
-    for i in range(hashes.shape[0]):
+def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashes: Any) -> None:
+    """Fill ``hashes`` from ``start`` to ``stop`` so that equal rows have equal hashes."""
+    for i in range(start, stop):
         hashes[i] = row_hash(rows, i, keys, magnitude)
 
 

@@ -14,7 +14,8 @@ class Progress:
     """Show a line that overwrites itself; silent unless standard error is a terminal."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + PATIENCE
+        self._start = time.monotonic()
+        self._next = self._start + PATIENCE
         self._shown = False
 
     def __enter__(self) -> Progress:
@@ -26,6 +27,11 @@ class Progress:
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the beginning."""
+        return time.monotonic() - self._start
 
     def due(self) -> bool:
         """Whether it is time to show something: the caller builds its text only then."""

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from . import notebook
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Status(enum.Enum):
+class Explained(enum.Enum):
+    """Members whose value is a sentence; files keep their names, so that a sentence may be improved."""
+
+    def __reduce__(self) -> tuple[type[Explained], tuple[str]]:
+        return type(self), (self.name,)
+
+    @classmethod
+    def _missing_(cls, value: object) -> Explained | None:
+        return cls.__members__.get(str(value))
+
+
+class Status(Explained):
     """How a run ended; each member is its own explanation."""
 
     SEPARATED = "A separator was found: the last look at every row found no mistake."
@@ -57,12 +71,28 @@ class Trace:
         Its score before the update: zero or less.
     weights : ndarray of shape (mistakes, ...)
         The weights after the update.
+    start : ndarray
+        The weights before the first update.
     """
 
     rows: Ints
     rivals: Ints
     scores: Floats
     weights: Floats
+    start: Floats
+
+    def _repr_html_(self) -> str:
+        facts = [("updates", f"{len(self.rows):,}"), ("rows corrected", f"{np.unique(self.rows).size:,}")]
+        if not len(self.rows):
+            return notebook.card("A run without updates", facts)
+        lengths = np.sqrt((self.weights.reshape(len(self.rows), -1) ** 2).sum(axis=1))
+        facts += [
+            ("most often", most_often(np.bincount(self.rows))),
+            ("scores", f"from {self.scores.min():.4g} to {self.scores.max():.4g} before the update"),
+            ("length of the weights", f"{np.linalg.norm(self.start):.4g}, at last {lengths[-1]:.4g}"),
+        ]
+        picture = notebook.line(lengths.tolist(), "length of the weights after each update")
+        return notebook.card("Every update of a run", facts, picture)
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +192,9 @@ class Result:
         """Whether the weights separate every row."""
         return self.status is Status.SEPARATED
 
+    def _repr_html_(self) -> str:
+        return result_card(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Votes:
@@ -179,3 +212,38 @@ class Votes:
     rows: Ints
     rivals: Ints
     survivals: Ints
+
+
+def result_card(result: Any) -> str:
+    """A result as a notebook shows it."""
+    rows = result.counts.shape[0]
+    wrong = "nobody looked" if result.errors is None else f"{result.errors:,} of {rows:,} rows"
+    facts = [
+        ("mistakes", f"{result.mistakes:,}"),
+        ("on the wrong side", wrong),
+        ("readings of all rows", f"{result.passes:,}, order {result.order}"),
+        ("best margin", margin_text(result.margin_lower, result.margin_upper)),
+        ("radius", f"{result.radius:.6g}"),
+    ]
+    if result.mistakes:
+        facts.append(("hardest rows", most_often(result.mistake_counts)))
+    if getattr(result, "trace", None) is not None:
+        facts.append(("trace", f"{len(result.trace.rows):,} updates"))
+    if getattr(result, "cycle", None) is not None:
+        cycle = result.cycle
+        facts.append(("proof", f"equal weights after readings {cycle.first_pass} and {cycle.last_pass}"))
+    picture = notebook.line([record.mistakes for record in result.history], "mistakes in each reading")
+    return notebook.card(result.status.value, facts, picture)
+
+
+def most_often(counts: Ints, shown: int = 5) -> str:
+    """The rows of the largest counts, in words."""
+    order = np.argsort(-counts, kind="stable")[:shown]
+    return ", ".join(f"row {row} ({counts[row]:,})" for row in order.tolist() if counts[row])
+
+
+def margin_text(lower: float, upper: float) -> str:
+    """A bracket in words; a lower end of zero or less is no bound that helps."""
+    if lower > 0.0:
+        return f"between {lower:.6g} and {upper:.6g}"
+    return f"at most {upper:.6g}"

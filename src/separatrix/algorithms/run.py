@@ -12,12 +12,14 @@ from ..errors import InputError, NumericOverflowError
 from ..progress import Progress
 from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, Votes
 from ..rows import threads
+from ..rows.mapped import relax
 from ..rows.memory import Rows, Scan
 
 LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
 AHEAD = 1 << 20  # numbers in a block, which each thread checks when mistakes have become rare
+MOST_AHEAD = threads.MOST_AT_ONCE  # numbers, at most
 QUIET = 2  # blocks without a mistake after which that pays
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
 FEW_PASSES = 20  # passes beside which one more look at large data would be felt
@@ -143,7 +145,7 @@ class Run:
         if self.renormalise:
             return self._visit_renormalised(order)
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
-        least = max(1, AHEAD // per_row)
+        least, most = max(1, AHEAD // per_row), max(1, MOST_AHEAD // per_row)
         large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
         large = large and not self.tally.norms.size  # a pass that measures has to visit each row itself
         position, quiet, ahead = 0, 0, least
@@ -152,7 +154,7 @@ class Run:
             half = min(ahead, (order.size - position) // 2)
             if quiet >= QUIET and half >= least:
                 seen, clean = self._look_ahead(order[position : position + 2 * half], half)
-                ahead, quiet = (2 * half, quiet) if clean else (least, 0)
+                ahead, quiet = (min(2 * half, most), quiet) if clean else (least, 0)
                 position += seen
             else:
                 part = order[position : position + (least if large else BLOCK // per_row + 1)]
@@ -160,6 +162,7 @@ class Run:
                 if seen < part.size and self.out_of_updates:
                     return False
                 quiet = quiet + 1 if large and self.mistakes == before else 0
+            relax()
         return True
 
     def _visit_renormalised(self, order: Ints) -> bool:
@@ -236,9 +239,11 @@ class Run:
             self._best = replace(view, state=(self.weights.copy(), self.tally.counts.copy()))
         self._look_for_cycle()
         if self.progress is not None and self.progress.due():
+            speed = self.passes * self.rows.order.size / self.progress.elapsed
+            known = lower if lower > 0.0 else 0.0
             self.progress.show(
-                f"perceptron: pass {self.passes} of {self.max_passes}, {self.mistakes} mistakes, "
-                f"best margin at most {upper:.3g}"
+                f"perceptron: pass {self.passes:,} of {self.max_passes:,}, {self.mistakes:,} mistakes, "
+                f"best margin between {known:.3g} and {upper:.3g}, {speed:,.0f} rows/s"
             )
 
     def _check_range(self) -> None:
@@ -399,7 +404,7 @@ class Run:
             if self.renormalise:
                 normalise(current)
                 weights[part] = current
-        return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights)
+        return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights, self.start.copy())
 
 
 def steps_of(rows: Rows, learning_rate: float, row_weights: Floats | None) -> Floats:
@@ -419,7 +424,7 @@ def norm(weights: Floats) -> float:
     Without BLAS, whose threads cost more here than the sum.
     """
     flat = weights.reshape(-1)
-    square = float(np.einsum("i,i->", flat, flat))
+    square = float(loops.squared_length(flat))
     if 1e-200 < square < 1e200:
         return float(np.sqrt(square))
     largest = float(np.abs(flat).max(initial=0.0))

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import column_or_1d
+from scipy import sparse
+from sklearn.utils import column_or_1d, get_tags
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
@@ -35,8 +36,15 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 
 def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
-    """Validate X (and y) as scikit-learn does, but keep X's type and leave finiteness to the loops."""
-    options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": False, "reset": reset}
+    """Validate X (and y) as scikit-learn does, but keep X's type and leave finiteness to the loops.
+
+    A Gram matrix is checked here: its width is what it is asked for next.
+    """
+    if _is_plain(estimator, X, y, reset=reset):
+        estimator.n_features_in_ = X.shape[1]
+        return X, y
+    gram = get_tags(estimator).input_tags.pairwise
+    options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": gram, "reset": reset}
     try:
         if y is None:
             matrix, target = validate_data(estimator, X, **options), None
@@ -58,6 +66,25 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
             "Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder."
         )
     return matrix, target
+
+
+def _is_plain(estimator: Any, X: Any, y: Any, *, reset: bool) -> bool:
+    """Whether scikit-learn's validation, which on small data takes longer than learning, has nothing to do.
+
+    With a kernel there may be a Gram matrix to look at.
+    """
+    plain: bool = (
+        (type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr"))
+        and X.ndim == 2
+        and X.dtype.kind in "biuf"
+        and min(X.shape) > 0
+        and (reset or X.shape[1] == estimator.n_features_in_)
+        and not hasattr(estimator, "feature_names_in_")
+        and getattr(estimator, "kernel", None) is None
+    )
+    if y is None or not plain:
+        return plain
+    return type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biu"
 
 
 def _not_numbers(X: Any) -> list[str]:
@@ -90,7 +117,10 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes and the code of each row."""
     _refuse_mixed(y)
-    y = column_or_1d(y)
+    return _read_column(column_or_1d(y))
+
+
+def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if y.dtype.kind not in "biu":
         check_classification_targets(y)
     classes = _distinct(y)
@@ -101,6 +131,8 @@ def _distinct(y: NDArray[Any]) -> NDArray[Any]:
     """The sorted classes; small whole numbers are counted, which is many times faster than sorting."""
     if y.dtype.kind in "iu" and y.size:
         low, high = int(y.min()), int(y.max())
+        if low < high and np.all((y == low) | (y == high)):
+            return np.array([low, high], dtype=y.dtype)
         if high - low < MANY_CODES:
             return (np.flatnonzero(np.bincount((y - low).astype(np.intp))) + low).astype(y.dtype)
     return np.unique(y)
@@ -162,9 +194,9 @@ def read_training(
     matrix, target = read_matrix(estimator, X, y, reset=reset)
     online = classes is not None
     if classes is None:
-        classes, codes = read_labels(target)
+        classes, codes = _read_column(target)
     else:
-        codes = codes_of(column_or_1d(target), classes)
+        codes = codes_of(target, classes)
     weights = keep = None
     if sample_weight is not None:
         weights = _read_weights(sample_weight, matrix.shape[0])
@@ -174,10 +206,10 @@ def read_training(
                 "Sample weights must contain at least one non-zero number: all rows have weight zero. "
                 "Give a positive weight to the rows that count."
             )
-    present = np.flatnonzero(np.bincount(codes if keep is None else codes[keep]))
+    present = classes if keep is None else classes[np.flatnonzero(np.bincount(codes[keep]))]
     if present.size < 2 and not online:
         raise LabelError(
-            f"y has one class ({classes[present[0]]!r}) among the rows that count; two classes are needed to "
+            f"y has one class ({present[0]!r}) among the rows that count; two classes are needed to "
             "separate anything. If y comes from cross-validation, use a stratified splitter."
         )
     rows = as_rows(
@@ -189,6 +221,26 @@ def read_training(
         names=column_names(estimator),
     )
     return rows, classes, weights
+
+
+def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
+    """The classes of an online learner: given in its first call, and the same ever after."""
+    given = None if classes is None else read_labels(classes)[0]
+    if not hasattr(estimator, "classes_"):
+        if given is None:
+            raise InputError(
+                "classes= must be passed to the first call of partial_fit, with every class to come."
+            )
+        if given.size < 2:
+            raise InputError(f"classes= must name at least two classes. Got {given.tolist()} instead.")
+        return given
+    if given is not None and not np.array_equal(given, estimator.classes_):
+        raise InputError(
+            f"classes= must be the same as in the first call, {estimator.classes_.tolist()}. "
+            f"Got {given.tolist()} instead; a new set of classes needs a new model."
+        )
+    known: NDArray[Any] = estimator.classes_
+    return known
 
 
 def _read_weights(sample_weight: Any, n_rows: int) -> Floats:

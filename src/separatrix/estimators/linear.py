@@ -212,7 +212,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         with inputs.unchanged_on_error(self):
             self._check_parameters()
             first = not hasattr(self, "classes_")
-            known = self._known_classes(classes)
+            known = inputs.known_classes(self, classes)
             rows, known, weights = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
             if not first and (self._lifted, self._averaged) != (rows.lifted, self.average):
                 raise InputError(
@@ -334,24 +334,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         weights: Floats = by_class[rows.storage.labels]
         return weights if scales is None else weights * scales
 
-    def _known_classes(self, classes: Any) -> NDArray[Any]:
-        given = None if classes is None else inputs.read_labels(classes)[0]
-        if not hasattr(self, "classes_"):
-            if given is None:
-                raise InputError(
-                    "classes= must be passed to the first call of partial_fit, with every class to come."
-                )
-            if given.size < 2:
-                raise InputError(f"classes= must name at least two classes. Got {given.tolist()} instead.")
-            return given
-        if given is not None and not np.array_equal(given, self.classes_):
-            raise InputError(
-                f"classes= must be the same as in the first call, {self.classes_.tolist()}. "
-                f"Got {given.tolist()} instead; a new set of classes needs a new model."
-            )
-        known: NDArray[Any] = self.classes_
-        return known
-
     def _learn_online(self, run: Run) -> None:
         result, before = run.finish_online(), self.mistakes_
         if result.votes is not None:
@@ -363,12 +345,69 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]
         self._rows_seen += run.rows.n_rows
 
+    def _online_state(self) -> dict[str, NDArray[Any]]:
+        """What `partial_fit` needs to go on, as plain arrays."""
+        rows = np.concatenate([np.empty(0, dtype=np.int64), *self._mistake_rows])
+        self._mistake_rows = [rows]
+        return {
+            "weights": self._weights,
+            "average_sum": np.empty(0) if self._average_sum is None else self._average_sum,
+            "clock": np.array([self._visits, self.mistakes_, self._rows_seen], dtype=np.int64),
+            "mistake_rows": rows,
+        }
+
+    def _resume_online(self, state: dict[str, NDArray[Any]], classes: NDArray[Any]) -> None:
+        """Go on from such a state as if the rows had been seen in this process."""
+        weights, sums = state["weights"], state["average_sum"] if self.average else None
+        visits, mistakes, seen = state["clock"].tolist()
+        self.classes_, self._voters = classes, None
+        self._counts, self._mistake_rows, self._rows_seen = (
+            np.empty(0, dtype=np.int64),
+            [state["mistake_rows"]],
+            seen,
+        )
+        self.n_features_in_ = weights.shape[-1] - int(self.fit_intercept)
+        self._store(
+            Result(
+                status=Status.ONLINE,
+                weights=weights,
+                counts=np.zeros((0, 1), dtype=np.int64),
+                errors=None,
+                passes=1,
+                radius=0.0,
+                margin_lower=-np.inf,
+                margin_upper=np.inf,
+                history=(),
+                order="cyclic",
+                visits=visits,
+                average=None if sums is None else weights - sums / max(1, visits),
+                average_sum=sums,
+            ),
+            lifted=bool(self.fit_intercept),
+        )
+        self.mistakes_ = mistakes
+
+    def _reshape_online(self, first: int, n_columns: int) -> None:
+        """Drop columns before ``first`` and grow to ``n_columns``: a column not seen yet has weight zero."""
+        state = self._online_state()
+        for name in ("weights", "average_sum"):
+            old = state[name]
+            if old.size:
+                lift = int(self.fit_intercept)
+                new = np.zeros((*old.shape[:-1], n_columns + lift))
+                kept = min(old.shape[-1] - lift - first, n_columns)
+                new[..., :kept] = old[..., first : first + kept]
+                if lift:
+                    new[..., -1] = old[..., -1]
+                state[name] = new
+        self._resume_online(state, self.classes_)
+
     def _store(self, result: Result, *, lifted: bool) -> None:
         self._weights, self._lifted, self._averaged = result.weights, lifted, self.average
         self._average_sum, self._visits = result.average_sum, result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
-        self.coef_ = shown[:, :-1].copy() if lifted else shown.copy()
-        self.intercept_ = shown[:, -1].copy() if lifted else np.zeros(shown.shape[0])
+        self.coef_ = shown[:, :-1] if lifted else shown
+        self.intercept_ = shown[:, -1] if lifted else np.zeros(shown.shape[0])
         self.result_ = result
         self.mistakes_ = result.mistakes
         self.n_passes_ = result.passes

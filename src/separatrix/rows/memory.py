@@ -14,9 +14,12 @@ from scipy import sparse
 from .. import loops
 from ..errors import InputError, NumericOverflowError
 from . import threads
+from .mapped import relax
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+GATHERED = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +94,13 @@ class Rows:
 
     def offer_norms(self, norms: Floats) -> None:
         """Take squared norms that a pass measured on its way, if it measured every row and all are finite."""
-        if np.all((norms >= 0.0) & (norms < np.inf)):
+        if norms.min(initial=0.0) >= 0.0 and norms.max(initial=0.0) < np.inf:
             vars(self)["squared_norms"] = norms
+
+    @property
+    def matrix(self) -> Any:
+        """The matrix itself: an array, or CSR."""
+        return self.storage.values if isinstance(self.storage, loops.DenseRows) else self._csr()
 
     def _csr(self) -> Any:
         storage = self.storage
@@ -102,7 +110,8 @@ class Rows:
     @cached_property
     def radius(self) -> float:
         """R: the largest norm of a lifted row that counts."""
-        return float(np.sqrt(self.squared_norms[self.order].max(initial=0.0)))
+        norms = self.squared_norms if self.order.size == self.n_rows else self.squared_norms[self.order]
+        return float(np.sqrt(norms.max(initial=0.0)))
 
     @cached_property
     def integral(self) -> bool:
@@ -137,7 +146,7 @@ class Rows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
         if isinstance(storage, loops.DenseRows):
-            values = np.ascontiguousarray(storage.values[indices])
+            values = _gathered(storage.values, indices)
             taken: Any = loops.DenseRows(values, storage.labels[indices], storage.lift)
         else:
             part = self._csr()[indices]
@@ -195,6 +204,16 @@ class Rows:
             f"Row {row} of X is too large: the square of its norm is beyond float64. "
             "Scale the columns first, for example with sklearn.preprocessing.StandardScaler."
         )
+
+
+def _gathered(values: NDArray[Any], indices: Ints) -> NDArray[Any]:
+    """Copy some rows, a few at a time: rows of a file are brought in with their neighbours."""
+    found = np.empty((len(indices), values.shape[1]), dtype=values.dtype)
+    for start in range(0, len(indices), GATHERED):
+        part = slice(start, start + GATHERED)
+        found[part] = values[indices[part]]
+        relax()
+    return found
 
 
 def as_rows(

@@ -8,10 +8,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from .mapped import relax
+
 T = TypeVar("T")
 
 # Below this many numbers to read, handing work to a thread costs more than it saves.
 WORTH_A_THREAD = 1 << 17
+# No piece of work reads more numbers than this, so that data in files larger than memory are let go in time.
+MOST_AT_ONCE = 1 << 20
 
 _pool: ThreadPoolExecutor | None = None
 
@@ -34,14 +38,21 @@ def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
 
 def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
     """Run a task once for each tuple of arguments, the last one in this thread."""
-    others = [submit(task, *each) for each in arguments[:-1]]
-    own = task(*arguments[-1])
+    others = [submit(_relaxed, task, *each) for each in arguments[:-1]]
+    own = _relaxed(task, *arguments[-1])
     return [*(other.result() for other in others), own]
 
 
+def _relaxed(task: Callable[..., T], *arguments: Any) -> T:
+    found = task(*arguments)
+    relax()
+    return found
+
+
 def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
-    """Cut ``length`` rows, ``numbers`` numbers in all, into one range for each thread worth using."""
-    parts = max(1, min(n_threads(), numbers // WORTH_A_THREAD, length))
+    """Cut ``length`` rows, ``numbers`` numbers in all, into a range for each thread worth using, or more."""
+    parts = max(n_threads(), -(-numbers // MOST_AT_ONCE))
+    parts = max(1, min(parts, numbers // WORTH_A_THREAD, length))
     edges = [length * part // parts for part in range(parts + 1)]
     return list(itertools.pairwise(edges))
 
