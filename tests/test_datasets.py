@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix import datasets
-from separatrix.datasets import make_multiclass, make_overlapping, make_rings, make_separable, make_xor
+from separatrix.datasets import (
+    make_checkerboard,
+    make_multiclass,
+    make_overlapping,
+    make_rings,
+    make_separable,
+    make_spirals,
+    make_xor,
+)
 
 EPS = Fraction(1, 2**52)
 
@@ -428,6 +436,32 @@ def test_many_classes_fit_in_a_plane(n_classes, seed):
     assert min(exact_leads(problem)) >= Fraction(1e-5)
 
 
+# Spirals and checkerboards
+
+
+@law(n_rows=st.integers(4, 40), turns=st.floats(2, 20), seed=seeds)
+def test_a_row_of_one_arm_is_the_middle_of_two_of_the_other(n_rows, turns, seed):
+    problem = make_spirals(n_rows, turns=turns, random_state=seed)
+    lifted = np.column_stack([problem.X, np.ones(n_rows)])[problem.witness_rows]
+    assert not ((problem.witness_weights * problem.y[problem.witness_rows]) @ lifted).any()
+    assert abs(int(problem.y.sum())) <= 1
+    # on its arm, a row at radius r has the angle 2 pi (r - 1/2), on the other half a turn more
+    radius = np.hypot(*problem.X.T)
+    angle = np.arctan2(*(problem.X * problem.y[:, None]).T[::-1]) / (2 * np.pi)
+    assert np.allclose((radius - 0.5 - angle + 0.5) % 1.0, 0.5, atol=1e-9)
+
+
+@law(n_rows=st.integers(4, 40), squares=st.integers(2, 5), gap=st.floats(0, 0.9), seed=seeds)
+def test_neighbouring_squares_have_other_labels_and_keep_apart(n_rows, squares, gap, seed):
+    problem = make_checkerboard(n_rows, squares, gap=gap, random_state=seed)
+    lifted = np.column_stack([problem.X, np.ones(n_rows)])[problem.witness_rows]
+    assert not ((problem.witness_weights * problem.y[problem.witness_rows]) @ lifted).any()
+    assert (problem.X >= 0).all()
+    assert problem.X.max() <= squares
+    edge = np.abs(problem.X - np.rint(problem.X)).min()
+    assert edge >= gap / 2 - 1e-12
+
+
 # All of them
 
 MAKERS = {
@@ -437,6 +471,8 @@ MAKERS = {
     "sparse overlapping": lambda seed: make_overlapping(20, 30, sparse=True, random_state=seed),
     "xor": lambda seed: make_xor(20, random_state=seed),
     "rings": lambda seed: make_rings(20, random_state=seed),
+    "spirals": lambda seed: make_spirals(20, random_state=seed),
+    "checkerboard": lambda seed: make_checkerboard(20, random_state=seed),
     "multiclass": lambda seed: make_multiclass(20, 3, 4, random_state=seed),
     "sparse multiclass": lambda seed: make_multiclass(20, 30, 4, sparse=True, random_state=seed),
 }
@@ -522,6 +558,10 @@ def test_a_problem_is_frozen_and_prints_on_one_line(make):
         (lambda: make_xor(3), r"n_rows is 3; it must be at least 4"),
         (lambda: make_xor(noise=1.0), r"noise is 1;.*below 1"),
         (lambda: make_rings(3), r"n_rows is 3"),
+        (lambda: make_spirals(3), r"n_rows is 3"),
+        (lambda: make_spirals(turns=1.0), r"turns is 1;.*from 2 to 20"),
+        (lambda: make_checkerboard(squares=1), r"squares is 1"),
+        (lambda: make_checkerboard(gap=1.0), r"gap is 1;"),
         (lambda: make_rings(gap=0.0), r"gap is 0"),
         (lambda: make_rings(inner=1.0, gap=1e-12), r"gap is 1e-12.*Raise gap"),
         (lambda: make_rings(inner=-1.0), r"inner is -1"),

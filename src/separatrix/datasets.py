@@ -20,16 +20,20 @@ from scipy.sparse import csr_array
 from .errors import InputError
 
 __all__ = [
+    "Checkerboard",
     "Multiclass",
     "Overlapping",
     "Problem",
     "Rings",
     "Separable",
+    "Spirals",
     "Xor",
+    "make_checkerboard",
     "make_multiclass",
     "make_overlapping",
     "make_rings",
     "make_separable",
+    "make_spirals",
     "make_xor",
 ]
 
@@ -173,6 +177,44 @@ class Rings(Problem):
     outer: float
     gap: float
     tight_rows: Ints
+    witness_rows: Ints
+    witness_weights: Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Spirals(Problem):
+    """Two arms of a spiral, each the other one mirrored at the origin.
+
+    Attributes
+    ----------
+    turns : float
+        How often each arm goes around the origin.
+    witness_rows, witness_weights : ndarray of int64
+        The proof that no plane separates the rows, as in :class:`Overlapping`: a row of one arm is the middle
+        of two rows of the other.
+    """
+
+    turns: float
+    witness_rows: Ints
+    witness_weights: Ints
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Checkerboard(Problem):
+    """Squares of side one whose labels alternate.
+
+    Attributes
+    ----------
+    squares : int
+        Squares along a side.
+    gap : float
+        The distance between the rows of neighbouring squares is at least this.
+    witness_rows, witness_weights : ndarray of int64
+        The middles of four squares that prove that no plane separates the rows, as in :class:`Overlapping`.
+    """
+
+    squares: int
+    gap: float
     witness_rows: Ints
     witness_weights: Ints
 
@@ -515,6 +557,95 @@ def make_rings(
         witness_rows=on_axis[[0, 2, 3]],
         witness_weights=np.array([2, 1, 1], dtype=np.int64),
     )
+
+
+def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = None) -> Spirals:
+    """Wind two classes around each other: any polynomial that separates them needs a high degree.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4; half of them on each arm.
+    turns : float
+        At least 2 and at most 20: how often each arm goes around the origin. The arms are half a unit apart.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Spirals
+
+    Notes
+    -----
+    The arms are ``r = 1/2 + angle / (2 pi)`` and its mirror image. They cross the positive first axis in
+    turn, half a unit apart, so that 3/2, 2 and 5/2 belong to one arm, the other, and the first again: three
+    rows put there prove that no plane separates the arms.
+
+    Examples
+    --------
+    >>> from separatrix.datasets import make_spirals
+    >>> problem = make_spirals(100, random_state=0)
+    >>> problem.X[problem.witness_rows].tolist(), problem.y[problem.witness_rows].tolist()
+    ([[1.5, 0.0], [2.5, 0.0], [2.0, 0.0]], [1, 1, -1])
+    """
+    _check_count("n_rows", n_rows, 4, "three rows on an axis prove the answer")
+    if not 2.0 <= turns <= 20.0:
+        raise InputError(
+            f"turns is {turns:g}; with fewer than 2 nothing proves that no plane separates the arms, with "
+            "more than 20 the rows are too far apart to show a spiral. Give a number from 2 to 20."
+        )
+    rng = np.random.default_rng(random_state)
+    y = _balanced_signs(n_rows, rng)
+    share = rng.random(n_rows)
+    radius = 0.5 + turns * share
+    angle = 2 * np.pi * turns * share
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) * y[:, np.newaxis]
+    positive, negative = np.flatnonzero(y == 1), np.flatnonzero(y == -1)
+    witness = np.array([positive[0], positive[1], negative[0]])
+    X[witness] = [[1.5, 0.0], [2.5, 0.0], [2.0, 0.0]]
+    return Spirals(X, y, float(turns), witness, np.array([1, 1, 2]))
+
+
+def make_checkerboard(
+    n_rows: int = 200, squares: int = 3, *, gap: float = 0.2, random_state: Seed = None
+) -> Checkerboard:
+    """Put alternating labels on the squares of a board.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4. The first four rows are the middles of four squares around a corner.
+    squares : int
+        Squares along a side, at least 2.
+    gap : float
+        How far, at least, the rows of neighbouring squares are apart; at least 0 and below 1.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Checkerboard
+
+    Examples
+    --------
+    >>> from separatrix.datasets import make_checkerboard
+    >>> problem = make_checkerboard(100, random_state=0)
+    >>> bool((problem.y == 1 - 2 * (np.floor(problem.X).sum(axis=1) % 2)).all())
+    True
+    """
+    _check_count("n_rows", n_rows, 4, "four squares prove the answer")
+    _check_count("squares", squares, 2, "labels alternate from two squares on")
+    if not 0 <= gap < 1:
+        raise InputError(
+            f"gap is {gap:g}; squares of side one have no room for it. Give a number of at least 0 and "
+            "below 1."
+        )
+    rng = np.random.default_rng(random_state)
+    corners = rng.integers(squares, size=(n_rows, 2)).astype(np.float64)
+    corners[:4] = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    inside = rng.uniform(gap / 2, 1 - gap / 2, (n_rows, 2))
+    inside[:4] = 0.5
+    y = 1 - 2 * (corners.sum(axis=1).astype(np.int64) % 2)
+    ones = np.ones(4, dtype=np.int64)
+    return Checkerboard(corners + inside, y, int(squares), float(gap), np.arange(4), ones)
 
 
 def make_multiclass(

@@ -1,0 +1,325 @@
+"""What every kernel does, and the matrix products that it is evaluated from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from numbers import Real
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import notebook
+from ..errors import InputError, InputTypeError, NumericOverflowError
+from ..features import exponent_table, monomials, multinomials, require_room, scale_columns
+
+Floats = NDArray[np.float64]
+
+STRIP = 1 << 15  # numbers mapped at a time: they stay in the cache
+SPARSE_STRIP = 1 << 22  # numbers of a sparse product at a time
+EPS = 2.0**-52  # twice the unit of rounding
+
+
+class Kernel:
+    """A function of two rows that is an inner product of their images.
+
+    Kernels are immutable and can be compared, hashed, printed as their formula, added, multiplied,
+    scaled by a number and warped by a function. They are called with one or two matrices for the Gram
+    matrix, as scikit-learn's estimators do, or with two vectors for one value, as its ``metric`` callables.
+    """
+
+    n_terms = 0
+
+    def __call__(self, X: Any, Y: Any = None) -> Any:
+        """K of every row of X with every row of Y (of X, if Y is None); a number for two vectors."""
+        if Y is not None and np.ndim(X) == 1 and np.ndim(Y) == 1:
+            return float(self.block(np.atleast_2d(X), np.atleast_2d(Y))[0, 0])
+        X = as_matrix(X)
+        return self.block(X, X if Y is None else Y)
+
+    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+        """K of every row of X with every row of Y, dense or CSR, in float32 or float64.
+
+        Parameters
+        ----------
+        X, Y : array or CSR matrix of shapes (n, d) and (m, d)
+        dtype : float32 or float64
+        out : ndarray of shape (n, m), optional
+            Where to put the result. Nothing else of this size is made.
+
+        Returns
+        -------
+        ndarray of shape (n, m)
+        """
+        X, Y = as_matrix(X), as_matrix(Y)
+        out = inner_products(X, Y, dtype=dtype, out=out)
+        right = self.row_terms(Y)
+        return self.from_products(out, right if Y is X else self.row_terms(X), right)
+
+    def row_terms(self, X: Any) -> Floats:
+        """What the kernel needs to know of each row besides inner products: shape (n_terms, n).
+
+        To be computed once for rows that are used again and again, and passed to `from_products`.
+        """
+        return np.zeros((0, X.shape[0]))
+
+    def from_products(self, products: NDArray[Any], left: Floats, right: Floats) -> NDArray[Any]:
+        """Turn inner products <x_i, y_j> into K(x_i, y_j), in place.
+
+        Parameters
+        ----------
+        products : ndarray of shape (n, m)
+            Overwritten.
+        left, right : ndarray of shape (n_terms, n) and (n_terms, m)
+            The `row_terms` of either side.
+        """
+        dtype = products.dtype
+        left = left.astype(dtype, copy=False)[:, :, None]
+        right = right.astype(dtype, copy=False)[:, None, :]
+        step = max(1, STRIP // max(1, products.shape[1]))
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            for start in range(0, products.shape[0], step):
+                strip = products[start : start + step]
+                self._map(strip, left[:, start : start + step], right)
+                self._finite(strip)
+        return products
+
+    def diagonal(self, X: Any) -> Floats:
+        """K(x_i, x_i) for every row, without the matrix."""
+        X = as_matrix(X)
+        terms, values = self.row_terms(X), squared_norms(X)
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
+            self._map(values, terms, terms)
+        return self._finite(values)
+
+    def anchors(self, X: Any, indices: Any) -> Any:
+        """Rows of X as `block` takes them on its right side: what a kernel expansion has to keep."""
+        return X[indices]
+
+    @property
+    def series(self) -> tuple[float, ...] | None:
+        """The coefficients a_j >= 0 where K(x, x') = sum_j a_j <x, x'>^j is a polynomial, else None.
+
+        The feature space is then spanned by the monomials of the degrees j with a_j > 0.
+        """
+        return None
+
+    @property
+    def degrees(self) -> tuple[int, ...] | None:
+        """The degrees of the monomials that span the feature space, where there are finitely many."""
+        return None if self.series is None else tuple(j for j, a in enumerate(self.series) if a > 0.0)
+
+    def feature_map(self, X: Any) -> Any:
+        """phi(X), with phi(X) @ phi(Y).T equal to K(X, Y) up to rounding; refused where it is not finite.
+
+        Examples
+        --------
+        >>> import separatrix as sx
+        >>> sx.kernels.Polynomial(degree=2).feature_map([[3.0]])
+        array([[1.        , 4.24264069, 9.        ]])
+        """
+        X, degrees = as_matrix(X), self.degrees
+        if degrees is None:
+            raise InputError(
+                f"The feature space of {self} has no finite map. Use the kernel itself, for example in "
+                "sx.KernelPerceptron(kernel=...) or sx.MaxMargin(kernel=...)."
+            )
+        if not degrees:
+            return np.zeros((X.shape[0], 1))
+        require_room(X.shape, degrees)
+        series = self.series or ()
+        weights = [series[j] * multinomials(exponent_table(X.shape[1], j)) for j in degrees]
+        mapped = monomials(X.astype(np.float64, copy=False), degrees)
+        return scale_columns(mapped, np.sqrt(np.concatenate(weights)))
+
+    def scaled(self, c: float) -> Kernel:
+        """The kernel times c, for c >= 0."""
+        c = real_number("scale", c)
+        if c < 0.0:
+            raise InputError(
+                f"A kernel times {c:g} is not positive semidefinite: K(x, x) would be negative. "
+                "Scale by 0 or more."
+            )
+        return algebra.Scaled(self, c)
+
+    def warped(self, f: Callable[[Any], Any]) -> Kernel:
+        """f(x) f(x') K(x, x'), for a function from rows, shape (n, d), to n numbers."""
+        if not callable(f):
+            raise InputTypeError(
+                f"warped needs a function from rows, shape (n, d), to n numbers. Got {f!r} instead."
+            )
+        return algebra.Warped(self, f)
+
+    def __add__(self, other: object) -> Kernel:
+        if isinstance(other, Kernel):
+            return algebra.joined(algebra.Sum, self, other)
+        return NotImplemented
+
+    def __radd__(self, other: object) -> Kernel:
+        if other == 0 and isinstance(other, int):  # so that the builtin sum() works
+            return self
+        return NotImplemented
+
+    def __mul__(self, other: object) -> Kernel:
+        if isinstance(other, Kernel):
+            return algebra.joined(algebra.Product, self, other)
+        if isinstance(other, Real):
+            return self.scaled(float(other))
+        return NotImplemented
+
+    def __rmul__(self, other: object) -> Kernel:
+        return self.__mul__(other)
+
+    def __sub__(self, other: object) -> NoReturn:
+        raise InputError(
+            "The difference of two kernels is not a kernel: its Gram matrices need not be positive "
+            "semidefinite. Sums, products and non-negative multiples are."
+        )
+
+    __rsub__ = __sub__
+
+    def __neg__(self) -> NoReturn:
+        raise InputError("A negative kernel is not positive semidefinite: K(x, x) would be negative.")
+
+    def join(self) -> None:
+        """Agree to be a part of another kernel; a kernel that cannot says why."""
+
+    @property
+    def by_products(self) -> bool:
+        """Whether K(x, x') follows from <x, x'> and the row terms of either side."""
+        return True
+
+    @property
+    def strict(self) -> bool:
+        """Whether a theorem says that the Gram matrix of rows that differ is positive definite.
+
+        Such a kernel separates any labels of rows that differ. A sum with a strict member is strict; so is a
+        product of one with kernels of positive diagonal (Schur's product theorem).
+        """
+        return False
+
+    @property
+    def positive_diagonal(self) -> bool:
+        """Whether K(x, x) > 0 for every row, that of zeros included."""
+        return self.series is not None and self.series[0] > 0.0
+
+    def _repr_html_(self) -> str:
+        degrees = self.degrees
+        span = "no finite map is known"
+        if degrees is not None:
+            listed = ", ".join(map(str, degrees[:6])) + (f" ... {degrees[-1]}" if len(degrees) > 6 else "")
+            span = f"spanned by the monomials of degree {listed}"
+        facts = [("kernel", type(self).__name__), ("feature space", span)]
+        if self.strict:
+            facts.append(("separates", "any labels of rows that differ"))
+        return notebook.card(f"K(x, x') = {self}", facts)
+
+    def rounding(self, X: Any) -> tuple[float, float]:
+        """Bounds of |K| and of its rounding error in float64, for any two of the rows.
+
+        Inner products obey ``|error| <= n eps |x| |x'|`` in any order of summation (Higham 2002, section
+        3.1); what follows is first-order error analysis with every constant doubled or more.
+        """
+        X = as_matrix(X)
+        size = float(squared_norms(X).max(initial=0.0))
+        return self._spread(X, size, (X.shape[1] + 8) * EPS * size)
+
+    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
+        """From bounds of |<x, x'>| and its error to bounds of |K| and its error."""
+        raise NotImplementedError
+
+    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """Map inner products in place; ``left[k]`` and ``right[k]`` are the k-th terms, made to broadcast."""
+        raise NotImplementedError
+
+    def _finite(self, values: NDArray[Any]) -> NDArray[Any]:
+        # one sum settles most cases in one reading; a sum that overflows settles nothing
+        if not isfinite(values.sum()) and not np.isfinite(values).all():
+            raise NumericOverflowError(
+                f"The kernel {self} leaves the range of {values.dtype} on these rows. Scale the columns "
+                "first, for example with sklearn.preprocessing.MaxAbsScaler."
+            )
+        return values
+
+
+def as_matrix(X: Any) -> Any:
+    """Rows as a 2-D array or CSR matrix of real numbers; what is one already is not copied."""
+    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(f"Rows must be a matrix of shape (rows, columns). Got shape {X.shape} instead.")
+    if X.dtype.kind not in "biuf":
+        raise InputTypeError(f"Rows must be real numbers. Got an array of {X.dtype} instead.")
+    return X
+
+
+def squared_norms(X: Any) -> Floats:
+    """|x_i|^2 for every row, in float64."""
+    if sparse.issparse(X):
+        X = X.astype(np.float64)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    X = X.astype(np.float64, copy=False)
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def inner_products(X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+    """<x_i, y_j> for all pairs of rows, dense or CSR, in float32 or float64."""
+    same_width(X, Y)
+    dtype, shape = float_type(dtype), (X.shape[0], Y.shape[0])
+    if out is None:
+        out = np.empty(shape, dtype=dtype)
+    elif out.shape != shape or out.dtype != dtype:
+        raise InputError(
+            f"out must have shape {shape} and type {dtype}. Got {out.shape} and {out.dtype} instead."
+        )
+    left = X.astype(dtype, copy=False)
+    right = left if Y is X else Y.astype(dtype, copy=False)
+    if not sparse.issparse(left) and not sparse.issparse(right):
+        return np.asarray(np.matmul(left, right.T, out=out))
+    if sparse.issparse(left) and not sparse.issparse(right):
+        out[...] = left @ right.T
+        return np.asarray(out)
+    step = max(1, SPARSE_STRIP // max(1, shape[1]))
+    for start in range(0, shape[0], step):
+        part = left[start : start + step]
+        out[start : start + step] = (
+            (part @ right.T).toarray() if sparse.issparse(part) else (right @ part.T).T
+        )
+    return np.asarray(out)
+
+
+def same_width(X: Any, Y: Any) -> None:
+    """Refuse rows of two widths."""
+    if X.shape[1] != Y.shape[1]:
+        raise InputError(
+            f"The rows have {X.shape[1]} columns on one side and {Y.shape[1]} on the other; a kernel "
+            "compares rows of one width."
+        )
+
+
+def float_type(dtype: Any) -> np.dtype[Any]:
+    """The types that kernels are evaluated in."""
+    found: np.dtype[Any] = np.dtype(dtype)
+    if found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        raise InputTypeError(f"Kernels are evaluated in float32 or float64. Got {found} instead.")
+    return found
+
+
+def real_number(what: str, value: Any) -> float:
+    """A parameter that must be a finite number."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise InputTypeError(f"The {what} of a kernel must be a number. Got {value!r} instead.")
+    if not isfinite(value):
+        raise InputError(f"The {what} of a kernel must be finite. Got {value!r} instead.")
+    return float(value)
+
+
+def function_name(function: Any) -> str:
+    """What to call a function in a formula."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return "f" if name == "<lambda>" else name
+
+
+# What kernels are combined into; imported last, as it is made of kernels.
+from . import algebra  # noqa: E402

@@ -1,0 +1,199 @@
+"""Kernels that a user hands over: functions of two matrices, and Gram matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import InputError, InputTypeError
+from .base import SPARSE_STRIP, Floats, Kernel, as_matrix, float_type, function_name, same_width
+from .simple import Gaussian, Geometric, Linear, Polynomial
+
+
+@dataclass(frozen=True)
+class Custom(Kernel):
+    """A user's own function of two matrices, shapes (n, d) and (m, d), to their Gram matrix, shape (n, m).
+
+    Nothing makes it legal: ask `check_legal`.
+    """
+
+    function: Callable[[Any, Any], Any]
+
+    def __str__(self) -> str:
+        return f"{function_name(self.function)}(x, x')"
+
+    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+        """The function's own values, checked for shape and for numbers that are not finite."""
+        X, Y = as_matrix(X), as_matrix(Y)
+        same_width(X, Y)
+        values = np.asarray(self.function(X, Y))
+        shape = (X.shape[0], Y.shape[0])
+        if values.shape != shape:
+            raise InputError(
+                f"The kernel {self} returned shape {values.shape} for matrices of shapes {X.shape} and "
+                f"{Y.shape}; {shape} is needed, a number for each pair of rows. For a function f of two "
+                "vectors pass lambda X, Y: sklearn.metrics.pairwise.pairwise_kernels(X, Y, metric=f)."
+            )
+        if values.dtype.kind not in "biuf":
+            raise InputTypeError(f"The kernel {self} returned {values.dtype}; real numbers are needed.")
+        bad = np.argwhere(~np.isfinite(values))
+        if bad.size:
+            i, j = bad[0].tolist()
+            raise InputError(
+                f"The kernel {self} returned {values[i, j]} for rows {i} and {j}, and {len(bad)} values "
+                "that are not finite in all. Every value must be finite; look at the function and its input."
+            )
+        if out is None:
+            return values.astype(float_type(dtype), copy=False)
+        out[...] = values
+        return np.asarray(out)
+
+    def diagonal(self, X: Any) -> Floats:
+        """K(x_i, x_i) for every row, from small blocks on the diagonal."""
+        X, size = as_matrix(X), 16
+        parts = [X[start : start + size] for start in range(0, X.shape[0], size)]
+        return np.concatenate([np.zeros(0), *(np.diagonal(self.block(part, part)) for part in parts)])
+
+    @property
+    def by_products(self) -> bool:
+        """The function is asked for every pair."""
+        return False
+
+    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
+        # what the function returns is what the kernel is; of a legal one, no value exceeds the diagonal
+        return float(np.abs(self.diagonal(X)).max(initial=0.0)), 0.0
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The rows of X are rows of a Gram matrix: ``X[i, j]`` is K of row i with training row j.
+
+    In `block` the right side is an array of indices of training rows.
+    """
+
+    def __str__(self) -> str:
+        return "precomputed"
+
+    def __call__(self, X: Any, Y: Any = None) -> Any:
+        """The matrix itself."""
+        X = as_matrix(X)
+        return self.block(X, np.arange(X.shape[1]) if Y is None else Y)
+
+    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
+        """Pick the columns of the training rows Y."""
+        X = as_matrix(X)
+        part = X[:, np.asarray(Y, dtype=np.int64)]
+        part = part.toarray() if sparse.issparse(part) else part
+        if out is None:
+            return np.asarray(part, dtype=float_type(dtype))
+        out[...] = part
+        return np.asarray(out)
+
+    def diagonal(self, X: Any) -> Floats:
+        """The diagonal of the square matrix."""
+        return np.array(check_gram(X).diagonal(), dtype=np.float64)
+
+    def anchors(self, X: Any, indices: Any) -> Any:
+        """The indices themselves: a row of a Gram matrix is known by its number."""
+        return np.asarray(indices, dtype=np.int64)
+
+    @property
+    def by_products(self) -> bool:
+        """There are no rows to multiply."""
+        return False
+
+    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
+        return float(np.abs(self.diagonal(X)).max(initial=0.0)), 0.0
+
+    def join(self) -> NoReturn:
+        """Refuse to be part of another kernel."""
+        raise InputError(
+            "A precomputed Gram matrix cannot be combined with other kernels here. Combine the matrices "
+            "themselves, and pass the result as precomputed."
+        )
+
+    def scaled(self, c: float) -> Kernel:
+        """Refused: scale the matrix."""
+        self.join()
+
+    def warped(self, f: Callable[[Any], Any]) -> Kernel:
+        """Refused: warp the matrix."""
+        self.join()
+
+
+NAMES: dict[str, type[Kernel]] = {
+    "linear": Linear,
+    "poly": Polynomial,
+    "polynomial": Polynomial,
+    "rbf": Gaussian,
+    "gaussian": Gaussian,
+    "geometric": Geometric,
+    "precomputed": Precomputed,
+}
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """A kernel from its name, from a function of two matrices, or as it is.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        "linear", "poly" (degree 3, c = 1), "rbf" (c = 1), "geometric" (degree 3) or "precomputed"; a
+        kernel; or a function that returns a Gram matrix of shape (n, m) for matrices of shapes (n, d)
+        and (m, d).
+
+    Examples
+    --------
+    >>> as_kernel("rbf")
+    Gaussian(c=1.0)
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        if kernel not in NAMES:
+            raise InputError(f"There is no kernel named {kernel!r}. The names are: {', '.join(NAMES)}.")
+        return NAMES[kernel]()
+    if isinstance(kernel, type) and issubclass(kernel, Kernel):
+        raise InputTypeError(
+            f"{kernel.__name__} is a class of kernels; pass one of them: {kernel.__name__}()."
+        )
+    if callable(kernel):
+        return Custom(kernel)
+    raise InputTypeError(
+        f"A kernel must be a name ({', '.join(NAMES)}), a kernel of sx.kernels, or a function of two "
+        f"matrices. Got {kernel!r} instead."
+    )
+
+
+def check_gram(matrix: Any) -> Any:
+    """A precomputed Gram matrix, if it is square, symmetric up to rounding and finite."""
+    K = as_matrix(matrix)
+    if K.shape[0] != K.shape[1]:
+        raise InputError(
+            f"A precomputed Gram matrix must be square, one row and one column for each training row. Got "
+            f"shape {K.shape} instead."
+        )
+    if sparse.issparse(K):
+        K = K.toarray()
+    scale = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
+    if not isfinite(scale):
+        raise InputError("The precomputed Gram matrix has values that are not finite.")
+    eps = np.finfo(K.dtype).eps if K.dtype.kind == "f" else 0.0
+    step = max(1, SPARSE_STRIP // max(1, K.shape[0]))
+    for start in range(0, K.shape[0], step):
+        differences = np.abs(
+            np.subtract(K[start : start + step], K[:, start : start + step].T, dtype=np.float64)
+        )
+        if differences.max(initial=0.0) > np.sqrt(eps) * scale:
+            i, j = np.unravel_index(int(differences.argmax()), differences.shape)
+            raise InputError(
+                f"A precomputed Gram matrix must be symmetric, but K[{start + i}, {j}] = {K[start + i, j]} "
+                f"and K[{j}, {start + i}] = {K[j, start + i]}. If rounding did this, pass (K + K.T) / 2."
+            )
+    return K

@@ -1,0 +1,328 @@
+"""Laws of kernels: the algebra, the evaluation, the maps, and what is refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.metrics.pairwise import pairwise_kernels
+from sklearn.svm import SVC
+
+import separatrix as sx
+from separatrix.errors import InputError, InputTypeError, NumericOverflowError
+from separatrix.kernels import (
+    Custom,
+    Gaussian,
+    Geometric,
+    Linear,
+    Polynomial,
+    Precomputed,
+    as_kernel,
+    check_gram,
+    check_legal,
+)
+
+
+def first_column(X):
+    values = X[:, [0]]
+    return np.asarray(values.toarray() if sparse.issparse(values) else values).ravel()
+
+
+def dot(X, Y):
+    return X @ Y.T
+
+
+positive = st.floats(0.1, 3.0)
+finite_maps = st.recursive(
+    st.one_of(
+        st.just(Linear()),
+        st.builds(Polynomial, st.integers(1, 3), st.floats(0.0, 2.0)),
+        st.builds(Geometric, st.integers(1, 3)),
+    ),
+    lambda inner: st.one_of(
+        st.builds(lambda a, b: a + b, inner, inner),
+        st.builds(lambda a, b: a * b, inner, inner),
+        st.builds(lambda a, c: a.scaled(c), inner, positive),
+        st.builds(lambda a: a.warped(first_column), inner),
+    ),
+    max_leaves=3,
+)
+kernels = st.one_of(
+    finite_maps,
+    st.builds(Gaussian, positive),
+    st.builds(lambda a, c: a + Gaussian(c), finite_maps, positive),
+    st.builds(lambda a, c: a * Gaussian(c), finite_maps, positive),
+)
+law = settings(max_examples=40, deadline=None)
+
+
+def two_matrices(seed, columns=3):
+    rng = np.random.default_rng(seed)
+    return rng.uniform(-1, 1, (7, columns)), rng.uniform(-1, 1, (5, columns))
+
+
+def naive(kernel, x, z):
+    """One value, from the formula, by recursion."""
+    name, t = type(kernel).__name__, float(sum(a * b for a, b in zip(x, z, strict=True)))
+    if name == "Linear":
+        return t
+    if name == "Polynomial":
+        return (kernel.c + t) ** kernel.degree
+    if name == "Gaussian":
+        return float(np.exp(-kernel.c * sum((a - b) ** 2 for a, b in zip(x, z, strict=True))))
+    if name == "Geometric":
+        return sum(t**j for j in range(kernel.degree + 1))
+    if name == "Sum":
+        return sum(naive(member, x, z) for member in kernel.members)
+    if name == "Product":
+        return float(np.prod([naive(member, x, z) for member in kernel.members]))
+    if name == "Scaled":
+        return kernel.c * naive(kernel.inner, x, z)
+    return x[0] * z[0] * naive(kernel.inner, x, z)  # warped by the first column
+
+
+@law
+@given(kernel=kernels, seed=st.integers(0, 10**6))
+def test_blocks_are_the_formula_value_by_value(kernel, seed):
+    X, Y = two_matrices(seed)
+    wanted = np.array([[naive(kernel, x, z) for z in Y] for x in X])
+    scale = 1.0 + np.abs(wanted).max()
+    assert np.allclose(kernel(X, Y), wanted, atol=1e-12 * scale)
+    assert np.allclose(kernel.diagonal(X), [naive(kernel, x, x) for x in X], atol=1e-10 * scale)
+    assert kernel(X[0], Y[0]) == pytest.approx(wanted[0, 0], abs=1e-12 * scale)
+    assert np.allclose(kernel.block(X, Y, dtype=np.float32), wanted, atol=1e-4 * scale)
+    for left in (X, sparse.csr_array(X)):
+        for right in (Y, sparse.csr_array(Y)):
+            assert np.allclose(kernel.block(left, right), wanted, atol=1e-12 * scale)
+    size, error = kernel.rounding(np.vstack([X, Y]))
+    assert np.abs(wanted).max() <= size * (1 + 1e-9)
+    assert np.abs(kernel(X, Y) - wanted).max() <= 10 * error + 1e-15
+
+
+@law
+@given(a=kernels, b=kernels, c=positive, seed=st.integers(0, 10**6))
+def test_the_gram_of_a_combination_is_the_combination_of_grams(a, b, c, seed):
+    X, Y = two_matrices(seed)
+    one, two = a(X, Y), b(X, Y)
+    scale = (1 + np.abs(one).max()) * (1 + np.abs(two).max())
+    assert np.allclose((a + b)(X, Y), one + two, atol=1e-13 * scale)
+    assert np.allclose((a * b)(X, Y), one * two, atol=1e-13 * scale)
+    assert np.allclose((c * a)(X, Y), c * one, atol=1e-13 * scale)
+    assert np.allclose((a * c)(X, Y), a.scaled(c)(X, Y), rtol=0)
+    warped = X[:, [0]] * one * Y[:, 0]
+    assert np.allclose(a.warped(first_column)(X, Y), warped, atol=1e-13 * scale)
+
+
+@law
+@given(kernel=kernels, seed=st.integers(0, 10**6))
+def test_gram_matrices_are_positive_semidefinite_to_rounding(kernel, seed):
+    X = two_matrices(seed)[0]
+    gram = kernel(X)
+    assert np.allclose(gram, gram.T, atol=1e-12 * np.abs(gram).max())
+    lowest = np.linalg.eigvalsh((gram + gram.T) / 2).min()
+    assert lowest >= -1e-12 * max(1.0, np.abs(gram).max())
+    assert check_legal(kernel, X).legal
+
+
+@law
+@given(kernel=finite_maps, seed=st.integers(0, 10**6))
+def test_the_feature_map_has_the_kernel_as_inner_product(kernel, seed):
+    X, Y = two_matrices(seed, columns=2)
+    wanted = kernel(X, Y)
+    mapped, other = kernel.feature_map(X), kernel.feature_map(Y)
+    assert np.allclose(mapped @ other.T, wanted, atol=1e-11 * (1 + np.abs(wanted).max()))
+    thin = kernel.feature_map(sparse.csr_array(X))
+    thin = thin.toarray() if sparse.issparse(thin) else thin
+    assert np.allclose(thin, mapped, atol=1e-11 * (1 + np.abs(mapped).max()))
+
+
+@law
+@given(degree=st.integers(1, 6), c=st.floats(0, 2), columns=st.integers(1, 4), seed=st.integers(0, 10**6))
+def test_the_feature_space_is_spanned_by_the_monomials_of_the_degrees_named(degree, c, columns, seed):
+    kernel = Polynomial(degree, c)
+    assert kernel.degrees == ((degree,) if c == 0 else tuple(j for j, a in enumerate(kernel.series) if a > 0))
+    X = two_matrices(seed, columns)[0]
+    count = sx.features.count_monomials(columns, kernel.degrees)
+    assert kernel.feature_map(X).shape == (7, count)
+
+
+@given(degree=st.integers(1, 20))
+def test_geometric_is_right_where_its_closed_form_is_singular(degree):
+    kernel = Geometric(degree)
+    assert kernel([1.0], [1.0]) == degree + 1
+    assert kernel([0.6, 0.8], [0.6, 0.8]) == pytest.approx(degree + 1, rel=1e-12)
+    assert kernel([1.0], [2.0]) == 2 ** (degree + 1) - 1
+    near = Fraction(1) + Fraction(2) ** -40
+    exact = float((near ** (degree + 1) - 1) / (near - 1))
+    assert kernel([1.0], [1.0 + 2.0**-40]) == pytest.approx(exact, rel=1e-13)
+
+
+@law
+@given(a=kernels, b=kernels)
+def test_equal_kernels_are_equal_and_hash_alike(a, b):
+    assert a + b == b + a
+    assert hash(a + b) == hash(b + a)
+    assert a * b == b * a
+    assert hash(a * b) == hash(b * a)
+    assert a + b != a * b
+    assert len({a, a, a.scaled(1.5)}) == 2
+    assert clone(a, safe=False) == a
+
+
+def test_parameters_tell_kernels_apart_and_cannot_be_changed():
+    assert Polynomial(2) == Polynomial(2, 1.0) != Polynomial(3)
+    assert Gaussian(1) == Gaussian(1.0) != Gaussian(2.0)
+    assert 2 * (3 * Linear()) == 6 * Linear()
+    assert sum([Linear(), Gaussian(), Linear()]) == Linear() + Linear() + Gaussian()
+    with pytest.raises(AttributeError):
+        Polynomial(2).degree = 3
+
+
+@pytest.mark.parametrize(
+    ("kernel", "formula"),
+    [
+        (Linear(), "<x, x'>"),
+        (Polynomial(3), "(1 + <x, x'>)^3"),
+        (Polynomial(3, 0), "<x, x'>^3"),
+        (Gaussian(0.5), "exp(-0.5 |x - x'|^2)"),
+        (Geometric(4), "sum_{j<=4} <x, x'>^j"),
+        (2 * (Linear() + Gaussian(1)), "2 * (<x, x'> + exp(-1 |x - x'|^2))"),
+        ((Linear() + Gaussian(1)) * Polynomial(2), "(<x, x'> + exp(-1 |x - x'|^2)) * (1 + <x, x'>)^2"),
+        (Linear().warped(first_column), "first_column(x) first_column(x') * <x, x'>"),
+        (as_kernel(dot), "dot(x, x')"),
+    ],
+)
+def test_a_kernel_prints_as_its_formula(kernel, formula):
+    assert str(kernel) == formula
+
+
+@pytest.mark.parametrize(
+    ("name", "kernel"),
+    [("linear", Linear()), ("poly", Polynomial(3)), ("rbf", Gaussian(1.0)), ("geometric", Geometric(3))],
+)
+def test_names_stand_for_kernels(name, kernel):
+    assert as_kernel(name) == kernel == as_kernel(kernel)
+
+
+def test_scikit_learn_takes_kernels_as_metrics_and_for_support_vector_machines():
+    X, Y = two_matrices(0)
+    kernel = Polynomial(2) + Gaussian(0.5)
+    assert np.allclose(pairwise_kernels(X, Y, metric=kernel), kernel(X, Y))
+    labels = np.arange(7) % 2
+    ours = SVC(kernel=kernel).fit(X, labels).decision_function(Y)
+    theirs = SVC(kernel="precomputed").fit(kernel(X), labels).decision_function(kernel(Y, X))
+    assert np.allclose(ours, theirs)
+
+
+def test_blocks_write_where_they_are_told():
+    X, Y = two_matrices(0)
+    out = np.empty((7, 5), dtype=np.float32)
+    kernel = 2 * Polynomial(3) + Gaussian(0.5)
+    assert kernel.block(X, Y, dtype=np.float32, out=out) is out
+    assert np.allclose(out, kernel(X, Y), rtol=1e-5)
+
+
+def test_precomputed_rows_are_picked_by_index():
+    X, Y = two_matrices(0)
+    gram, cross = Gaussian(1)(X), Gaussian(1)(Y, X)
+    kernel = as_kernel("precomputed")
+    anchors = kernel.anchors(gram, np.array([4, 1]))
+    assert np.array_equal(kernel.block(cross, anchors), cross[:, [4, 1]])
+    assert np.array_equal(kernel.diagonal(gram), gram.diagonal())
+    assert np.array_equal(kernel(gram), gram)
+
+
+@law
+@given(seed=st.integers(0, 10**6), size=st.integers(2, 12))
+def test_an_illegal_kernel_is_proved_illegal_in_exact_arithmetic(seed, size):
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(size, size))
+    gram = matrix + matrix.T
+    found = check_legal("precomputed", gram)
+    lowest = np.linalg.eigvalsh(gram).min()
+    assert found.smallest_eigenvalue == pytest.approx(lowest, abs=1e-12)
+    assert found.legal == (lowest >= 0)
+    if not found.legal:
+        exact = sum(
+            Fraction(a) * Fraction(b) * Fraction(gram[i, j])
+            for i, a in zip(found.rows, found.vector, strict=True)
+            for j, b in zip(found.rows, found.vector, strict=True)
+        )
+        assert exact == found.value < 0
+        assert found.value < -found.rounding
+
+
+def test_rounding_alone_makes_no_kernel_illegal():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    for kernel in (Linear(), Polynomial(2), Gaussian(0.01)):
+        found = check_legal(kernel, X)
+        assert found.legal, str(found)
+        assert abs(found.smallest_eigenvalue) < 1e-9
+
+
+def test_sigmoid_is_not_a_kernel():
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    found = check_legal(lambda X, Y: np.tanh(X @ Y.T - 1.0), X)
+    assert not found
+    assert "not legal" in str(found)
+
+
+NAN = np.full((3, 3), np.nan)
+BAD = [
+    (lambda: Linear() - Gaussian(), InputError, "difference of two kernels"),
+    (lambda: -Linear(), InputError, "negative kernel"),
+    (lambda: Linear().scaled(-1.0), InputError, "K\\(x, x\\) would be negative"),
+    (lambda: -2 * Linear(), InputError, "K\\(x, x\\) would be negative"),
+    (lambda: Linear().scaled(np.nan), InputError, "must be finite"),
+    (lambda: Linear().scaled("2"), InputTypeError, "must be a number"),
+    (lambda: Linear().warped(3), InputTypeError, "warped needs a function"),
+    (lambda: Linear().warped(lambda X: X)(np.eye(3)), InputError, "one number a row"),
+    (lambda: Linear().warped(lambda X: X[:, 0] / 0)(-np.ones((2, 1))), InputError, "-inf for row 0"),
+    (lambda: Polynomial(0), InputError, "whole number of 1 or more. Got 0"),
+    (lambda: Polynomial(2.5), InputError, "whole number of 1 or more. Got 2.5"),
+    (lambda: Geometric(0), InputError, "'degree' parameter of Geometric"),
+    (lambda: Geometric(1.5), InputError, "Got 1.5"),
+    (lambda: Polynomial(2, -1), InputError, "'c' parameter of Polynomial must be 0 or more"),
+    (lambda: Gaussian(-1), InputError, "'c' parameter of Gaussian must be above 0"),
+    (lambda: Gaussian(0), InputError, "above 0"),
+    (lambda: Gaussian(np.inf), InputError, "finite"),
+    (lambda: as_kernel("sigmoid"), InputError, "no kernel named 'sigmoid'. The names are"),
+    (lambda: as_kernel(Gaussian), InputTypeError, r"pass one of them: Gaussian\(\)"),
+    (lambda: as_kernel(3), InputTypeError, "Got 3 instead"),
+    (lambda: Custom(lambda X, Y: NAN)(np.eye(3)), InputError, "returned nan for rows 0 and 0, and 9 values"),
+    (lambda: Custom(lambda X, Y: 1.0)(np.eye(3)), InputError, r"shape \(\).*\(3, 3\) is needed"),
+    (lambda: Custom(lambda X, Y: X)(np.eye(3)[:2]), InputError, r"\(2, 2\) is needed"),
+    (lambda: Custom(lambda X, Y: dot(X, Y) * 1j)(np.eye(3)), InputTypeError, "real numbers"),
+    (lambda: Precomputed() + Linear(), InputError, "cannot be combined"),
+    (lambda: Precomputed().scaled(2), InputError, "cannot be combined"),
+    (lambda: check_gram(np.ones((2, 3))), InputError, r"must be square.*\(2, 3\)"),
+    (lambda: check_gram([[1.0, 2.0], [0.0, 1.0]]), InputError, r"symmetric, but K\[0, 1\] = 2.0"),
+    (lambda: check_gram([[1.0, np.nan], [np.nan, 1.0]]), InputError, "not finite"),
+    (lambda: Linear()(np.eye(3), np.eye(2)), InputError, "3 columns on one side and 2"),
+    (lambda: Linear()(np.ones(3)), InputError, "must be a matrix"),
+    (lambda: Linear()([["a"]]), InputTypeError, "real numbers"),
+    (lambda: Linear().block(np.eye(2), np.eye(2), dtype=int), InputTypeError, "float32 or float64"),
+    (lambda: Linear().block(np.eye(2), np.eye(2), out=np.eye(3)), InputError, "out must have shape"),
+    (lambda: Gaussian().feature_map(np.eye(2)), InputError, "no finite map"),
+    (lambda: Polynomial(5).feature_map(np.zeros((2, 784))), InputError, f"{comb(789, 5):,} columns"),
+    (lambda: Polynomial(9)(np.full((1, 1), 1e30)), NumericOverflowError, "leaves the range of float64"),
+    (lambda: check_legal("linear", np.zeros((5001, 1))), InputError, "5,000 rows are the most"),
+    (
+        lambda: check_legal(lambda X, Y: X + 0 * Y.T, np.array([[1.0, 1.0], [0.0, 1.0]])),
+        InputError,
+        "not symmetric",
+    ),
+]
+
+
+@pytest.mark.filterwarnings("ignore:divide by zero")
+@pytest.mark.parametrize(("wrong", "kind", "message"), BAD)
+def test_what_cannot_be_a_kernel_is_refused_with_the_reason(wrong, kind, message):
+    with pytest.raises(kind, match=message):
+        wrong()
