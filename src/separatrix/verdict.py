@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html
 import itertools
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any
@@ -14,22 +13,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import notebook
+from .algorithms.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from .certificates.bracket import margin_bracket
-from .certificates.claims import Certificate, Data, data_digest, read_data
+from .certificates.claims import Certificate, Data, read_data
+from .certificates.deadline import Deadline
+from .certificates.digest import start_digest
 from .certificates.infinite import infinite_coefficients
-from .certificates.prove import Judge, Outcome, prove
+from .certificates.mapped import PLAIN, as_mapped, count_columns
+from .certificates.prove import Judge, Outcome, prove, prove_conflict
 from .certificates.signed import SignedRows
-from .errors import InputError, LabelError, SeparationWarning
+from .errors import InputError, LabelError, NumericOverflowError, SeparationWarning
+from .features import monomial_name
+from .kernels import Kernel, Precomputed, as_kernel, check_gram
 
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
 SHOWN = 8  # rows or columns named in a summary
+SHOWN_PARTS = 20  # parts listed in a notebook
+MAP_COLUMNS = 5000  # the most columns of an explicit map that is asked for a proof
+MAP_NUMBERS = 1 << 25  # the most numbers of one
+MARGIN_GAP = 1e-3  # the relative width asked of a margin's bracket in a kernel's feature space
+MARGIN_STEPS = 2000
 
 MEANING = {
     "separable": "A hyperplane has every row strictly on its own side.",
     "quasi-separable": "No hyperplane separates all rows, but one has none on the wrong side.",
     "overlapping": "Every hyperplane has a row on the wrong side.",
     "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
-    "undecided": "Neither a separator nor a proof against one was found.",
+    "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
 }
 
 
@@ -42,13 +53,19 @@ class Verdict:
     status : {"separable", "quasi-separable", "overlapping", "inseparable", "undecided"}
         "inseparable" means: not separable, and the finer question was not asked or not settled.
     certificate : Certificate or None
-        The proof; None where the verdict is undecided or has parts.
+        The proof; None where the verdict is undecided, has parts, or rests on a theorem or on the margin's
+        bracket (see ``reason``), as it may with a kernel.
     margin : (float, float)
         Bounds of the best margin of the (lifted) rows: the largest smallest score of weights of length one.
+        With a kernel, in its feature space.
     strict_rows : ndarray of int64
         Rows that some plane, with no row on its wrong side, separates strictly.
     parts : dict
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
+    reason : str
+        With a kernel: what the verdict rests on.
+    conflict : bool
+        Whether identical rows with different labels prove it: no function of the rows separates those.
     """
 
     status: str
@@ -60,6 +77,8 @@ class Verdict:
     witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
     parts: dict[Any, Verdict] = field(default_factory=dict)
     features: Callable[[], dict[str, float]] = dict  # computed when first asked for
+    reason: str = ""
+    conflict: bool = False
 
     @property
     def separable(self) -> bool | None:
@@ -98,6 +117,8 @@ class Verdict:
         if self.parts:
             lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
             return "\n".join(lines)
+        if self.reason:
+            lines.append(f"  reason        {self.reason}")
         lower, upper = self.margin
         lines.append(f"  margin        between {lower:.6g} and {upper:.6g}")
         if self.witness:
@@ -116,13 +137,14 @@ class Verdict:
         return self.summary()
 
     def _repr_html_(self) -> str:
-        head, *rest = self.summary().split("\n")
-        cells = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(line[2:15].strip())}</th>"
-            f"<td style='text-align:left'>{html.escape(line[16:])}</td></tr>"
-            for line in rest
-        )
-        return f"<div><p><b>{html.escape(head)}</b></p><table>{cells}</table></div>"
+        head, *lines = self.summary().split("\n")
+        facts = [(line[2:15].strip(), line[16:]) for line in lines]
+        if self.parts:
+            parts = [(_key(key), part.status) for key, part in self.parts.items()]
+            facts = [("question", self.question), *parts[:SHOWN_PARTS]]
+            if len(parts) > SHOWN_PARTS:
+                facts.append(("and", f"{len(parts) - SHOWN_PARTS} more, see parts"))
+        return notebook.card(head, facts)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only, ready for JSON."""
@@ -130,6 +152,7 @@ class Verdict:
             "status": self.status,
             "separable": self.separable,
             "question": self.question,
+            "reason": self.reason,
             "margin": [float(bound).hex() for bound in self.margin],
             "witness_rows": [
                 {"row": row, "rival": None if rival < 0 else rival, "weight": hex(value)}
@@ -149,9 +172,12 @@ def separability(
     y: Any,
     *,
     quasi: bool = True,
+    kernel: Any = None,
     fit_intercept: bool = True,
     multiclass: str = "joint",
     sample_weight: Any = None,
+    time_limit: float = 600.0,
+    feature_names: Sequence[str] | None = None,
 ) -> Verdict:
     """Separate the classes, or prove that it cannot be done.
 
@@ -166,6 +192,11 @@ def separability(
         Class labels; the larger of two is the positive class.
     quasi : bool
         Where the classes are not separable, also find out whether they are quasi-separable or overlap.
+    kernel : str, Kernel or callable, optional
+        Ask in the feature space of a kernel, see `separatrix.kernels`. Where that is spanned by monomials
+        and not too large, the answer is exact, and the certificate speaks of those monomials. Otherwise it
+        rests on identical rows, on a theorem about the kernel, or on a margin that is positive with all
+        rounding counted in; or it is "undecided", with the bracket of the margin.
     fit_intercept : bool
         Planes anywhere (the rows are lifted by a coordinate of ones) or only through the origin.
     multiclass : {"joint", "one-vs-rest", "pairwise"}
@@ -173,6 +204,11 @@ def separability(
         rest; or each pair of classes.
     sample_weight : array of shape (rows,), optional
         Rows of weight zero are left out; other weights do not matter to the question.
+    time_limit : float
+        Seconds after which no further step is begun for a question. What was proved by then is returned: the
+        status is "undecided", or "inseparable" where only the finer question was left. May be infinite.
+    feature_names : sequence of str, optional
+        Names of the columns, where X has none.
 
     Returns
     -------
@@ -191,6 +227,13 @@ def separability(
     >>> {row: str(weight) for row, weight in verdict.witness_rows.items()}
     {0: '1/2', 1: '1/2', 2: '1/2', 3: '1/2'}
 
+    A product of the two columns is what is missing:
+
+    >>> from separatrix.kernels import Polynomial
+    >>> verdict = separability([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1], kernel=Polynomial(degree=2))
+    >>> verdict.status, verdict.certificate.degrees
+    ('separable', (1, 2))
+
     References
     ----------
     A. Albert and J. A. Anderson (1984). On the existence of maximum likelihood estimates in logistic
@@ -201,14 +244,26 @@ def separability(
             f"The 'multiclass' parameter of separability must be one of {', '.join(MULTICLASS)}. "
             f"Got {multiclass!r} instead."
         )
+    if not time_limit > 0:
+        raise InputError(
+            f"The 'time_limit' parameter of separability must be a positive number of seconds. "
+            f"Got {time_limit!r} instead."
+        )
     data = read_data(X, y)
+    if feature_names is not None:
+        if len(feature_names) != data.matrix.shape[1]:
+            raise InputError(
+                f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
+            )
+        data = replace(data, names=tuple(map(str, feature_names)))
     inside = _kept(sample_weight, data.codes)
     present = np.unique(data.codes[inside])
     if present.size < 2:
         raise LabelError(
             "The rows of positive weight have fewer than two classes; two are needed to separate anything."
         )
-    asked = _Asked(data, inside, fit_intercept, quasi)
+    chosen = None if kernel is None else as_kernel(kernel)
+    asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
     n_classes = len(data.classes)
     if n_classes == 2:
         return asked.answer("binary", ())
@@ -273,13 +328,25 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
 class _Asked:
     """One data set, asked one question after the other."""
 
-    def __init__(self, data: Data, inside: NDArray[np.bool_], lift: bool, quasi: bool) -> None:
-        self.data, self.inside, self.lift, self.quasi = data, inside, bool(lift), quasi
+    def __init__(
+        self,
+        data: Data,
+        inside: NDArray[np.bool_],
+        lift: bool,
+        quasi: bool,
+        kernel: Kernel | None,
+        time_limit: float,
+    ) -> None:
+        self.data, self.inside, self.lift, self.quasi, self.kernel = data, inside, bool(lift), quasi, kernel
+        self.time_limit = time_limit
+        if isinstance(kernel, Precomputed):
+            check_gram(data.matrix)
+        self.degrees = _exact_degrees(kernel, data.matrix.shape)
+        # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
+        constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
+        self.lifted = self.lift or (constant and self.degrees is not None)
         self.names = data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1]))
-
-    @cached_property
-    def digest(self) -> str:
-        return data_digest(self.data)
+        self.digest = start_digest(data)  # hashed while the search goes on
 
     def answer(self, question: str, chosen: tuple[int, ...]) -> Verdict:
         data, inside = self.data, self.inside
@@ -296,31 +363,82 @@ class _Asked:
             question=question,
             classes=data.classes,
             chosen=chosen,
-            lift=self.lift,
+            lift=self.lifted,
             excluded=tuple(np.flatnonzero(~self.inside).tolist()),
             n_rows=data.matrix.shape[0],
             n_columns=data.matrix.shape[1],
-            sha256=self.digest,
+            sha256="",
+            degrees=self.degrees or PLAIN,
         )
-        signed = SignedRows(data, positive, inside, self.lift)
         judge = Judge(template, data)
-        outcome = prove(signed, judge, quasi=self.quasi)
+        mapped = replace(data, matrix=as_mapped(data.matrix, template.degrees))
+        signed = SignedRows(mapped, positive, inside, self.lifted)
+        reason, deadline = "", Deadline.after(self.time_limit)
+        if self.kernel is None:
+            outcome = prove(signed, judge, quasi=self.quasi, deadline=deadline)
+            margin = margin_bracket(signed, outcome)
+        elif self.degrees is not None:
+            outcome = prove(signed, judge, quasi=self.quasi, deadline=deadline)
+            count = count_columns(data.matrix.shape[1], self.degrees) + self.lifted
+            reason = f"exact, by the {count:,} monomials that span the feature space of {self.kernel}"
+            margin = self._kernel_margin(signed, outcome.status)
+        else:
+            outcome, margin, reason = self._without_map(signed, judge)
         certificate = None
-        if outcome.status != "undecided":
-            certificate = judge.certificate(outcome.status, outcome.weights, outcome.multipliers)
+        if outcome.weights is not None or outcome.multipliers is not None:
+            certificate = replace(
+                judge.certificate(outcome.status, outcome.weights, outcome.multipliers), sha256=self.digest()
+            )
         return Verdict(
             status=outcome.status,
             certificate=certificate,
-            margin=margin_bracket(signed, outcome),
+            margin=margin,
             strict_rows=_strict_rows(signed, outcome),
             features=partial(infinite_coefficients, signed, outcome, self._coefficients(signed)),
             question=self._describe(question, chosen),
             n_rows=signed.order.size,
             witness=_witness(signed, outcome),
+            reason=reason,
+            conflict=outcome.witness is not None and signed.identical(outcome.witness.ids),
         )
 
+    def _without_map(self, signed: SignedRows, judge: Judge) -> tuple[Outcome, tuple[float, float], str]:
+        """Answer where no explicit map is at hand: identical rows, a theorem, or the margin's bracket."""
+        kernel = self.kernel
+        assert kernel is not None
+        outcome = prove_conflict(signed, judge)
+        if outcome is not None:
+            return outcome, (-_length(kernel, self.data.matrix), 0.0), "identical rows have different labels"
+        margin = self._kernel_margin(signed, "")
+        if margin[0] > 0.0:
+            return Outcome("separable"), margin, f"the margin in the feature space of {kernel} is positive"
+        if kernel.strict:
+            reason = f"Gram matrices of {kernel} on rows that differ are positive definite (Micchelli 1986)"
+            return Outcome("separable"), (0.0, margin[1]), reason
+        return Outcome("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
+
+    def _kernel_margin(self, signed: SignedRows, status: str) -> tuple[float, float]:
+        """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
+        kernel = self.kernel
+        assert kernel is not None
+        if status == "quasi-separable":
+            return 0.0, 0.0
+        if status in ("overlapping", "inseparable"):
+            return -_length(kernel, self.data.matrix), 0.0
+        if status == "separable" and not np.isfinite(_length(kernel, self.data.matrix)):
+            return 0.0, np.inf  # proved, though floats cannot hold the kernel's values
+        present, codes = np.unique(signed.labels[signed.order], return_inverse=True)
+        labels = np.zeros(signed.labels.size, dtype=np.int32)
+        labels[signed.order] = codes
+        rows = KernelRows(kernel, self.data.matrix, labels, present.size, signed.order, self.lift, free=False)
+        found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS)
+        lower, upper = certified_bracket(rows, found)
+        return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
+
     def _coefficients(self, signed: SignedRows) -> list[str]:
-        own = [*self.names, "(intercept)"] if self.lift else list(self.names)
+        columns = getattr(signed.data.matrix, "columns", None)
+        own = list(self.names) if columns is None else [monomial_name(each, self.names) for each in columns]
+        own += ["(intercept)"] if self.lifted else []
         if not signed.joint:
             return own
         return [f"{name} [{label}]" for label in self.data.classes[:-1] for name in own]
@@ -328,6 +446,8 @@ class _Asked:
     def _describe(self, question: str, chosen: Sequence[int]) -> str:
         classes = self.data.classes
         where = "with intercept" if self.lift else "through the origin"
+        if self.kernel is not None:
+            where += f", kernel {self.kernel}"
         named = {
             "binary": f"{classes[1]} against {classes[0]}" if len(classes) == 2 else "",
             "joint": f"{len(classes)} classes at once",
@@ -335,6 +455,29 @@ class _Asked:
             "pair": f"{classes[chosen[-1]]} against {classes[chosen[0]]}" if chosen else "",
         }
         return f"{named[question]}, {where}"
+
+
+def _exact_degrees(kernel: Kernel | None, shape: tuple[int, int]) -> tuple[int, ...] | None:
+    """The degrees of the monomials that a question is about; None where they are no proof's business."""
+    if kernel is None:
+        return PLAIN
+    degrees = kernel.degrees
+    if degrees is None:
+        return None
+    proper = tuple(degree for degree in degrees if degree)
+    if not proper:
+        raise InputError(f"The kernel {kernel} is the same for all rows; it can separate nothing.")
+    count = count_columns(shape[1], proper)
+    return proper if count <= MAP_COLUMNS and count * shape[0] <= MAP_NUMBERS else None
+
+
+def _length(kernel: Kernel, matrix: Any) -> float:
+    """A bound of the length of every signed row in feature space, lifted or not, of two classes or many."""
+    try:
+        square = float(kernel.diagonal(matrix).max(initial=0.0))
+    except NumericOverflowError:
+        return np.inf
+    return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
 
 
 def _kept(sample_weight: Any, codes: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -17,12 +17,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import CertificateError
-from .claims import Certificate, Data, Multipliers, Number, data_digest, read_data
+from ..rows.mapped import relax
+from .claims import Certificate, Data, Multipliers, Number, read_data
+from .digest import start_digest
+from .mapped import MappedMatrix, as_mapped
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK = 1 << 17  # numbers scored at a time: they and their magnitudes stay in the cache
+RELAXED = 8  # such blocks between two looks at the memory that a file larger than memory takes
 SUM_ROWS = 1 << 14  # rows summed at a time: limbs of 27 bits, times coarse ones of 12, stay below 2**53
 COARSE = 1 << 12
 
@@ -57,8 +61,9 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
     y : array of shape (rows,)
         Class labels.
     same_data : bool
-        Compare the certificate's SHA-256 with that of these data. Without it the proof is checked
-        for these data just as exactly, in a fraction of the time; only their identity is not.
+        Compare the certificate's SHA-256 with that of these data; it is computed by the other threads
+        while the proof is checked. Without it the proof is checked for these data just as exactly, in
+        less time; only their identity is not.
 
     Returns
     -------
@@ -81,12 +86,16 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
     claim = _read(certificate)
     data = read_data(X, y)
     _same_shape(claim, data)
-    if same_data and data_digest(data) != claim.sha256:
+    if not same_data:
+        return check_claim(claim, data)
+    digest = start_digest(data)
+    check = check_claim(claim, data)
+    if digest() != claim.sha256:
         raise CertificateError(
             "This certificate speaks of data with another hash: X or y differs from what was certified, or "
             "has another type. Check it against the original data, or test it on these with same_data=False."
         )
-    return check_claim(claim, data)
+    return check
 
 
 def check_claim(claim: Certificate, data: Data) -> Check:
@@ -170,7 +179,9 @@ class Signs:
     """
 
     def __init__(self, claim: Certificate, data: Data) -> None:
-        self.matrix, self.codes, self.lift = data.matrix, data.codes, claim.lift
+        self.matrix, self.codes, self.lift = as_mapped(data.matrix, claim.degrees), data.codes, claim.lift
+        self.roundings = self.matrix.shape[1] + 8 + claim.degrees[-1]
+        self.tiny = self.matrix.smallest_error() if isinstance(self.matrix, MappedMatrix) else 0.0
         self.n_classes = len(data.classes)
         self.joint = claim.question == "joint"
         inside = np.ones(data.codes.size, dtype=bool)
@@ -277,6 +288,12 @@ def small_sums(m: Multipliers, sign: Ints, matrix: Any) -> dict[int, dict[int, i
     coarse = np.array([c if abs(c) < COARSE else 0 for c in m.coarse], dtype=np.int64) * sign
     used = np.flatnonzero(coarse)
     rows = np.asarray(m.rows, dtype=np.int64)
+    if isinstance(matrix, MappedMatrix):
+        for i in used.tolist():
+            for column, mantissa, exponent in row_integers(matrix, m.rows[i]):
+                at = sums.setdefault(column, {})
+                at[exponent] = at.get(exponent, 0) + int(coarse[i]) * mantissa
+        return sums
     for start in range(0, used.size, SUM_ROWS):
         part = used[start : start + SUM_ROWS]
         for columns, values, factors in _entries(matrix, rows[part], coarse[part].astype(np.float64)):
@@ -333,6 +350,9 @@ def _limbs(values: NDArray[Any]) -> Iterator[tuple[Floats, Ints]]:
 
 def row_integers(matrix: Any, row: int) -> Iterator[tuple[int, int, int]]:
     """The non-zero numbers of a row as (column, integer, exponent of two)."""
+    if isinstance(matrix, MappedMatrix):
+        yield from matrix.integers(row_integers(matrix.base, row))
+        return
     if sparse.issparse(matrix):
         part = slice(matrix.indptr[row], matrix.indptr[row + 1])
         columns, values = matrix.indices[part], matrix.data[part]
@@ -364,6 +384,8 @@ def first_wrong(
         step = max(1, BLOCK * max(1, signs.matrix.shape[0]) // max(1, signs.matrix.nnz))
     buffer = np.empty((0, 0))
     for start in range(0, signs.order.size, step):
+        if start // step % RELAXED == 0:
+            relax()
         rows = signs.order[start : start + step]
         block = signs.matrix[start : start + rows.size] if everything else signs.matrix[rows]
         if not sparse.issparse(block):
@@ -381,6 +403,8 @@ def first_wrong(
                 _outputs(block, approximate, signs.lift),
                 _outputs(absolute, magnitudes, signs.lift),
             )
+            if signs.tiny:
+                bounds += signs.tiny * 2.0**52 * magnitudes.sum(axis=1)  # as if it were rounding
             undecided = _undecided(outputs, bounds, rows, on_plane, signs)
         for at, rival in undecided:
             row = int(rows[at])
@@ -405,7 +429,7 @@ def _undecided(
     """The signed rows of a block whose score is not proved positive by the bound of its error."""
     # |error| <= gamma_n sum |w_j x_j| in any order of summation, with n counting the roundings of the
     # data, the weights and the sum; doubled, for the rounding of the bound itself; then underflow.
-    width = signs.matrix.shape[1] + 8
+    width = signs.roundings
     errors = 2.0 * width * 2.0**-53 * bounds + width * 2.0**-1020
     if not signs.joint:
         proved = signs.signs[rows] * outputs[:, 0] > errors[:, 0]

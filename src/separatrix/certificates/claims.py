@@ -3,16 +3,15 @@
 A certificate answers one question about the *signed rows* ``z_i = y_i * lift(x_i)`` by one theorem
 (Tucker 1956): weights ``w`` and multipliers ``l >= 0`` with ``Zw >= 0`` and ``Z'l = 0``. Rows with a
 multiplier are *tight* (no ``w`` can do better on them), the others are *strict* (``w`` proves it).
+Where a certificate names degrees, the ``x_i`` are rows of monomials of the data, see `mapped`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -21,6 +20,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import CertificateError, InputError, InputTypeError, LabelError
+from ..rows import threads
+from .mapped import PLAIN, count_columns
 
 FORMAT = "separatrix certificate"
 VERSION = 1
@@ -31,9 +32,10 @@ QUESTIONS = ("binary", "joint", "one-vs-rest", "pair")
 MAX_TEXT = 1 << 30
 MAX_DIGITS = 1 << 19
 MAX_ENTRIES = 1 << 28
+MAX_DEGREE = 64
+MAX_MONOMIALS = 1 << 22
 
 DIGITS = re.compile(r"-?(0x[0-9a-f]+|[0-9]{1,19})")
-CHUNK = 1 << 23  # bytes hashed at a time
 
 Number = float | int
 T = TypeVar("T")
@@ -93,10 +95,13 @@ class Certificate:
     n_rows, n_columns : int
         Shape of the data.
     sha256 : str
-        Digest of the data and the labels, see `data_digest`.
+        Digest of the data and the labels, see `start_digest`.
     weights : tuple of tuples of numbers, or None
         One weight vector, or one a class for the joint question. Floats or integers, both exact.
     multipliers : Multipliers or None
+    degrees : tuple of int
+        The rows are those of all monomials of these degrees in the columns of the data; (1,) are the
+        columns themselves.
     """
 
     claim: str
@@ -110,10 +115,12 @@ class Certificate:
     sha256: str
     weights: tuple[tuple[Number, ...], ...] | None = None
     multipliers: Multipliers | None = None
+    degrees: tuple[int, ...] = PLAIN
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only: integers as strings, floats as hexadecimal strings."""
         m = self.multipliers
+        mapped = {} if self.degrees == PLAIN else {"degrees": list(self.degrees)}
         return {
             "format": FORMAT,
             "version": VERSION,
@@ -124,6 +131,7 @@ class Certificate:
                 "chosen": list(self.chosen),
                 "lift": self.lift,
                 "excluded": list(self.excluded),
+                **mapped,
             },
             "data": {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256},
             "weights": None if self.weights is None else [[_write(v) for v in each] for each in self.weights],
@@ -210,6 +218,8 @@ class _Reader:
         row = self._index(n_rows, "row")
         excluded = tuple(self._list(question, "excluded", row))
         weights, multipliers = self.fields.get("weights"), self.fields.get("multipliers")
+        degrees = self._degrees(question, n_columns)
+        width = count_columns(n_columns, degrees) + lift
         return Certificate(
             claim=claim,
             question=kind,
@@ -220,9 +230,23 @@ class _Reader:
             n_rows=n_rows,
             n_columns=n_columns,
             sha256=digest,
-            weights=None if weights is None else self._weights(n_columns + lift, len(classes), kind),
+            weights=None if weights is None else self._weights(width, len(classes), kind),
             multipliers=None if multipliers is None else self._multipliers(row, len(classes), kind),
+            degrees=degrees,
         )
+
+    def _degrees(self, question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
+        if "degrees" not in question:
+            return PLAIN
+        degrees = tuple(self._list(question, "degrees", self._index(MAX_DEGREE + 1, "degree")))
+        if not degrees or min(degrees) < 1 or list(degrees) != sorted(set(degrees)):
+            raise CertificateError("The certificate's 'degrees' are not whole numbers from 1 in order.")
+        if count_columns(n_columns, degrees) > MAX_MONOMIALS:
+            raise CertificateError(
+                f"The certificate speaks of {count_columns(n_columns, degrees)} monomials; at most "
+                f"{MAX_MONOMIALS} are checked."
+            )
+        return degrees
 
     def _weights(self, width: int, n_classes: int, kind: str) -> tuple[tuple[Number, ...], ...]:
         vectors = self._list(self.fields, "weights", lambda each: each)
@@ -358,7 +382,7 @@ def read_data(X: Any, y: Any) -> Data:
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
     try:
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, codes = _coded(labels)
     except TypeError:
         raise LabelError(
             "The labels in y cannot be put in order: they are of mixed kinds, or some are missing. "
@@ -372,6 +396,18 @@ def read_data(X: Any, y: Any) -> Data:
         )
     labels_list = tuple(classes.tolist())
     return Data(matrix, codes.astype(np.int64).ravel(), tuple(map(str, labels_list)), labels_list, names)
+
+
+def _coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes in order, and the place of each label among them."""
+    if labels.dtype.kind in "iu" and labels.size:
+        lowest, highest = int(labels.min()), int(labels.max())
+        if highest - lowest < labels.size and highest < 1 << 62 and lowest > -(1 << 62):
+            # Counting is ten times as fast as the sort of np.unique.
+            offsets = labels.astype(np.int64) - lowest
+            present = np.bincount(offsets) > 0
+            return np.flatnonzero(present) + lowest, (np.cumsum(present) - 1)[offsets]
+    return np.unique(labels, return_inverse=True)
 
 
 def _read_dense(X: Any) -> NDArray[Any]:
@@ -440,11 +476,17 @@ def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
+def _total(values: NDArray[Any]) -> Any:
+    with np.errstate(all="ignore"):  # which other threads do not inherit
+        return values.sum()
+
+
 def _refuse_not_finite(values: NDArray[Any], place: Callable[[int], tuple[int, int]]) -> None:
     if values.dtype.kind != "f" or not values.size:
         return
     with np.errstate(all="ignore"):
-        total = values.sum()
+        parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
+        total = sum(threads.run_all(_total, parts))
     # A finite sum has no infinite or missing term; only otherwise is it worth looking one by one.
     if np.isfinite(total):
         return
@@ -456,44 +498,3 @@ def _refuse_not_finite(values: NDArray[Any], place: Callable[[int], tuple[int, i
             f"Input X contains {kind}: row {row}, column {column}. Every value must be finite; "
             "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
         )
-
-
-def data_digest(data: Data) -> str:
-    """SHA-256 of the data: of a header and the digests of consecutive pieces, which threads can share.
-
-    The header is the storage (dense or CSR), the type and the shape; the pieces are the numbers in
-    row order (for CSR: values, column indices as 64-bit integers, row starts), then the class
-    positions, then the class labels as text.
-    """
-    matrix = data.matrix
-    kind = "csr" if sparse.issparse(matrix) else "dense"
-    header = (
-        f"{FORMAT} {VERSION} {kind} {matrix.dtype.newbyteorder('<').str} {matrix.shape[0]} {matrix.shape[1]}"
-    )
-    whole = hashlib.sha256(header.encode())
-    pieces = list(_pieces(data))
-    if len(pieces) > 4:
-        with ThreadPoolExecutor(2) as pool:
-            digests = list(pool.map(_piece_digest, pieces))
-    else:
-        digests = [_piece_digest(each) for each in pieces]
-    for digest in digests:
-        whole.update(digest)
-    whole.update(json.dumps(data.classes).encode())
-    return whole.hexdigest()
-
-
-def _pieces(data: Data) -> Iterator[NDArray[Any]]:
-    matrix = data.matrix
-    parts = [matrix.data, matrix.indices, matrix.indptr] if sparse.issparse(matrix) else [matrix]
-    for part in [*parts, data.codes]:
-        per_row = max(1, part.nbytes // max(1, part.shape[0]))
-        step = max(1, CHUNK // per_row)
-        for start in range(0, part.shape[0], step):
-            yield part[start : start + step]
-
-
-def _piece_digest(piece: NDArray[Any]) -> bytes:
-    kind = piece.dtype if piece.ndim == 2 or piece.dtype.kind == "f" else np.dtype(np.int64)
-    plain: Any = np.ascontiguousarray(piece, dtype=kind.newbyteorder("<"))
-    return hashlib.sha256(plain).digest()

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .check import row_integers
+from .mapped import MappedMatrix
 
 Ints = NDArray[np.int64]
 Matrix = list[list[int]]
@@ -186,7 +187,12 @@ def products(matrix: Any, vectors: Ints, prime: int, block: int = 1 << 21) -> In
         return out
     step = max(1, block // max(1, n_columns))
     for start in range(0, n_rows, step):
-        values = residues(matrix[start : start + step], prime)
+        if isinstance(matrix, MappedMatrix):
+            base = matrix.base[start : start + step]
+            base = base.toarray() if sparse.issparse(base) else base
+            values = matrix.multiplied(residues(base, prime), prime)
+        else:
+            values = residues(matrix[start : start + step], prime)
         for k, vector in enumerate(vectors):
             used = np.flatnonzero(vector)
             terms = values[:, used] * vector[used] % prime

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .check import Signs, check_claim, first_wrong, small_sums
 from .claims import Certificate, Data, Multipliers
+from .deadline import Deadline
 from .exact import PRIMES, IntegerRows, on_basis, pivots, transpose
 from .search import NOTHING, Search, Weights, Witness
 from .signed import SignedRows
@@ -67,14 +68,17 @@ class Judge:
         return first_wrong(weights, self.signs, set(zip(rows.tolist(), rivals.tolist(), strict=True))) is None
 
 
-def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Outcome:
-    """Answer the question about some signed rows; only what the judge accepts is returned."""
+def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) -> Outcome:
+    """Answer the question about some signed rows; only what the judge accepts is returned.
+
+    When the deadline has come, that is what was proved until then.
+    """
     everything = np.ones(signed.ids.size, dtype=bool)
     pairs = signed.conflicts(signed.width + 1 if quasi else 1)
     if pairs:
         witness = _paired(pairs[:1])
     else:
-        search = Search(signed, everything, NOTHING)
+        search = Search(signed, everything, NOTHING, deadline)
         found = search.run(lambda weights: judge.accept("separable", weights, None))
         if not isinstance(found, Witness):
             upper = search.margin_upper()
@@ -85,10 +89,22 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Outcome:
         return Outcome("undecided")
     if not quasi:
         return Outcome("inseparable", multipliers=plain, witness=witness)
-    finer = _partition(signed, _paired(pairs) if pairs else witness, judge)
+    finer = _partition(signed, _paired(pairs) if pairs else witness, judge, deadline)
     if finer is None:
         return Outcome("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
     return replace(finer, witness=witness)
+
+
+def prove_conflict(signed: SignedRows, judge: Judge) -> Outcome | None:
+    """Two identical rows with different labels: no function of the rows separates them."""
+    pairs = signed.conflicts(1)
+    if not pairs:
+        return None
+    witness = _paired(pairs)
+    multipliers = _multipliers(signed, witness.ids, witness.values)
+    if not judge.accept("inseparable", None, multipliers):
+        return None
+    return Outcome("inseparable", multipliers=multipliers, witness=witness)
 
 
 def _paired(pairs: list[tuple[int, int]]) -> Witness:
@@ -106,16 +122,16 @@ def _multipliers(signed: SignedRows, ids: Ints, fine: list[int]) -> Multipliers:
     )
 
 
-def _partition(signed: SignedRows, witness: Witness, judge: Judge) -> Outcome | None:
+def _partition(signed: SignedRows, witness: Witness, judge: Judge, deadline: Deadline) -> Outcome | None:
     """Tucker's partition: grow the tight rows until the others are separated on the planes through them."""
     positive = dict(zip(witness.ids.tolist(), witness.values, strict=True))
     known = NOTHING
-    while True:
+    while not deadline.passed:
         basis = _basis(signed, np.array(sorted(positive), dtype=np.int64))
         tight = signed.spanned(basis)
         weights: Weights | None = None
         if not tight.all():
-            search = Search(signed, ~tight, basis)
+            search = Search(signed, ~tight, basis, deadline)
             known = known[np.isin(known, signed.ids[~tight])]
             found = search.run(partial(judge.separates, signed=signed, tight=tight), known)
             known = search.members
@@ -132,6 +148,7 @@ def _partition(signed: SignedRows, witness: Witness, judge: Judge) -> Outcome | 
         if not judge.accept(status, weights, multipliers):
             return None
         return Outcome(status, weights=weights, multipliers=multipliers, witness=witness)
+    return None
 
 
 def _grow(positive: dict[int, int], found: Witness) -> None:

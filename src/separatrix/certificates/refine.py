@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .deadline import Deadline
+
 Floats = NDArray[np.float64]
 Objects = NDArray[Any]
 
@@ -24,7 +26,9 @@ UNBOUNDED = 1e15
 TRUSTED = 1e5  # corrections are of the size of the misses, about 1; larger ones are not asked for
 
 
-def refined(rows: Objects, shift: int, n_tight: int, rounds: int) -> Iterator[tuple[list[int], Floats]]:
+def refined(
+    rows: Objects, shift: int, n_tight: int, rounds: int, deadline: Deadline
+) -> Iterator[tuple[list[int], Floats]]:
     """Better and better weights (integers, on one scale) and dual values for the cone program of exact rows.
 
     Parameters
@@ -34,9 +38,11 @@ def refined(rows: Objects, shift: int, n_tight: int, rounds: int) -> Iterator[tu
     shift : int
     n_tight : int
     rounds : int
+    deadline : Deadline
+        When to give up.
     """
     n_rows, width = rows.shape
-    program = _Program(rows, shift, n_tight)
+    program = _Program(rows, shift, n_tight, deadline)
     scale = 0  # solution is integers / 2**scale
     x: Objects = np.zeros(width + 1, dtype=object)
     slack: Objects = np.zeros(n_rows, dtype=object)
@@ -97,9 +103,9 @@ def _integers(values: Floats, scale: int) -> Objects:
 class _Program:
     """Maximise ``c x - y s`` with ``Zw - t - s = b`` and bounds; only c, y, b and the bounds change."""
 
-    def __init__(self, rows: Objects, shift: int, n_tight: int) -> None:
+    def __init__(self, rows: Objects, shift: int, n_tight: int, deadline: Deadline) -> None:
         n_rows, width = rows.shape
-        self.n_rows, self.width, self.n_tight = n_rows, width, n_tight
+        self.n_rows, self.width, self.n_tight, self.deadline = n_rows, width, n_tight, deadline
         values = np.array([_floats(row, shift) for row in rows]).reshape(n_rows, width)
         margin = np.zeros((n_rows, 1))
         margin[n_tight:] = -1.0
@@ -147,6 +153,7 @@ class _Program:
         highs.changeColsBounds(total, everything, lower, upper)
         highs.changeColsCost(total, everything, prices)
         highs.changeRowsBounds(self.n_rows, np.arange(self.n_rows, dtype=np.int32), right, right)
+        highs.setOptionValue("time_limit", highs.getRunTime() + self.deadline.left)
         highs.run()
         if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
             return None

@@ -5,6 +5,7 @@ Searches in floats and repairs in rationals. What it returns is a candidate unti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,9 +16,12 @@ from numpy.typing import NDArray
 from ..algorithms.cone_program import ConeProgram
 from ..algorithms.perceptron import solve_perceptron
 from ..errors import NumericOverflowError
+from ..result import Result
 from . import simplex
 from .claims import Number
+from .deadline import Deadline
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, transpose
+from .planes import ReducedRows, reduced_rows
 from .refine import refined
 from .signed import SignedRows
 
@@ -29,6 +33,7 @@ Weights = tuple[tuple[Number, ...], ...]
 POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
 WIDE = 5000  # from here on the perceptron is worth more work, as the linear program costs most
 PASSES = 30  # of the perceptron that picks the first working set
+WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
 NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
 FIRST = 1000  # rows that a working set starts with, or grows by, at most
 ROUNDS = 200
@@ -51,8 +56,8 @@ class Witness:
 class Search:
     """The plain question for the rows of a mask, with weights on the planes through the basis rows."""
 
-    def __init__(self, signed: SignedRows, among: Mask, basis: Ints) -> None:
-        self.signed, self.among, self.basis = signed, among, basis
+    def __init__(self, signed: SignedRows, among: Mask, basis: Ints, deadline: Deadline) -> None:
+        self.signed, self.among, self.basis, self.deadline = signed, among, basis, deadline
         self.program = ConeProgram(signed.width)
         if basis.size:
             self.program.add(signed.floats(basis), tight=True)
@@ -62,17 +67,25 @@ class Search:
         self.liked: list[float] = []
 
     def run(self, accept: Callable[[Weights], bool], start: Ints = NOTHING) -> Weights | Witness | None:
-        """Weights that the checker accepts, or a witness that there are none; None if rounding hid it."""
+        """Weights that the checker accepts, or a witness that there are none.
+
+        None where rounding hid the answer, or the deadline came first.
+        """
         signed = self.signed
         if self.among.all():
             weights = self._perceptron()
             if weights is not None and accept(weights):
                 return weights
         else:
-            self._add(start if start.size else self._spread(min(signed.width + 100, FIRST)))
+            for weights in self._perceptron_on_planes():
+                if accept(weights):
+                    return weights
+            self._add(np.setdiff1d(start, self.members))
+            if not self.members.size:
+                self._add(self._spread(min(signed.width + 100, FIRST)))
         step = min(max(200, signed.width // 2), FIRST)
         for _ in range(ROUNDS):
-            best = self.program.solve()
+            best = self.program.solve(self.deadline.left)
             if not best.solved:
                 break
             duals = np.abs(best.duals[self.basis.size :])
@@ -109,6 +122,8 @@ class Search:
         """
         signed = self.signed
         for _ in range(ROUNDS):
+            if self.deadline.passed:
+                return None
             found = self._refine(accept)
             if isinstance(found, Witness):
                 return found
@@ -151,7 +166,7 @@ class Search:
             return None
         top = int(exponents.max())
         n_tight = self.basis.size
-        for numbers, duals in refined(rows, shift, n_tight, REFINEMENTS):
+        for numbers, duals in refined(rows, shift, n_tight, REFINEMENTS, self.deadline):
             scores = rows[n_tight:].dot(np.array(numbers, dtype=object))
             if (scores > 0).all():
                 if n_tight:
@@ -205,19 +220,40 @@ class Search:
             return None
         if result.errors == 0 and np.isfinite(result.weights).all():
             weights = np.atleast_2d(result.weights)
-            self.upper = result.margin_upper if not signed.copied else None
+            if not signed.copied:
+                # After t corrections the weights are at most sqrt(t) R long, and each rounds them once.
+                self.upper = result.margin_upper + signed.rounding(2.0 * math.sqrt(result.mistakes))
             powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
             return _exact_vectors(weights, powers)
+        self._add(np.sort(self._corrected(result)[: 2 * signed.width + 100]))
+        return None
+
+    def _perceptron_on_planes(self) -> Iterator[Weights]:
+        """The same on the planes through the basis rows, where there are many columns and few planes."""
+        wide = self.signed.width > WIDE
+        reduced: ReducedRows | None = reduced_rows(self.signed, self.basis, self.among) if wide else None
+        if reduced is None:
+            return
+        try:
+            result = solve_perceptron(reduced.rows, order="working_set", max_passes=WIDE_PASSES)
+        except NumericOverflowError:
+            return
+        if result.errors == 0:
+            guide = np.ldexp(reduced.full_weights(result.weights), self.signed.exponents)
+            if np.isfinite(guide).all() and guide.any():
+                yield from self._on_planes(guide / np.abs(guide).max())
+        self._add(np.sort(self._corrected(result)[:FIRST]))
+
+    def _corrected(self, result: Result) -> Ints:
+        """The signed rows that a perceptron corrected, those corrected most often first."""
         counts = result.counts
-        if signed.joint:
+        if self.signed.joint:
             rows, rivals = np.nonzero(counts)
-            ids, hits = rows * signed.n_classes + rivals, counts[rows, rivals]
+            ids, hits = rows * self.signed.n_classes + rivals, counts[rows, rivals]
         else:
             ids = np.flatnonzero(counts[:, 0])
             hits = counts[ids, 0]
-        limit = 2 * signed.width + 100
-        self._add(np.sort(ids[np.argsort(-hits, kind="stable")[:limit]]))
-        return None
+        return ids[np.argsort(-hits, kind="stable")]
 
     def _spread(self, size: int) -> Ints:
         ids = self.signed.ids[self.among]

@@ -7,7 +7,11 @@ vector to the weights of every class changes no comparison.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import flint
@@ -16,9 +20,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import loops
+from ..rows import threads
 from ..rows.memory import Rows, as_rows
 from .claims import Data
 from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
+from .mapped import MappedMatrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,19 +49,26 @@ class SignedRows:
         self.n_classes = len(data.classes) if self.joint else 2
         self.labels = data.codes if positive is None else (data.codes == positive).astype(np.int64)
         self.order = np.flatnonzero(inside)
-        self.block = data.matrix.shape[1] + lift
+        self.block = int(data.matrix.shape[1]) + int(lift)
         self.width = self.block * (self.n_classes - 1)
         if self.joint:
             numbers = self.order[:, None] * self.n_classes + np.arange(self.n_classes)
             self.ids = numbers[np.arange(self.n_classes) != self.labels[self.order, None]].ravel()
         else:
             self.ids = self.order
-        self.exponents = np.append(
-            _column_exponents(data.matrix, self.order), np.zeros(int(lift), dtype=np.int64)
-        )
-        self.copied = bool(np.abs(self.exponents).max(initial=0) > EXTREME)
-        matrix = _scaled(data.matrix, self.exponents[: data.matrix.shape[1]]) if self.copied else data.matrix
-        self.rows: Rows = as_rows(matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside)
+        mapped = isinstance(data.matrix, MappedMatrix)
+        self.plain = data.matrix.base if mapped else data.matrix
+        self._largest = _column_sizes(self.plain)
+        exponents = np.where(self._largest > 0, np.frexp(self._largest)[1], 0).astype(np.int64)
+        own = data.matrix.exponents(exponents) if mapped else exponents
+        self.exponents = np.append(own, np.zeros(int(lift), dtype=np.int64))
+        self.copied = mapped or bool(np.abs(own).max(initial=0) > EXTREME)
+        self.matrix: Any = data.matrix  # what scores are computed from
+        if mapped:
+            self.matrix = data.matrix.scaled(exponents)
+        elif self.copied:
+            self.matrix = _scaled(data.matrix, exponents)
+        self.rows: Rows = as_rows(self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside)
 
     def split(self, ids: Ints) -> tuple[Ints, Ints]:
         """Row and rival of each number; the rival is -1 where there are signs."""
@@ -111,13 +124,26 @@ class SignedRows:
         with np.errstate(all="ignore"):
             total = (values.T @ multipliers).reshape(-1, self.block) * np.ldexp(1.0, self.exponents)
             norm = float(np.sqrt((total**2).sum() + (total.sum(axis=0) ** 2).sum() * self.joint))
-            upper = norm / float(multipliers.sum())
+            upper = norm / float(multipliers.sum()) + self.rounding(float(used.sum()))
         return upper if np.isfinite(upper) else np.inf
+
+    @cached_property
+    def radius(self) -> float:
+        """A bound of the length of every signed row, and so of every margin; infinite for monomials."""
+        if isinstance(self.data.matrix, MappedMatrix):
+            return math.inf
+        largest = float(self._largest.max(initial=1.0))
+        return 1.001 * largest * math.sqrt(self.block) * (math.sqrt(2.0) if self.joint else 1.0)
+
+    def rounding(self, terms: float) -> float:
+        """A bound of the error of a score by weights of length one, or of the mean of so many signed rows."""
+        return 4.0 * (self.width + 8.0 + terms) * (2.0**-53 * self.radius + 2.0**-1020)
 
     def _column_scaled(self, ids: Ints) -> Any:
         rows, rivals = self.split(ids)
-        values = sparse.csr_array(self.data.matrix[rows]).astype(np.float64)
-        values.data = np.ldexp(values.data, -self.exponents[values.indices].astype(np.int32))
+        values = sparse.csr_array(self.matrix[rows]).astype(np.float64)
+        if not self.copied:
+            values.data = np.ldexp(values.data, -self.exponents[values.indices].astype(np.int32))
         if self.lift:
             values = sparse.hstack([values, np.ones((len(rows), 1))], format="csr")
         if self.joint:
@@ -129,25 +155,16 @@ class SignedRows:
 
     def conflicts(self, limit: int) -> list[tuple[int, int]]:
         """Pairs of signed rows with identical data and different labels, one pair for each such set."""
-        hashes = _row_hashes(self.data.matrix)[self.order]
-        by_hash = np.lexsort((self.labels[self.order], hashes))
-        rows, sorted_hashes = self.order[by_hash], hashes[by_hash]
-        starts = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
-        ends = np.append(starts[1:], rows.size)
-        first, last = rows[starts], rows[ends - 1]
-        differ = np.flatnonzero(self.labels[first] != self.labels[last])
-        pairs = []
-        for i, j in zip(first[differ].tolist(), last[differ].tolist(), strict=True):
-            if _equal_rows(self.data.matrix, i, j):
-                if self.joint:
-                    pairs.append(
-                        (i * self.n_classes + int(self.labels[j]), j * self.n_classes + int(self.labels[i]))
-                    )
-                else:
-                    pairs.append((i, j))
-                if len(pairs) == limit:
-                    break
-        return pairs
+        found = islice(conflicting_rows(self.plain, self.labels, self.order), limit)
+        if not self.joint:
+            return list(found)
+        labels, classes = self.labels, self.n_classes
+        return [(i * classes + int(labels[j]), j * classes + int(labels[i])) for i, j in found]
+
+    def identical(self, ids: Ints) -> bool:
+        """Whether these are two signed rows of the same numbers."""
+        rows, _ = self.split(ids)
+        return len(rows) == 2 and rows[0] != rows[1] and _equal_rows(self.plain, int(rows[0]), int(rows[1]))
 
     def integers(self, ids: Ints) -> IntegerRows:
         """Some signed rows as integers."""
@@ -249,18 +266,26 @@ def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
     return sparse.csr_array(parts[0] + parts[1])
 
 
-def _column_exponents(matrix: Any, order: Ints) -> Ints:
-    """For each column, e with its largest magnitude between 2**(e - 1) and 2**e."""
+def _column_sizes(matrix: Any) -> Floats:
+    """The largest magnitude in each column."""
     largest = np.zeros(matrix.shape[1])
     if sparse.issparse(matrix):
         np.maximum.at(largest, matrix.indices, np.abs(matrix.data.astype(np.float64)))
     else:
-        step = max(1, (1 << 20) // max(1, matrix.shape[1]))
-        for start in range(0, matrix.shape[0], step):
-            block = matrix[start : start + step]
-            top, bottom = block.max(axis=0).astype(np.float64), block.min(axis=0).astype(np.float64)
-            np.maximum(largest, np.maximum(top, -bottom), out=largest)
-    return np.where(largest > 0, np.frexp(largest)[1], 0).astype(np.int64)
+        ranges = threads.chunks(matrix.shape[0], matrix.size)
+        for found in threads.run_all(_largest, [(matrix, *each) for each in ranges]):
+            np.maximum(largest, found, out=largest)
+    return largest
+
+
+def _largest(matrix: NDArray[Any], start: int, stop: int) -> Floats:
+    """The largest magnitude of each column in some rows; a few at a time stay in the cache."""
+    largest, step = np.zeros(matrix.shape[1]), max(1, (1 << 15) // max(1, matrix.shape[1]))
+    for first in range(start, stop, step):
+        block = matrix[first : min(first + step, stop)]
+        top, bottom = block.max(axis=0).astype(np.float64), block.min(axis=0).astype(np.float64)
+        np.maximum(largest, np.maximum(top, -bottom), out=largest)
+    return largest
 
 
 def _scaled(matrix: Any, exponents: Ints) -> Any:
@@ -269,6 +294,23 @@ def _scaled(matrix: Any, exponents: Ints) -> Any:
         data = np.ldexp(matrix.data.astype(np.float64), -exponents[matrix.indices].astype(np.int32))
         return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
     return np.ldexp(matrix.astype(np.float64), -exponents.astype(np.int32))
+
+
+def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[int, int]]:
+    """Pairs of rows with identical numbers and different labels, one pair for each such set."""
+    hashes = _row_hashes(matrix)[order]
+    ascending = np.sort(hashes)
+    if (ascending[1:] != ascending[:-1]).all():
+        return
+    by_hash = np.lexsort((labels[order], hashes))
+    rows, sorted_hashes = order[by_hash], hashes[by_hash]
+    starts = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
+    ends = np.append(starts[1:], rows.size)
+    first, last = rows[starts], rows[ends - 1]
+    differ = np.flatnonzero(labels[first] != labels[last])
+    for i, j in zip(first[differ].tolist(), last[differ].tolist(), strict=True):
+        if _equal_rows(matrix, i, j):
+            yield i, j
 
 
 def _row_hashes(matrix: Any) -> NDArray[np.uint64]:
@@ -287,7 +329,10 @@ def _row_hashes(matrix: Any) -> NDArray[np.uint64]:
         if sparse.issparse(matrix)
         else loops.DenseRows(bits, labels, 0)
     )
-    loops.hash_rows(storage, keys, np.uint64(magnitude), hashes)
+    ranges = threads.chunks(matrix.shape[0], stored.size)
+    threads.run_all(
+        loops.hash_rows, [(storage, *each, keys, np.uint64(magnitude), hashes) for each in ranges]
+    )
     return hashes
 
 

@@ -1,0 +1,29 @@
+"""When a search has to end, whatever it knows by then."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """A moment of the monotonic clock; by default it never comes."""
+
+    moment: float = math.inf
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """So many seconds from now."""
+        return cls(time.monotonic() + seconds)
+
+    @property
+    def left(self) -> float:
+        """Seconds until it comes; zero when it has."""
+        return max(0.0, self.moment - time.monotonic())
+
+    @property
+    def passed(self) -> bool:
+        """Whether it has come."""
+        return self.left == 0.0
