@@ -98,6 +98,39 @@ def joint_soft_margin(X, y, classes, caps, *, lift, free):
     return 0.5 * w[penalised] @ w[penalised] + float(caps @ slacks)
 
 
+def joint_objective(X, y, caps, W, b, *, penalise_b):
+    """|W|^2 / 2 + sum of caps * max(0, 1 - own output + best other), row by row."""
+    total = 0.5 * float((W**2).sum() + ((b**2).sum() if penalise_b else 0.0))
+    for x, own, cap in zip(np.asarray(X), y, caps, strict=True):
+        outputs = W @ x + b
+        total += cap * max(0.0, 1.0 + np.delete(outputs, own).max() - outputs[own])
+    return total
+
+
+def nearest_joint_multipliers(target, own, cap):
+    """The nearest point that sums to zero, with at most cap for the own class, at most zero for the rest."""
+    limits = np.zeros(len(target))
+    limits[own] = cap
+    low, high = (target - limits).min() - cap, (target - limits).max() + cap
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        if np.minimum(limits, target - middle).sum() > 0.0:
+            low = middle
+        else:
+            high = middle
+    return np.minimum(limits, target - low)
+
+
+def joint_newton_step(X, free, sigma, ridge, gradient):
+    """Solve the Newton system of many classes with its matrix written out."""
+    matrix = np.diag(ridge.ravel())
+    for x, face in zip(X, free, strict=True):
+        if face.any():
+            projection = np.diag(face.astype(float)) - np.outer(face, face) / face.sum()
+            matrix += sigma * np.kron(projection, np.outer(x, x))
+    return np.linalg.solve(matrix, -gradient.ravel()).reshape(gradient.shape)
+
+
 def dual_program(Z):
     """min sum a subject to Z Z^T a >= 1, a >= 0, with the matrix of inner products written out."""
     gram = Z @ Z.T
@@ -130,3 +163,13 @@ def perceptron_mistakes(X, y, w, *, rate, passes):
         if clean:
             break
     return made
+
+
+def least_distance(Z):
+    """The largest min <w, z> / |w| as a least-distance program (Lawson and Hanson); zero for none."""
+    stacked = np.vstack([np.asarray(Z, dtype=float).T, np.ones(len(Z))])
+    aim = np.append(np.zeros(stacked.shape[0] - 1), 1.0)
+    multipliers, _ = optimize.nnls(stacked, aim, maxiter=100 * len(Z))
+    residual = aim - stacked @ multipliers
+    w = -residual[:-1]
+    return float((Z @ w).min() / np.linalg.norm(w)) if np.linalg.norm(residual) > 1e-12 else 0.0

@@ -5,16 +5,20 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.datasets import load_digits, load_iris
+from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix as sx
+from separatrix import loops_margin
+from separatrix.algorithms import newton_system
 from separatrix.errors import ConvergenceWarning, InputError, LabelError, NotSeparable
+from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
 
 INTERCEPTS = ["free", "lifted", None]
@@ -81,6 +85,38 @@ def test_the_bracket_contains_the_largest_margin(intercept, seed):
     assert model.margin_upper_ - model.margin_lower_ <= 1e-9 * model.margin_upper_
     assert truth <= model.margin_upper_ * (1 + 1e-12)
     assert truth == pytest.approx(model.margin_lower_, rel=1e-5)
+
+
+@st.composite
+def repeated(draw):
+    """A few different rows with small whole numbers, most of them several times."""
+    columns = draw(st.integers(1, 3))
+    row = st.tuples(st.lists(st.integers(-3, 3), min_size=columns, max_size=columns), st.integers(0, 1))
+    distinct = draw(st.lists(row, min_size=2, max_size=5))
+    return [distinct[k] for k in draw(st.lists(st.integers(0, len(distinct) - 1), min_size=2, max_size=9))]
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@settings(max_examples=150, deadline=None)
+@given(problem=repeated())
+@example(problem=[([2], 0), ([-2], 1), ([-2], 1)])
+def test_repeated_rows_reach_the_gap(intercept, problem):
+    X, y = np.array([row for row, _ in problem], dtype=float), np.array([side for _, side in problem])
+    if y.min() == y.max():
+        return
+    if intercept == "free":
+        apart = (X[y == 1][:, None] - X[y == 0]).reshape(-1, X.shape[1])
+        truth = naive.least_distance(apart) / 2.0
+    else:
+        truth = naive.least_distance(naive.signed_rows(X, y, lift=intercept is not None))
+    if truth <= 1e-9:
+        with pytest.raises(NotSeparable):
+            sx.MaxMargin(intercept=intercept).fit(X, y)
+        return
+    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    assert model.converged_
+    assert model.margin_upper_ - model.margin_lower_ <= 1e-9 * model.margin_upper_
+    assert model.margin_lower_ == pytest.approx(truth, rel=1e-8)
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
@@ -187,13 +223,115 @@ def test_the_gap_contains_the_least_objective(intercept, seed, C):
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_many_classes_reach_the_joint_optimum(intercept):
-    X, y = overlapping(7, n=24, d=2, classes=3)
-    caps = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
-    model = sx.SoftMargin(intercept=intercept).fit(X, y, sample_weight=caps)
-    truth = naive.joint_soft_margin(X, y, 3, caps, lift=intercept is not None, free=intercept == "free")
+@pytest.mark.parametrize(("seed", "C", "classes"), [(7, 1.0, 3), (8, 0.01, 4), (9, 50.0, 3)])
+def test_many_classes_reach_the_joint_optimum(intercept, seed, C, classes):
+    X, y = overlapping(seed, n=24, d=2, classes=classes)
+    caps = C * np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
+    model = sx.SoftMargin(C=C, intercept=intercept).fit(X, y, sample_weight=caps / C)
+    truth = naive.joint_soft_margin(X, y, classes, caps, lift=intercept is not None, free=intercept == "free")
+    assert model.converged_
     assert model.objective_ == pytest.approx(truth, rel=2e-6)
     assert model.dual_objective_ <= truth * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
+def test_many_classes_reach_the_gap_on_real_data(load, intercept):
+    X, y = load(return_X_y=True)
+    model = sx.SoftMargin(intercept=intercept).fit(X, y)
+    assert model.converged_
+    lifted = intercept == "lifted"
+    caps = np.ones(len(y))
+    own = naive.joint_objective(X, y, caps, model.coef_, model.intercept_, penalise_b=lifted)
+    assert own == pytest.approx(model.objective_, rel=1e-12)
+    # the bound, again from the multipliers alone
+    dual, rows = model.dual_coef_, np.arange(len(model.support_))
+    held = dual[y[model.support_], rows]
+    rivals = dual.copy()
+    rivals[y[model.support_], rows] = 0.0
+    assert rivals.max() <= 0.0
+    assert held.max() <= 1.0 + 1e-12
+    np.testing.assert_allclose(dual.sum(axis=0), 0.0, atol=1e-14)
+    pull = dual.sum(axis=1)
+    if intercept == "free":
+        np.testing.assert_allclose(pull, 0.0, atol=1e-9)
+    square = ((dual @ X[model.support_]) ** 2).sum() + ((pull**2).sum() if lifted else 0.0)
+    bound = held.sum() - 0.5 * square
+    assert own - bound <= 1.001e-6 * own
+    assert bound == pytest.approx(model.dual_objective_, rel=1e-9)
+
+
+def test_many_classes_agree_with_liblinear():
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
+    peer = LinearSVC(C=0.1, multi_class="crammer_singer", tol=1e-9, max_iter=10**6, random_state=0)
+    peer.fit(X, y, sample_weight=weights)
+    model = sx.SoftMargin(C=0.1).fit(X, y, sample_weight=weights)
+    theirs = naive.joint_objective(X, y, 0.1 * weights, peer.coef_, peer.intercept_, penalise_b=True)
+    assert model.dual_objective_ <= theirs * (1 + 1e-12)
+    assert model.objective_ <= theirs * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_many_classes_have_one_optimum_however_they_are_stored_and_weighed(intercept):
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:300], y[:300]
+    factors = {c: 1.0 + c for c in range(10)}
+    options = {"C": 1e-3, "intercept": intercept, "gap": 1e-9}
+    plain = sx.SoftMargin(**options).fit(X, y, sample_weight=1.0 + y)
+    for other in (
+        sx.SoftMargin(**options, class_weight=factors).fit(sparse.csr_array(X), y),
+        sx.SoftMargin(**options, class_weight=factors).fit(X.astype(np.float32), y),
+    ):
+        assert other.converged_
+        assert other.objective_ == pytest.approx(plain.objective_, rel=1e-8)
+        np.testing.assert_allclose(other.coef_, plain.coef_, atol=1e-3 * np.abs(plain.coef_).max())
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("loose", [[], [-1]])
+@pytest.mark.parametrize("limits", [(10**6, 0), (0, 10**6), (0, 0)], ids=["columns", "rows", "iteration"])
+def test_joint_newton_systems_are_solved(storage, loose, limits, monkeypatch):
+    generator = np.random.default_rng(1)
+    X, y = generator.standard_normal((40, 3)), np.arange(40) % 4
+    free = generator.random((40, 4)) < 0.5
+    gradient = generator.standard_normal((4, 4))
+    ridge = np.ones((4, 4))
+    ridge[:, loose] = 1e-2
+    monkeypatch.setattr(newton_system, "DIRECT_JOINT", limits[0])
+    monkeypatch.setattr(newton_system, "DIRECT_ROWS", limits[1])
+    rows = as_rows(storage(X), y.astype(np.int32), n_classes=4)
+    step = newton_system.newton_step(rows, free, 3.0, ridge, gradient, loose)
+    truth = naive.joint_newton_step(np.column_stack([X, np.ones(40)]), free, 3.0, ridge, gradient)
+    iterated = limits == (0, 0)
+    np.testing.assert_allclose(step, truth, rtol=1e-2 if iterated else 1e-6, atol=1e-2 if iterated else 1e-6)
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), sigma=st.sampled_from([1e-3, 1.0, 1e6]))
+def test_proximal_multipliers_are_the_nearest_allowed(seed, sigma):
+    generator = np.random.default_rng(seed)
+    X, y = generator.standard_normal((6, 2)), np.arange(6, dtype=np.int32) % 3
+    rows = as_rows(X, y, n_classes=3)
+    caps, outputs = generator.uniform(0.0, 2.0, 6), generator.standard_normal((6, 3))
+    against = generator.uniform(0.0, 0.5, (6, 3)) * caps[:, None]
+    against[np.arange(6), y] = 0.0
+    centre = -against
+    centre[np.arange(6), y] = against.sum(axis=1)
+    current, total = np.zeros((6, 3)), np.zeros((3, 3))
+    box = loops_margin.Box(centre, caps, current, np.zeros((6, 3), dtype=bool), np.empty(3))
+    moved, size = loops_margin.clip_step(rows.storage, outputs, sigma, box, total)
+    costs = 1.0 - np.eye(3)[y]
+    truth = np.array(
+        [
+            naive.nearest_joint_multipliers(target, own, cap)
+            for target, own, cap in zip(centre - sigma * (outputs + costs), y, caps, strict=True)
+        ]
+    )
+    np.testing.assert_allclose(current, truth, atol=1e-9 * max(1.0, sigma))
+    assert moved == pytest.approx(((current - centre) ** 2).sum())
+    assert size == pytest.approx((current**2).sum())
+    np.testing.assert_allclose(total, current.T @ np.column_stack([X, np.ones(6)]), atol=1e-12)
 
 
 def test_more_columns_than_a_newton_system_takes():
@@ -334,6 +472,12 @@ def test_an_interrupt_keeps_the_weights_so_far(estimator, monkeypatch):
         model = clone(estimator).fit(X, y)
     assert model.score(X, y) > 0.5
     assert not model.converged_
+    X, y = load_iris(return_X_y=True)
+    calls.clear()
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = sx.SoftMargin().fit(X, y)
+    assert model.score(X, y) > 0.5
+    assert model.gap_ > 1e-6
 
 
 def test_limits_end_the_run_and_say_so():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from . import loops
+from . import loops, notebook
 from .algorithms.max_margin import solve_max_margin
 from .algorithms.pairs import Pairs, rows_of
 from .algorithms.soft_margin import row_scores, solve_soft_margin
@@ -109,28 +108,13 @@ class BoundReport:
         )
 
     def _repr_html_(self) -> str:
-        head = "".join(
-            f"<th>{title}</th>" for title in ("bound", "allowed", "tightness", "certified", "formula", "note")
-        )
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f"<td>{html.escape(cell)}</td>"
-                for cell in (
-                    b.name,
-                    _number(b.value),
-                    _share(b),
-                    "yes" if b.certified else "no",
-                    b.formula,
-                    b.note,
-                )
-            )
-            + "</tr>"
-            for b in self.bounds
-        )
-        caption = html.escape(self._headline())
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return notebook.table(
+            self._headline(),
+            ("bound", "allowed", "tightness", "certified", "formula", "note"),
+            (
+                (b.name, _number(b.value), _share(b), "yes" if b.certified else "no", b.formula, b.note)
+                for b in self.bounds
+            ),
         )
 
 

@@ -7,6 +7,7 @@ are Gordan's multipliers. Numbers are floats: they guide, and prove nothing.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,8 +81,9 @@ class ConeProgram:
             matrix.data,
         )
 
-    def solve(self) -> Optimum:
-        """Optimise from the last basis."""
+    def solve(self, seconds: float = math.inf) -> Optimum:
+        """Optimise from the last basis; after so many seconds, give up."""
+        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
         self._highs.run()
         solved = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
         solution = self._highs.getSolution()

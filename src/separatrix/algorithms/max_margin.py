@@ -1,31 +1,43 @@
-"""The largest margin: the shortest combination of signed rows, on a working set fed by scans.
+"""The largest margin: the shortest combination of signed rows.
 
 Every direction proves a lower bound of the margin, every combination of signed rows an upper one.
-The working set holds the rows that were lowest under some earlier weights; on it the hard-margin
-problem is solved by proximal Newton steps, and a scan of all rows then closes the bracket or names
-the rows that are missing. With many classes a signed row stands for a row and a rival class
-(Kesler's construction), built for the working set only.
+Two methods narrow the bracket; the number of columns decides.
+
+With few columns a working set holds the rows that were lowest under some earlier weights; on it
+the hard-margin problem is solved by proximal Newton steps in the weights, and a scan of all rows
+then closes the bracket or names the rows that are missing. With many, coordinate ascent and Newton
+steps in the multipliers of the support (``dual_ascent``) work on all rows at once. That method is
+at its best where the support is independent, as with text or more columns than rows; where the
+support has more rows than columns, its Newton steps fail or the margin nearly vanishes, the proximal
+steps go on from where it stood.
+
+With many classes a signed row stands for a row and a rival class (Kesler's construction), built
+for a working set only, on which either method works.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from .. import loops_margin
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Ints
 from ..rows.memory import Rows
-from .newton_system import DIRECT, calm_threads
+from .dual_ascent import DualAscent
+from .newton_system import calm_threads
 from .optimum import HardOptimum, Outcome
 from .pairs import Pairs, mean_direction, rows_of
 from .proximal_newton import ProximalNewton, combination
 from .soft_margin import balanced
 
 ROUNDING = 1e-13  # a margin below this part of the radius is not told from zero
+VANISHING = 1e-6  # the part below which the ascent, where it knows no separator, is given up
 MOST_STAGES = 60
-DESCENT_PASSES = 400  # of coordinate descent before the Newton steps, with many columns
-DESCENT_GOAL = 1e-5  # the accuracy from which on Newton steps are made
+WIDE = 500  # columns from which on the multipliers of the support are solved for
+BATCH = 5000  # rows that a scan adds then
+LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
 def solve_max_margin(
@@ -65,12 +77,14 @@ class _Search:
     def __init__(self, rows: Rows, gap: float, free_intercept: bool, max_iter: int) -> None:
         self.rows, self.gap, self.free_intercept, self.max_iter = rows, gap, free_intercept, max_iter
         self.progress = Progress()
-        _ = rows.squared_norms  # every value is finite
+        # the longest row without a free intercept's one; also: every value is finite
+        self.reach = float(np.sqrt(max(0.0, rows.squared_norms[rows.order].max() - free_intercept)))
         self.scale = 0.0  # the largest number of the first working set: what a margin is compared with
         self.outcome = Outcome.STEP_LIMIT
         self.pairs = Pairs(rows)
-        width = self.pairs.width
-        self.batch = max(100, 2 * width) if width <= DIRECT else 5000
+        # with several free intercepts, passes creep
+        self.ascending = self.pairs.width > WIDE and (self.pairs.blocks == 1 or not free_intercept)
+        self.batch = BATCH if self.ascending else max(100, 2 * self.pairs.width)
         self.multipliers: Floats = np.zeros(0)
         self.weights: Floats = np.zeros(rows.weights_shape)
         self.lower, self.upper = -np.inf, np.inf
@@ -83,6 +97,8 @@ class _Search:
 
     @property
     def vanished(self) -> bool:
+        if self.ascending and self.lower <= 0.0:
+            return self.upper <= VANISHING * (self.scale or self.reach)
         return self.upper <= ROUNDING * self.scale
 
     def finish(self) -> HardOptimum:
@@ -91,7 +107,7 @@ class _Search:
         return HardOptimum(
             self.outcome,
             self.weights,
-            multipliers[used] / self.scale**2,
+            multipliers[used],
             members[used],
             rivals[used],
             self.lower,
@@ -102,47 +118,116 @@ class _Search:
 
     def run(self) -> None:
         """Alternate between solving the working set and scanning all rows."""
-        current, sigma = mean_direction(self.rows), 0.0
+        current, sigma = self.first_weights(), 0.0
+        goal = width = np.inf
         while True:
-            previous = self.lower
-            grown = self.scan(current)
+            if self.vanished:
+                self.outcome = Outcome.NOT_SEPARABLE
+                return
+            grown = not self.reached and self.scan(current)
             if self.reached:
                 self.outcome = Outcome.REACHED
                 return
-            if not grown and self.lower <= previous:
+            if not grown and goal == 0.0 and self.upper - self.lower >= width:
                 self.outcome = Outcome.STALLED
                 return
             if self.steps >= self.max_iter:
                 return
+            width = self.upper - self.lower
             goal = max(1e-4 * self.gap, min(1e-2, 0.05 * (1.0 - max(0.0, self.lower) / self.upper)))
             if not grown:
                 goal = 0.0
             current, sigma = self.solve(current, sigma, goal)
-            if self.vanished:
-                self.outcome = Outcome.NOT_SEPARABLE
-                return
-            if self.progress.due():
-                self.progress.show(
-                    f"max margin: scan {self.scans}, {self.pairs.size} rows in the working set, "
-                    f"margin between {self.lower:.6g} and {self.upper:.6g}"
-                )
+            self.report()
+
+    def report(self) -> None:
+        if self.progress.due():
+            self.progress.show(
+                f"max margin: step {self.steps}, {self.pairs.size or self.rows.order.size} rows in the "
+                f"working set, margin between {self.lower:.6g} and {self.upper:.6g}"
+            )
+
+    def first_weights(self) -> Floats:
+        """Where to begin; with two classes and many columns, the end."""
+        sane = SHORTEST < self.reach < LONGEST
+        if not (self.ascending and self.pairs.blocks == 1 and sane):
+            return mean_direction(self.rows)
+        loose = self.pairs.intercepts if self.free_intercept else []
+        ascent = DualAscent(self.rows, loose, np.zeros(self.rows.n_rows))
+        self.ascend(ascent, lambda: self.look(ascent))
+        if not self.reached:
+            multipliers = ascent.multipliers
+            members = np.flatnonzero(multipliers)
+            self.pairs.members, self.pairs.rivals = members, np.zeros_like(members)
+            self.scaled_rows(loose)  # sets the scale
+            self.multipliers = multipliers[members] * self.scale**2
+        return ascent.weights
+
+    def ascend(self, ascent: DualAscent, done: Callable[[], bool]) -> None:
+        """Passes and Newton steps until the bracket is narrow enough, or they are given up for good.
+
+        A margin that seems to vanish is left to the proximal steps, which tell smaller ones from zero.
+        """
+        while self.ascending and self.steps < self.max_iter:
+            ascent.sweep()
+            if done() or self.vanished:
+                break
+            if ascent.due():
+                before = ascent.systems
+                self.ascending = ascent.newton(0.1 * self.gap)
+                self.steps += ascent.systems - before
+                if done() or self.vanished:
+                    break
+            self.report()
+        self.ascending = self.ascending and not self.vanished
+
+    def narrow(self, rows: Rows, ascent: DualAscent, goal: float) -> bool:
+        """Whether the working set is solved to the goal."""
+        lower, upper = self.bracket(rows, ascent)
+        return self.vanished or upper - lower <= goal * upper
+
+    def look(self, ascent: DualAscent) -> bool:
+        """Bracket the margin by the weights and the multipliers of all rows (two classes)."""
+        weights, scores = ascent.weights, ascent.scores[self.rows.order]
+        lowest = float(scores.min())
+        if self.free_intercept:
+            positive = self.rows.storage.labels[self.rows.order] == 1
+            above, below = float(scores[positive].min()), float(scores[~positive].min())
+            weights = weights.copy()
+            weights[-1] += 0.5 * (below - above)
+            lowest = 0.5 * (above + below)
+        self.offer_weights(weights, lowest)
+        multipliers, total = ascent.multipliers, ascent.total
+        if self.free_intercept:
+            multipliers = balanced(multipliers, self.rows.storage.labels)
+            total = combination(self.rows, multipliers)
+        mass = float(multipliers.sum())
+        upper = self.norm(total) / mass if mass > 0.0 else np.inf
+        if upper < self.upper:
+            self.upper = upper
+            members = np.flatnonzero(multipliers)
+            self.proof = (members, np.zeros_like(members), multipliers[members])
+        return self.reached
 
     def norm(self, weights: Floats) -> float:
         part = weights[..., :-1] if self.free_intercept else weights
         top = float(np.abs(part).max(initial=0.0))
         return top * float(np.linalg.norm(part / top)) if top > 0.0 else 0.0
 
-    def scan(self, weights: Floats) -> bool:
-        """Look at every row; keep the weights if they are the best yet; return whether rows were added."""
+    def offer_weights(self, weights: Floats, lowest: float) -> None:
+        """Keep the weights if their lowest score is the best yet for their norm."""
         norm = self.norm(weights)
-        found = self.rows.scan(weights, self.batch)
-        self.scans += 1
-        lowest = float(found.scores[0])
         if norm > 0.0 and lowest / norm > self.lower:
             self.lower = lowest / norm
             self.weights = weights / lowest if lowest > 0.0 else weights.copy()
         if norm == 0.0 and self.lower == -np.inf:
             self.lower = 0.0
+
+    def scan(self, weights: Floats) -> bool:
+        """Look at every row; keep the weights if they are the best yet; return whether rows were added."""
+        found = self.rows.scan(weights, self.batch)
+        self.scans += 1
+        self.offer_weights(weights, float(found.scores[0]))
         added = self.pairs.add(found.rows, weights)
         self.multipliers = np.concatenate([self.multipliers, np.zeros(added)])
         return added > 0
@@ -152,12 +237,12 @@ class _Search:
         loose = self.pairs.intercepts if self.free_intercept else []
         rows, factors = self.scaled_rows(loose)
         start = weights.ravel() / factors if self.multipliers.any() else None
-        if rows.n_columns > DIRECT:
-            if goal > DESCENT_GOAL:
-                start = self.descend(rows, goal)
-                self.bound(rows, self.multipliers)
+        if self.ascending:
+            ascent = DualAscent(rows, loose, self.multipliers)
+            self.ascend(ascent, lambda: self.narrow(rows, ascent, goal))
+            start = ascent.weights
+            if self.ascending:
                 return (start * factors).reshape(self.weights.shape), 0.0
-            sigma = sigma or 1000.0 * float(np.median(self.multipliers[self.multipliers > 0.0]))
         engine = ProximalNewton(
             rows,
             np.full(rows.n_rows, np.inf),
@@ -174,9 +259,7 @@ class _Search:
             before, used = engine.newton_steps, engine.sigma
             moved = engine.advance()
             self.steps += engine.newton_steps - before
-            upper = self.bound(rows, engine.multipliers)
-            norm = self.norm(engine.weights.reshape(self.weights.shape))
-            lower = self.scale * float(engine.scores.min()) / norm if norm > 0.0 else 0.0
+            lower, upper = self.bracket(rows, engine)
             if self.vanished or upper - lower <= goal * upper or self.steps >= self.max_iter:
                 break
             still = upper - lower >= 0.9 * best and upper >= 0.5 * lowest and moved < 1e-3
@@ -187,29 +270,11 @@ class _Search:
         self.multipliers = engine.multipliers
         return (engine.weights * factors).reshape(self.weights.shape), used / 10.0
 
-    def descend(self, rows: Rows, goal: float) -> Floats:
-        """Coordinate descent on the working set, where Newton systems are large: most of the way.
-
-        A free intercept is treated as part of the norm here; the Newton steps set it free.
-        """
-        caps = np.full(rows.n_rows, np.inf)
-        state = loops_margin.Descent(
-            self.multipliers, caps, rows.squared_norms, np.zeros(2), np.full(1, np.inf)
-        )
-        weights = combination(rows, self.multipliers)
-        order = np.arange(rows.n_rows)
-        generator = np.random.default_rng(0)
-        active = order.size
-        for passes in range(DESCENT_PASSES):
-            part = order[:active]
-            generator.shuffle(part)
-            active, worst, _ = loops_margin.descend(rows.storage, part, weights, state, passes % 20 != 0)
-            state.limits[0] = worst if worst > 0.0 else np.inf
-            if passes % 20 == 19:
-                if active == order.size and worst <= goal:
-                    break
-                active, state.limits[0] = order.size, np.inf
-        return combination(rows, self.multipliers)
+    def bracket(self, rows: Rows, engine: ProximalNewton | DualAscent) -> tuple[float, float]:
+        """The margin of the working set, bracketed; the upper end holds for all rows."""
+        norm = self.norm(engine.weights.reshape(self.weights.shape))
+        lower = self.scale * float(engine.scores.min()) / norm if norm > 0.0 else 0.0
+        return lower, self.bound(rows, engine.multipliers)
 
     def scaled_rows(self, loose: list[int]) -> tuple[Rows, Floats]:
         """The working set with numbers of size one (intercepts left alone), and how weights scale."""
@@ -238,7 +303,7 @@ class _Search:
         upper = self.scale * self.norm(total)
         if upper < self.upper:
             self.upper = upper
-            self.proof = (self.pairs.members, self.pairs.rivals, multipliers.copy())
+            self.proof = (self.pairs.members, self.pairs.rivals, multipliers / self.scale**2)
         return upper
 
     def balanced(self, multipliers: Floats) -> Floats:

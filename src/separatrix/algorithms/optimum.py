@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
+from typing import Any
 
-from ..result import Floats, Ints
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import notebook
+from ..result import Explained, Floats, Ints, margin_text
 
 
-class Outcome(enum.Enum):
+class Outcome(Explained):
     """How a margin solver ended; each member is its own explanation."""
 
     REACHED = "The gap asked for was reached; it was recomputed from the data."
@@ -46,6 +50,14 @@ class SoftOptimum:
         """(primal - dual) / primal: no weights have an objective lower by a larger part."""
         return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
 
+    def _repr_html_(self) -> str:
+        facts = [
+            ("objective", f"between {self.dual:.9g} and {self.primal:.9g}"),
+            ("relative gap", f"{self.gap:.2e}"),
+            ("steps", f"{self.steps:,}"),
+        ]
+        return notebook.card(self.outcome.value, facts)
+
 
 @dataclass(frozen=True, eq=False)
 class HardOptimum:
@@ -82,3 +94,34 @@ class HardOptimum:
         if self.margin_upper <= 0.0:
             return 1.0
         return max(0.0, self.margin_upper - self.margin_lower) / self.margin_upper
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("best margin", margin_text(self.margin_lower, self.margin_upper)),
+            ("relative gap", f"{self.gap:.2e}"),
+            ("support", f"{np.unique(self.rows).size:,} rows"),
+            ("steps", f"{self.steps:,}, with {self.scans:,} looks at all rows"),
+        ]
+        return notebook.card(self.outcome.value, facts)
+
+
+def signed_coefficients(
+    labels: NDArray[Any], members: Ints, rivals: Ints, multipliers: Floats, n_classes: int
+) -> tuple[Ints, Floats]:
+    """The rows that carry multipliers, and the factor with which each enters the weights of each class.
+
+    Returns
+    -------
+    support : ndarray of shape (support,)
+    coefficients : ndarray of shape (1, support) or (classes, support)
+    """
+    support, place = np.unique(members, return_inverse=True)
+    own = labels[members]
+    if n_classes == 2:
+        coefficients = np.zeros((1, support.size))
+        np.add.at(coefficients[0], place, (2.0 * own - 1.0) * multipliers)
+    else:
+        coefficients = np.zeros((n_classes, support.size))
+        np.add.at(coefficients, (own, place), multipliers)
+        np.add.at(coefficients, (rivals, place), -multipliers)
+    return support, coefficients

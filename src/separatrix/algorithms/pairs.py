@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..result import Floats, Ints
 from ..rows.memory import Rows, as_rows
-from .newton_system import signed_matrix
+from .newton_system import lifted_matrix, signed_matrix
 from .proximal_newton import combination
 
 
@@ -67,12 +67,9 @@ class Pairs:
         """The signed rows as a matrix of their own, dense or CSR; one block of columns a class."""
         if self.blocks == 1:
             return signed_matrix(self.rows, self.members)
-        plain = self.rows.take(self.members)
-        ones = np.ones_like(plain.storage.labels)
-        unsigned = replace(plain, storage=plain.storage._replace(labels=ones))
-        matrix = sparse.coo_array(signed_matrix(unsigned, np.arange(self.size)))
+        matrix = sparse.coo_array(lifted_matrix(self.rows, self.members))
         row, column = matrix.coords
-        own = plain.storage.labels[row] * self.width + column
+        own = self.rows.storage.labels[self.members][row] * self.width + column
         rival = self.rivals[row] * self.width + column
         values, places = np.concatenate([matrix.data, -matrix.data]), np.concatenate([own, rival])
         shape = (self.size, self.blocks * self.width)

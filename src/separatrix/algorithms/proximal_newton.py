@@ -7,6 +7,9 @@ problem in ``w`` alone, so Newton's method ends it after a few systems in the *f
 that the clipping leaves alone), and the proximal point method itself ends after finitely many
 steps, because the problem is polyhedral in ``a``. Infinite caps give the hard margin.
 
+With many classes (Crammer and Singer) a row has one multiplier a class. The clipping becomes a
+projection onto a simplex, and the free classes of a row take the place of the free rows.
+
 References
 ----------
 Y. Yan and Q. Li, "An efficient augmented Lagrangian method for support vector machine",
@@ -51,20 +54,31 @@ def combination(rows: Rows, multipliers: Floats) -> Floats:
     return total
 
 
+def all_scores(rows: Rows, weights: Floats) -> Floats:
+    """<w, z_i> for every row; with many classes the outputs of all of them."""
+    if weights.ndim == 1:
+        return signed_scores(rows, weights)
+    values = getattr(rows.storage, "values", None)
+    if values is None or values.dtype != np.float64:
+        return rows.outputs(weights)
+    outputs: Floats = values @ weights[:, : rows.n_columns].T
+    return outputs + weights[:, -1] if rows.lifted else outputs
+
+
 class ProximalNewton:
     """The state of the method: weights, scores, multipliers; ``advance`` makes one proximal step.
 
     Parameters
     ----------
     rows : Rows
-        Two classes.
     caps : ndarray of shape (rows,)
-        The most that each multiplier may be; infinite for a hard margin, zero to ignore a row.
+        The most that each multiplier may be; infinite for a hard margin of two classes, zero to ignore
+        a row.
     sigma : float
         The first step length of the proximal method.
     loose : sequence of int
-        The weights that are left out of the norm (free intercepts); each is only kept near its last
-        value.
+        The weights (of each class) that are left out of the norm (free intercepts); each is only kept
+        near its last value.
     weights, multipliers : ndarray, optional
         Where to start.
     """
@@ -79,17 +93,17 @@ class ProximalNewton:
         weights: Floats | None = None,
         multipliers: Floats | None = None,
     ) -> None:
-        width = rows.n_columns + rows.lifted
+        shape = (rows.n_rows, *rows.weights_shape[:-1])
         self.rows = rows
         self.caps = caps
         self.sigma = sigma
         self.first_sigma = sigma
         self.loose = list(loose)
-        self.weights = np.zeros(width) if weights is None else weights.copy()
-        self.multipliers = np.zeros(rows.n_rows) if multipliers is None else multipliers.copy()
-        self.scores = np.zeros(rows.n_rows) if weights is None else signed_scores(rows, weights)
+        self.weights = np.zeros(rows.weights_shape) if weights is None else weights.copy()
+        self.multipliers = np.zeros(shape) if multipliers is None else multipliers.copy()
+        self.scores = np.zeros(shape) if weights is None else all_scores(rows, weights)
         self.newton_steps = 0
-        self.free = np.zeros(rows.n_rows, dtype=np.bool_)
+        self.free = np.zeros(shape, dtype=np.bool_)
 
     def advance(self, growth: float = 10.0, accuracy: float = 0.3) -> float:
         """Make one proximal step; return how far the multipliers moved, relative to their size.
@@ -97,14 +111,14 @@ class ProximalNewton:
         The inner problem is solved until its error, ``|gradient|^2 / 2``, is a small part of the
         step's own gain, ``|change|^2 / (2 sigma)``.
         """
-        rows, sigma = self.rows, self.sigma
+        rows, sigma, before_steps = self.rows, self.sigma, self.newton_steps
         ridge = np.ones_like(self.weights)
         centre_weights = np.zeros_like(self.weights)
-        ridge[self.loose] = 1e-4 * self.first_sigma / sigma
-        centre_weights[self.loose] = self.weights[self.loose]
-        current = np.zeros(rows.n_rows)
+        ridge[..., self.loose] = 1e-4 * self.first_sigma / sigma
+        centre_weights[..., self.loose] = self.weights[..., self.loose]
+        current = np.zeros_like(self.multipliers)
         total = np.zeros_like(self.weights)
-        box = loops_margin.Box(self.multipliers, self.caps, current, self.free)
+        box = loops_margin.Box(self.multipliers, self.caps, current, self.free, np.empty(rows.n_classes))
         weights, scores = self.weights, self.scores
         moved = size = 0.0
         least, stale, before = np.inf, 0, self.free.copy()
@@ -121,7 +135,7 @@ class ProximalNewton:
             if stale >= 2:
                 break
             step = newton_step(rows, self.free, sigma, ridge, gradient, self.loose)
-            moves = signed_scores(rows, step)
+            moves = all_scores(rows, step)
             length = self._line_search(scores, moves, step, ridge * (weights - centre_weights), ridge, box)
             self.newton_steps += 1
             if length == 0.0:
@@ -130,6 +144,11 @@ class ProximalNewton:
             scores = scores + length * moves
         self.weights, self.scores, self.multipliers = weights, scores, current
         self.combined = total
+        if weights.ndim == 2:
+            # A simplex has many faces: after too long a step most rows stand on the wrong one, and Newton's
+            # method creeps back.
+            taken = self.newton_steps - before_steps
+            growth = min(growth, 10.0 if taken <= 2 else 4.0 if taken <= 4 else 2.0)
         self.sigma = min(sigma * growth, STEEPEST * self.first_sigma)
         return float(moved / size) if size else 0.0
 
@@ -143,14 +162,15 @@ class ProximalNewton:
         box: loops_margin.Box,
     ) -> float:
         """Find where the slope along the step has nearly vanished: Newton, kept inside a bracket."""
-        linear = float(pull @ step)
-        quadratic = float((ridge * step) @ step)
-        start = linear + loops_margin.slope(scores, moves, 0.0, self.sigma, box)[0]
+        labels = self.rows.storage.labels
+        linear = float(np.vdot(pull, step))
+        quadratic = float(np.vdot(ridge * step, step))
+        start = linear + loops_margin.slope(labels, scores, moves, 0.0, self.sigma, box)[0]
         if not start < 0.0:
             return 0.0
         low, high, length = 0.0, np.inf, 1.0
         for _ in range(40):
-            first, second = loops_margin.slope(scores, moves, length, self.sigma, box)
+            first, second = loops_margin.slope(labels, scores, moves, length, self.sigma, box)
             first += linear + length * quadratic
             second += quadratic
             if abs(first) <= 0.1 * abs(start):

@@ -2,7 +2,8 @@
 
 Two methods share the work. Where the Newton systems are small, proximal Newton steps reach any gap
 in a few dozen looks at the rows. With many columns, or many classes, dual coordinate descent goes
-first; where it stalls on two classes, Newton steps finish from where it stood.
+first; where it stalls, or with many classes has cost what a Newton step will, Newton steps finish from
+where it stood.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from ..result import Floats
 from ..rows.memory import Rows
 from .newton_system import DIRECT, calm_threads
 from .optimum import Outcome, SoftOptimum
-from .proximal_newton import ProximalNewton, combination, signed_scores
+from .proximal_newton import ProximalNewton, all_scores, combination, signed_scores
 
 INTERCEPTS = ("lifted", "free", None)
-NEWTON_AFTER = 3000  # passes of coordinate descent before Newton steps take over
+NEWTON_AFTER = 3000  # passes of coordinate descent before Newton steps take over in any case
+NEWTON_READS = 1e5  # what a Newton step costs beside its system and one look, in numbers that a pass reads
+FLOPS_A_READ = 16.0  # operations of a factorisation that cost as much as reading one number
 POLISH = 1 << 23  # numbers that may be read beyond the gap, so that small problems end exactly
 EXACT = 1e-15
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
@@ -103,6 +106,11 @@ class _Search:
         return (-1,) if self.free_intercept else ()
 
     @property
+    def keeps_intercepts(self) -> bool:
+        """Whether a combination of rows lacks intercepts that only the method's own weights have."""
+        return self.free_intercept and self.weights.ndim == 2
+
+    @property
     def reached(self) -> bool:
         return self.primal - self.dual <= self.gap * self.primal
 
@@ -119,7 +127,9 @@ class _Search:
     def offer_weights(self, weights: Floats, scores: Floats | None = None) -> None:
         """Keep the weights if their objective, summed over the data, is the lowest yet."""
         if scores is None:
-            scores = row_scores(self.rows, weights)
+            scores = all_scores(self.rows, weights)
+        if scores.ndim == 2:
+            scores = leads(scores, self.rows.storage.labels)
         if self.free_intercept and weights.ndim == 1:
             shift = _best_shift(scores, self.caps, self.rows.storage.labels)
             weights = weights.copy()
@@ -132,6 +142,8 @@ class _Search:
     def offer_multipliers(self, multipliers: Floats) -> Floats:
         """Keep the multipliers if they prove the highest bound yet; return their combination."""
         labels = self.rows.storage.labels
+        if multipliers.ndim == 2:
+            multipliers = feasible(multipliers, self.caps, labels)
         if self.free_intercept:
             multipliers = balanced(multipliers, labels)
         if multipliers.ndim == 1:
@@ -139,7 +151,7 @@ class _Search:
         else:
             total = np.zeros_like(self.weights)
             loops_margin.add_multiclass(self.rows.storage, multipliers, total)
-            mass = float(np.take_along_axis(multipliers, labels[:, None].astype(np.int64), axis=1).sum())
+            mass = float(multipliers.max(axis=1).sum())
         bound = mass - 0.5 * self.square(total)
         if bound > self.dual:
             self.dual, self.multipliers = bound, multipliers.copy()
@@ -150,7 +162,7 @@ class _Search:
         part = weights[..., :-1] if self.free_intercept else weights
         return float(np.vdot(part, part))
 
-    def first_guess(self) -> ProximalNewton | None:
+    def first_guess(self) -> Floats | None:
         """Weights from a sample of the rows, where there are many: most of the way, cheaply."""
         members = np.flatnonzero(self.caps > 0.0)
         if members.size < 4 * SAMPLE:
@@ -168,21 +180,22 @@ class _Search:
         )
         for _ in range(3):
             part.advance()
-        return part
+        return part.weights
 
-    def newton(self, guess: ProximalNewton | None, multipliers: Floats | None = None) -> None:
+    def newton(self, weights: Floats | None, multipliers: Floats | None = None) -> None:
         """Proximal Newton steps until the gap is reached or rounding stops them."""
         sigma = _first_sigma(self.caps)
-        start = None if guess is None else guess.weights
-        if guess is not None:
+        if multipliers is not None and multipliers.ndim == 2:
+            sigma = _first_sigma(multipliers.max(axis=1))
+        elif weights is not None and multipliers is None:
             sigma *= 10.0
-            multipliers = np.clip(sigma * (1.0 - signed_scores(self.rows, guess.weights)), 0.0, self.caps)
+            multipliers = np.clip(sigma * (1.0 - signed_scores(self.rows, weights)), 0.0, self.caps)
         engine = ProximalNewton(
             self.rows,
             self.caps,
             sigma=sigma,
             loose=self.loose,
-            weights=start,
+            weights=weights,
             multipliers=multipliers,
         )
         idle, best, spare = 0, np.inf, POLISH
@@ -191,7 +204,9 @@ class _Search:
             engine.advance()
             self.steps += engine.newton_steps - before
             self.offer_weights(engine.weights, engine.scores)
-            self.offer_weights(self.offer_multipliers(engine.multipliers))
+            total = self.offer_multipliers(engine.multipliers)
+            if not self.keeps_intercepts:
+                self.offer_weights(total)
             if self.reached:
                 self.outcome = Outcome.REACHED
                 spare -= (engine.newton_steps - before + 4) * self.rows.numbers
@@ -217,14 +232,16 @@ class _Search:
             np.zeros(self.rows.n_classes),
             np.full(1, np.inf),
         )
-        weights = np.zeros_like(self.weights)
+        # the weights that one entry of a sparse row meets stand together: half of the time on text
+        sparse = not hasattr(self.rows.storage, "values")
+        weights = np.zeros_like(self.weights, order="F" if sparse else "C")
         centre = weights[..., -1].copy()
         order = self.generator.permutation(np.flatnonzero(self.caps > 0.0))
-        active, check, last, spare = order.size, 4, 0, POLISH
-        newton_next = self.rows.n_classes == 2
+        active, check, last, spare, visited = order.size, 4, 0, POLISH, 0
         for passes in range(1, self.max_iter + 1):
             part = order[:active]
             self.generator.shuffle(part)
+            visited += active
             active, worst, estimate = loops_margin.descend(
                 self.rows.storage, part, weights, state, passes > 1
             )
@@ -234,16 +251,18 @@ class _Search:
             if passes < check and estimate > self.gap * self.dual:
                 continue
             total = self.offer_multipliers(state.multipliers)
-            self.offer_weights(weights)
-            self.offer_weights(total if not self.free_intercept else weights)
+            plain = np.ascontiguousarray(weights)
+            self.offer_weights(plain)
+            if not self.free_intercept:
+                self.offer_weights(total)
             if self.reached:
                 self.outcome = Outcome.REACHED
                 spare -= (passes + 4 - last) * self.rows.numbers * self.rows.n_classes
                 if spare < 0 or worst <= 1e-13:
                     return
             last = passes
-            if newton_next and passes >= NEWTON_AFTER:
-                self.newton(None, state.multipliers)
+            if self.newton_due(passes, visited, state.multipliers):
+                self.newton(plain, state.multipliers)
                 return
             if worst <= 1e-14 and not self.free_intercept:
                 self.outcome = Outcome.REACHED if self.reached else Outcome.STALLED
@@ -255,6 +274,18 @@ class _Search:
             active, state.limits[0] = order.size, np.inf
             check = passes + max(2, passes // 4 if self.free_intercept else passes)
 
+    def newton_due(self, passes: int, visited: int, multipliers: Floats) -> bool:
+        """Whether coordinate descent has had its turn: with many classes, the cost of a Newton step."""
+        if multipliers.ndim == 1 or passes >= NEWTON_AFTER:
+            return passes >= NEWTON_AFTER
+        # a row whose own class holds the whole cap has one multiplier less that can move
+        own = multipliers.max(axis=1)
+        carried = int(np.sum(multipliers < 0.0)) - int(np.sum((own >= self.caps) & (own > 0.0)))
+        size = float(min(carried, self.weights.size))
+        look = self.rows.numbers * self.rows.n_classes
+        step = NEWTON_READS + look + size**3 / 3.0 / FLOPS_A_READ
+        return visited / self.rows.n_rows * look >= step
+
     def report(self) -> None:
         if self.progress.due():
             relative = (self.primal - self.dual) / self.primal
@@ -263,21 +294,24 @@ class _Search:
             )
 
 
-def _first_sigma(caps: Floats) -> float:
-    """One cap's worth of multiplier for a score one off: the losses are smoothed over one unit."""
-    positive = caps[caps > 0.0]
+def _first_sigma(sizes: Floats) -> float:
+    """One multiplier's worth for a score one off: the losses are smoothed over one unit."""
+    positive = sizes[sizes > 0.0]
     return float(np.median(positive)) if positive.size else 1.0
 
 
 def row_scores(rows: Rows, weights: Floats) -> Floats:
     """The score of every row: signed, or that of its class less the best other."""
-    if weights.ndim == 1:
-        return signed_scores(rows, weights)
-    outputs = rows.outputs(weights)
-    own = rows.storage.labels[:, None].astype(np.int64)
-    scores = np.take_along_axis(outputs, own, axis=1).ravel()
-    np.put_along_axis(outputs, own, -np.inf, axis=1)
-    return np.asarray(scores - outputs.max(axis=1))
+    scores = all_scores(rows, weights)
+    return scores if weights.ndim == 1 else leads(scores, rows.storage.labels)
+
+
+def leads(outputs: Floats, labels: NDArray[Any]) -> Floats:
+    """What the output of each row's own class has over the best other."""
+    own = labels[:, None].astype(np.int64)
+    rivals = outputs.copy()
+    np.put_along_axis(rivals, own, -np.inf, axis=1)
+    return np.asarray(np.take_along_axis(outputs, own, axis=1).ravel() - rivals.max(axis=1))
 
 
 def balanced(multipliers: Floats, labels: NDArray[Any]) -> Floats:
@@ -296,16 +330,33 @@ def balanced(multipliers: Floats, labels: NDArray[Any]) -> Floats:
             positive, multipliers * min(1.0, below / above), multipliers * min(1.0, above / below)
         )
     classes = multipliers.shape[1]
+    against = _against_rivals(multipliers, labels)
     flow = np.zeros((classes, classes))  # flow[r, s]: what rows of class r hold against class s
-    np.add.at(flow, labels, np.maximum(-multipliers, 0.0))
-    np.fill_diagonal(flow, 0.0)
-    factors = _circulating(flow)
-    against = np.maximum(-multipliers, 0.0) * factors[labels]
-    own = labels[:, None].astype(np.int64)
-    np.put_along_axis(against, own, 0.0, axis=1)
-    result: Floats = -against
-    np.put_along_axis(result, own, against.sum(axis=1, keepdims=True), axis=1)
-    return result
+    np.add.at(flow, labels, against)
+    return _with_own(against * _circulating(flow)[labels], labels)
+
+
+def feasible(multipliers: Floats, caps: Floats, labels: NDArray[Any]) -> Floats:
+    """Multipliers of many classes without what rounding added: their signs, caps and sums are right."""
+    against = _against_rivals(multipliers, labels)
+    carried = against.sum(axis=1)
+    over = carried > caps
+    against[over] *= (caps[over] / carried[over])[:, None]
+    return _with_own(against, labels)
+
+
+def _against_rivals(multipliers: Floats, labels: NDArray[Any]) -> Floats:
+    """What each row holds against each class, zero for its own."""
+    against = np.maximum(-multipliers, 0.0)
+    against[np.arange(labels.size), labels] = 0.0
+    return against
+
+
+def _with_own(against: Floats, labels: NDArray[Any]) -> Floats:
+    """The multipliers: each row's own class carries what the row holds against the others."""
+    multipliers: Floats = -against
+    multipliers[np.arange(labels.size), labels] = against.sum(axis=1)
+    return multipliers
 
 
 def _circulating(flow: Floats) -> Floats:

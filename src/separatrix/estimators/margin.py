@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..algorithms.kernel_margin import (
+    KernelOptimum,
+    KernelRows,
+    expansion,
+    soft_in_span,
+    solve_kernel_margin,
+)
 from ..algorithms.linear_program import FORMS, solve_linear_program
-from ..algorithms.max_margin import solve_max_margin
-from ..algorithms.optimum import Outcome
+from ..algorithms.max_margin import WIDE, solve_max_margin
+from ..algorithms.optimum import HardOptimum, Outcome, signed_coefficients
 from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
+from ..certificates.signed import conflicting_rows
 from ..errors import ConvergenceWarning, InputError, NotSeparable, NumericOverflowError
+from ..kernels import Precomputed, as_kernel, check_gram
 from ..result import Floats, Ints
 from ..rows.memory import Rows, as_rows
 from ..verdict import Verdict, separability
@@ -71,19 +80,13 @@ class _LinearDecision:
 
     def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
         """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
-        self.support_, place = np.unique(members, return_inverse=True)
-        labels = rows.storage.labels[members]
-        if rows.n_classes == 2:
-            self.dual_coef_ = np.zeros((1, self.support_.size))
-            np.add.at(self.dual_coef_[0], place, (2.0 * labels - 1.0) * multipliers)
-        else:
-            self.dual_coef_ = np.zeros((rows.n_classes, self.support_.size))
-            np.add.at(self.dual_coef_, (labels, place), multipliers)
-            np.add.at(self.dual_coef_, (rivals, place), -multipliers)
+        self.support_, self.dual_coef_ = signed_coefficients(
+            rows.storage.labels, members, rivals, multipliers, rows.n_classes
+        )
 
 
 class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
-    """The separator that stays farthest from every row, with a bracket that proves it.
+    """The separator that stays farthest from every row, with a bracket that proves it; with kernels.
 
     The margin of the weights found is a lower bound of the best margin; the multipliers of the
     support rows prove an upper bound. The run ends when the two agree to ``gap``. With more than two
@@ -92,6 +95,10 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
+    kernel : str, Kernel or callable, optional
+        Separate in the feature space of a kernel, see `separatrix.kernels`: "rbf", "poly", "linear",
+        "geometric", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function of two
+        matrices. None: a plane in the space of the rows.
     intercept : {"free", "lifted", None}, default="free"
         "free": the intercept is not part of the norm, and the margin is half the distance between
         the hulls of the classes (the usual hard-margin support vector machine). "lifted": the
@@ -108,13 +115,17 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (1, columns) or (classes, columns)
-        Scaled so that the smallest score is one.
+        Scaled so that the smallest score is one. Not with a kernel.
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     support_ : ndarray of shape (support,)
         The training rows that carry multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Signed multipliers: ``dual_coef_ @ X[support_]`` is ``coef_``.
+        Signed multipliers: ``dual_coef_ @ X[support_]`` is ``coef_``. With a kernel, the scores are
+        ``dual_coef_ @ K(X[support_], x) + intercept_``.
+    kernel_ : Kernel or None
+    support_vectors_ : ndarray or CSR matrix of shape (support, columns)
+        With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
         The bracket of the best margin, recomputed from the data, to rounding. Where the classes
         cannot be separated the lower end is zero or less.
@@ -122,7 +133,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         Whether the bracket is as narrow as ``gap`` asks.
     n_iter_ : int
         Newton steps.
-    optimum_ : HardOptimum
+    optimum_ : HardOptimum or KernelOptimum
         All of this as the solver gave it.
     n_features_in_ : int
     feature_names_in_ : ndarray
@@ -132,8 +143,15 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     -----
     A row's sample weight matters only in being zero or not: zero leaves the row out.
 
-    The solver works on the few rows that scans of the data name, by proximal steps on the
-    multipliers whose inner problems Newton's method solves. Where it finds no separator, the exact
+    With a kernel, the same solver works in coordinates of the working set's own span; the bracket is
+    computed from kernel values, whose rounding limits it to about ``eps (R / margin)^2``. Memory grows with
+    the working set, never with the square of the rows.
+
+    Two methods narrow the bracket. With up to 500 columns the solver works on the few rows that scans of the
+    data name, by proximal steps on the multipliers whose inner problems Newton's method solves. With more,
+    passes of coordinate ascent find the support and Newton steps in its multipliers end the run; where the
+    support comes to more rows than columns, as with many dense rows, or the margin is below a millionth of
+    the largest number, the proximal steps go on from there. Where no separator is found, the exact
     question is asked, and `NotSeparable` carries the certificate.
 
     Examples
@@ -144,20 +162,32 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     1.118034 1.118034
     >>> model.support_
     array([0, 2])
+    >>> X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
+    >>> sx.MaxMargin(kernel="rbf").fit(X, y).predict(X)
+    array([0, 0, 1, 1])
     """
+
+    kernel_: Any = None
 
     def __init__(
         self,
         *,
+        kernel: Any = None,
         intercept: str | None = "free",
         gap: float = 1e-9,
         max_iter: int = 10_000,
         inseparable: str = "raise",
     ) -> None:
+        self.kernel = kernel
         self.intercept = intercept
         self.gap = gap
         self.max_iter = max_iter
         self.inseparable = inseparable
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or self.kernel == "precomputed"
+        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MaxMargin:
         """Find the largest margin.
@@ -184,20 +214,12 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             inputs.need_positive(self, "gap")
             inputs.need_positive(self, "max_iter", whole=True)
             inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
+            self.kernel_ = None if self.kernel is None else as_kernel(self.kernel)
             rows, classes, _ = inputs.read_training(self, X, y, sample_weight)
-            free = self.intercept == "free"
-            found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
-            weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
-            if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
-                verdict = _exact_verdict(self, X, y, sample_weight)
-                _refuse(
-                    self, verdict, f"no separator was found, and no margin is above {found.margin_upper:.3g}"
-                )
-                soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
-                weights = soft.weights
-                members, rivals, multipliers = _soft_support(soft.multipliers, rows)
-            self._store_weights(weights, rows, classes)
-            self._store_support(rows, members, rivals, multipliers)
+            if self.kernel_ is not None:
+                found: Any = self._fit_kernel(rows, classes, (X, y, sample_weight))
+            else:
+                found = self._fit_linear(rows, classes, (X, y, sample_weight))
             self.margin_lower_, self.margin_upper_ = found.margin_lower, found.margin_upper
             self.converged_ = found.outcome is Outcome.REACHED
             self.n_iter_ = max(1, found.steps)
@@ -210,6 +232,63 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                 stacklevel=2,
             )
         return self
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed scores: of the last class for two classes, of each class for more."""
+        check_is_fitted(self)
+        if self.kernel_ is None:
+            return super().decision_function(X)
+        matrix, _ = inputs.read_matrix(self, X, reset=False)
+        rows = as_rows(matrix, np.zeros(matrix.shape[0]), lift=False, names=inputs.column_names(self))
+        _ = rows.squared_norms  # names a value that is not finite
+        outputs = expansion(
+            self.kernel_,
+            rows.matrix,
+            np.arange(rows.n_rows),
+            self.support_vectors_,
+            self.dual_coef_,
+            self.intercept_,
+        )
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
+        if self.inseparable == "raise" and rows.n_columns > WIDE:
+            # text often holds a row twice; the solver would take long to find out
+            conflict = next(conflicting_rows(rows.matrix, rows.storage.labels, rows.order), None)
+            if conflict is not None:
+                _refuse(
+                    self, _exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
+                )
+        free = self.intercept == "free"
+        found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
+        if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+            _refuse(self, _exact_verdict(self, *given), _no_margin(found.margin_upper))
+            soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
+            weights = soft.weights
+            members, rivals, multipliers = _soft_support(soft.multipliers, rows)
+        self._store_weights(weights, rows, classes)
+        self._store_support(rows, members, rivals, multipliers)
+        return found
+
+    def _fit_kernel(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> KernelOptimum:
+        _ = rows.squared_norms  # every value is finite
+        kernel, matrix = self.kernel_, rows.matrix
+        if isinstance(kernel, Precomputed):
+            matrix = check_gram(matrix)
+        labels, free = rows.storage.labels, self.intercept == "free"
+        mapped = KernelRows(kernel, matrix, labels, rows.n_classes, rows.order, rows.lifted, free)
+        found = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
+        support, coefficients, intercept = found.rows, found.coefficients, found.intercept
+        if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+            _refuse(self, _exact_verdict(self, *given, kernel=kernel), _no_margin(found.margin_upper))
+            support, coefficients, intercept = soft_in_span(mapped)
+        self.classes_ = classes
+        if free and len(intercept) > 1:
+            intercept = intercept - intercept.mean()  # a common shift of all classes changes no score
+        self.support_, self.dual_coef_, self.intercept_ = support, coefficients, intercept
+        self.support_vectors_ = kernel.anchors(matrix, support)
+        return found
 
 
 class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
@@ -444,19 +523,32 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
         return self
 
 
-def _exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Verdict:
+def _exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: Any = None) -> Verdict:
     """Ask the exact question where floating point found no separator."""
-    return separability(X, y, quasi=False, fit_intercept=estimator.fit_intercept, sample_weight=sample_weight)
+    return separability(
+        X,
+        y,
+        quasi=False,
+        kernel=kernel,
+        fit_intercept=estimator.fit_intercept,
+        sample_weight=sample_weight,
+    )
+
+
+def _no_margin(upper: float) -> str:
+    return f"no separator was found, and no margin is above {upper:.3g}"
 
 
 def _refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
     """Say that the classes cannot be separated, with the proof if there is one."""
     if verdict.separable:
-        raise InputError(
-            f"The classes can be separated, but floating point does not resolve the margin: {evidence}. "
-            "Scale the columns, for example with StandardScaler, or take the separator of sx.separability."
-        )
-    if verdict.separable is None:
+        message = f"The classes can be separated, but floating point does not resolve the margin: {evidence}."
+        if estimator.inseparable == "raise":
+            raise InputError(
+                f"{message} Scale the columns, for example with StandardScaler, or take the separator of "
+                "sx.separability."
+            )
+    elif verdict.separable is None:
         message = (
             f"The classes cannot be separated as far as floating point tells: {evidence}; nothing is proved."
         )

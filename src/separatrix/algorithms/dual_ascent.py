@@ -1,0 +1,285 @@
+"""The hard margin on rows with many columns: coordinate ascent, and Newton steps on the support.
+
+The multipliers ``a >= 0`` maximise ``sum a - |sum_i a_i z_i|^2 / 2``. Passes of coordinate ascent
+find within a few dozen looks which rows carry multipliers (the support S), but then creep where
+rows resemble each other. On the support the optimum is one linear system, ``S S^T x = 1``: a Newton
+step moves towards ``x`` as far as no multiplier turns negative, those that would are set to zero,
+and passes follow until they have cost what the next system will. Every step raises the dual
+objective, so the passes' own convergence is never lost; once the support is right, one
+system ends the run. The same plan for bound constraints: J. J. More and G. Toraldo, "On the solution of large
+quadratic programming problems with bound constraints", SIAM Journal on Optimization 1 (1991).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+from scipy import linalg, sparse
+
+from .. import loops_margin
+from ..result import Floats, Ints
+from ..rows import threads
+from ..rows.memory import Rows
+from .newton_system import calm_threads, signed_matrix
+from .proximal_newton import combination, signed_scores
+
+MOST_REPEATS = 8
+RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next step takes its effect back
+FACTORISED = 10_000  # the most support rows whose products are factorised; beyond, conjugate gradients
+NEWTON_READS = 2e6  # what a Newton step costs beside its factorisation, in numbers that a pass reads
+FLOPS_A_READ = 300.0  # operations of a factorisation that cost as much as reading one number
+FIRST_PASSES = 5
+ONE_THREAD = 2000  # support rows up to which BLAS is kept to one thread
+ROUNDING = 1e-13
+
+
+class DualAscent:
+    """The state of the method: multipliers, weights, scores.
+
+    Parameters
+    ----------
+    rows : Rows
+        Two classes.
+    loose : list of int
+        The weights that are left out of the norm (free intercepts): the multipliers' combination must
+        vanish there. Passes penalise its square, around a ``centre`` that moves.
+    multipliers : ndarray of shape (rows,)
+        Where to start; changed in place.
+    """
+
+    def __init__(self, rows: Rows, loose: list[int], multipliers: Floats) -> None:
+        self.rows, self.loose, self.multipliers = rows, loose, multipliers
+        self.order = rows.order.copy()
+        self.centre = np.zeros(len(loose))
+        self.state = loops_margin.Descent(
+            multipliers, np.full(rows.n_rows, np.inf), rows.squared_norms, np.zeros(2), np.full(1, np.inf)
+        )
+        self.seed = np.full(1, 0x9E3779B97F4A7C15, dtype=np.uint64)
+        self.factor: Factor | None = None
+        self.passes, self.spent = FIRST_PASSES, 0.0
+        self.systems = self.refused = 0
+        self.still = False  # whether the last pass found nothing to change
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Sum the weights from the multipliers, and the scores from the weights."""
+        self.total = combination(self.rows, self.multipliers)
+        self.weights = self.total.copy()
+        self.weights[self.loose] += self.centre
+        self.scores = signed_scores(self.rows, self.weights)
+
+    def sweep(self) -> None:
+        """Make passes over the rows that carry multipliers or may come to."""
+        rows = self.rows
+        self.weights[self.loose] += self.total[self.loose]
+        self.centre += self.total[self.loose]
+        self.state.limits[0] = np.inf
+        visited, worst = loops_margin.descend_often(
+            rows.storage, self.order, self.weights, self.state, self.passes, self.seed
+        )
+        self.spent += visited * rows.numbers / rows.n_rows
+        self.refresh()
+        near = (self.multipliers > 0.0) | (self.scores < 1.0 + worst)
+        self.order = rows.order[near[rows.order]]
+        self.passes, self.still = self.passes * 3 // 2 + 1, worst == 0.0
+
+    def due(self) -> bool:
+        """Whether passes have cost what a Newton step will, in numbers read, or have nothing left to do."""
+        if self.still:
+            return True
+        support = np.flatnonzero(self.multipliers)
+        fresh = None if self.factor is None else self.factor.changes(support)
+        operations = support.size**2 * (support.size / 3.0 if fresh is None else fresh + 4.0)
+        return self.spent >= NEWTON_READS + operations / FLOPS_A_READ
+
+    def newton(self, tolerance: float) -> bool:
+        """Solve the support's system and move there; let rows join and repeat while fewer are missing.
+
+        Rows whose score is below one by more than the tolerance join. Returns whether such steps are
+        worth repeating: not where the support is too large or, having more rows than columns, dependent,
+        nor where twice in turn they led nowhere.
+        """
+        self.passes, self.spent = FIRST_PASSES, 0.0
+        order = self.rows.order
+        members, missing = np.flatnonzero(self.multipliers), order.size
+        if members.size > min(FACTORISED, self.weights.size):
+            return False
+        with calm_threads(members.size, ONE_THREAD):
+            while True:
+                before = self.value(self.multipliers)
+                first = target = self._solve(members, self.multipliers[members])
+                inside = members
+                while target.min(initial=1.0) <= 0.0:
+                    # nearly always the rows that would turn negative are those that have to leave
+                    inside, target = inside[target > 0.0], target[target > 0.0]
+                    target = self._solve(inside, target)
+                if not self._offer(inside, target, before):
+                    self._offer_towards(members, first)
+                    self.refresh()
+                    self.refused += 1
+                    return self.refused < 2
+                self.refused = 0
+                self.refresh()
+                low = order[self.scores[order] < 1.0 - tolerance]
+                joining = np.setdiff1d(low, inside, assume_unique=True)
+                if not 0 < joining.size < missing:
+                    return True
+                members, missing = np.union1d(inside, joining), joining.size
+
+    def _solve(self, members: Ints, start: Floats) -> Floats:
+        """The multipliers for which all members score one, intercepts included.
+
+        The ridge is taken back by repeating the solution with what is left of the right-hand side.
+        """
+        self.systems += 1
+        if self.factor is None or self.factor.changes(members) is None:
+            self.factor = Factor(self.rows, members, self.loose)
+        matrix, border = _split(signed_matrix(self.rows, members), self.loose)
+        target = start
+        responses = self.factor.solve(members, border) if self.loose else border
+        pivots = border.T @ responses
+        least = np.inf
+        for _ in range(MOST_REPEATS):
+            rest = 1.0 - matrix @ (matrix.T @ target) - border @ self.centre
+            error = max(np.abs(rest).max(), np.abs(border.T @ target).max(initial=0.0))
+            if error <= 1e-12 or error > 0.5 * least:
+                break
+            least = error
+            change = self.factor.solve(members, rest[:, None])[:, 0]
+            if self.loose:
+                # shifts of the intercepts after which the multipliers' combination vanishes there
+                pull = border.T @ (target + change)
+                shift = linalg.lstsq(pivots, pull, check_finite=False)[0]
+                self.centre = self.centre + shift
+                change = change - responses @ shift
+            target = target + change
+        return target
+
+    def _offer(self, members: Ints, target: Floats, before: float) -> bool:
+        """Move there unless the dual objective falls."""
+        moved = np.zeros_like(self.multipliers)
+        moved[members] = target
+        if self.value(moved) < before - ROUNDING * abs(before):
+            return False
+        self.multipliers[:] = moved
+        return True
+
+    def _offer_towards(self, members: Ints, target: Floats) -> None:
+        """Go towards the target as far as the dual objective rises, negative multipliers cut off."""
+        old, before = self.multipliers[members], self.value(self.multipliers)
+        for length in 0.5 ** np.arange(8):
+            if self._offer(members, np.maximum(0.0, old + length * (target - old)), before):
+                return
+
+    def value(self, multipliers: Floats) -> float:
+        """The dual objective, for the present centre."""
+        total = combination(self.rows, multipliers)
+        return float(multipliers.sum() - 0.5 * total @ total - self.centre @ total[self.loose])
+
+
+class Factor:
+    """The Cholesky factor of ``S S^T + ridge`` for some rows S, and solutions for sets near S.
+
+    Rows that joined since (P) and rows that left (R, whose unknowns must vanish) border the system.
+    Block elimination leaves a small dense system in P and R, the Schur complement (Gill, Murray,
+    Saunders and Wright, "A Schur-complement method for sparse quadratic programming", 1990).
+    """
+
+    def __init__(self, rows: Rows, members: Ints, loose: list[int]) -> None:
+        self.rows, self.base, self.loose = rows, members, loose
+        self.matrix, _ = _split(signed_matrix(rows, members), loose)
+        square = products(self.matrix)
+        diagonal = square.diagonal().copy()
+        self.ridge = RIDGE * float(diagonal.mean())
+        while True:
+            np.fill_diagonal(square, diagonal + self.ridge)
+            self.upper, problem = linalg.lapack.dpotrf(square.T, lower=0, clean=0, overwrite_a=0)
+            if not problem:
+                break
+            self.ridge *= 100.0  # rounding made a tiny pivot negative
+        self.places: dict[int, int] = {}
+        self.columns: Floats = np.empty((members.size, 0), order="F")
+
+    def changes(self, members: Ints) -> int | None:
+        """How many columns a solution for ``members`` adds; None where a new factor is cheaper."""
+        apart = np.setxor1d(members, self.base, assume_unique=True)
+        if apart.size > max(20, self.base.size // 5):
+            return None
+        return sum(1 for row in apart.tolist() if row not in self.places)
+
+    def solve(self, members: Ints, right: Floats) -> Floats:
+        """Solve the system of ``members`` (ascending)."""
+        base = self.base
+        kept = np.isin(members, base, assume_unique=True)
+        inside = np.searchsorted(base, members[kept])
+        joined, left = members[~kept], np.setdiff1d(base, members, assume_unique=True)
+        padded = np.zeros((base.size, right.shape[1]), order="F")
+        padded[inside] = right[kept]
+        half = self._triangular(padded, 1)
+        solution = np.empty_like(right)
+        if joined.size + left.size:
+            border = self._bordered(joined, left)
+            small = -(border.T @ border)
+            extra, _ = _split(signed_matrix(self.rows, joined), self.loose)
+            between = np.asarray(_dense(extra @ extra.T))
+            small[: joined.size, : joined.size] += between + np.eye(joined.size) * self.ridge
+            outer = -(border.T @ half)
+            outer[: joined.size] += right[~kept]
+            changes = linalg.lapack.dsysv(small, outer)[2]
+            half -= border @ changes
+            solution[~kept] = changes[: joined.size]
+        solution[kept] = self._triangular(half, 0)[inside]
+        return solution
+
+    def _bordered(self, joined: Ints, left: Ints) -> Floats:
+        """L^-1 times the columns of the rows that joined, and the unit columns of those that left."""
+        wanted = [*joined.tolist(), *left.tolist()]
+        fresh = [row for row in wanted if row not in self.places]
+        if fresh:
+            new = np.array(fresh)
+            inside = np.isin(new, self.base)
+            columns = np.zeros((self.base.size, new.size), order="F")
+            columns[np.searchsorted(self.base, new[inside]), np.flatnonzero(inside)] = 1.0
+            if not inside.all():
+                extra, _ = _split(signed_matrix(self.rows, new[~inside]), self.loose)
+                columns[:, ~inside] = _dense(self.matrix @ extra.T)
+            start = self.columns.shape[1]
+            self.columns = np.hstack([self.columns, self._triangular(columns, 1)])
+            self.places.update(zip(fresh, range(start, start + new.size), strict=True))
+        return self.columns[:, [self.places[row] for row in wanted]]
+
+    def _triangular(self, right: Floats, transposed: int) -> Floats:
+        return np.asarray(linalg.lapack.dtrtrs(self.upper, right, lower=0, trans=transposed)[0])
+
+
+def _dense(matrix: Any) -> Floats:
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+def _split(matrix: Any, loose: list[int]) -> tuple[Any, Floats]:
+    """The matrix with zeros in the loose columns, and these columns; the matrix is changed."""
+    border = _dense(matrix[:, loose])
+    if isinstance(matrix, np.ndarray):
+        matrix[:, loose] = 0.0
+    elif loose:
+        matrix.data[np.isin(matrix.indices, loose)] = 0.0
+    return matrix, border
+
+
+def products(matrix: Any) -> Floats:
+    """The inner products of all rows: the lower triangle."""
+    if isinstance(matrix, np.ndarray):
+        return np.asarray(linalg.blas.dsyrk(1.0, matrix.T, trans=1)).T
+    size = matrix.shape[0]
+    square = np.zeros((size, size))
+    turned = matrix.tocsc()
+    by_row = loops_margin.Entries(matrix.data, matrix.indices, matrix.indptr)
+    by_column = loops_margin.Entries(turned.data, turned.indices, turned.indptr)
+    # rows of a triangle grow: edges at the square roots cut it into equal areas
+    edges = [int(np.sqrt(size * stop)) for _, stop in threads.chunks(size, size * size)]
+    threads.run_all(
+        loops_margin.gram, [(by_row, by_column, *each, square) for each in itertools.pairwise([0, *edges])]
+    )
+    return square

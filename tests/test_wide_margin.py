@@ -1,0 +1,189 @@
+"""Laws of the largest margin with many columns: ascent and Newton steps in the multipliers."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import separatrix as sx
+from separatrix.algorithms import dual_ascent, max_margin
+from separatrix.algorithms.dual_ascent import DualAscent, Factor, products
+from separatrix.errors import ConvergenceWarning, NotSeparable
+from separatrix.estimators import margin
+from separatrix.rows.memory import as_rows
+from tests import naive_margin as naive
+
+INTERCEPTS = ["free", "lifted", None]
+
+
+def documents(seed, n=120, d=700, density=0.03):
+    """Sparse rows of words, with words in common and some rows twice."""
+    generator = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=density, rng=generator, format="csr").toarray()
+    X[:, :5] += generator.poisson(1.0, (n, 5))
+    y = generator.integers(0, 2, n)
+    y[:2] = 0, 1
+    copies = generator.integers(0, n, n // 6)
+    return sparse.csr_array(np.vstack([X, X[copies]])), np.concatenate([y, y[copies]])
+
+
+def proved_bracket(model, X, y, intercept):
+    """Both ends of the bracket from the model's attributes and the data alone."""
+    X = X.toarray() if sparse.issparse(X) else X
+    signs = np.where(y == model.classes_[1], 1.0, -1.0)
+    w, b = model.coef_[0], model.intercept_[0]
+    lifted = intercept == "lifted"
+    norm = np.sqrt(w @ w + (b * b if lifted else 0.0))
+    a = np.abs(model.dual_coef_[0])
+    total = model.dual_coef_[0] @ X[model.support_]
+    pull = model.dual_coef_[0].sum()
+    assert np.all(np.sign(model.dual_coef_[0]) == signs[model.support_])
+    if intercept == "free":
+        assert abs(pull) <= 1e-9 * a.sum()
+    upper = np.sqrt(total @ total + (pull * pull if lifted else 0.0)) / a.sum()
+    return (signs * (X @ w + b)).min() / norm, upper
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("seed", range(4))
+def test_sparse_rows_reach_a_margin_that_is_proved(intercept, seed):
+    X, y = documents(seed)
+    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    assert model.converged_
+    lower, upper = proved_bracket(model, X, y, intercept)
+    assert lower == pytest.approx(model.margin_lower_, rel=1e-12)
+    assert upper == pytest.approx(model.margin_upper_, rel=1e-9)
+    assert upper - lower <= 2e-9 * upper
+    if intercept != "free":
+        Z = naive.signed_rows(X.toarray(), y, lift=intercept is not None)
+        assert naive.least_distance(Z) == pytest.approx(lower, rel=1e-6)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(4, 60), d=st.integers(1, 30), twice=st.booleans())
+def test_any_shape_of_support_gives_a_bracket_that_agrees_with_the_other_method(intercept, seed, n, d, twice):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((n, d))
+    side = X @ generator.standard_normal(d) + 0.1
+    y = (side > 0.0).astype(int)
+    if y.min() == y.max():
+        y[0] = 1 - y[0]
+    if twice:
+        X, y = np.vstack([X, X]), np.concatenate([y, y])
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        brackets = []
+        for wide in (10**6, 0):
+            patch.setattr(max_margin, "WIDE", wide)
+            warnings.simplefilter("error")
+            try:
+                model = sx.MaxMargin(intercept=intercept).fit(X, y)
+                brackets.append((model.margin_lower_, model.margin_upper_))
+            except NotSeparable:
+                brackets.append((0.0, 0.0))
+    (plain_lower, plain_upper), (lower, upper) = brackets
+    assert upper - lower <= 1e-9 * upper
+    assert plain_lower <= upper * (1 + 1e-9)
+    assert lower <= plain_upper * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_more_columns_than_rows_make_every_labelling_separable(intercept):
+    generator = np.random.default_rng(1)
+    X, y = generator.standard_normal((40, 900)), np.arange(40) % 2
+    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    lower, upper = proved_bracket(model, X, y, intercept)
+    assert upper - lower <= 2e-9 * upper
+    scaled = sx.MaxMargin(intercept=intercept).fit(X * 1e-130, y) if intercept != "lifted" else None
+    if scaled is not None:
+        assert scaled.margin_lower_ == pytest.approx(1e-130 * model.margin_lower_, rel=1e-8)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_many_classes_with_many_columns(intercept):
+    generator = np.random.default_rng(2)
+    X = sparse.random_array((60, 600), density=0.05, rng=generator, format="csr")
+    y = np.arange(60) % 3
+    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    assert model.converged_
+    scores = model.decision_function(X)
+    own = scores[np.arange(60), y].copy()
+    scores[np.arange(60), y] = -np.inf
+    square = (model.coef_**2).sum() + ((model.intercept_**2).sum() if intercept == "lifted" else 0.0)
+    assert (own - scores.max(axis=1)).min() / np.sqrt(square) == pytest.approx(model.margin_lower_, rel=1e-9)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_sparse_rows_that_contradict_each_other_are_refused_with_proof(intercept):
+    X, y = documents(5)
+    X, y = sparse.vstack([X, X[[7]]]).tocsr(), np.append(y, 1 - y[7])
+    with pytest.raises(NotSeparable) as caught:
+        sx.MaxMargin(intercept=intercept).fit(X, y)
+    assert sx.verify(caught.value.certificate, X, y).holds
+
+
+def test_a_margin_too_small_for_the_ascent_is_found_by_the_other_method():
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((60, 600)) / 25.0, np.arange(60) % 2
+    X[0] = X[1]
+    X[0, 0] += 1e-7
+    model = sx.MaxMargin(gap=1e-2).fit(X, y)
+    assert model.converged_
+    assert model.margin_upper_ < max_margin.VANISHING * np.abs(X).max()
+    lower, upper = proved_bracket(model, X, y, "free")
+    assert 0.0 < lower <= upper * (1 + 1e-6)
+
+
+def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
+    X, y = documents(3)
+
+    def stop(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(DualAscent, "due", stop)
+    with pytest.warns(ConvergenceWarning, match="interrupted"):
+        model = sx.MaxMargin().fit(X, y)
+    assert model.score(X, y) > 0.5
+    assert model.margin_lower_ <= model.margin_upper_
+
+
+def test_a_support_too_large_to_factorise_is_left_to_the_other_method(monkeypatch):
+    X, y = documents(4)
+    usual = sx.MaxMargin().fit(X, y)
+    monkeypatch.setattr(dual_ascent, "FACTORISED", 10)
+    other = sx.MaxMargin().fit(X, y)
+    assert other.margin_lower_ == pytest.approx(usual.margin_lower_, rel=1e-8)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), dense=st.booleans(), loose=st.booleans())
+def test_a_changed_support_is_solved_by_the_old_factor(seed, dense, loose):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((40, 60)) * (generator.random((40, 60)) < 0.3)
+    signs = generator.integers(0, 2, 40)
+    rows = as_rows(X if dense else sparse.csr_array(X), signs, lift=True)
+    columns = [60] if loose else []
+    factor = Factor(rows, np.sort(generator.choice(40, 25, replace=False)), columns)
+    members = np.sort(generator.choice(40, 22, replace=False))
+    right = generator.standard_normal((22, 2))
+    Z = naive.signed_rows(X, signs, lift=True)[members]
+    Z[:, columns] = 0.0
+    system = Z @ Z.T + factor.ridge * np.eye(22)
+    np.testing.assert_allclose(system @ factor.solve(members, right), right, atol=1e-6)
+    expected = np.tril(Z @ Z.T)
+    np.testing.assert_allclose(np.tril(products(Z if dense else sparse.csr_array(Z))), expected, atol=1e-12)
+
+
+def test_identical_rows_of_two_classes_are_found_before_anything_is_solved(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array((40, 1000), density=0.02, rng=rng, format="csr")
+    X = sparse.vstack([X, X[:1]], format="csr")
+    y = np.append(rng.integers(0, 2, 40), 0)
+    y[0] = 1
+    monkeypatch.setattr(margin, "solve_max_margin", None)
+    with pytest.raises(NotSeparable, match="2 rows prove it") as refused:
+        sx.MaxMargin().fit(X, y)
+    assert sx.verify(refused.value.certificate, X, y).holds
