@@ -1,0 +1,681 @@
+"""The perceptron in its dual form: weights are sums of kernel rows, one for each mistake.
+
+Rows are visited in blocks. The outputs of a block are one matrix product of its kernel rows with the updates
+made since the block was last seen; corrections inside the block are a compiled loop. How the products are cut
+changes their last bits, so every output carries a bound of its error. Where the bound leaves room for another
+answer (mistake or not, and against which rival), the row is scored again: in float64, and at last one row
+alone against the support in tiles of a fixed shape. That last sum depends on the updates only, never on the
+blocks, so neither do the mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import kernels, loops_kernel
+from ..errors import InputError, NumericOverflowError
+from ..progress import Progress
+from ..result import Floats, Ints, PassRecord, Status, result_card
+from ..rows import threads
+from .similarity import Side, Similarity, Store, grown
+
+ORDERS = ("cyclic", "shuffled", "worst")
+BLOCK = 512  # rows visited at a time, if the memory allows
+PIECE = 512  # updates, or rows of the support, in one product
+TILE = 256  # rows of the support in a product of the last resort: its shape never changes
+
+
+@dataclass(frozen=True, eq=False)
+class KernelResult:
+    """The outcome of a run of the kernel perceptron.
+
+    Attributes
+    ----------
+    status : Status
+    counts : ndarray of int64, shape (rows, rivals)
+        Updates on each row; one column for two classes, else one for each class it was taken for.
+    errors : int or None
+        Rows that the last weights get wrong: zero after a clean pass, None where nobody looked.
+    passes : int
+        How often every row was read.
+    radius : float
+        R: the largest length of a row in the feature space.
+    margin_lower, margin_upper : float
+        A bracket, up to rounding, of the best margin in the feature space, lift included.
+    history : tuple of PassRecord
+    order : str
+    visits : int
+        Rows visited, one by one.
+    settled : int
+        Rows that had to be scored again, alone, because rounding might have changed the answer.
+    """
+
+    status: Status
+    counts: Ints
+    errors: int | None
+    passes: int
+    radius: float
+    margin_lower: float
+    margin_upper: float
+    history: tuple[PassRecord, ...]
+    order: str
+    visits: int
+    settled: int
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made."""
+        return int(self.counts.sum())
+
+    @property
+    def mistake_counts(self) -> Ints:
+        """Updates on each row."""
+        total: Ints = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def separated(self) -> bool:
+        """Whether the weights separate every row."""
+        return self.status is Status.SEPARATED
+
+    def _repr_html_(self) -> str:
+        return result_card(self)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows to learn from: a matrix, class codes, the step of each update, the kernel's diagonal."""
+
+    X: Any
+    labels: NDArray[np.int32]
+    steps: Floats
+    roots: Floats
+    width: int
+    radius: float
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self.labels.size)
+
+
+def training_rows(
+    similarity: Similarity, X: Any, labels: NDArray[Any], n_classes: int, row_weights: Floats | None
+) -> TrainingRows:
+    """Measure rows once, before they are learnt from.
+
+    With more than two classes half of a step goes to the row's own class and half away from the rival.
+    """
+    steps = np.ones(labels.size) if row_weights is None else row_weights
+    width, radius = 0, 0.0
+    if similarity.kernel.by_products:
+        radius = float(np.sqrt(kernels.squared_norms(X).max(initial=0.0)))
+        filled = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+        width = int(filled.max(initial=0))  # a zero adds no rounding error
+    return TrainingRows(
+        X,
+        np.ascontiguousarray(labels, dtype=np.int32),
+        steps if n_classes == 2 else 0.5 * steps,
+        np.sqrt(np.abs(similarity.diagonal(X))),
+        width,
+        radius,
+    )
+
+
+class Expansion:
+    """The weights as a list of updates, and as a support with one row of coefficients each.
+
+    ``updates[m]`` is (slot in the support, own class, rival, visit) of the m-th mistake, ``amounts[m]`` its
+    step. For two classes the weights are one vector, and there is one column.
+    """
+
+    def __init__(self, similarity: Similarity, n_classes: int) -> None:
+        self.similarity = similarity
+        self.n_classes = n_classes
+        self.columns = 1 if n_classes == 2 else n_classes
+        self.anchors = Store()
+        self.size = self.made = self.visits = self.settled = 0
+        self.rows = np.zeros(0, dtype=np.int64)
+        self.coef = np.zeros((0, self.columns))
+        self.updates = np.zeros((0, 4), dtype=np.int64)
+        self.amounts = np.zeros(0)
+        self.reach = np.zeros(self.columns)
+        self.measures = np.array([0.0, np.inf])
+        self.width, self.radius, self.longest = 0, 0.0, 0.0
+        self._pieces: dict[Any, tuple[Side, NDArray[Any]]] = {}
+
+    def fork(self) -> Expansion:
+        """A copy that goes on by itself; the original stays as it is."""
+        other = Expansion(self.similarity, self.n_classes)
+        vars(other).update(vars(self))
+        other.anchors = self.anchors.fork()
+        other.coef = self.coef.copy()
+        other.reach, other.measures = self.reach.copy(), self.measures.copy()
+        other._pieces = dict(self._pieces)
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_pieces": {}}
+
+    def measure(self, rows: TrainingRows) -> None:
+        """Take note of the largest row that is to come."""
+        self.width = max(self.width, rows.width)
+        self.radius = max(self.radius, rows.radius)
+        self.longest = max(self.longest, float(rows.roots.max(initial=0.0)))
+
+    def extend(self, anchors: Any, rows: Ints, slots: Ints, entries: Ints, amounts: Floats) -> None:
+        """Add updates: new rows of the support first, then (own, rival, visit) of each update."""
+        size, made = self.size + rows.size, self.made + slots.size
+        if rows.size:
+            self.anchors.append(anchors)
+            self.rows = grown(self.rows, self.size, size, (), np.int64)
+            self.rows[self.size : size] = rows
+            self.coef = grown(self.coef, self.size, size, (self.columns,), np.float64)
+            self.coef[self.size : size] = 0.0
+        self.updates = grown(self.updates, self.made, made, (4,), np.int64)
+        self.updates[self.made : made, 0] = slots
+        self.updates[self.made : made, 1:] = entries
+        self.amounts = grown(self.amounts, self.made, made, (), np.float64)
+        self.amounts[self.made : made] = amounts
+        self.size = size
+        np.add.at(self.coef, slots, self._corrections(self.made, made))
+        self.made = made
+
+    def rebuild(self) -> None:
+        """Make the coefficients anew from the updates: an interrupt may have come between the two."""
+        self.size = min(self.size, len(self.anchors))
+        self.coef[...] = 0.0
+        np.add.at(self.coef, self.updates[: self.made, 0], self._corrections(0, self.made))
+
+    def _corrections(self, start: int, stop: int, scales: Floats | None = None) -> Floats:
+        """What each update added to the outputs of each class: shape (updates, columns)."""
+        part = self.updates[start:stop]
+        amounts = self.amounts[start:stop] * (1.0 if scales is None else scales)
+        found = np.zeros((part.shape[0], self.columns))
+        every = np.arange(part.shape[0])
+        if self.columns == 1:
+            found[:, 0] = (2.0 * part[:, 1] - 1.0) * amounts
+        else:
+            found[every, part[:, 1]] += amounts
+            found[every, part[:, 2]] -= amounts
+        return found
+
+    def averaged(self) -> Floats:
+        """Coefficients of the mean of the weights over every visit."""
+        late = 1.0 - self.updates[: self.made, 3] / max(1, self.visits)
+        coef = np.zeros((self.size, self.columns))
+        np.add.at(coef, self.updates[: self.made, 0], self._corrections(0, self.made, late))
+        return coef
+
+    def survivals(self) -> Ints:
+        """How many visits each intermediate model survived: one more than there are updates."""
+        times: Any = np.concatenate([[0], self.updates[: self.made, 3], [self.visits]])
+        gaps: Ints = np.diff(times).astype(np.int64)
+        return gaps
+
+    def mass(self) -> float:
+        """The sum of all steps."""
+        return float(self.amounts[: self.made].sum())
+
+    def error(self) -> float:
+        """What an output in float64 and the last resort may differ by, per unit of reach and root."""
+        rounding = self.similarity.rounding(self.width, self.radius, np.float64)
+        return 2.0 * rounding.total + (3 * self.made + PIECE + 4 * BLOCK + 64) * float(
+            np.finfo(np.float64).eps
+        )
+
+    def slack(self, spread: Floats, roots: Floats) -> Floats:
+        """What outputs in float32 may be off by: shape (rows, columns)."""
+        rounding = self.similarity.rounding(self.width, self.radius, np.float32)
+        sums = (PIECE + 8) * float(np.finfo(np.float32).eps)
+        return (rounding.relative + sums) * spread + rounding.absolute * roots[:, None] * self.reach
+
+    def outputs_since(self, left: Side, since: int, dtype: Any, room: NDArray[Any]) -> tuple[Floats, Floats]:
+        """What the updates from the given one on add to the outputs of some rows.
+
+        In float32 also the sums of the magnitudes that were added, from which errors are bounded.
+        """
+        total = np.zeros((left.size, self.columns))
+        spread = np.zeros((left.size if dtype == np.float32 else 0, self.columns))
+        for number in range(since // PIECE, -(-self.made // PIECE)):
+            side, corrections = self._piece(number, dtype)
+            first = max(0, since - number * PIECE)
+            part = Side(side.rows[first:], None if side.terms is None else side.terms[:, first:])
+            out = room[: left.size * part.size].reshape(left.size, part.size)
+            values = self.similarity.block(left, part, dtype=dtype, out=out)
+            total += values @ corrections[first:]
+            if spread.size:
+                spread += np.abs(values, out=values) @ np.abs(corrections[first:])
+        return total, 1.001 * spread
+
+    def _piece(self, number: int, dtype: Any) -> tuple[Side, NDArray[Any]]:
+        """The rows of some consecutive updates, ready for products; whole pieces are kept."""
+        start, stop = number * PIECE, min((number + 1) * PIECE, self.made)
+        key = number, stop, dtype
+        if key not in self._pieces:
+            anchors = self.anchors.take(self.updates[start:stop, 0])
+            made = self.similarity.right(anchors, dtype), self._corrections(start, stop).astype(dtype)
+            for stale in [each for each in self._pieces if each[0] == number]:
+                del self._pieces[stale]
+            self._pieces[key] = made
+        return self._pieces[key]
+
+    def forget_pieces(self, before: int) -> None:
+        """Let go of pieces that hold only updates before the given one."""
+        for key in [each for each in self._pieces if each[1] <= before]:
+            del self._pieces[key]
+
+    def outputs(self, left: Side, coef: Floats, dtype: Any = np.float64) -> Floats:
+        """The outputs of some rows under coefficients of the support."""
+        total = np.zeros((left.size, coef.shape[1]))
+        for start in range(0, self.size, PIECE):
+            stop = min(self.size, start + PIECE)
+            right = self.similarity.right(self.anchors.part(start, stop), dtype)
+            total += self.similarity.block(left, right, dtype=dtype) @ coef[start:stop].astype(dtype)
+        return total
+
+    def votes(self, left: Side, dtype: Any = np.float64) -> Floats:
+        """The visits during which the weights preferred each class, for some rows: shape (rows, classes).
+
+        Every intermediate model is the one before it and one update, so all of them vote in one reading of
+        the rows' kernel values.
+        """
+        values = np.empty((left.size, self.size))
+        for start in range(0, self.size, PIECE):
+            stop = min(self.size, start + PIECE)
+            right = self.similarity.right(self.anchors.part(start, stop), dtype)
+            values[:, start:stop] = self.similarity.block(left, right, dtype=dtype)
+        script = self.updates[: self.made, :3].copy()
+        amounts = self.amounts[: self.made]
+        if self.columns == 1:
+            script[:, 2] = 1 - script[:, 1]
+        survivals, room = self.survivals(), np.zeros((left.size, 2 * self.n_classes))
+        ranges = threads.chunks(left.size, left.size * max(1, self.made))
+        threads.run_all(
+            loops_kernel.vote_block,
+            [(values[a:b], script, amounts, survivals, room[a:b]) for a, b in ranges],
+        )
+        return room[:, : self.n_classes].copy()
+
+    def settled_outputs(self, left: Side) -> Floats:
+        """The outputs of one row, from products whose shapes and order depend on the support only."""
+        total = np.zeros((1, self.columns))
+        for start in range(0, self.size, TILE):
+            stop = start + TILE
+            coef = self.coef[start : min(stop, self.size)]
+            if stop <= self.size:
+                anchors = self.anchors.part(start, stop)
+            else:
+                anchors = self.anchors.take(np.minimum(np.arange(start, stop), self.size - 1))
+                coef = np.concatenate([coef, np.zeros((stop - self.size, self.columns))])
+            total += self.similarity.block(left, self.similarity.right(anchors)) @ coef
+        return total
+
+
+class KernelRun:
+    """A run over training rows: it learns block by block and remembers the outputs between passes."""
+
+    def __init__(
+        self,
+        rows: TrainingRows,
+        expansion: Expansion,
+        *,
+        max_passes: int,
+        max_updates: int | None,
+        dtype: Any,
+        memory_limit: float,
+        first_row: int = 0,
+        remember: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        self.rows, self.expansion = rows, expansion
+        self.max_passes, self.dtype, self.progress = max_passes, np.dtype(dtype), progress
+        self.first_row = first_row
+        self.passes, self.settled = 0, 0
+        self.history: list[PassRecord] = []
+        self.block_rows = block_rows(rows, self.dtype, memory_limit)
+        self._room = np.empty(self.block_rows * PIECE, dtype=self.dtype)
+        shape = (rows.size, expansion.columns)
+        self._outputs = np.zeros(shape) if remember else None
+        self._spread = np.zeros(shape) if remember and self.dtype == np.float32 else None
+        self._seen: list[tuple[Ints, int]] = []
+        self._slots = np.full(rows.size, -1, dtype=np.int64)
+        self._indices = np.zeros(0, dtype=np.int64)
+        self._side: Side | None = None
+        self.counts = np.zeros((rows.size, expansion.columns), dtype=np.int64)
+        most = np.iinfo(np.int64).max
+        limit = most if max_updates is None else min(max_updates, most)
+        expansion.measure(rows)
+        self.tally = loops_kernel.BlockTally(
+            reach=expansion.reach,
+            log=np.zeros((self.block_rows, 3), dtype=np.int64),
+            clock=np.array([expansion.visits, 0, limit, 0, 0], dtype=np.int64),
+            measures=expansion.measures,
+        )
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made in this run."""
+        return int(self.tally.clock[loops_kernel.MISTAKES])
+
+    @property
+    def out_of_updates(self) -> bool:
+        """Whether max_updates has been reached."""
+        return bool(self.mistakes >= self.tally.clock[loops_kernel.LIMIT])
+
+    def stopped(self) -> bool:
+        """Whether a limit is met."""
+        return self.passes >= self.max_passes or self.out_of_updates
+
+    def one_pass(self, order: Ints) -> bool:
+        """Visit the rows of ``order`` once; return whether that was a clean pass."""
+        before = self.mistakes
+        self.tally.measures[loops_kernel.FLOOR] = np.inf
+        finished, seen = True, []
+        for number, indices in enumerate(self._blocks(order)):
+            since = self._seen[number][1] if number < len(self._seen) else 0
+            finished = self._visit(indices, since)
+            seen.append((indices, self.expansion.made))
+            if not finished:
+                break
+        self._seen = seen
+        clean = finished and self.mistakes == before
+        self._end_pass(self.mistakes - before, clean)
+        return clean
+
+    def catch_up(self) -> None:
+        """Bring the remembered outputs of all rows up to date with all updates."""
+        for indices, since in self._seen:
+            self._bring_up(indices, since)
+        self._seen = [(indices, self.expansion.made) for indices, _ in self._seen]
+
+    def _bring_up(self, indices: Ints, since: int) -> tuple[Floats, Floats]:
+        """The outputs of a block after all updates, and what float32 may have them off by."""
+        left = self._left(indices, self.dtype)
+        added, spread = self.expansion.outputs_since(left, since, self.dtype, self._room)
+        if self._outputs is not None:
+            added += self._outputs[indices]
+            self._outputs[indices] = added
+        self._check_range(added)
+        if self.dtype == np.float64:
+            return added, np.zeros_like(added)
+        if self._spread is not None:
+            spread += self._spread[indices]
+            self._spread[indices] = spread
+        return added, self.expansion.slack(spread, self.rows.roots[indices])
+
+    def _blocks(self, order: Ints) -> Iterator[Ints]:
+        for start in range(0, order.size, self.block_rows):
+            yield order[start : start + self.block_rows]
+
+    def _left(self, indices: Ints, dtype: Any) -> Side:
+        return self.expansion.similarity.left(self.rows.X[indices], dtype)
+
+    def _visit(self, indices: Ints, since: int) -> bool:
+        """Learn from one block; return whether all of it was visited."""
+        self.expansion.forget_pieces(since)
+        outputs, slack = self._bring_up(indices, since)
+        block = loops_kernel.Block(
+            scores=outputs,
+            gram=np.empty((indices.size, indices.size)),
+            known=np.zeros(indices.size, dtype=np.bool_),
+            labels=self.rows.labels[indices],
+            steps=self.rows.steps[indices],
+            roots=self.rows.roots[indices],
+            errors=np.full(indices.size, self.expansion.error()),
+            slack=slack,
+        )
+        self._indices, self._side = indices, None
+        self._refine(block, 0)
+        self._know(block, np.flatnonzero(signed_scores(outputs, block.labels) <= 0.0))
+        position = 0
+        while True:
+            position = loops_kernel.learn_block(block, self.tally, position)
+            self._flush()
+            reason = self.tally.clock[loops_kernel.REASON]
+            if reason == loops_kernel.UNKNOWN:
+                wrong = signed_scores(outputs[position:], block.labels[position:]) <= 0.0
+                self._know(block, position + np.flatnonzero(wrong & ~block.known[position:]))
+            elif reason == loops_kernel.UNSURE:
+                self._settle(block, position)
+            else:
+                break
+        if self._outputs is not None:
+            self._outputs[indices] = outputs
+        if self.progress is not None and self.progress.due():
+            self.progress.show(
+                f"kernel perceptron: pass {self.passes + 1} of {self.max_passes}, {self.mistakes} mistakes, "
+                f"{self.expansion.size} rows of support"
+            )
+        return bool(reason == loops_kernel.FINISHED)
+
+    def _know(self, block: loops_kernel.Block, positions: Ints) -> None:
+        """Fill the kernel rows of likely mistakes with the rest of the block."""
+        similarity, here = self.expansion.similarity, self._indices
+        if positions.size:
+            if self._side is None:
+                self._side = similarity.right(similarity.kernel.anchors(self.rows.X, here))
+            left = self._left(here[positions], np.float64)
+            block.gram[positions] = similarity.block(left, self._side)
+            block.known[positions] = True
+
+    def _refine(self, block: loops_kernel.Block, start: int) -> None:
+        """Score in float64 the rows from ``start`` on that float32 leaves unsure, or soon might."""
+        scores = np.abs(signed_scores(block.scores[start:], block.labels[start:]))
+        slack = block.slack[start:].max(axis=1)
+        unsure = start + np.flatnonzero((slack > 0.0) & (scores <= 2.5 * slack))
+        if unsure.size and self.expansion.made:
+            left = self._left(self._indices[unsure], np.float64)
+            block.scores[unsure] = self.expansion.outputs(left, self.expansion.coef[: self.expansion.size])
+            block.slack[unsure] = 0.0
+            if self._spread is not None:
+                self._spread[self._indices[unsure]] = 0.0
+
+    def _settle(self, block: loops_kernel.Block, position: int) -> None:
+        """Score a row that is not sure once more, in float64 first, then in the way that decides."""
+        if block.slack[position].any():
+            self._refine(block, position)
+            if not block.slack[position].any():
+                return
+        left = self._left(self._indices[position : position + 1], np.float64)
+        block.scores[position] = self.expansion.settled_outputs(left)[0]
+        block.errors[position] = 0.0
+        block.slack[position] = 0.0
+        self.settled += 1
+
+    def _flush(self) -> None:
+        """Move the logged mistakes of the block into the expansion."""
+        length = int(self.tally.clock[loops_kernel.LOGGED])
+        self.expansion.visits = int(self.tally.clock[loops_kernel.VISITS])
+        if not length:
+            return
+        positions, rivals, visits = self.tally.log[:length].T.copy()
+        indices = self._indices[positions]
+        fresh = indices[self._slots[indices] < 0]
+        self._slots[fresh] = self.expansion.size + np.arange(fresh.size)
+        self.expansion.extend(
+            self.expansion.similarity.kernel.anchors(self.rows.X, fresh),
+            fresh + self.first_row,
+            self._slots[indices],
+            np.column_stack([self.rows.labels[indices], rivals, visits]),
+            self.rows.steps[indices],
+        )
+        np.add.at(self.counts, (indices, rivals), 1)
+        self.tally.clock[loops_kernel.LOGGED] = 0
+
+    def recover(self) -> None:
+        """Put the state right after an interrupt, which may have come between any two statements."""
+        self.tally.clock[loops_kernel.LOGGED] = 0
+        self.expansion.rebuild()
+        self.counts[...] = 0
+        if self.expansion.made:
+            updates = self.expansion.updates[: self.expansion.made]
+            np.add.at(self.counts, (self.expansion.rows[updates[:, 0]] - self.first_row, updates[:, 2]), 1)
+        self.tally.clock[loops_kernel.MISTAKES] = self.counts.sum()
+
+    def correct_worst(self) -> bool:
+        """Look at every row and correct the most violated one; return whether none was violated."""
+        self._seen = self._seen or [(indices, 0) for indices in self._blocks(np.arange(self.rows.size))]
+        self.catch_up()
+        outputs: Any = self._outputs
+        scores = signed_scores(outputs, self.rows.labels)
+        errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
+        if self._spread is not None:
+            errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
+        close = np.flatnonzero(scores - errors <= (scores + errors).min())
+        if not self.expansion.made:
+            close = close[:1]
+        lefts = [self._left(close[[i]], np.float64) for i in range(close.size)]
+        settled = np.concatenate([self.expansion.settled_outputs(left) for left in lefts])
+        lowest = signed_scores(settled, self.rows.labels[close])
+        row = close[[int(np.argmin(lowest))]]
+        self.tally.measures[loops_kernel.FLOOR] = lowest.min()
+        clean = bool(lowest.min() > 0.0)
+        made = self.mistakes
+        if not clean and self.passes < self.max_passes - 1 and not self.out_of_updates:
+            before = outputs[row]
+            self._visit(row, self.expansion.made)
+            outputs[row] = before  # the next look adds this update to all rows
+        self._end_pass(self.mistakes - made, clean)
+        return clean
+
+    def margin_upper(self) -> float:
+        """|w| / sum of steps: no margin is larger."""
+        mass = self.expansion.mass()
+        if mass == 0.0:
+            return self.expansion.longest * (1.0 if self.expansion.columns == 1 else float(np.sqrt(2.0)))
+        return self._length() / mass
+
+    def _length(self) -> float:
+        return float(np.sqrt(max(0.0, self.tally.measures[loops_kernel.SQUARED_LENGTH])))
+
+    def _end_pass(self, mistakes: int, clean: bool) -> None:
+        self.passes += 1
+        lower = -np.inf
+        if clean:
+            length = self._length()
+            lower = float(self.tally.measures[loops_kernel.FLOOR]) / length if length > 0.0 else 0.0
+        self.history.append(PassRecord(mistakes, 0 if clean else None, lower, self.margin_upper()))
+
+    def _check_range(self, outputs: Floats) -> None:
+        if not np.all(np.isfinite(outputs)):
+            raise NumericOverflowError(
+                f"An output left the range of float64 after {self.mistakes} updates. Scale the columns, for "
+                "example with sklearn.preprocessing.MaxAbsScaler."
+            )
+
+    def result(self, status: Status, order: str) -> KernelResult:
+        """What the run came to."""
+        lower = self.history[-1].margin_lower if self.history else -np.inf
+        clean = bool(self.history) and self.history[-1].errors == 0
+        return KernelResult(
+            status=Status.SEPARATED if clean and status is not Status.ONLINE else status,
+            counts=self.counts,
+            errors=0 if clean and status is not Status.ONLINE else None,
+            passes=self.passes,
+            radius=self.expansion.longest,
+            margin_lower=lower if status is not Status.ONLINE else -np.inf,
+            margin_upper=self.margin_upper(),
+            history=tuple(self.history),
+            order=order,
+            visits=self.expansion.visits,
+            settled=self.settled,
+        )
+
+
+def solve_kernel_perceptron(
+    rows: TrainingRows,
+    expansion: Expansion,
+    *,
+    order: str = "cyclic",
+    max_passes: int = 100,
+    max_updates: int | None = None,
+    dtype: Any = np.float64,
+    memory_limit: float = 1e9,
+    seed: np.random.Generator | None = None,
+) -> KernelResult:
+    """Separate the rows in the kernel's feature space, or stop and say how far the run got.
+
+    Novikoff's theorem holds there as it does for plain rows: at most ``(R / margin)**2`` mistakes, twice
+    that with more than two classes.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+    expansion : Expansion
+        The weights to go on from; changed in place.
+    order : {"cyclic", "shuffled", "worst"}
+    max_passes, max_updates : int
+        Where to stop if no separator was found.
+    dtype : float32 or float64
+        The arithmetic of the large products. Whatever it is, the mistakes are those of float64.
+    memory_limit : float
+        Bytes that blocks of products may take.
+    seed : Generator, optional
+        For the shuffles.
+    """
+    with Progress() as progress:
+        run = KernelRun(
+            rows,
+            expansion,
+            max_passes=max_passes,
+            max_updates=max_updates,
+            dtype=dtype,
+            memory_limit=memory_limit,
+            remember=max_passes > 1,
+            progress=progress,
+        )
+        interrupted = False
+        try:
+            _passes(run, order, seed)
+        except KeyboardInterrupt:
+            interrupted = True
+            run.recover()
+    status = Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
+    return run.result(Status.INTERRUPTED if interrupted else status, order)
+
+
+def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> None:
+    every = np.arange(run.rows.size)
+    if order == "worst":
+        while not run.correct_worst() and run.history[-1].mistakes:
+            pass
+        return
+    while not run.stopped():
+        shuffled = every
+        if order == "shuffled" and seed is not None:
+            run.catch_up()
+            shuffled = seed.permutation(every)
+        if run.one_pass(shuffled):
+            return
+
+
+def signed_scores(outputs: Floats, labels: NDArray[Any]) -> Floats:
+    """Own output minus the largest other one; for two classes the signed output."""
+    if outputs.shape[1] == 1:
+        signed: Floats = (2.0 * labels - 1.0) * outputs[:, 0]
+        return signed
+    every = np.arange(labels.size)
+    others = outputs.copy()
+    others[every, labels] = -np.inf
+    scores: Floats = outputs[every, labels] - others.max(axis=1)
+    return scores
+
+
+def block_rows(rows: TrainingRows, dtype: Any, memory_limit: float) -> int:
+    """How many rows a block may have: its rows, its products and the kernel inside it fit the limit."""
+    width = rows.X.shape[1] if not sparse.issparse(rows.X) else rows.width
+    fixed = PIECE * width * dtype.itemsize
+    for size in (BLOCK, 256, 128, 64, 32, 16, 8, 4, 2, 1):
+        if fixed + size * (24 * size + PIECE * dtype.itemsize + 16 * width) <= memory_limit:
+            return size
+    raise InputError(
+        f"memory_limit={memory_limit:g} bytes is too little for one block of rows with {width} columns: "
+        f"{fixed + PIECE * dtype.itemsize + 16 * width + 24:g} bytes are needed."
+    )

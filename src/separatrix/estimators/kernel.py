@@ -1,0 +1,431 @@
+"""The perceptron in its dual form, as a scikit-learn classifier: any kernel, with or without a budget."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from .. import kernels
+from ..algorithms.budget import REMOVALS, Budget, BudgetBound, learn_on_budget
+from ..algorithms.kernel_perceptron import (
+    ORDERS,
+    Expansion,
+    KernelResult,
+    KernelRun,
+    TrainingRows,
+    solve_kernel_perceptron,
+    training_rows,
+)
+from ..algorithms.perceptron import AVERAGES
+from ..algorithms.similarity import Similarity
+from ..errors import ConvergenceWarning, InputError, NumericOverflowError
+from ..result import Floats, Ints, Status
+from ..rows.memory import Rows, as_rows
+from . import inputs
+from .linear import _generator
+
+DTYPES = ("float64", "float32")
+PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
+SMALL = 1 << 16  # a prediction with fewer kernel values gains nothing from float32
+
+
+def _knows_rows_to_come(model: KernelPerceptron) -> bool:
+    if model._precomputed():
+        raise AttributeError(
+            "partial_fit cannot go on with a precomputed kernel: the Gram matrix of rows to come is not "
+            "known. Pass the kernel itself, or fit all rows at once."
+        )
+    return True
+
+
+class KernelPerceptron(ClassifierMixin, BaseEstimator):
+    """The perceptron in the feature space of a kernel, which it never enters.
+
+    Every mistake adds the misclassified row to the *support*; the output of a row is the sum of its kernel
+    values with the support, weighed by how often each was mistaken. A tie is a mistake. If the classes can
+    be separated in the feature space, the run ends with weights that separate them, after at most
+    ``(R / margin)**2`` mistakes (Novikoff 1962). More than two classes are learnt natively, from one matrix
+    of outputs, by Kesler's construction. Neither the mistakes nor the support depend on how the rows are
+    cut into blocks, on the dtype, or, in ``partial_fit``, into calls.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable, default="rbf"
+        A name ("linear", "poly", "rbf", "geometric", "precomputed"), a kernel of `separatrix.kernels`, or a
+        function of two matrices that returns their Gram matrix.
+    fit_intercept : bool, default=True
+        Use K + 1, the kernel of ``(phi(x), 1)``: with the linear kernel, the perceptron with an intercept.
+    order : {"cyclic", "shuffled", "worst"}, default="cyclic"
+        Which mistake is corrected next: pass over all rows in turn, or shuffled, or correct the most
+        violated row and look at all rows again.
+    average : {False, "averaged", "voted"}, default=False
+        Predict with the last weights, with their mean over every visit, or by a vote of all weights of the
+        run, each with the visits it survived (Freund and Schapire 1999).
+    budget : int or None, default=None
+        The largest support, at least 2. None lets it grow with the mistakes.
+    removal : {"forgetron", "random", "projection"}, default="forgetron"
+        What makes room when the budget is used up: shrink all coefficients and remove the oldest row
+        (Dekel, Shalev-Shwartz and Singer 2008), remove a row by chance (Cavallanti, Cesa-Bianchi and Gentile
+        2007), or add the projection of the new row to the span of the support (Orabona, Keshet and Caputo
+        2009). See ``budget_bound_``.
+    max_passes : int, default=100
+        How often all rows may be read.
+    max_updates : int or None, default=None
+        How many mistakes may be corrected.
+    class_weight : dict, "balanced" or None, default=None
+        Scales the updates of each class.
+    dtype : {"float64", "float32"}, default="float64"
+        The arithmetic of the large products, and of predictions of many rows, which float32 makes about twice
+        as fast.
+        In ``fit``, scores that its rounding could turn are computed again in float64, so the mistakes are
+        the same; that may cost more than it saves.
+    memory_limit : float, default=1e9
+        Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
+    random_state : int, RandomState or None, default=None
+        For ``order="shuffled"`` and ``removal="random"``.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (support,)
+        The rows that were ever mistaken (with a budget: those kept), by their number among all rows seen.
+    support_vectors_ : ndarray or CSR array of shape (support, columns)
+        Those rows; for a precomputed kernel, their numbers.
+    dual_coef_ : ndarray of shape (support, 1) or (support, classes)
+        What each row of the support adds to the output of each class: of the last weights, or of their mean
+        with ``average="averaged"``.
+    classes_ : ndarray
+    mistakes_ : int
+        Updates made: the M of the mistake bounds.
+    mistake_counts_ : ndarray of shape (rows,)
+        Updates on each training row; they sum to ``mistakes_``. Not kept by ``partial_fit`` with a budget,
+        whose memory is not to grow with the rows.
+    n_passes_ : int
+        How often all rows were read.
+    converged_ : bool
+        Whether the last pass found no mistake: the weights separate the classes.
+    result_ : KernelResult
+        Status, counts, margin bracket, radius and history.
+    budget_bound_ : BudgetBound or None
+        A mistake bound of the way of removal, proved in its notes, with what this run put into it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray
+        Where X had column names that are all text.
+
+    Notes
+    -----
+    There are no sample weights. scikit-learn asks of them that a row of weight two be the same as the row
+    given twice, wherever it stands, but which rows are mistaken depends on the order of the visits. Class
+    weights scale the updates; rows that are not to count are not passed.
+
+    References
+    ----------
+    Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron algorithm. Machine
+    Learning 37, 277-296.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], ["same", "same", "other", "other"]
+    >>> model = sx.KernelPerceptron(kernel=sx.kernels.Polynomial(degree=2)).fit(X, y)
+    >>> model.converged_, model.predict([[1, 0]])
+    (True, array(['other'], dtype='<U5'))
+    """
+
+    def __init__(
+        self,
+        kernel: Any = "rbf",
+        *,
+        fit_intercept: bool = True,
+        order: str = "cyclic",
+        average: str | bool = False,
+        budget: int | None = None,
+        removal: str = "forgetron",
+        max_passes: int = 100,
+        max_updates: int | None = None,
+        class_weight: Any = None,
+        dtype: str = "float64",
+        memory_limit: float = 1e9,
+        random_state: Any = None,
+    ) -> None:
+        self.kernel = kernel
+        self.fit_intercept = fit_intercept
+        self.order = order
+        self.average = average
+        self.budget = budget
+        self.removal = removal
+        self.max_passes = max_passes
+        self.max_updates = max_updates
+        self.class_weight = class_weight
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    _machine: Expansion | Budget
+    _counts: Ints | None
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse rows are welcome, when X is a Gram matrix, and what may score poorly.
+
+        A budget may be too small, and where classes overlap the worst row is an outlier.
+        """
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.budget is not None or self.order == "worst"
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._precomputed()
+        return tags
+
+    def fit(self, X: Any, y: Any) -> KernelPerceptron:
+        """Learn from all rows until they are separated or a limit is met.
+
+        Parameters
+        ----------
+        X : array, frame or sparse matrix of shape (rows, columns)
+            Any real type. For a precomputed kernel, the square Gram matrix of the training rows.
+        y : array of shape (rows,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
+        with inputs.unchanged_on_error(self):
+            self._check_parameters()
+            rows, classes, _ = inputs.read_training(self, X, y, None)
+            training, similarity = self._training(rows, classes)
+            seed = self._generator()
+            if self.budget is None:
+                machine: Expansion | Budget = Expansion(similarity, rows.n_classes)
+                result = solve_kernel_perceptron(
+                    training,
+                    machine,  # type: ignore[arg-type]
+                    order=self.order,
+                    max_passes=self.max_passes,
+                    max_updates=self.max_updates,
+                    dtype=np.dtype(self.dtype),
+                    memory_limit=self.memory_limit,
+                    seed=seed,
+                )
+            else:
+                machine = self._new_budget(similarity, rows.n_classes, seed)
+                result = learn_on_budget(
+                    training,
+                    machine,
+                    max_passes=self.max_passes,
+                    max_updates=self.max_updates,
+                    order=self.order,
+                    seed=seed,
+                )
+            self.classes_ = classes
+            self._fitted_as = self._fixed_parameters()
+            self._rows_seen, self._counts = rows.n_rows, result.mistake_counts
+            self._store(machine, result)
+        self._warn_unless_converged(result)
+        return self
+
+    @available_if(_knows_rows_to_come)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelPerceptron:
+        """Visit each row once, in order, going on from what was learnt so far.
+
+        However the rows are cut into calls, the mistakes and the support are those of one cyclic pass over
+        all of them.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        classes : array, optional
+            Every class that will ever be seen; needed in the first call.
+
+        Returns
+        -------
+        self
+        """
+        with inputs.unchanged_on_error(self):
+            self._check_parameters()
+            first = not hasattr(self, "classes_")
+            known = inputs.known_classes(self, classes)
+            rows, known, _ = inputs.read_training(self, X, y, None, classes=known, reset=first)
+            if not first and self._fixed_parameters() != self._fitted_as:
+                raise InputError(
+                    "kernel, fit_intercept, average, budget and removal must stay as they were in the first "
+                    "call; other ones need a new model."
+                )
+            training, similarity = self._training(rows, known, balanced=False)
+            if first:
+                self.classes_, self._rows_seen = known, 0
+                self._fitted_as = self._fixed_parameters()
+                self._counts = None if self.budget else np.zeros(0, dtype=np.int64)
+                n_classes = rows.n_classes
+                machine = (
+                    Expansion(similarity, n_classes)
+                    if self.budget is None
+                    else self._new_budget(similarity, n_classes, self._generator())
+                )
+            else:
+                machine = self._machine.fork()
+            if isinstance(machine, Expansion):
+                result = self._online(training, machine)
+            else:
+                result = learn_on_budget(training, machine, max_passes=1, first_row=self._rows_seen)
+            self._rows_seen += training.size
+            self._store(machine, result)
+            if self.budget is not None:
+                self._counts = None
+        return self
+
+    def _online(self, training: TrainingRows, machine: Expansion) -> KernelResult:
+        run = KernelRun(
+            training,
+            machine,
+            max_passes=1,
+            max_updates=None,
+            dtype=np.dtype(self.dtype),
+            memory_limit=self.memory_limit,
+            first_row=self._rows_seen,
+            remember=False,
+        )
+        run.one_pass(np.arange(training.size))
+        return run.result(Status.ONLINE, "cyclic")
+
+    def decision_function(self, X: Any) -> Floats:
+        """Outputs: of the last class for two classes, of each class for more.
+
+        With ``average="voted"`` they are the shares of the vote (for two classes, the difference of the two
+        shares).
+        """
+        check_is_fitted(self)
+        matrix, _ = inputs.read_matrix(self, X, reset=False)
+        self._check_finite(matrix)
+        machine = self._machine
+        dtype = np.dtype(self.dtype if matrix.shape[0] * machine.size >= SMALL else np.float64)
+        step = max(1, PREDICTED // max(1, machine.size))
+        parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
+        if self._fitted_as["average"] == "voted" and isinstance(machine, Expansion):
+            votes = np.concatenate(
+                [machine.votes(machine.similarity.left(part, dtype), dtype) for part in parts]
+            )
+            shares: Floats = votes / max(1, machine.visits)
+            return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+        similarity = machine.similarity
+        outputs = np.concatenate(
+            [machine.outputs(similarity.left(part, dtype), self.dual_coef_, dtype) for part in parts]
+        )
+        if not np.all(np.isfinite(outputs)):
+            raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
+        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class with the largest output."""
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+    @property
+    def mistake_counts_(self) -> Ints:
+        """Updates on each training row."""
+        if not hasattr(self, "_counts"):
+            raise AttributeError("mistake_counts_ is there after fit or partial_fit.")
+        if self._counts is None:
+            raise AttributeError(
+                "mistake_counts_ is not kept by partial_fit with a budget: it would grow with the rows. "
+                "mistakes_ is their sum."
+            )
+        if self._rows_seen == self._counts.size or not isinstance(self._machine, Expansion):
+            return self._counts
+        machine = self._machine
+        slots = machine.updates[: machine.made, 0]
+        return np.bincount(machine.rows[slots], minlength=self._rows_seen).astype(np.int64)
+
+    def _store(self, machine: Expansion | Budget, result: KernelResult) -> None:
+        self._machine, self.result_ = machine, result
+        self.support_ = machine.rows[: machine.size].copy()
+        self.support_vectors_ = machine.anchors.part(0, machine.size) if machine.size else np.zeros((0, 0))
+        self.dual_coef_ = machine.coef[: machine.size].copy()
+        if self.average == "averaged" and isinstance(machine, Expansion):
+            self.dual_coef_ = machine.averaged()
+        self.mistakes_ = machine.made
+        self.n_passes_ = result.passes
+        self.converged_ = result.separated
+        self.budget_bound_: BudgetBound | None = machine.bound() if isinstance(machine, Budget) else None
+
+    def _precomputed(self) -> bool:
+        return isinstance(self.kernel, kernels.Precomputed) or (
+            isinstance(self.kernel, str) and self.kernel == "precomputed"
+        )
+
+    def _fixed_parameters(self) -> dict[str, Any]:
+        names = ("kernel", "fit_intercept", "average", "budget", "removal")
+        return {name: getattr(self, name) for name in names}
+
+    def _training(
+        self, rows: Rows, classes: NDArray[Any], *, balanced: bool = True
+    ) -> tuple[TrainingRows, Similarity]:
+        if not balanced and isinstance(self.class_weight, str):
+            raise InputError(
+                f"class_weight={self.class_weight!r} needs all labels at once, which partial_fit never sees. "
+                "Compute the weights on a sample and pass them as a dict."
+            )
+        similarity = Similarity(kernels.as_kernel(self.kernel), bool(self.fit_intercept))
+        matrix = rows.matrix
+        if self._precomputed():
+            matrix = kernels.check_gram(matrix)
+        _ = rows.squared_norms  # names a value that is not finite
+        by_class = inputs.class_weights(self.class_weight, classes, rows)
+        weights = None if by_class is None else by_class[rows.storage.labels]
+        return training_rows(similarity, matrix, rows.storage.labels, rows.n_classes, weights), similarity
+
+    def _new_budget(self, similarity: Similarity, n_classes: int, seed: Any) -> Budget:
+        return Budget(similarity, n_classes, size=int(self.budget or 0), removal=self.removal, seed=seed)
+
+    def _check_finite(self, matrix: Any) -> None:
+        labels = np.zeros(matrix.shape[0], dtype=np.int32)
+        _ = as_rows(matrix, labels, names=inputs.column_names(self)).squared_norms
+
+    def _check_parameters(self) -> None:
+        inputs.need_choice(self, "order", ORDERS)
+        inputs.need_choice(self, "average", AVERAGES)
+        inputs.need_choice(self, "removal", REMOVALS)
+        inputs.need_choice(self, "dtype", DTYPES)
+        inputs.need_positive(self, "max_passes", whole=True)
+        inputs.need_positive(self, "max_updates", whole=True, optional=True)
+        inputs.need_positive(self, "budget", whole=True, optional=True)
+        inputs.need_positive(self, "memory_limit")
+        inputs.need_bool(self, "fit_intercept")
+        if self.budget is not None and self.budget < 2:
+            raise InputError(
+                "The 'budget' parameter of KernelPerceptron must be at least 2: with one row no two classes "
+                f"can be told apart. Got {self.budget!r} instead."
+            )
+        if self.order == "worst" and (self.average or self.budget is not None):
+            raise InputError(
+                "Averaging and a budget need an order that visits every row: 'cyclic' or 'shuffled'. Got "
+                "'worst' instead."
+            )
+        if self.budget is not None and self.average:
+            raise InputError(
+                "budget and average cannot be combined: the mean of all weights needs every row that was "
+                "ever in the support. Choose one of the two."
+            )
+
+    def _generator(self) -> np.random.Generator | None:
+        chance = self.order == "shuffled" or (self.budget is not None and self.removal == "random")
+        return _generator(self.random_state) if chance or self.random_state is not None else None
+
+    def _warn_unless_converged(self, result: KernelResult) -> None:
+        if result.separated:
+            return
+        message = (
+            f"{result.status.value} After {result.passes} passes the last one corrected "
+            f"{result.history[-1].mistakes if result.history else 0} mistakes; no margin is larger than "
+            f"{result.margin_upper:.3g}."
+        )
+        if result.status is not Status.INTERRUPTED and not self.average and self.budget is None:
+            message += " If the classes overlap, average='averaged' predicts better than the last weights."
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)

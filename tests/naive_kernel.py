@@ -1,0 +1,182 @@
+"""Slow, obvious versions of the kernel perceptron and its budgets, written from the papers."""
+
+from __future__ import annotations
+
+import flint
+import numpy as np
+
+from separatrix import kernels
+
+
+def gram(kernel, X, Y, lift):
+    """One kernel value at a time."""
+    return np.array([[kernel(x, y) + lift for y in Y] for x in X])
+
+
+def off_by(kernel, x, y, lift, value):
+    """The similarity of two rows, and how far a computed value is from it: 300 bits, then rounded."""
+    with flint.ctx.workprec(300):
+        exact = in_many_digits(kernel, x, y) + lift
+        return float(exact), float(abs(exact - value))
+
+
+def in_many_digits(kernel, x, y):
+    """A kernel value from its formula, one number at a time."""
+    if isinstance(kernel, kernels.Sum):
+        return sum((in_many_digits(member, x, y) for member in kernel.members), flint.arb(0))
+    if isinstance(kernel, kernels.Product):
+        product = flint.arb(1)
+        for member in kernel.members:
+            product *= in_many_digits(member, x, y)
+        return product
+    if isinstance(kernel, kernels.Scaled):
+        return flint.arb(kernel.c) * in_many_digits(kernel.inner, x, y)
+    if isinstance(kernel, kernels.Warped):
+        fx, fy = (flint.arb(float(kernel.f(row[None])[0])) for row in (x, y))
+        return fx * fy * in_many_digits(kernel.inner, x, y)
+    pairs = [(flint.arb(float(a)), flint.arb(float(b))) for a, b in zip(x, y, strict=True)]
+    if isinstance(kernel, kernels.Gaussian):
+        return (-flint.arb(kernel.c) * sum(((a - b) ** 2 for a, b in pairs), flint.arb(0))).exp()
+    t = sum((a * b for a, b in pairs), flint.arb(0))
+    if isinstance(kernel, kernels.Polynomial):
+        return (flint.arb(kernel.c) + t) ** kernel.degree
+    if isinstance(kernel, kernels.Geometric):
+        return sum((t**power for power in range(kernel.degree + 1)), flint.arb(0))
+    assert isinstance(kernel, kernels.Linear)
+    return t
+
+
+def signed(codes, rival, own, n_classes):
+    """The direction of an update among the classes: plus and minus one for two, halves for more."""
+    if n_classes == 2:
+        return np.array([1.0 if own == 1 else -1.0])
+    found = np.zeros(n_classes)
+    found[own], found[rival] = 0.5, -0.5
+    return found
+
+
+def judge(outputs, own, n_classes):
+    """The signed score of a row, and its rival; ties to the lowest class."""
+    if n_classes == 2:
+        return (1.0 if own == 1 else -1.0) * outputs[0], 0
+    rival = max((c for c in range(n_classes) if c != own), key=lambda c: (outputs[c], -c))
+    return outputs[own] - outputs[rival], rival
+
+
+def kernel_perceptron(
+    K, codes, n_classes, *, order="cyclic", max_passes=5, max_updates=np.inf, steps=None, seed=None
+):
+    """Mistake by mistake, from the full Gram matrix: (row, rival, visit) of each, and the end."""
+    n = len(codes)
+    steps = np.ones(n) if steps is None else steps
+    coef = np.zeros((n, 1 if n_classes == 2 else n_classes))
+    script, visit = [], 0
+    generator = np.random.default_rng(seed)
+    for number in range(max_passes):
+        before = len(script)
+        if order == "worst":
+            found = [(judge(K[i] @ coef, codes[i], n_classes)[0], i) for i in range(n)]
+            low, i = min(found)
+            if low > 0:
+                return script, coef, visit, True
+            if number == max_passes - 1 or len(script) >= max_updates:
+                return script, coef, visit, False
+            rival = judge(K[i] @ coef, codes[i], n_classes)[1]
+            coef[i] += steps[i] * signed(codes, rival, codes[i], n_classes)
+            script.append((i, rival, visit))
+            continue
+        for i in range(n) if order == "cyclic" else generator.permutation(n):
+            s, rival = judge(K[i] @ coef, codes[i], n_classes)
+            if s <= 0:
+                if len(script) >= max_updates:
+                    return script, coef, visit, False
+                coef[i] += steps[i] * signed(codes, rival, codes[i], n_classes)
+                script.append((i, rival, visit))
+            visit += 1
+        if len(script) == before:
+            return script, coef, visit, True
+        if len(script) >= max_updates:
+            return script, coef, visit, False
+    return script, coef, visit, False
+
+
+def models_after_every_visit(script, visits, codes, n_classes, n):
+    """A full copy of the coefficients after each visit."""
+    coef = np.zeros((n, 1 if n_classes == 2 else n_classes))
+    made = {visit: (i, rival) for i, rival, visit in script}
+    copies = []
+    for visit in range(visits):
+        if visit in made:
+            i, rival = made[visit]
+            coef[i] += signed(codes, rival, codes[i], n_classes)
+        copies.append(coef.copy())
+    return copies
+
+
+def on_a_budget(K, codes, n_classes, budget, removal, *, passes=1, seed=None):
+    """Lists of support rows and vectors; every quantity is computed afresh from the whole Gram matrix.
+
+    Returns the mistakes, the support (row and vector of each), the sums of the bounds, and the closest score.
+    """
+    generator = np.random.default_rng(seed)
+    support, mistakes = [], []  # entries [row, vector, direction, scale]
+    cost = shrinking = residuals = largest = 0.0
+    closest = np.inf  # how near a score came to the border between right and wrong
+    doubled = 1.0 if n_classes == 2 else 0.5  # |z|^2 over K(x, x)
+
+    def outputs(i):
+        total = np.zeros(1 if n_classes == 2 else n_classes)
+        for row, vector, *_ in support:
+            total = total + K[row, i] * vector
+        return total
+
+    for _ in range(passes):
+        for i in range(len(codes)):
+            s, rival = judge(outputs(i), codes[i], n_classes)
+            closest = min(closest, abs(s)) if support else closest
+            if s > 0:
+                continue
+            mistakes.append((i, rival))
+            direction = signed(codes, rival, codes[i], n_classes)
+            largest = max(largest, np.sqrt(K[i, i] * doubled))
+            if removal == "projection":
+                rows = [entry[0] for entry in support]
+                inner = K[np.ix_(rows, rows)]
+                share = np.linalg.lstsq(inner, K[rows, i], rcond=None)[0] if rows else np.zeros(0)
+                residual = max(0.0, K[i, i] - K[rows, i] @ share)
+                if len(support) < budget and residual > 1e-10 * K[i, i]:
+                    support.append([i, direction, direction, 1.0])
+                else:
+                    for entry, part in zip(support, share, strict=True):
+                        entry[1] = entry[1] + part * direction
+                    residuals += np.sqrt(residual * doubled)
+                continue
+            if len(support) == budget and removal == "random":
+                support[int(generator.integers(budget))] = [i, direction, direction, 1.0]
+                continue
+            support.append([i, direction, direction, 1.0])
+            if len(support) > budget:
+                row, _, towards, scale = support[0]
+                squared = largest**2
+                # <f', z> of the oldest; its z is the direction at its row.
+                mu = float(outputs(row) @ towards) / squared
+                allowed = 15 / 32 * len(mistakes)
+
+                def psi(phi, scale=scale, mu=mu):
+                    return (phi * scale) ** 2 + 2 * phi * scale * (1 - phi * mu)
+
+                low, high = 0.0, 1.0
+                if cost + psi(1.0) > allowed:
+                    for _ in range(200):
+                        middle = (low + high) / 2
+                        low, high = (middle, high) if cost + psi(middle) <= allowed else (low, middle)
+                    phi = low
+                else:
+                    phi = 1.0
+                cost += psi(phi)
+                shrinking += (1 - phi) / (1 + phi)
+                for entry in support:
+                    entry[1] = phi * entry[1]
+                    entry[3] *= phi
+                support.pop(0)
+    return mistakes, support, (cost, shrinking, residuals, largest), closest
