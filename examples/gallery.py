@@ -1,0 +1,248 @@
+"""Draw the gallery: ``python examples/gallery.py`` writes docs/gallery.md and the pictures beside it.
+
+Every function here is one picture. Its docstring is the text, its body the code that the page shows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+from PIL import Image
+
+import separatrix as sx
+
+THEMES = ("light", "dark")
+HEAD = """\
+# Gallery
+
+Every picture of `sx.plot`, with the code that draws it. This page is written by `python examples/gallery.py`;
+the pictures come in a light and a dark version, and classes differ in marker as well as in colour. Install
+with `pip install 'separatrix[plot]'`. All displays take `ax=` to draw on axes of your own, `theme="light"` or
+`"dark"`, and keep what they drew in attributes that end in an underscore. Legends stand beside the axes where
+the figure makes room for them, as `plt.subplots(layout="compressed")` does.
+
+```python
+import numpy as np
+import separatrix as sx
+```
+"""
+
+
+def largest_margin():
+    """The largest margin.
+
+    The band between the classes is as wide as it can be; the ringed rows hold it. Regions, band and boundary
+    of linear models are drawn exactly, as polygons.
+    """
+    X, y = sx.datasets.make_separable(80, margin=0.12, intercept=0.2, random_state=3)
+    model = sx.MaxMargin().fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
+
+
+def last_update():
+    """The perceptron and its last update.
+
+    A run stopped after five updates. The ringed rows were corrected: the weights are their signed sum. The
+    last of them turned the weights from the dashed arrow to the solid one; crossed rows are still wrong.
+    """
+    X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
+    model = sx.Perceptron(order="cyclic", max_updates=5, trace=True).fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
+
+
+def hard_points():
+    """Mistakes as sizes.
+
+    Each row as large as the run had trouble with it. The large points carry the information; the dots were
+    never corrected.
+    """
+    X, y = sx.datasets.make_separable(200, margin=0.02, random_state=5)
+    model = sx.Perceptron().fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y, point_sizes="mistakes")
+
+
+def soft_margin():
+    """Classes that overlap.
+
+    Rows on the wrong side are crossed out. The band of a soft margin is where the hinge loss begins.
+    """
+    X, y = sx.datasets.make_overlapping(120, noise=0.08, random_state=1)
+    model = sx.SoftMargin(C=10).fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
+
+
+def many_classes():
+    """Many classes, one weight vector each.
+
+    The arrows are the weights less their mean; the class with the largest score has the region.
+    """
+    X, y = sx.datasets.make_multiclass(150, 2, n_classes=4, margin=0.02, random_state=2)
+    model = sx.Perceptron().fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
+
+
+def kernel_regions():
+    """Kernels, and any classifier of scikit-learn.
+
+    What is not linear is asked for its scores on a grid. Here the kernel perceptron separates a disc from the
+    ring around it.
+    """
+    X, y = sx.datasets.make_rings(120, 2, random_state=0)
+    model = sx.KernelPerceptron(kernel=sx.kernels.Gaussian(c=1.0)).fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
+
+
+def many_columns():
+    """More than two columns.
+
+    10,000 rows of 30 columns, seen along the weights and along the widest direction across them: distances to
+    the plane are true.
+    """
+    X, y = sx.datasets.make_separable(10_000, 30, margin=0.05, random_state=0)
+    model = sx.MaxMargin().fit(X, y)
+    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
+
+
+def one_update():
+    """One update of a run.
+
+    Left, the picked row, the weights before and after, and the boundary they moved. Right, Novikoff's proof:
+    after t mistakes the weights are at least as long as the dashed line and at most as long as the solid one,
+    and where these cross no run can go on.
+    """
+    X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
+    model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
+    return sx.plot.RunDisplay.from_estimator(model, X, y, step=5)
+
+
+def whole_run():
+    """The whole run as a film.
+
+    `.gif`, `.html` (a player that needs no network) or, with ffmpeg, `.mp4`. In a notebook, `run.film()`
+    plays.
+    """
+    X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
+    model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
+    run = sx.plot.RunDisplay.from_estimator(model, X, y)
+    run.save("whole_run.gif", fps=1.5)
+    return run
+
+
+def bracket():
+    """The margin bracket closes.
+
+    Mistakes lower what the counts prove from above; weights that separate prove a margin from below.
+    """
+    problem = sx.datasets.make_separable(300, 2, margin=0.02, random_state=0)
+    model = sx.Perceptron(order="cyclic", trace=True).fit(problem.X, problem.y)
+    return sx.plot.BracketDisplay.from_estimator(model, problem.X, problem.y, margin=problem.margin)
+
+
+def hulls_that_meet():
+    """No line separates these: the hulls share a point.
+
+    The ringed rows prove it. The star is a weighed mean of the ringed rows of either class, and the two means
+    are the same in exact fractions.
+    """
+    X = np.array([[0, 5], [1, 2], [7, 0], [4, 2], [3, 7], [1, 6], [5, 0], [7, 1]])
+    y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    return sx.plot.HullDisplay.from_data(X, y)
+
+
+def hulls_apart():
+    """These can be separated: there is a gap.
+
+    The nearest points of the two hulls; the largest margin is half of their distance.
+    """
+    X, y = sx.datasets.make_separable(100, margin=0.1, random_state=3)
+    return sx.plot.HullDisplay.from_data(X, y)
+
+
+def gram_matrix():
+    """The Gram matrix.
+
+    All inner products of a kernel, rows sorted by class. A kernel that tells the classes apart shows blocks;
+    an eigenvalue below zero would show that it is none.
+    """
+    X, y = sx.datasets.make_separable(120, margin=0.15, random_state=3)
+    return sx.plot.GramDisplay.from_kernel(sx.kernels.Gaussian(c=2.0), X, y)
+
+
+EXAMPLES: tuple[Callable[[], Any], ...] = (
+    largest_margin,
+    last_update,
+    hard_points,
+    soft_margin,
+    many_classes,
+    kernel_regions,
+    many_columns,
+    one_update,
+    whole_run,
+    bracket,
+    hulls_that_meet,
+    hulls_apart,
+    gram_matrix,
+)
+
+
+def page() -> str:
+    """The text of docs/gallery.md."""
+    return "\n".join([HEAD, *map(section, EXAMPLES)])
+
+
+def section(example: Callable[[], Any]) -> str:
+    """One example: its title, text, code and picture."""
+    title, _, text = inspect.getdoc(example).partition("\n\n")
+    source = inspect.getsource(example).partition('    """\n')[2]
+    code = textwrap.dedent(source).replace("return ", "").rstrip().removesuffix("\nrun")
+    name, title = example.__name__, title.rstrip(".")
+    if example is whole_run:
+        shown = f"![{title}](gallery/{name}.gif)"
+    else:
+        shown = (
+            f'<picture><source media="(prefers-color-scheme: dark)" srcset="gallery/{name}-dark.png">'
+            f'<img alt="{title}" src="gallery/{name}-light.png"></picture>'
+        )
+    return f"## {title}\n\n{text}\n\n{shown}\n\n```python\n{code}\n```\n"
+
+
+def draw(example: Callable[[], Any], folder: Path) -> None:
+    """The pictures of one example."""
+    if example is whole_run:
+        run = example()
+        run.save(folder / "whole_run.gif", fps=1.5, dpi=80, theme="light")
+        Path("whole_run.gif").unlink()
+        plt.close(run.figure_)
+        return
+    for theme in THEMES:
+        with mpl.rc_context(sx.plot.settings(theme)):
+            display = example()
+            path = folder / f"{example.__name__}-{theme}.png"
+            display.figure_.savefig(path, dpi=110)
+            plt.close(display.figure_)
+        with Image.open(path) as picture:
+            few = picture.convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        few.save(path, optimize=True)
+
+
+def main(folder: Path) -> None:
+    """Write the page and its pictures."""
+    mpl.use("Agg")
+    warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
+    (folder / "gallery").mkdir(parents=True, exist_ok=True)
+    for example in EXAMPLES:
+        draw(example, folder / "gallery")
+    (folder / "gallery.md").write_text(page(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[1] / "docs")

@@ -1,0 +1,216 @@
+"""The Gram matrix: every inner product of the rows, in the order of the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.metrics.pairwise import pairwise_kernels
+
+from ..errors import InputError
+from ..result import Floats, Ints
+from .model import need_two, read_points
+from .style import Palette, axes_for, style
+
+
+@dataclass(eq=False)
+class GramDisplay:
+    """A Gram matrix as a picture.
+
+    Rows are sorted by class, so a kernel that tells the classes apart shows blocks. The eigenvalues are
+    those of the matrix shown: a legal kernel has none below zero, up to rounding.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (shown, shown)
+    rows : ndarray of int64
+        The rows that are shown, in this order.
+    n_rows : int
+        How many there are.
+    codes : ndarray of int64
+        The class of each row shown.
+    classes : ndarray
+    eigenvalues : ndarray
+        In ascending order.
+    name : str
+    ax_, figure_ : Axes, Figure
+        After `plot`.
+    image_ : AxesImage
+    borders_ : list of Line2D
+        Between the classes.
+    """
+
+    matrix: Floats
+    rows: Ints
+    n_rows: int
+    codes: Ints
+    classes: NDArray[Any]
+    eigenvalues: Floats
+    name: str
+
+    @classmethod
+    def from_kernel(
+        cls,
+        kernel: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        signed: bool = False,
+        max_rows: int = 400,
+        ax: Axes | None = None,
+        theme: str | Palette | None = None,
+        title: str | None = None,
+    ) -> GramDisplay:
+        """Draw the Gram matrix of a kernel.
+
+        Parameters
+        ----------
+        kernel : kernel, function of two matrices, or name
+            Of ``sx.kernels``, any function that gives K(x, x') for all pairs of rows of two matrices, or a
+            name that scikit-learn's ``pairwise_kernels`` knows, such as "rbf".
+        X : rows
+        y : labels, optional
+            To sort the rows by.
+        signed : bool
+            Show ``y_i y_j K(x_i, x_j)``, the products of the signed rows, for two classes: where all are
+            positive, no row stands in the way of another.
+        max_rows : int
+            Of more rows, so many are shown, evenly spread over each class.
+        ax : Axes, optional
+        theme : {"light", "dark"}, Palette or None
+        title : str, optional
+            By default the kernel.
+
+        Returns
+        -------
+        GramDisplay
+
+        Examples
+        --------
+        >>> display = GramDisplay.from_kernel("linear", [[1.0], [2.0], [3.0]])
+        >>> display.matrix[0].tolist()
+        [1.0, 2.0, 3.0]
+        """
+        n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+        points = read_points(X, np.zeros(n_rows, dtype=int) if y is None else y)
+        if max_rows < 2:
+            raise InputError(f"max_rows must be at least 2. Got {max_rows}.")
+        rows = _spread(points.codes, max_rows)
+        codes = points.codes[rows]
+        matrix = _gram(kernel, points.table[rows])
+        if signed:
+            need_two(points.classes, "signed=True")
+            signs = 2.0 * codes - 1.0
+            matrix = signs[:, None] * matrix * signs
+        eigenvalues: Floats = np.asarray(np.linalg.eigvalsh((matrix + matrix.T) / 2.0), dtype=np.float64)
+        display = cls(matrix, rows, n_rows, codes, points.classes, eigenvalues, _name(kernel))
+        return display.plot(ax=ax, theme=theme, title=title)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, **options: Any) -> GramDisplay:
+        """Draw the Gram matrix that a model works with: that of its kernel, or of plain inner products.
+
+        Parameters
+        ----------
+        estimator : classifier
+        X, y : rows and labels
+        **options
+            As for `from_kernel`.
+        """
+        kernel = getattr(estimator, "kernel_", getattr(estimator, "kernel", None))
+        return cls.from_kernel("linear" if kernel is None else kernel, X, y, **options)
+
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        theme: str | Palette | None = None,
+        title: str | None = None,
+    ) -> GramDisplay:
+        """Draw, on the given axes or on new ones."""
+        self.figure_: Figure | SubFigure
+        self.figure_, self.ax_, colors = axes_for(ax, theme, (5.6, 4.8))
+        ax = self.ax_
+        with style(colors):
+            largest = float(np.abs(self.matrix).max()) or 1.0
+            negative = bool((self.matrix < 0.0).any())
+            self.image_ = ax.imshow(
+                self.matrix,
+                cmap="PuOr_r" if negative else "cividis",
+                vmin=-largest if negative else 0.0,
+                vmax=largest,
+                interpolation="nearest",
+            )
+            bar = self.figure_.colorbar(self.image_, ax=ax, shrink=0.85)
+            bar.outline.set_visible(False)
+            self._mark_classes(colors)
+            ax.set_title(self.name if title is None else title)
+            ax.set_xlabel(self._caption())
+            ax.spines[:].set_visible(False)
+        return self
+
+    def _mark_classes(self, colors: Palette) -> None:
+        ax, ends = self.ax_, np.flatnonzero(np.diff(self.codes)) + 0.5
+        self.borders_ = []
+        for end in ends:
+            for line in (ax.axhline(end), ax.axvline(end)):
+                line.set(color=colors.paper, linewidth=1.4)
+                self.borders_.append(line)
+        ax.set_xticks([])
+        if self.classes.size > 1:
+            starts = np.concatenate([[-0.5], ends, [len(self.codes) - 0.5]])
+            ax.set_yticks(
+                (starts[1:] + starts[:-1]) / 2.0, [str(c) for c in self.classes[np.unique(self.codes)]]
+            )
+            ax.tick_params(length=0)
+        else:
+            ax.set_yticks([])
+
+    def _caption(self) -> str:
+        shown = (
+            f"{len(self.rows):,} of {self.n_rows:,} rows"
+            if len(self.rows) < self.n_rows
+            else f"{self.n_rows} rows"
+        )
+        low, high = self.eigenvalues[[0, -1]]
+        rounding = len(self.rows) * 2.0**-52 * max(abs(low), abs(high), 1e-300)
+        smallest = "0 (to rounding)" if abs(low) <= 8.0 * rounding else f"{low:.3g}"
+        return f"{shown}; eigenvalues from {smallest} to {high:.3g}"
+
+
+def _gram(kernel: Any, table: Any) -> Floats:
+    if isinstance(kernel, str):
+        matrix = pairwise_kernels(table, metric=kernel)
+    elif callable(kernel):
+        matrix = kernel(table, table)
+    else:
+        raise InputError(
+            "kernel must be a kernel of sx.kernels, a function of two matrices, or a name such as 'rbf'. "
+            f"Got {kernel!r} instead."
+        )
+    matrix = np.asarray(matrix.toarray() if issparse(matrix) else matrix, dtype=np.float64)
+    if matrix.shape != (table.shape[0], table.shape[0]) or not np.isfinite(matrix).all():
+        raise InputError(
+            f"The kernel must give one finite number for each pair of the {table.shape[0]} rows. Got shape "
+            f"{matrix.shape}."
+        )
+    return matrix
+
+
+def _spread(codes: Ints, most: int) -> Ints:
+    """The rows to show, sorted by class; of many, every so-manieth."""
+    order = np.argsort(codes, kind="stable")
+    if len(order) <= most:
+        return order
+    return order[np.round(np.linspace(0, len(order) - 1, most)).astype(np.int64)]
+
+
+def _name(kernel: Any) -> str:
+    if isinstance(kernel, str):
+        return f"{kernel} kernel"
+    return getattr(kernel, "__name__", None) or str(kernel)

@@ -1,0 +1,477 @@
+"""A run, update by update: the picked row, the weights before and after, the mistakes and their bound."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.lines import Line2D
+
+from ..bounds import mistake_bounds
+from ..errors import InputError, InputTypeError
+from ..estimators.linear import Perceptron
+from ..result import Floats, Result, Status, Trace
+from .film import Film
+from .model import Model, Plane, Points, plane_for, read_model, read_points
+from .polygons import border, class_polygon
+from .regions import (
+    REGION,
+    class_handles,
+    draw_arrow,
+    draw_points,
+    point_sizes,
+    prepare_axes,
+    ring_size,
+    view_box,
+)
+from .style import LAYOUT, Palette, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
+
+
+def trace_of(run: Any) -> Trace:
+    """The trace of a fitted model or of a result; where there is none, how to keep one."""
+    result = run if isinstance(run, Result) else getattr(run, "result_", None)
+    trace = getattr(result, "trace", None)
+    if isinstance(trace, Trace):
+        return trace
+    if result is not None and getattr(result, "status", None) is Status.ONLINE:
+        raise InputError(
+            "partial_fit keeps no trace. Fit all rows in one call: Perceptron(trace=True).fit(X, y)."
+        )
+    raise InputError(
+        f"This run of {type(run).__name__} kept no trace of its updates. Ask for one before fitting: "
+        "Perceptron(trace=True).fit(X, y)."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What Novikoff's argument says of the length of the weights after t mistakes.
+
+    Attributes
+    ----------
+    bound : float or None
+        The most mistakes that the run could make.
+    name : str
+        Of the theorem.
+    start : float
+        The length of the first weights.
+    radius : float or None
+        ``sqrt(start^2 + radius^2 t)`` is never exceeded; None where updates were scaled row by row.
+    margin : float or None
+        ``margin * t`` is always reached; None where no separator is known or the start is not zero.
+    """
+
+    bound: float | None
+    name: str
+    start: float
+    radius: float | None
+    margin: float | None
+
+
+@dataclass(eq=False)
+class RunDisplay:
+    """A run of the perceptron, one picture an update.
+
+    Make one with `from_estimator`; `save` writes the film.
+
+    Attributes
+    ----------
+    points : Points
+    plane : Plane
+    trace : Trace
+    weights, offsets : ndarray of shape (mistakes + 1, classes, 2) and (mistakes + 1, classes)
+        The scores after each update as functions of the two coordinates; first, those of the start.
+    norms : ndarray of shape (mistakes + 1,)
+        The length of the weights after each update.
+    proof : Proof
+    figure_, ax_ : Figure, Axes
+        After `plot`: the axes of the rows.
+    length_ax_ : Axes or None
+        The axes of the length of the weights.
+    step_ : int
+        The update that is shown.
+    """
+
+    points: Points
+    plane: Plane
+    trace: Trace
+    weights: Floats
+    offsets: Floats
+    norms: Floats
+    proof: Proof
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        step: int | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
+        theme: str | Palette | None = None,
+    ) -> RunDisplay:
+        """Draw one update of a run that kept its trace.
+
+        Parameters
+        ----------
+        estimator : Perceptron(trace=True), fitted
+        X, y : the rows and labels of the training
+        step : int, optional
+            Which update, from 1; 0 is the start. By default the last.
+        ax : Axes or two of them, optional
+            Where to draw the rows (and the length of the weights); a new figure with both otherwise.
+        theme : {"light", "dark"}, Palette or None
+
+        Returns
+        -------
+        RunDisplay
+
+        Examples
+        --------
+        >>> import separatrix as sx
+        >>> X, y = sx.datasets.make_separable(30, margin=0.1, random_state=0)
+        >>> model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
+        >>> run = RunDisplay.from_estimator(model, X, y)
+        >>> run.step_ == model.mistakes_
+        True
+        """
+        if not isinstance(estimator, Perceptron):
+            raise InputTypeError(
+                "RunDisplay follows the weights of a Perceptron, fitted with trace=True. "
+                f"Got {type(estimator).__name__} instead."
+            )
+        model = read_model(estimator)
+        trace = trace_of(estimator)
+        points = read_points(X, y, model.classes)
+        if len(points.codes) != len(estimator.mistake_counts_):
+            raise InputError(
+                f"The run was made on {len(estimator.mistake_counts_)} rows, X has {len(points.codes)}. Pass "
+                "the data of the training."
+            )
+        plane = plane_for(_last_weights(model, trace), points, np.empty(0))
+        full = np.concatenate([trace.start[None], trace.weights])
+        norms = np.sqrt((full.reshape(len(full), -1) ** 2).sum(axis=1))
+        weights, offsets = _in_plane(full, plane, points.table.shape[1])
+        proof = _proof(estimator, points, trace, full)
+        run = cls(points, plane, trace, weights, offsets, norms, proof)
+        return run.plot(step, ax=ax, theme=theme)
+
+    @property
+    def n_updates(self) -> int:
+        """How many updates there are."""
+        return len(self.trace.rows)
+
+    def plot(
+        self,
+        step: int | None = None,
+        *,
+        ax: Axes | Sequence[Axes] | None = None,
+        theme: str | Palette | None = None,
+    ) -> RunDisplay:
+        """Draw one update, on the given axes or on a new figure.
+
+        Returns
+        -------
+        RunDisplay
+            Itself, with ``figure_``, ``ax_`` and ``length_ax_``.
+        """
+        self.figure_: Figure | SubFigure
+        self.length_ax_: Axes | None
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            with style(theme) as colors:
+                self.figure_, axes = plt.subplots(
+                    1, 2, figsize=(10.0, 4.4), width_ratios=[1.25, 1.0], layout=LAYOUT
+                )
+            self.ax_, self.length_ax_ = axes
+        else:
+            given = [ax] if isinstance(ax, Axes) else list(ax)
+            self.ax_, self.length_ax_ = given[0], given[1] if len(given) > 1 else None
+            self.figure_ = self.ax_.figure
+            colors = palette_of(self.ax_) if theme is None else palette(theme)
+        self._colors = colors
+        with style(colors):
+            self._draw_still()
+        self._moving: list[Artist] = []
+        return self.show(self.n_updates if step is None else step)
+
+    def show(self, step: int) -> RunDisplay:
+        """Show another update on the axes that are there."""
+        if not 0 <= step <= self.n_updates:
+            raise InputError(f"step must be from 0 to {self.n_updates}, the updates of the run. Got {step}.")
+        for artist in self._moving:
+            artist.remove()
+        self._moving, self.step_ = [], step
+        with style(self._colors):
+            self._draw_regions(step)
+            self._draw_pick(step)
+            self._draw_weights(step)
+            self._draw_length(step)
+        return self
+
+    def steps(self, max_frames: int = 100) -> list[int]:
+        """The updates that a film of so many pictures shows: the start, the last, and evenly between."""
+        count = min(max_frames, self.n_updates + 1)
+        if count < 2:
+            raise InputError(f"A film needs at least two pictures. Got max_frames={max_frames}.")
+        return sorted({round(at) for at in np.linspace(0, self.n_updates, count)})
+
+    def film(
+        self, *, fps: float = 2.0, max_frames: int = 100, dpi: int = 100, theme: str | Palette | None = None
+    ) -> Film:
+        """The run as a film: ``.save(path)`` writes it, a notebook plays it.
+
+        Parameters
+        ----------
+        fps : float
+            Pictures a second.
+        max_frames : int
+            A longer run is shown at so many of its updates, evenly spread.
+        dpi : int
+        theme : {"light", "dark"}, Palette or None
+            By default that of the picture.
+        """
+        colors = self._colors if theme is None else palette(theme)
+        scene = RunDisplay(**{name: getattr(self, name) for name in self.__dataclass_fields__})
+
+        def pictures() -> Iterator[Figure]:
+            figure, axes = new_figure(colors, size=(9.0, 4.2), columns=2, width_ratios=[1.25, 1.0])
+            scene.plot(self.n_updates, ax=axes, theme=colors)
+            figure.draw_without_rendering()  # settles the layout, with the widest texts
+            figure.set_layout_engine("none")
+            for step in self.steps(max_frames):
+                scene.show(step)
+                yield figure
+
+        title = f"A run of the perceptron: {self.n_updates} updates"
+        return Film(pictures, len(self.steps(max_frames)), fps=fps, dpi=dpi, title=title)
+
+    def save(self, path: str | PathLike[str], **options: Any) -> None:
+        """Write the run as a film, by the ending of the name: .gif, .html (plays anywhere) or .mp4.
+
+        Parameters
+        ----------
+        path : str or path
+        **options
+            As for `film`.
+        """
+        self.film(**options).save(path)
+
+    def _draw_still(self) -> None:
+        ax, colors = self.ax_, self._colors
+        places = self.plane.place(self.points.table)
+        self.places_, self.box_ = places, view_box(places)
+        prepare_axes(ax, self.plane, self.box_)
+        self.sizes_ = point_sizes(None, len(places))
+        self.points_ = draw_points(ax, colors, places, self.points.codes, self.points.classes, self.sizes_)
+        if self.length_ax_ is not None:
+            self._draw_proof(self.length_ax_)
+        handles = class_handles(colors, self.points.classes)
+        if self.n_updates:
+            handles += [
+                Line2D([], [], color=colors.muted, linestyle="--", linewidth=1.4, label="$w$ before"),
+                Line2D([], [], color=colors.ink, linewidth=2.0, label="$w$ after"),
+                Line2D([], [], color=colors.accent, linewidth=2.0, label="update"),
+            ]
+        add_legend(ax, handles)
+
+    def _draw_regions(self, step: int) -> None:
+        colors, after = self._colors, (self.weights[step], self.offsets[step])
+        self.regions_: list[PolyCollection] = []
+        if after[0].any() or after[1].any():
+            for label in range(len(after[0])):
+                polygon = class_polygon(*after, label, self.box_)
+                area = PolyCollection([polygon], facecolors=[colors.tint(label, REGION)], zorder=0.5)
+                self.regions_.append(self.ax_.add_collection(area, autolim=False))
+        self.boundary_ = self._borders(step, colors.ink, 1.8, "solid")
+        before = step - 1 if step else 0
+        self.before_boundary_ = self._borders(before, colors.muted, 1.2, (0, (4, 3)))
+        self._moving += [*self.regions_, self.boundary_, self.before_boundary_]
+
+    def _borders(self, step: int, color: str, width: float, dashes: Any) -> LineCollection:
+        pairs = itertools.combinations(range(self.weights.shape[1]), 2)
+        segments = [border(self.weights[step], self.offsets[step], pair, self.box_) for pair in pairs]
+        lines = LineCollection([each for each in segments if len(each)], zorder=1.5)
+        lines.set(color=color, linewidth=width, linestyle=dashes)
+        self.ax_.add_collection(lines, autolim=False)
+        return lines
+
+    def _draw_pick(self, step: int) -> None:
+        self.pick_ = None
+        if step == 0:
+            self.ax_.set_title("the start: every row is a tie" if not self.norms[0] else "the start")
+            return
+        row = int(self.trace.rows[step - 1])
+        self.pick_ = self.ax_.scatter(
+            self.places_[[row], 0],
+            self.places_[[row], 1],
+            s=1.8 * ring_size(self.sizes_[[row]]),
+            facecolors="none",
+            edgecolors=self._colors.accent,
+            linewidths=2.2,
+            zorder=3.4,
+        )
+        self._moving.append(self.pick_)
+        score = _plain(float(self.trace.scores[step - 1]))
+        self.ax_.set_title(f"update {step} of {self.n_updates}: row {row}, score {score}")
+
+    def _draw_weights(self, step: int) -> None:
+        colors = self._colors
+        span = min(self.box_[1] - self.box_[0], self.box_[3] - self.box_[2])
+        two = self.weights.shape[1] == 2
+        vectors = self.weights[:, 1:] if two else self.weights - self.weights.mean(axis=1, keepdims=True)
+        longest = float(np.sqrt((vectors**2).sum(axis=-1)).max())
+        self.arrows_: list[Any] = []
+        if longest <= 0.0:
+            return
+        scale = 0.4 * span / longest
+        foot = np.array([(self.box_[0] + self.box_[1]) / 2.0, (self.box_[2] + self.box_[3]) / 2.0])
+        before, after = vectors[max(step - 1, 0)] * scale, vectors[step] * scale
+        for label in range(len(after)):
+            color: Any = colors.ink if two else colors.color(label)
+            moved = step > 0 and not np.array_equal(before[label], after[label])
+            if moved and before[label].any():
+                self._arrow(foot, before[label], colors.muted, dashed=True)
+            if after[label].any():
+                self._arrow(foot, after[label], color)
+            if moved:
+                self._arrow(foot + before[label], after[label] - before[label], colors.accent)
+
+    def _arrow(self, foot: Floats, vector: Floats, color: Any, *, dashed: bool = False) -> None:
+        arrow = draw_arrow(self.ax_, foot, vector, color, self._colors, dashed=dashed)
+        self.arrows_.append(arrow)
+        self._moving.append(arrow)
+
+    def _draw_proof(self, ax: Axes) -> None:
+        """The length of the weights is held between two curves, which meet at the bound."""
+        colors, proof = self._colors, self.proof
+        last = max(float(self.n_updates), proof.bound or 1.0, 2.0) * 1.35
+        ax.set(xscale="log", yscale="log", xlabel="mistakes so far, $t$", ylabel="length of the weights")
+        ax.set_xlim(0.9, last)
+        plain_ticks(ax.xaxis)
+        plain_ticks(ax.yaxis)
+        times = np.geomspace(1.0, last, 200)
+        shown = [self.norms[self.norms > 0.0]]
+        if proof.radius is not None:
+            upper = np.sqrt(proof.start**2 + proof.radius**2 * times)
+            (self.upper_line_,) = ax.plot(times, upper, color=colors.muted, linewidth=1.2)
+            name = r"$R\sqrt{t}$" if not proof.start else r"$\sqrt{|w_0|^2 + R^2 t}$"
+            self._label(ax, name, 2, float(np.interp(2, times, upper)), above=True)
+            shown.append(upper)
+        if proof.margin is not None:
+            (self.lower_line_,) = ax.plot(
+                times, proof.margin * times, color=colors.muted, linewidth=1.2, linestyle=(0, (4, 3))
+            )
+            self._label(ax, r"$\gamma\,t$", 2, 2 * proof.margin, above=False)
+            shown.append(proof.margin * times)
+            if proof.radius is not None:
+                upper = np.sqrt(proof.start**2 + proof.radius**2 * times)
+                ax.fill_between(
+                    times,
+                    upper,
+                    proof.margin * times,
+                    where=list(proof.margin * times > upper),
+                    facecolor=colors.faint,
+                    linewidth=0.0,
+                )
+        if proof.bound is not None:
+            self.bound_line_ = ax.axvline(
+                proof.bound, color=colors.accent, linewidth=1.4, linestyle=(0, (1, 1.5))
+            )
+        everything = np.concatenate(shown)
+        ax.set_ylim(0.7 * float(everything.min()), 1.5 * float(everything.max()))
+
+    def _label(self, ax: Axes, text: str, x: float, y: float, *, above: bool) -> None:
+        ax.annotate(
+            text,
+            xy=(x, y),
+            xytext=(0, 7 if above else -7),
+            textcoords="offset points",
+            ha="center",
+            va="bottom" if above else "top",
+            color=self._colors.muted,
+            path_effects=halo(self._colors),
+        )
+
+    def _draw_length(self, step: int) -> None:
+        ax = self.length_ax_
+        if ax is None:
+            return
+        first = 0 if self.norms[0] > 0.0 else 1
+        times = np.arange(first, step + 1)
+        seen = self.norms[first : step + 1]
+        line = ax.plot(np.maximum(times, 0.92), seen, color=self._colors.color(0), linewidth=2.0)
+        dot = ax.plot(
+            np.maximum(times[-1:], 0.92), seen[-1:], color=self._colors.color(0), marker="o", markersize=7
+        )
+        self.path_ = line[0]
+        self._moving += [*line, *dot]
+        text = f"{step} mistake{'s' * (step != 1)}"
+        if self.proof.bound is not None:
+            text += f" of at most {_whole(self.proof.bound)} ({self.proof.name})"
+        ax.set_title(text)
+
+
+def _last_weights(model: Model, trace: Trace) -> Model:
+    """The model of the last weights, which an averaged model does not show."""
+    last = trace.weights[-1] if len(trace.rows) else trace.start
+    many = last.ndim == 2
+    columns = np.atleast_2d(model.estimator.coef_).shape[1]
+    weights = last[:, :columns] if many else np.vstack([np.zeros(columns), last[:columns]])
+    return Model(model.estimator, model.classes, weights, np.zeros(len(weights)), model.evaluate)
+
+
+def _in_plane(full: Floats, plane: Plane, columns: int) -> tuple[Floats, Floats]:
+    """The scores of every step as functions of the picture's coordinates."""
+    if full.ndim == 2:
+        full = np.stack([np.zeros_like(full), full], axis=1)
+    own = full[:, :, :columns]
+    constant = full[:, :, columns] if full.shape[2] > columns else np.zeros(full.shape[:2])
+    return own @ plane.directions.T, constant + own @ plane.rest
+
+
+def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) -> Proof:
+    """The bound and its two curves, as far as they hold for this run."""
+    many = full.ndim == 3
+    start = float(np.linalg.norm(trace.start))
+    lifted = full.shape[-1] > points.table.shape[1]
+    rows = points.table[trace.rows]
+    squares = (
+        np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "multiply") else (rows**2).sum(1)
+    )
+    lengths = estimator.learning_rate * np.sqrt((squares + lifted) / (2.0 if many else 1.0))
+    made = np.sqrt(((full[1:] - full[:-1]).reshape(len(lengths), -1) ** 2).sum(axis=1))
+    if not np.allclose(made, lengths, rtol=1e-6) or estimator.renormalise:
+        return Proof(None, "", start, None, None)  # scaled updates: the theorems speak of other rows
+    report = mistake_bounds(estimator, points.X, points.classes[points.codes])
+    novikoff = report["Novikoff"]
+    best = novikoff if math.isfinite(novikoff.value) else report.best
+    bound = best.value if math.isfinite(best.value) else None
+    rate = estimator.learning_rate
+    return Proof(
+        bound,
+        best.name,
+        start,
+        rate * report.radius / math.sqrt(2.0 if many else 1.0),
+        rate * report.margin_lower / (2.0 if many else 1.0) if best is novikoff and bound else None,
+    )
+
+
+def _plain(value: float) -> str:
+    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+
+
+def _whole(value: float) -> str:
+    """The bound as a whole number: mistakes come one by one."""
+    return f"{math.floor(value):,}" if value < 1e9 else f"{value:.2g}"

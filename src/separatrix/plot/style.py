@@ -1,0 +1,259 @@
+"""One look for every picture: colours that the colour-blind tell apart, on light and on dark paper.
+
+The first four colours of classes are from Okabe and Ito (2008), lightened on dark paper; the others were
+chosen to stay apart from them under the colour deficiencies of Machado, Oliveira and Fernandes (2009). No
+meaning rests on colour alone: classes have their own markers, and lines their own dashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+import matplotlib as mpl
+import numpy as np
+from cycler import cycler
+from matplotlib import patheffects
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
+from ..errors import InputError
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
+DASHES = ("-", "--", "-.", ":")
+LAYOUT: Final = "compressed"  # constrained, and aware of axes of equal scales
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme.
+
+    Attributes
+    ----------
+    name : {"light", "dark"}
+    paper, ink, muted, faint : str
+        The background, the text and lines upon it, secondary text, and grid lines.
+    accent : str
+        What the eye should find first: an update, a bound, a common point.
+    classes : tuple of str
+        One colour a class, or a line; `color` and `marker` go round when there are more.
+    """
+
+    name: str
+    paper: str
+    ink: str
+    muted: str
+    faint: str
+    accent: str
+    classes: tuple[str, ...]
+
+    def color(self, index: int) -> str:
+        """The colour of a class or a line."""
+        return self.classes[index % len(self.classes)]
+
+    def marker(self, index: int) -> str:
+        """The marker of a class."""
+        return MARKERS[index % len(MARKERS)]
+
+    def tint(self, index: int, strength: float) -> tuple[float, float, float]:
+        """The colour of a class, mixed into the paper: 0 is paper, 1 the colour itself."""
+        return self.mix(self.color(index), strength)
+
+    def mix(self, color: str, strength: float) -> tuple[float, float, float]:
+        """Any colour, mixed into the paper."""
+        there, here = to_rgb(color), to_rgb(self.paper)
+        red, green, blue = (strength * a + (1.0 - strength) * b for a, b in zip(there, here, strict=True))
+        return red, green, blue
+
+
+LIGHT = Palette(
+    name="light",
+    paper="#ffffff",
+    ink="#1a1a1a",
+    muted="#595959",
+    faint="#dddddd",
+    accent="#c44e00",
+    classes=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#3d2537", "#8e1005", "#9518f8", "#201c8f"),
+)
+DARK = Palette(
+    name="dark",
+    paper="#16181c",
+    ink="#f0f0f0",
+    muted="#b0b0b0",
+    faint="#3a3d42",
+    accent="#ff7f2a",
+    classes=("#3a8fdd", "#f2b632", "#2fd6a2", "#e58fc0", "#8a55f5", "#cc4a30", "#dcf7a8", "#5f8580"),
+)
+THEMES = {palette.name: palette for palette in (LIGHT, DARK)}
+
+
+def palette(theme: str | Palette | None = None) -> Palette:
+    """The palette of a theme; without one, the palette that suits matplotlib's present background.
+
+    Examples
+    --------
+    >>> palette("dark").paper
+    '#16181c'
+    """
+    if isinstance(theme, Palette):
+        return theme
+    if theme is None:
+        return _suits(mpl.rcParams["axes.facecolor"])
+    if theme not in THEMES:
+        raise InputError(
+            f"The 'theme' of a picture must be one of {', '.join(map(repr, THEMES))} or None. "
+            f"Got {theme!r} instead."
+        )
+    return THEMES[theme]
+
+
+def palette_of(ax: Axes) -> Palette:
+    """The palette that suits axes which are there already."""
+    return _suits(ax.get_facecolor())
+
+
+def _suits(background: Any) -> Palette:
+    if background is None or background == "none":
+        return LIGHT
+    red, green, blue, alpha = mpl.colors.to_rgba(background)
+    grey = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return DARK if alpha > 0.5 and grey < 0.4 else LIGHT
+
+
+def settings(theme: str | Palette | None = None) -> Any:
+    """The rcParams of a theme, for ``matplotlib.rc_context`` or ``rcParams.update``."""
+    colors = palette(theme)
+    return {
+        "axes.axisbelow": True,
+        "axes.edgecolor": colors.muted,
+        "axes.facecolor": colors.paper,
+        "axes.grid": False,
+        "axes.labelcolor": colors.ink,
+        "axes.labelsize": 10,
+        "axes.linewidth": 0.8,
+        "axes.prop_cycle": cycler(color=list(colors.classes)),
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "axes.titlecolor": colors.ink,
+        "axes.titlelocation": "left",
+        "axes.titlesize": 11,
+        "axes.titleweight": "bold",
+        "figure.constrained_layout.use": True,
+        "figure.dpi": 100,
+        "figure.edgecolor": colors.paper,
+        "figure.facecolor": colors.paper,
+        "figure.titlesize": 12,
+        "figure.titleweight": "bold",
+        "font.size": 10,
+        "grid.color": colors.faint,
+        "grid.linewidth": 0.6,
+        "hatch.color": colors.muted,
+        "legend.edgecolor": colors.faint,
+        "legend.facecolor": colors.paper,
+        "legend.fontsize": 9,
+        "legend.framealpha": 0.9,
+        "legend.labelcolor": colors.ink,
+        "lines.linewidth": 1.6,
+        "mathtext.fontset": "dejavusans",
+        "pdf.fonttype": 42,  # text stays text
+        "savefig.dpi": 150,
+        "savefig.edgecolor": colors.paper,
+        "savefig.facecolor": colors.paper,
+        "svg.fonttype": "none",
+        "text.color": colors.ink,
+        "xtick.color": colors.muted,
+        "xtick.labelcolor": colors.ink,
+        "xtick.labelsize": 9,
+        "ytick.color": colors.muted,
+        "ytick.labelcolor": colors.ink,
+        "ytick.labelsize": 9,
+    }
+
+
+@contextmanager
+def style(theme: str | Palette | None = None) -> Iterator[Palette]:
+    """Everything made inside has the look of a theme.
+
+    Examples
+    --------
+    >>> with style("dark") as colors:
+    ...     mpl.rcParams["axes.facecolor"] == colors.paper
+    True
+    """
+    colors = palette(theme)
+    with mpl.rc_context(settings(colors)):
+        yield colors
+
+
+def new_figure(
+    theme: str | Palette | None = None,
+    *,
+    size: tuple[float, float] = (5.5, 4.4),
+    rows: int = 1,
+    columns: int = 1,
+    **options: Any,
+) -> tuple[Figure, Any]:
+    """A figure and its axes in the look of a theme.
+
+    The figure belongs to the caller alone: it opens no window, notebooks show it, and nothing has to be
+    closed.
+
+    Parameters
+    ----------
+    theme : {"light", "dark"}, Palette or None
+    size : (float, float)
+        Width and height in inches.
+    rows, columns : int
+        How many axes.
+    **options
+        For ``Figure.subplots``, for example ``sharex=True`` or ``width_ratios=[2, 1]``.
+
+    Returns
+    -------
+    figure : Figure
+    axes : Axes or array of Axes
+    """
+    with style(theme):
+        figure = Figure(figsize=size, layout=LAYOUT)
+        return figure, figure.subplots(rows, columns, **options)
+
+
+def plain_ticks(axis: Axis) -> None:
+    """Write the powers of ten of a logarithmic axis as numbers while they are short, and nothing between."""
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def axes_for(
+    ax: Axes | None, theme: str | Palette | None, size: tuple[float, float]
+) -> tuple[Figure | SubFigure, Axes, Palette]:
+    """The given axes with the palette that suits them, or new ones that ``plt.show()`` will show."""
+    if ax is not None:
+        return ax.figure, ax, palette_of(ax) if theme is None else palette(theme)
+    from matplotlib import pyplot as plt
+
+    with style(theme) as colors:
+        figure, ax = plt.subplots(figsize=size, layout=LAYOUT)
+    return figure, ax, colors
+
+
+def add_legend(ax: Axes, handles: list[Any]) -> None:
+    """Beside the picture, where the layout makes room for it; inside otherwise."""
+    figure = ax.get_figure(root=True)
+    if figure is not None and figure.get_layout_engine() is not None:
+        ax.legend(
+            handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False
+        )
+    else:
+        points = sum(np.shape(drawn.get_offsets())[0] for drawn in ax.collections)
+        ax.legend(handles=handles, loc="best" if points < 2000 else "upper right")  # "best" looks at each
+
+
+def halo(colors: Palette) -> list[Any]:
+    """A rim of paper, so that lines and text stay legible over points."""
+    return [patheffects.withStroke(linewidth=3.2, foreground=colors.paper)]
