@@ -1,0 +1,145 @@
+"""Matrices in npy and npz files; nothing in them is ever executed."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import InputError
+from .sources import Source, free_memory
+
+_SPARSE = {"data", "indices", "indptr", "shape"}
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayFile:
+    """``X`` and ``y`` of an npz file, the matrix of an npy file, or a CSR matrix that SciPy saved.
+
+    The target of a file without ``y`` is the number of a column, counted from 1; the others are the features.
+    """
+
+    source: Source
+    target: str | None = None
+    missing: str = "error"
+    width: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.width not in (None, self._arrays[0].shape[1]):
+            raise InputError(
+                f"{self.source.name!r} has {self._arrays[0].shape[1]} columns; the model was fitted on "
+                f"{self.width}."
+            )
+
+    @property
+    def target_name(self) -> str | None:
+        """``y``, or the number of the column that is it."""
+        return None if self._arrays[1] is None else self.target or "y"
+
+    @property
+    def first_column(self) -> int:
+        """Columns count from 1."""
+        return 1
+
+    @property
+    def n_columns(self) -> int:
+        """How many features there are."""
+        return int(self._arrays[0].shape[1])
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        return int(self._kept.size)
+
+    def batches(self, rows: int, start: int) -> Iterator[tuple[Any, NDArray[Any] | None]]:
+        """Yield rows as float64."""
+        X, y = self._arrays
+        for begin in range(start, self._kept.size, rows):
+            part = self._kept[begin : begin + rows]
+            yield X[part].astype(np.float64), None if y is None else np.asarray(y[part])
+
+    @cached_property
+    def _kept(self) -> NDArray[np.int64]:
+        """The rows without NaN; with missing="error" they are all there are."""
+        X, y = self._arrays
+        lacking = np.zeros(X.shape[0], dtype=bool)
+        counts = np.zeros(X.shape[1], dtype=np.int64)
+        step = max(1, (1 << 22) // max(1, X.shape[1]))
+        for begin in range(0, X.shape[0], step):
+            part = X[begin : begin + step]
+            if sparse.issparse(part):
+                part = part.tocoo()
+                bad = np.isnan(part.data)
+                lacking[begin + part.row[bad]] = True
+                np.add.at(counts, part.col[bad], 1)
+            elif part.dtype.kind == "f":
+                bad = np.isnan(part)
+                lacking[begin : begin + step] = bad.any(axis=1)
+                counts += bad.sum(axis=0)
+        if y is not None and y.dtype.kind == "f":
+            lacking |= np.isnan(y)
+        if lacking.any() and self.missing == "error":
+            columns = (
+                ", ".join(f"{k + 1} ({counts[k]:,})" for k in np.flatnonzero(counts)[:12]) or "the target"
+            )
+            raise InputError(
+                f"{self.source.name!r} lacks values in column {columns}. Fill them in, or leave such rows "
+                "out with missing='drop' (`--missing drop`)."
+            )
+        return np.flatnonzero(~lacking)
+
+    @cached_property
+    def _arrays(self) -> tuple[Any, NDArray[Any] | None]:
+        path, name = self.source.paths[0], self.source.name
+        try:
+            X, y = _load_npy(path) if self.source.kind == "npy" else _load_npz(path, name)
+        except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(f"{name!r} cannot be read: {error}") from error
+        if X.ndim != 2 or X.dtype.kind not in "biuf":
+            raise InputError(f"{name!r} must hold a matrix of numbers; it is {X.dtype} of shape {X.shape}.")
+        if y is not None and (y.ndim != 1 or y.shape[0] != X.shape[0]):
+            raise InputError(f"{name!r} has {X.shape[0]} rows, but y has the shape {y.shape}.")
+        if y is not None:
+            if self.target not in (None, "y"):
+                raise InputError(f"The target of {name!r} is its array 'y'. Got {self.target!r} instead.")
+            return X, y
+        if self.target is None:
+            return X, None
+        if not self.target.isdigit() or not 1 <= int(self.target) <= X.shape[1]:
+            raise InputError(
+                f"The target of {name!r} is the number of a column, from 1 to {X.shape[1]}. Got "
+                f"{self.target!r} instead."
+            )
+        at = int(self.target) - 1
+        others = [k for k in range(X.shape[1]) if k != at]
+        label = X[:, [at]].toarray()[:, 0] if sparse.issparse(X) else np.asarray(X[:, at])
+        return X[:, others], label
+
+
+def _load_npy(path: str) -> tuple[Any, None]:
+    return np.load(path, mmap_mode="r", allow_pickle=False), None
+
+
+def _load_npz(path: str, name: str) -> tuple[Any, NDArray[Any] | None]:
+    with zipfile.ZipFile(path) as archive:
+        size = sum(each.file_size for each in archive.infolist())
+    if size > free_memory():
+        raise InputError(
+            f"{name!r} holds {size / 1e9:.1f} GB, more than there is memory. Save X as an npy file."
+        )
+    with np.load(path, allow_pickle=False) as arrays:
+        if set(arrays.files) >= _SPARSE:
+            parts = (arrays["data"], arrays["indices"], arrays["indptr"])
+            matrix = sparse.csr_array(parts, shape=tuple(arrays["shape"].tolist()))
+            matrix.check_format(full_check=True)
+            return matrix, None
+        if "X" not in arrays.files:
+            raise InputError(f"{name!r} needs an array 'X' (and 'y'). It has: {', '.join(arrays.files)}.")
+        return arrays["X"], arrays["y"] if "y" in arrays.files else None

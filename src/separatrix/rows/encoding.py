@@ -1,0 +1,121 @@
+"""How the columns of a table become the columns of a matrix, and back to names that people read."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..errors import InputError
+
+# A text column with more levels than this is an identifier or free text, not a variable.
+MAX_LEVELS = 1000
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: a number (``levels`` is None), or text with the levels it had in training."""
+
+    name: str
+    levels: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """What was learnt about the columns when a model was fitted, so that other files are read alike.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The columns that are used, in order; empty for files whose columns have no names.
+    intercept : bool
+        Whether the first level of each text column is left out: with an intercept it says nothing new.
+    width : int or None
+        How many columns there are, where they are only numbered (LIBSVM files and arrays).
+    first : int
+        The number of the first of these.
+    """
+
+    columns: tuple[Column, ...] = ()
+    intercept: bool = True
+    width: int | None = None
+    first: int = 1
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name for each column of the matrix: ``age``, ``light=sunny``, or its number."""
+        if self.width is not None:
+            return tuple(str(number) for number in range(self.first, self.first + self.width))
+        names = []
+        for column in self.columns:
+            kept = self.kept_levels(column)
+            names += [column.name] if kept is None else [f"{column.name}={level}" for level in kept]
+        return tuple(names)
+
+    @property
+    def n_features(self) -> int:
+        """How many columns the matrix has."""
+        return self.width if self.width is not None else len(self.feature_names)
+
+    def kept_levels(self, column: Column) -> tuple[str, ...] | None:
+        """The levels that have a column of their own."""
+        return column.levels if column.levels is None else column.levels[int(self.intercept) :]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        columns = [
+            {"name": c.name, "levels": None if c.levels is None else list(c.levels)} for c in self.columns
+        ]
+        return {"columns": columns, "intercept": self.intercept, "width": self.width, "first": self.first}
+
+    @staticmethod
+    def from_dict(values: Any) -> Encoding:
+        """Read back what `as_dict` gave."""
+        try:
+            columns = tuple(
+                Column(str(each["name"]), None if each["levels"] is None else tuple(map(str, each["levels"])))
+                for each in values["columns"]
+            )
+            width = values["width"]
+            counted = None if width is None else int(width)
+            return Encoding(columns, bool(values["intercept"]), counted, int(values["first"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError("The description of the columns is not one that this library wrote.") from error
+
+
+def choose_columns(
+    available: Sequence[str], *, target: str | None, features: Iterable[str] | None, exclude: Iterable[str]
+) -> tuple[str, ...]:
+    """The names of the feature columns, in the table's order; features that are named, in theirs."""
+    named = None if features is None else tuple(features)
+    left_out = tuple(exclude)
+    for name in (*(() if target is None else (target,)), *(named or ()), *left_out):
+        need_column(name, available)
+    if named is not None and target in named:
+        raise InputError(f"The target {target!r} is among the features. Leave it out of them.")
+    chosen = [
+        name
+        for name in (named if named is not None else available)
+        if name != target and name not in left_out
+    ]
+    if not chosen:
+        raise InputError("No feature column is left. Name some other than the target with 'features'.")
+    return tuple(dict.fromkeys(chosen))
+
+
+def need_column(name: str, available: Sequence[str], kind: str = "column") -> None:
+    """Raise where there is no such column, naming the nearest."""
+    if name in available:
+        return
+    folded = {each.casefold(): each for each in available}
+    near = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
+    hint = f"Did you mean {folded[near[0]]!r}?" if near else f"The {kind}s are: {shown(available)}."
+    raise InputError(f"There is no {kind} {name!r}. {hint}")
+
+
+def shown(values: Sequence[Any], limit: int = 12) -> str:
+    """The first few values, for a message."""
+    text = ", ".join(str(value) for value in values[:limit])
+    return text if len(values) <= limit else f"{text}, ... ({len(values):,} in all)"
