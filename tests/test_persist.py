@@ -1,0 +1,231 @@
+"""Model files carry everything, and execute nothing."""
+
+from __future__ import annotations
+
+import io
+import json
+import pathlib
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+import separatrix as sx
+from separatrix import persist
+from separatrix.errors import ModelFileError, OutputError
+
+PROBLEM = sx.datasets.make_separable(n_rows=120, n_columns=4, margin=0.05, random_state=0)
+X, y = PROBLEM.X, np.where(PROBLEM.y == PROBLEM.y.max(), "yes", "no")
+SQUARE = np.array([[0, 0], [1, 1], [0, 1], [1, 0]])
+
+MODELS = {
+    "perceptron": sx.Perceptron(trace=True),
+    "averaged": sx.Perceptron(average="averaged", random_state=0),
+    "voted": sx.Perceptron(average="voted", random_state=0),
+    "random": sx.Perceptron(order="shuffled", random_state=np.random.default_rng(1), max_passes=5000),
+    "max-margin": sx.MaxMargin(),
+    "soft-margin": sx.SoftMargin(),
+    "linear-program": sx.LinearProgram(form="dual"),
+    "kernel": sx.KernelPerceptron(kernel="poly"),
+    "kernel, averaged": sx.KernelPerceptron(average="averaged", max_passes=20),
+    "kernel, voted": sx.KernelPerceptron(average="voted", max_passes=20),
+    "kernel, budget": sx.KernelPerceptron(
+        kernel=sx.kernels.Polynomial(degree=2) + sx.kernels.Linear(), budget=90
+    ),
+    "kernel, max-margin": sx.MaxMargin(
+        kernel=2 * sx.kernels.Gaussian(c=0.5) * sx.kernels.Geometric(degree=2)
+    ),
+    "pipeline": make_pipeline(StandardScaler(), sx.Perceptron()),
+}
+
+
+def same(a, b):
+    """Equal all the way down, bit by bit."""
+    if isinstance(a, np.ndarray):
+        return (
+            isinstance(b, np.ndarray)
+            and (a.dtype, a.shape) == (b.dtype, b.shape)
+            and (a.dtype == object or a.tobytes() == b.tobytes())
+            and repr(a) == repr(b)
+        )
+    if sparse.issparse(a):
+        return same(a.toarray(), b.toarray())
+    if isinstance(a, dict):
+        return list(a) == list(b) and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, np.random.Generator):
+        return a.bit_generator.state == b.bit_generator.state
+    if hasattr(a, "__dict__") and not isinstance(a, type) and type(a).__module__.startswith("separatrix"):
+        return type(a) is type(b) and (a is b or same(a.__getstate__(), b.__getstate__()))
+    return type(a) is type(b) and repr(a) == repr(b)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_saved_model_comes_back_bit_by_bit(name, tmp_path):
+    model = MODELS[name].fit(X, y)
+    path = tmp_path / "model.skops"
+    sx.save(model, path)
+    again = sx.load(path)
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    assert np.array_equal(again.predict(X), model.predict(X))
+    last, last_again = (m[-1] if name == "pipeline" else m for m in (model, again))
+    assert same(vars(last), vars(last_again))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_cycles_sparse_voters_names_and_the_ledger_survive(tmp_path):
+    path = tmp_path / "model.skops"
+    cycle = sx.Perceptron(order="cyclic").fit(SQUARE, [0, 0, 1, 1])
+    voted = sx.Perceptron(average="voted", random_state=0).fit(sparse.csr_array(X), y)
+    pd = pytest.importorskip("pandas")
+    named = sx.Perceptron().fit(pd.DataFrame(X, columns=list("abcd")), y)
+    for model in (cycle, voted, named):
+        sx.save(model, path)
+        again = sx.load(path)
+        assert same(vars(model), vars(again))
+        assert np.array_equal(again.mistake_counts_, model.mistake_counts_)
+    assert again.feature_names_in_.tolist() == list("abcd")
+    assert again.classes_.tolist() == ["no", "yes"]
+
+
+def test_an_online_model_goes_on_where_it_was(tmp_path):
+    half = sx.Perceptron().partial_fit(X[:60], y[:60], classes=["no", "yes"])
+    sx.save(half, tmp_path / "half.skops")
+    again = sx.load(tmp_path / "half.skops").partial_fit(X[60:], y[60:])
+    whole = half.partial_fit(X[60:], y[60:])
+    assert np.array_equal(again.coef_, whole.coef_)
+    assert np.array_equal(again.mistake_counts_, whole.mistake_counts_)
+
+
+def test_every_trusted_name_is_a_type_that_exists():
+    for name in persist.TRUSTED:
+        module, _, kind = name.rpartition(".")
+        assert isinstance(getattr(__import__(module, fromlist=[kind]), kind), type)
+
+
+def test_columns_and_versions_are_kept(tmp_path):
+    path = tmp_path / "model.skops"
+    persist.save(MODELS["soft-margin"].fit(X, y), path, columns={"features": ["a"], "levels": {"b": ["x"]}})
+    saved = persist.read(path)
+    assert saved.columns == {"features": ["a"], "levels": {"b": ["x"]}}
+    assert (saved.version, saved.release) == (persist.VERSION, sx.__version__)
+
+
+class Hostile:
+    """Would write a file if anything of it were called."""
+
+    def __init__(self, mark):
+        self.mark = mark
+
+    def __reduce__(self):
+        return pathlib.Path.touch, (self.mark,)
+
+    def __setstate__(self, state):
+        pathlib.Path(state["mark"]).touch()
+
+
+def envelope(model, **others):
+    return {
+        "format": persist.FORMAT,
+        "version": persist.VERSION,
+        "release": "0",
+        "columns": None,
+        "model": model,
+    } | others
+
+
+def refused(tmp_path, data, match):
+    path = tmp_path / "model.skops"
+    path.write_bytes(data)
+    with pytest.raises(ModelFileError, match=match) as problem:
+        sx.load(path)
+    assert "model.skops" in str(problem.value)
+
+
+def test_a_foreign_type_is_refused_and_never_touched(tmp_path):
+    model = sx.Perceptron().fit(X, y)
+    model.extra_ = Hostile(str(tmp_path / "mark"))
+    refused(tmp_path, skops.io.dumps(envelope(model)), "not trusted: .*Hostile")
+    assert not (tmp_path / "mark").exists()
+    with pytest.raises(ModelFileError, match="Hostile"):
+        sx.save(model, tmp_path / "other.skops")
+    assert not (tmp_path / "other.skops").exists()
+
+
+def test_a_function_in_a_pipeline_is_refused(tmp_path):
+    model = make_pipeline(FunctionTransformer(pathlib.Path), sx.SoftMargin())
+    refused(tmp_path, skops.io.dumps(envelope(model)), "pathlib")
+    with pytest.raises(ModelFileError, match="pathlib"):
+        sx.save(model, tmp_path / "other.skops")
+
+
+def test_a_pickle_is_refused(tmp_path):
+    import pickle
+
+    refused(tmp_path, pickle.dumps(Hostile(tmp_path / "mark")), "not a model file")
+    assert not (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9, 0.999])
+def test_a_truncated_file_is_refused(share, tmp_path):
+    sx.save(MODELS["max-margin"].fit(X, y), tmp_path / "whole.skops")
+    data = (tmp_path / "whole.skops").read_bytes()
+    refused(tmp_path, data[: int(share * len(data))], "not a model file, or only a part")
+
+
+def test_a_flipped_byte_is_found(tmp_path):
+    sx.save(MODELS["max-margin"].fit(X, y), tmp_path / "whole.skops")
+    data = bytearray((tmp_path / "whole.skops").read_bytes())
+    data[200] ^= 1
+    refused(tmp_path, bytes(data), "checksum|part of one")
+
+
+def zipped(members, compression=zipfile.ZIP_STORED):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def test_zip_bombs_are_refused_before_they_unfold(tmp_path, monkeypatch):
+    zeros = bytes(5_000_000)
+    refused(tmp_path, zipped({"schema.json": zeros}, zipfile.ZIP_DEFLATED), "would unfold to 5,000,")
+    monkeypatch.setattr(persist, "UNFOLDED_BYTES", 1_000_000)
+    nested = zipped({"data.npy": zeros}, zipfile.ZIP_DEFLATED)
+    refused(tmp_path, zipped({"schema.json": "{}", "1.npz": nested}), "would unfold to 5,000,")
+
+
+def test_deep_or_senseless_schemas_are_refused(tmp_path):
+    deep = '{"a":' * 100_000
+    for schema in (deep, "[]", "{}", json.dumps({"protocol": 99}), '{"__loader__": "JsonNode"}', "\xff"):
+        refused(tmp_path, zipped({"schema.json": schema}), "not a model file")
+    refused(tmp_path, zipped({"other.json": "{}"}), "not a model file")
+
+
+def test_other_formats_and_versions_are_named(tmp_path):
+    refused(tmp_path, skops.io.dumps(LogisticRegression()), "not one of separatrix")
+    refused(tmp_path, skops.io.dumps(envelope(sx.Perceptron(), version=2, release="9.9")), "version 2, .*9.9")
+    refused(tmp_path, skops.io.dumps(envelope([1, 2])), "holds no model, but list")
+    refused(
+        tmp_path,
+        skops.io.dumps(envelope(sx.Perceptron()), compression=zipfile.ZIP_DEFLATED),
+        "unfold|compressed",
+    )
+
+
+def test_what_is_no_estimator_is_not_saved(tmp_path):
+    with pytest.raises(TypeError, match="needs an estimator"):
+        sx.save({"a": 1}, tmp_path / "model.skops")
+    with pytest.raises(OutputError, match="directory"):
+        sx.save(sx.Perceptron(), tmp_path / "none" / "model.skops")
+    with pytest.raises(FileNotFoundError):
+        sx.load(tmp_path / "none.skops")
