@@ -1,0 +1,225 @@
+"""Small tables for people: the rows that prove, the variables that separate, the rows that were hardest."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..bounds import BoundReport
+from ..result import Floats, Ints
+from ..verdict import Verdict
+
+WITNESSES = 12  # rows shown
+VARIABLES = 12
+VALUES = 6  # columns of data shown beside a row
+LEVELS = 4  # distinct values up to which they are counted rather than ranged
+
+
+@dataclass(frozen=True)
+class Table:
+    """Text in rows and columns.
+
+    Attributes
+    ----------
+    title : str
+    columns : tuple of str
+        Those that start with ``>`` are set to the right.
+    rows : tuple of tuples of str
+    note : str
+        What the table leaves out, or how to read it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Rows with their labels and the names of their columns."""
+
+    X: Any
+    y: NDArray[Any]
+    names: tuple[str, ...]
+
+    def values(self, row: int, columns: list[int]) -> list[float]:
+        """A few values of a row."""
+        return [float(self.X[row, column]) for column in columns]
+
+    def column(self, index: int) -> Floats:
+        """All values of a column."""
+        found = self.X[:, [index]].toarray()[:, 0] if sparse.issparse(self.X) else self.X[:, index]
+        return np.asarray(found, dtype=np.float64)
+
+
+def read(X: Any, y: Any, names: Any = None) -> Data:
+    """See arrays, frames and sparse matrices as data."""
+    columns = getattr(X, "columns", names)
+    matrix = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    named = range(matrix.shape[1]) if columns is None else columns
+    return Data(matrix, np.asarray(y), tuple(f"x{name}" if columns is None else str(name) for name in named))
+
+
+def witness_table(verdict: Verdict, data: Data) -> Table | None:
+    """The rows that prove that no plane separates, with their weights and their own values."""
+    if not verdict.witness:
+        return None
+    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])
+    rows = [key[0] if isinstance(key, tuple) else key for key, _ in found]
+    columns = _differing(data, rows[:WITNESSES])
+    joint = isinstance(found[0][0], tuple)
+    classes = verdict.certificate.classes if verdict.certificate is not None else ()
+    shown = []
+    for (key, weight), row in zip(found[:WITNESSES], rows, strict=False):
+        label = f"{data.y[row]}, not {classes[key[1]]}" if joint else str(data.y[row])
+        shown.append((str(row), label, fraction(weight), *map(short, data.values(row, columns))))
+    notes = (
+        [f"{len(found) - WITNESSES:,} more rows are in the certificate."] if len(found) > WITNESSES else []
+    )
+    if len(columns) < len(data.names):
+        notes.append(f"{len(columns)} of {len(data.names):,} columns are shown.")
+    return Table(
+        "Rows that prove it",
+        (">row", "class", ">weight", *(f">{data.names[j]}" for j in columns)),
+        tuple(shown),
+        " ".join(["Rows are counted from 0.", *notes]),
+    )
+
+
+def variable_table(verdict: Verdict, data: Data) -> Table | None:
+    """The variables whose coefficients are infinite, with what their values are in each class."""
+    features = verdict.responsible_features
+    if verdict.parts or not features:
+        return None
+    classes = np.unique(data.y)
+    classes = classes if classes.size == 2 else classes[:0]
+    places = {name: j for j, name in enumerate(data.names)}
+    shown = []
+    for name, sign in list(features.items())[:VARIABLES]:
+        column = data.column(places[name]) if name in places else None
+        values = ["" if column is None else describe(column[data.y == label], column) for label in classes]
+        shown.append((name, infinity(sign), *values))
+    left = len(features) - len(shown)
+    counted = any("(" in value for row in shown for value in row[2:])
+    notes = ["In brackets: in how many rows."] if counted else []
+    notes += [f"{left:,} more variables are not shown."] if left > 0 else []
+    return Table(
+        "Variables that separate",
+        ("variable", "coefficient", *(f"where {label}" for label in classes)),
+        tuple(shown),
+        " ".join(notes),
+    )
+
+
+def parts_table(verdict: Verdict) -> Table | None:
+    """The answer for each class or pair of classes."""
+    if not verdict.parts:
+        return None
+    rows = [
+        (
+            " and ".join(map(str, key)) if isinstance(key, tuple) else f"{key} against the rest",
+            part.status,
+            bracket(part.margin),
+        )
+        for key, part in verdict.parts.items()
+    ]
+    return Table("Each question", ("classes", "verdict", ">margin"), tuple(rows))
+
+
+def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Table:
+    """The rows that were corrected most, or that lie nearest to the wrong side."""
+    if counts is not None and counts.any():
+        order = np.lexsort((leads, -counts))[:limit]
+        order = order[counts[order] > 0]
+    else:
+        order, counts = np.argsort(leads, kind="stable")[:limit], None
+    columns = _differing(data, order.tolist())[:4]
+    rows = [
+        (
+            str(row),
+            str(data.y[row]),
+            *(() if counts is None else (f"{counts[row]:,}",)),
+            short(float(leads[row])),
+            *map(short, data.values(row, columns)),
+        )
+        for row in order.tolist()
+    ]
+    head = (">row", "class", *(() if counts is None else (">mistakes",)), f">{unit}")
+    return Table(
+        "Hardest rows",
+        (*head, *(f">{data.names[j]}" for j in columns)),
+        tuple(rows),
+        "Rows are counted from 0.",
+    )
+
+
+def bound_table(report: BoundReport, *, formulas: bool = True) -> Table:
+    """The mistakes of the run beside what each theorem allows."""
+    rows = [
+        (
+            bound.name,
+            "no bound" if not math.isfinite(bound.value) else f"{bound.value:,.1f}",
+            "" if not math.isfinite(bound.value) else f"{100 * bound.tightness:.3g} %",
+            *([bound.formula] if formulas else []),
+            bound.note,
+        )
+        for bound in report.bounds
+    ]
+    return Table(
+        "What theory allows",
+        ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
+        tuple(rows),
+        f"{report.mistakes:,} mistakes were made; the longest row has norm R = {short(report.radius)}; the "
+        "best margin "
+        f"is {bracket((max(0.0, report.margin_lower), report.margin_upper))}.",
+    )
+
+
+def describe(values: Floats, whole: Floats) -> str:
+    """Few values are counted, many are ranged: ``0 (30), 1 (10)``, or ``1.5 to 7``."""
+    if not values.size:
+        return "no rows"
+    if np.unique(whole).size <= LEVELS:
+        found, times = np.unique(values, return_counts=True)
+        return ", ".join(f"{short(float(v))} ({n:,})" for v, n in zip(found, times, strict=True))
+    return f"{short(float(values.min()))} to {short(float(values.max()))}"
+
+
+def infinity(sign: float) -> str:
+    """Where a coefficient runs to."""
+    return "to +∞" if sign > 0 else "to −∞" if sign < 0 else "to ±∞"  # noqa: RUF001 (a minus sign is meant)
+
+
+def fraction(value: Fraction) -> str:
+    """Exactly where that is short, else to six digits."""
+    return str(value) if value.denominator <= 1_000_000 else f"≈ {float(value):.6g}"
+
+
+def short(value: float) -> str:
+    """Up to six digits."""
+    return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.6g}"
+
+
+def bracket(margin: tuple[float, float]) -> str:
+    """Two bounds as words."""
+    lower, upper = margin
+    if upper <= 0.0:
+        return "none"
+    if lower == upper or f"{lower:.6g}" == f"{upper:.6g}":
+        return f"{upper:.6g}"
+    return f"between {lower:.6g} and {upper:.6g}"
+
+
+def _differing(data: Data, rows: list[int]) -> list[int]:
+    """The first columns in which these rows differ; the first ones at all if they do not."""
+    part = data.X[rows]
+    dense = part.toarray() if sparse.issparse(part) else np.asarray(part)
+    apart = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0)).tolist()
+    return (apart or list(range(dense.shape[1])))[:VALUES]

@@ -1,0 +1,74 @@
+"""A verdict and its proof in plain words, for the terminal and for the page."""
+
+from __future__ import annotations
+
+from ..verdict import MEANING, Verdict
+
+ANSWER = {
+    "separable": "Yes: the classes can be separated.",
+    "quasi-separable": "Almost: the classes can be separated but for rows on the boundary itself.",
+    "overlapping": "No: the classes overlap.",
+    "inseparable": "No: the classes cannot be separated.",
+    "undecided": "Undecided: neither a separator nor a proof against one was found.",
+}
+
+
+def meaning(verdict: Verdict) -> str:
+    """One sentence that says what the answer means."""
+    return MEANING[verdict.status]
+
+
+def proof(verdict: Verdict) -> list[str]:
+    """Why the answer is true, a sentence an item."""
+    if verdict.parts:
+        return [
+            f"{len(verdict.parts)} questions were asked, and each answer has a proof of its own.",
+            "The verdict is that of the hardest of them.",
+        ]
+    if verdict.status == "undecided":
+        return ["Nothing was proved. Whatever is not proved is not claimed."]
+    if verdict.status == "separable":
+        exactly = (
+            "Every sign was checked exactly: with a bound of the rounding error, and in whole numbers where "
+            "that does not decide."
+        )
+        return [
+            f"One plane gives each of the {verdict.n_rows:,} rows a positive score for its own class.",
+            exactly,
+        ]
+    words = [_witness(verdict)]
+    if verdict.status == "overlapping":
+        words.append(
+            f"More than that: all {verdict.n_rows:,} rows, each with a positive weight, cancel exactly. So "
+            "every plane that does not hold all rows has one on its wrong side."
+        )
+    if verdict.status == "quasi-separable":
+        tight = verdict.n_rows - verdict.strict_rows.size
+        words.append(
+            f"Yet one plane has no row on its wrong side: {verdict.strict_rows.size:,} rows lie strictly on "
+            f"their own side, and {tight:,} on the plane itself, as they must on every such plane."
+        )
+    return words
+
+
+def _witness(verdict: Verdict) -> str:
+    certificate, few = verdict.certificate, len(verdict.witness)
+    if certificate is not None and certificate.lift and certificate.question != "joint":
+        return (
+            f"{few:,} rows, weighed as in the table, make one and the same point out of either class. That "
+            "point lies in the convex hulls of both, so no plane can have the two on different sides."
+        )
+    return (
+        f"{few:,} signed rows, weighed as in the table, cancel to exactly zero. Weights that gave each of "
+        "them a positive score would give zero a positive score."
+    )
+
+
+def consequence(verdict: Verdict) -> str:
+    """What the answer means for a logistic regression; empty where it means nothing."""
+    if verdict.parts or verdict.status not in ("separable", "quasi-separable"):
+        return ""
+    return (
+        "A logistic regression of these data has no finite maximum-likelihood estimate: the coefficients "
+        "below grow without end. Penalise the likelihood (Firth, ridge), or leave these variables out."
+    )

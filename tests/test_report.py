@@ -1,0 +1,168 @@
+"""A report is one page that needs nothing else, says what is true, and trusts no text it is given."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_iris
+
+import separatrix as sx
+
+pytest.importorskip("matplotlib")
+
+from separatrix.report import figures, tables, words
+from separatrix.report.findings import investigate
+from separatrix.report.page import render
+from separatrix.report.svg import Scale, nice_step
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+IRIS = load_iris()
+X, SPECIES = IRIS.data, IRIS.target_names[IRIS.target]
+VOID = {"meta", "br", "link", "img", "input", "hr"}
+
+
+class Reader(HTMLParser):
+    """Collects tags and text, and sees whether every tag is closed."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.attributes, self.words = [], [], [], []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def page(X, y, **options):
+    return render(investigate(X, y, **options))
+
+
+CASES = {
+    "separable": (X[:100], SPECIES[:100]),
+    "overlapping": (X[50:], SPECIES[50:]),
+    "three classes": (X, SPECIES),
+    "two features": (X[:100, :2], SPECIES[:100]),
+    "one feature": (X[:100, :1], SPECIES[:100]),
+    "sparse": (sparse.csr_array(np.round(X[:100])), SPECIES[:100]),
+    "four classes": (X, SPECIES.astype("<U12") + np.where(X[:, 0] > 6, "+", "")),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_page_is_whole_and_needs_no_network(case):
+    found = page(*CASES[case])
+    reader = Reader(found)
+    assert not {"script", "link", "img", "iframe", "object", "embed"} & set(reader.tags)
+    assert not [value for name, value in reader.attributes if name in ("src", "href", "action")]
+    assert "url(" not in found
+    assert "@import" not in found
+    assert not re.search(r"\bon\w+=", found)
+    assert reader.tags.count("figure") >= 3
+    assert "NaN" not in found
+    assert not re.search(r'"-?(nan|inf)', found)
+    for part in (
+        "The proof, in words",
+        "The boundary",
+        "Margins",
+        "Hardest rows",
+        "What theory allows",
+        "versions",
+    ):
+        assert part in found, part
+
+
+def test_the_page_says_the_verdict_the_proof_and_the_facts():
+    X_two, y_two = CASES["overlapping"]
+    findings = investigate(
+        X_two, y_two, title="flowers.csv", names=IRIS.feature_names, facts=(("Kind", "csv"),)
+    )
+    found = render(findings)
+    said = " ".join(Reader(found).words)
+    assert words.ANSWER["overlapping"] in said
+    assert findings.verdict.certificate.sha256 in said
+    assert "flowers.csv" in said
+    assert sx.__version__ in said
+    for row, weight in findings.verdict.witness_rows.items():
+        assert str(row) in said
+        assert tables.fraction(weight) in said
+
+
+def test_text_from_the_data_is_only_text():
+    hostile = "<script>alert('1')</script>\"'&"
+    names = [hostile + str(k) for k in range(4)]
+    labels = np.array([hostile, "other"])[(np.arange(100) >= 50).astype(int)]
+    found = page(X[:100], labels, title=hostile, names=names, facts=((hostile, hostile),))
+    reader = Reader(found)
+    assert "script" not in reader.tags
+    assert hostile in "".join(reader.words)
+
+
+def test_light_dark_phone_and_print_have_their_styles():
+    found = page(*CASES["separable"])
+    for rule in ("prefers-color-scheme:dark", "max-width:560px", "@media print", 'name="viewport"'):
+        assert rule in found
+
+
+def test_pictures_show_any_model():
+    two = investigate(
+        *CASES["overlapping"], model=sx.KernelPerceptron(max_passes=3).fit(*CASES["overlapping"])
+    )
+    assert "The boundary" in render(two)
+    voted = sx.Perceptron(average="voted", random_state=0).fit(*CASES["separable"])
+    view = figures.View(investigate(*CASES["separable"], model=voted))
+    assert view.model.weights is None
+    assert figures.weights(view) is None
+
+
+def test_distances_are_those_of_geometry():
+    model = sx.MaxMargin().fit(*CASES["separable"])
+    view = figures.View(investigate(*CASES["separable"], model=model))
+    signs = np.where(CASES["separable"][1] == model.classes_[1], 1.0, -1.0)
+    expected = signs * sx.geometry.distance(CASES["separable"][0], model.coef_[0], model.intercept_[0])
+    np.testing.assert_allclose(view.leads, expected, rtol=1e-9)
+    assert view.band == pytest.approx(model.margin_lower_, rel=1e-6)
+
+
+def test_a_failed_report_leaves_the_old_one(tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    with pytest.raises(ValueError, match="class"):
+        sx.write_report(path, [[1.0], [2.0]], ["a", "a"])
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_scales_and_ticks_are_round():
+    scale = Scale(0.0, 10.0, 0.0, 100.0)
+    assert scale(2.5) == 25.0
+    assert scale.ticks(5) == [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]
+    assert all(
+        nice_step(10.0**k * f) >= 10.0**k * f * (1 - 1e-9) for k in range(-9, 9) for f in (0.3, 1, 2, 7)
+    )
+
+
+def test_few_values_are_counted_and_many_ranged():
+    some = np.array([0.0, 1.0, 1.0])
+    assert tables.describe(some, some) == "0 (1), 1 (2)"
+    many = np.arange(10.0)
+    assert tables.describe(many[3:], many) == "3 to 9"
+    assert tables.describe(many[:0], many) == "no rows"
