@@ -1,0 +1,9 @@
+"""The exercises of the lecture notes as experiments: a table, a figure, and an answer that was checked."""
+
+from __future__ import annotations
+
+from .page import run_all, save_figure
+from .runner import find, names, run
+from .study import Experiment, Finding, Study
+
+__all__ = ["Experiment", "Finding", "Study", "find", "names", "run", "run_all", "save_figure"]

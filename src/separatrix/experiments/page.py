@@ -1,0 +1,235 @@
+"""All experiments on one page that reads like a lab report: it needs no other file and no network."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from .. import __version__, atomic
+from ..plot.style import DARK, LIGHT, Palette
+from .runner import names, run
+from .study import Experiment, Finding, percent
+
+PREVIEW = 8  # rows of a table that the page shows
+NAME = "index.html"
+
+STYLE = """
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.55 var(--sans); }
+main { max-width: 58rem; margin: 0 auto; padding: 2rem 1.25rem 4rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; margin: 0 0 .4rem; }
+h2 { font-size: 1.35rem; line-height: 1.25; margin: 0 0 .2rem; }
+a { color: var(--link); }
+.lead, .source { color: var(--muted); }
+.source { margin: 0 0 .9rem; font-size: .92rem; }
+section { border-top: 1px solid var(--faint); margin-top: 2.6rem; padding-top: 1.6rem; }
+dl { margin: 0; display: grid; grid-template-columns: 7.2rem 1fr; gap: .55rem 1rem; }
+dt { font-weight: 600; }
+dd { margin: 0; }
+figure { margin: 1.4rem 0 1.2rem; }
+figure svg { display: block; width: 100%; height: auto; margin: 0 auto; }
+figcaption { color: var(--muted); font-size: .92rem; margin-top: .5rem; }
+ul.shows { margin: 0; padding: 0; list-style: none; }
+ul.shows li { padding-left: 1.5rem; position: relative; margin-bottom: .3rem; }
+ul.shows li::before { position: absolute; left: 0; font-weight: 700; }
+li.holds::before { content: "\\2713"; color: var(--good); }
+li.told::before { content: "\\2013"; color: var(--muted); }
+li.fails::before { content: "\\2717"; }
+.fails { color: var(--bad); font-weight: 600; }
+.reference { color: var(--muted); font-size: .92rem; }
+table { border-collapse: collapse; font-size: .86rem; width: 100%; }
+th, td { text-align: left; vertical-align: top; padding: .28rem .6rem .28rem 0; }
+th, td { border-bottom: 1px solid var(--faint); }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.scroll { overflow-x: auto; }
+details { margin-top: 1rem; }
+summary { cursor: pointer; color: var(--muted); font-size: .92rem; }
+@media (max-width: 40rem) { dl { grid-template-columns: 1fr; gap: .1rem; } dd { margin-bottom: .7rem; } }
+@media print {
+  body { font-size: 10.5pt; } main { max-width: none; padding: 0; } details { display: none; }
+  section { break-before: page; border: 0; margin: 0; } figure, ul.shows li { break-inside: avoid; }
+  a { color: inherit; text-decoration: none; }
+}
+"""
+
+
+def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[Experiment]:
+    """Make every experiment, keep tables and figures in a directory, and write the page that shows them.
+
+    Parameters
+    ----------
+    directory : path
+        For each experiment NAME: NAME.parquet, NAME.csv and NAME.svg; and index.html. What an earlier run
+        measured there is not measured again.
+    quick : bool
+        Small plans: all of it in about a minute.
+
+    Returns
+    -------
+    list of Experiment
+    """
+    every = names()
+    done = []
+    for place, name in enumerate(every, 1):
+        done.append(run(name, quick=quick, directory=directory, heading=f"{place}/{len(every)} "))
+        save_figure(done[-1], directory)
+    drawn = {one.name: (Path(directory) / f"{one.name}.svg").read_text(encoding="utf-8") for one in done}
+    atomic.write_text(Path(directory) / NAME, page(done, drawn))
+    return done
+
+
+def save_figure(experiment: Experiment, directory: str | os.PathLike[str]) -> Path:
+    """Write the figure as SVG beside its table."""
+    path = Path(directory) / f"{experiment.name}.svg"
+    atomic.write_text(path, _svg(experiment.figure, experiment.name))
+    return path
+
+
+def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
+    """The report on these experiments as HTML, given the SVG text of each figure by its name."""
+    checked = [
+        finding for experiment in experiments for finding in experiment.findings if finding.holds is not None
+    ]
+    failed = sum(finding.holds is False for finding in checked)
+    outcome = (
+        f"All {len(checked)} claims below were checked against the tables and hold."
+        if not failed
+        else f"<span class='fails'>{failed} of the {len(checked)} claims below are NOT borne out by the "
+        "tables; they are marked.</span>"
+    )
+    quick = any(experiment.quick for experiment in experiments)
+    size = "the quick plan, with few repetitions" if quick else "the full plan"
+    entries = "".join(_entry(experiment) for experiment in experiments)
+    sections = "".join(
+        _section(place, experiment, drawn[experiment.name]) for place, experiment in enumerate(experiments, 1)
+    )
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>The perceptron, by experiment</title>
+<style>
+:root {{ {_variables(LIGHT)} --link: #0b5fa5; --good: #00734f; --bad: #b00020;
+  --sans: "Helvetica Neue", Helvetica, Arial, "DejaVu Sans", sans-serif; }}
+@media (prefers-color-scheme: dark) {{
+  :root {{ {_variables(DARK)} --link: #7dbdf0; --good: #3ecf9e; --bad: #ff8080; }} }}
+@media print {{ :root {{ {_variables(LIGHT)} }} }}
+{STYLE}</style></head><body><main>
+<h1>The perceptron, by experiment</h1>
+<p class="lead">The exercises and claims of five lecture notes, each asked as a question, measured, and held
+against its theorem. Made by separatrix {__version__} with {size}; every random number is seeded.
+{outcome}</p>
+<p class="lead">Orange lines are theory. Markers are medians and whiskers reach from the smallest to the
+largest value, where nothing else is said. The table behind each figure lies beside this page, as
+CSV and as Parquet.</p>
+<div class="scroll"><table><thead><tr><th>experiment</th><th>from</th><th>claims that hold</th>
+<th>closest to its bound</th></tr></thead><tbody>{entries}</tbody></table></div>
+{sections}
+</main></body></html>
+"""
+
+
+def _entry(experiment: Experiment) -> str:
+    checked = [finding for finding in experiment.findings if finding.holds is not None]
+    held = sum(bool(finding.holds) for finding in checked)
+    mark = "" if held == len(checked) else " class='fails'"
+    nearest = "" if experiment.tightness is None else percent(experiment.tightness)
+    link = f"<a href='#{experiment.name}'>{escape(experiment.title)}</a>"
+    cells = (
+        f"<td>{link}</td><td>{escape(experiment.source)}</td>",
+        f"<td{mark}>{held} of {len(checked)}</td>",
+    )
+    return f"<tr>{''.join(cells)}<td>{nearest}</td></tr>"
+
+
+def _section(place: int, experiment: Experiment, svg: str) -> str:
+    shows = "".join(_shown(finding) for finding in experiment.findings)
+    return f"""<section id="{experiment.name}"><h2>{place}. {escape(experiment.title)}</h2>
+<p class="source">{escape(experiment.source)}</p>
+<dl><dt>Question</dt><dd>{escape(experiment.question)}</dd>
+<dt>Theorem</dt><dd>{escape(experiment.theorem)}
+<span class="reference">{escape(experiment.reference)}</span></dd>
+<dt>Method</dt><dd>{escape(experiment.method)}</dd></dl>
+<figure>{_inline(svg, experiment.title)}
+<figcaption>Figure {place}. {escape(experiment.title)}</figcaption></figure>
+<dl><dt>What it shows</dt><dd><ul class="shows">{shows}</ul></dd></dl>
+{_table(experiment)}</section>
+"""
+
+
+def _shown(finding: Finding) -> str:
+    kind = {True: "holds", False: "fails", None: "told"}[finding.holds]
+    return f"<li class='{kind}'>{escape(finding.sentence)}</li>"
+
+
+def _table(experiment: Experiment) -> str:
+    """The first rows, and where the rest is."""
+    columns = {name: column[:PREVIEW].tolist() for name, column in experiment.table.items()}
+    kinds = {
+        name: " class='number'" if column.dtype.kind in "if" else ""
+        for name, column in experiment.table.items()
+    }
+    head = "".join(f"<th{kinds[name]}>{escape(name.replace('_', ' '))}</th>" for name in columns)
+    body = "".join(
+        "<tr>"
+        + "".join(f"<td{kinds[name]}>{escape(_cell(columns[name][row]))}</td>" for name in columns)
+        + "</tr>"
+        for row in range(min(PREVIEW, experiment.n_rows))
+    )
+    name = experiment.name
+    return f"""<details><summary>The table: {experiment.n_rows:,} rows</summary>
+<p>All of it: <a href="{name}.csv">{name}.csv</a>, <a href="{name}.parquet">{name}.parquet</a>;
+the figure alone: <a href="{name}.svg">{name}.svg</a>.</p>
+<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"""
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _inline(svg: str, title: str) -> str:
+    """A figure as an element of the page: its colours and letters follow the page's, light or dark."""
+    text = svg[svg.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
+    text = re.sub(
+        r'<g id="[^"]*"', "<g", text
+    )  # ids of groups are not referred to, and repeat from figure to figure
+    width = re.search(r'width="([\d.]+)pt"', text)
+    text = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"',
+        r"\1",
+        re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1),
+        count=1,
+    )
+    for name, shade in _shades(LIGHT).items():
+        text = re.sub(re.escape(shade), f"var(--{name})", text, flags=re.IGNORECASE)
+    text = re.sub(r"font: ([^;\"']*?)'DejaVu Sans'[^;\"]*", r"font: \1var(--sans)", text)
+    label = escape(f"Figure: {title}", quote=True)
+    size = f' style="max-width: {float(width[1]) * 4 / 3:.0f}px"' if width else ""
+    return text.replace("<svg", f'<svg role="img" aria-label="{label}"{size}', 1)
+
+
+def _svg(figure: Figure, salt: str) -> str:
+    """The figure as SVG text, the same every time."""
+    text = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
+    return text.getvalue()
+
+
+def _shades(palette: Palette) -> dict[str, str]:
+    named = {name: getattr(palette, name) for name in ("paper", "ink", "muted", "faint", "accent")}
+    return named | {f"series-{place}": shade for place, shade in enumerate(palette.classes)}
+
+
+def _variables(palette: Palette) -> str:
+    return " ".join(f"--{name}: {shade};" for name, shade in _shades(palette).items())

@@ -1,0 +1,74 @@
+"""The formulas that experiments are held against, each with where it comes from."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+
+def novikoff(radius: float, margin: float) -> float:
+    """``(R / g)^2``: the most mistakes from zero weights, in any order (Novikoff 1962)."""
+    return (radius / margin) ** 2
+
+
+def any_start(radius: float, margin: float, length: float, along: float, rate: float = 1.0) -> float:
+    """The most mistakes from weights of a given length, with component ``along`` the separator's normal.
+
+    The larger root of ``r^2 g^2 t^2 + (2 r c1 g - r^2 R^2) t + c1^2 - c0^2``: after t mistakes at rate r,
+    ``c1 + t r g <= <w, u> <= |w| <= sqrt(c0^2 + t r^2 R^2)``.
+    """
+    middle = (rate * radius) ** 2 - 2.0 * rate * along * margin
+    inside = middle**2 + 4.0 * (rate * margin) ** 2 * max(0.0, length**2 - along**2)
+    return (middle + math.sqrt(inside)) / (2.0 * (rate * margin) ** 2)
+
+
+def lifted(radius: float, margin: float, offset: float, constant: float = 1.0) -> float:
+    """The bound for a plane at ``offset`` from the origin, rows lifted by a coordinate ``constant``.
+
+    The lifted rows have length at most ``sqrt(R^2 + s^2)``, and ``(u, b / s)`` has margin g on them:
+    ``(R^2 + s^2) (1 + b^2 / s^2) / g^2``. It is smallest at ``s^2 = R |b|``: there it is
+    ``((R + |b|) / g)^2``.
+    """
+    return (radius**2 + constant**2) * (1.0 + (offset / constant) ** 2) / margin**2
+
+
+def renormalised(radius: float, margin: float, rate: float) -> float:
+    """The most updates with weights scaled to length one after each, or NaN where nothing is proved.
+
+    Let c be the cosine between w and the separator. An update makes it at least ``(c + r g) / q`` with
+    ``q = sqrt(1 + r^2 R^2)``. The first update gives ``c >= g / R``; each further one adds at least
+    ``(1 + r g - q) / q``, which is positive if and only if ``r < 2 g / (R^2 - g^2)``; c never exceeds one.
+    """
+    length = math.sqrt(1.0 + (rate * radius) ** 2)
+    gain = (1.0 + rate * margin - length) / length
+    return 1.0 + (1.0 - margin / radius) / gain if gain > 0.0 else math.nan
+
+
+def widest_angle(margin: float, best_margin: float) -> float:
+    """The largest angle, in degrees, between a separator with ``margin`` and the one of largest margin.
+
+    The largest margin g and its unit normal u have ``g u = sum of l_i z_i`` for a convex combination, so a
+    unit v whose scores are at least m has ``g <v, u> >= m``: the cosine is at least ``m / g``.
+    """
+    return math.degrees(math.acos(min(1.0, max(-1.0, margin / best_margin))))
+
+
+def cover(n_points: int, dimension: int) -> float:
+    """The share of labellings of points in general position that a plane through the origin realises.
+
+    ``2^(1 - n) * sum over k < N of C(n - 1, k)`` (Cover 1965): one half at ``n = 2 N``.
+    """
+    total = sum(math.comb(n_points - 1, k) for k in range(min(dimension, n_points)))
+    return float(total / 2 ** (n_points - 1))
+
+
+def monomial_count(n_columns: int, degree: int) -> int:
+    """``C(n + d, d)``: the monomials of degree at most d in n variables."""
+    return math.comb(n_columns + degree, degree)
+
+
+def angle(v: np.ndarray, u: np.ndarray) -> float:
+    """The angle between two vectors in degrees, accurate also for nearly parallel ones (Kahan)."""
+    v, u = v.ravel() / np.linalg.norm(v), u.ravel() / np.linalg.norm(u)
+    return math.degrees(2.0 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u))))

@@ -1,0 +1,423 @@
+"""The experiments: every bound holds, every sentence is checked, and nothing that was measured is lost."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import itertools
+import json
+import math
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+from separatrix import experiments
+from separatrix.experiments import journal, page, runner, theory
+from separatrix.experiments.registry import STUDIES
+from separatrix.experiments.study import Bounded, Finding, Study, as_table, where
+from separatrix.plot.style import LIGHT
+
+NAMES = experiments.names()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("experiments")
+    return directory, {one.name: one for one in experiments.run_all(directory, quick=True)}
+
+
+# ---------------------------------------------------------------- what the report says
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_claim_of_the_quick_report_is_borne_out(report, name):
+    one = report[1][name]
+    assert [finding.text for finding in one.findings if finding.holds is False] == []
+    assert "NOT BORNE OUT" not in one.answer
+    assert any(finding.holds for finding in one.findings)
+
+
+@pytest.mark.parametrize("name", [study.name for study in STUDIES if study.bounds])
+def test_every_bound_lies_above_every_observed_value(report, name):
+    study, table = experiments.find(name), report[1][name].table
+    for bounded in study.bounds:
+        pairs = [
+            (seen, limit)
+            for seen, limit in zip(table[bounded.observed], table[bounded.bound], strict=True)
+            if not math.isnan(limit)
+        ]
+        assert pairs
+        assert all(seen <= limit * (1 + 1e-9) for seen, limit in pairs)
+
+
+def test_the_text_says_that_no_bound_applies_to_renormalised_weights(report):
+    one = report[1]["renormalised"]
+    assert "Novikoff's bound does not apply" in one.answer
+    assert np.isnan(one.table["bound"][one.table["step"] > 2.1]).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_experiment_states_question_theorem_and_answer_and_draws_its_table(report, name):
+    one = report[1][name]
+    for text in (one.title, one.source, one.question, one.method, one.theorem, one.reference, one.answer):
+        assert len(text) > 3
+    assert len({len(column) for column in one.table.values()}) == 1
+    for ax in one.figure.axes:
+        assert ax.lines or ax.collections or ax.patches
+        assert ax.get_title(loc="left")
+
+
+def test_the_bound_is_drawn_on_the_axes_of_the_observations(report):
+    for ax in report[1]["updates"].figure.axes:
+        lines = {line.get_label(): line for line in ax.lines}
+        bound = lines["bound (R/γ)²"]  # noqa: RUF001
+        assert bound.get_color() == LIGHT.accent
+        assert ax.get_xscale() == ax.get_yscale() == "log"
+        table = report[1]["updates"].table
+        assert set(bound.get_ydata()) <= set(table["bound"])
+        assert len(ax.containers) == 2  # two orders, each with error bars
+
+
+# ---------------------------------------------------------------- the page and its files
+
+
+class _Reader(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.ids, self.links, self.open = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if "id" in attributes:
+            self.ids.append(attributes["id"])
+        for name in ("href", "src", "xlink:href"):
+            if name in attributes:
+                self.links.append(attributes[name])
+
+
+def test_the_page_holds_every_experiment_and_needs_no_other_file(report):
+    directory, every = report
+    text = (directory / "index.html").read_text(encoding="utf-8")
+    reader = _Reader()
+    reader.feed(text)
+    assert len(reader.ids) == len(set(reader.ids))
+    assert set(NAMES) <= set(reader.ids)
+    for link in reader.links:
+        inside = link.startswith("#") and link[1:] in reader.ids
+        assert inside or link.startswith("data:image/png") or (directory / link).is_file(), link
+    assert "<script" not in text
+    assert not re.search(r"url\((?!#)", text)
+    assert text.count("<svg") == len(every)
+    drawn = "".join(re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)).lower()
+    assert LIGHT.ink not in drawn  # ink and paper follow the theme
+    assert "prefers-color-scheme: dark" in text
+    assert "@media print" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_table_lies_beside_the_figure_as_csv_and_parquet(report, name):
+    directory, every = report
+    table = every[name].table
+    assert (directory / f"{name}.svg").is_file()
+    with (directory / f"{name}.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[0] == list(table)
+    assert len(rows) == every[name].n_rows + 1
+    pq = pytest.importorskip("pyarrow.parquet")
+    kept = pq.read_table(directory / f"{name}.parquet")
+    for column in table:
+        assert [str(v) for v in kept[column].to_pylist()] == [str(v) for v in table[column].tolist()]
+    assert sorted(path.name for path in directory.glob(".*")) == []
+
+
+@pytest.mark.parametrize("name", ["learning-rate", "order-start", "dual"])
+def test_an_experiment_gives_the_same_table_and_the_same_picture_every_time(report, name):
+    again = experiments.run(name, quick=True)
+    for column, values in report[1][name].table.items():
+        np.testing.assert_array_equal(values, again.table[column])
+    assert page._svg(again.figure, name) == (report[0] / f"{name}.svg").read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------- interrupted and started again
+
+
+def _toy(measure, bound=100.0):
+    return Study(
+        name="toy",
+        title="A toy",
+        source="nowhere",
+        question="Is it?",
+        method="Count.",
+        theorem="It is.",
+        reference="None.",
+        plan=lambda quick: [{"cell_seed": seed} for seed in range(3 if quick else 10)],
+        measure=measure,
+        findings=lambda table: [Finding("There are rows.", len(table["value"]) > 0)],
+        draw=lambda table: page.Figure(),
+        bounds=(Bounded("value", "limit", "The limit"),),
+    )
+
+
+def _square(cell_seed):
+    return [{"value": cell_seed**2, "limit": 100.0, "word": f"cell {cell_seed}"}]
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    def use(measure):
+        study = _toy(measure)
+        monkeypatch.setattr(runner, "STUDIES", (study,))
+        monkeypatch.setattr(journal, "_stamp", lambda study, plan: f"toy {len(plan)}")
+
+    return use
+
+
+@pytest.mark.parametrize("keep_every", [0.0, 1e9])
+@pytest.mark.parametrize("stop", [0, 1, 7])
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path, toy, monkeypatch, keep_every, stop):
+    monkeypatch.setattr(journal, "KEEP_EVERY", keep_every)
+    seen = []
+
+    def interrupted(cell_seed):
+        if cell_seed == stop:
+            raise KeyboardInterrupt
+        seen.append(cell_seed)
+        return _square(cell_seed)
+
+    toy(interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        experiments.run("toy", directory=tmp_path)
+    assert not (tmp_path / "toy.parquet").exists()
+
+    def going_on(cell_seed):
+        seen.append(cell_seed)
+        return _square(cell_seed)
+
+    toy(going_on)
+    one = experiments.run("toy", directory=tmp_path)
+    assert seen == list(range(10))
+    assert one.table["value"].tolist() == [k**2 for k in range(10)]
+    assert one.table["word"].tolist() == [f"cell {k}" for k in range(10)]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv", "toy.parquet"]
+
+
+def test_what_is_finished_is_not_measured_again(tmp_path, toy):
+    toy(_square)
+    first = experiments.run("toy", directory=tmp_path)
+
+    def never(cell_seed):
+        raise AssertionError("measured again")
+
+    toy(never)
+    again = experiments.run("toy", directory=tmp_path)
+    assert {name: list(column) for name, column in first.table.items()} == {
+        name: list(column) for name, column in again.table.items()
+    }
+    with pytest.raises(AssertionError, match="measured again"):
+        experiments.run("toy", quick=True, directory=tmp_path)  # another plan is another table
+
+
+def test_a_damaged_table_is_measured_again(tmp_path, toy):
+    toy(_square)
+    experiments.run("toy", directory=tmp_path)
+    (tmp_path / "toy.parquet").write_bytes(b"PAR1 nothing")
+    assert experiments.run("toy", directory=tmp_path).n_rows == 10
+
+
+def test_a_change_of_plan_or_code_gives_another_stamp():
+    study = experiments.find("hulls")
+    quick, full = study.plan(True), study.plan(False)
+    assert journal._stamp(study, quick) != journal._stamp(study, full)
+    other = dataclasses.replace(study, measure=experiments.find("dual").measure)
+    assert journal._stamp(study, quick) != journal._stamp(other, quick)
+
+
+# ---------------------------------------------------------------- claims that fail are loud
+
+
+def test_a_violated_bound_is_said_loudly(toy):
+    toy(lambda cell_seed: [{"value": cell_seed, "limit": 8.5}])
+    one = experiments.run("toy")
+    assert not one.holds
+    assert "NOT BORNE OUT BY THIS RUN: The limit is exceeded by 1 of 10 values of value" in one.answer
+    text = page.page([one], {"toy": "<svg></svg>"})
+    assert "NOT borne out" in text
+    assert "class='fails'" in text
+
+
+def test_a_bound_that_applies_nowhere_is_not_called_held():
+    nowhere = as_table([{"value": 1.0, "limit": math.nan}])
+    assert Bounded("value", "limit", "The limit").check(nowhere).holds is False
+
+
+# ---------------------------------------------------------------- bad input
+
+
+def test_an_unknown_experiment_is_named_with_the_nearest_and_all_there_are():
+    with pytest.raises(
+        sx.errors.InputError, match=r"no experiment 'learning_rat'.*Did you mean 'learning-rate'"
+    ):
+        experiments.run("learning_rat")
+    with pytest.raises(sx.errors.InputError, match=", ".join(NAMES)):
+        experiments.find("zzz")
+
+
+def test_underscores_are_as_good_as_hyphens():
+    assert experiments.find("two_factors").name == "two-factors"
+
+
+@pytest.mark.parametrize("inside", [(), ("deeper",)])
+def test_an_output_directory_that_is_a_file_is_refused(tmp_path, inside):
+    file = tmp_path / "report"
+    file.write_text("mine")
+    with pytest.raises(sx.errors.SeparatrixError, match="is a file"):
+        experiments.run_all(file.joinpath(*inside), quick=True)
+    assert file.read_text() == "mine"
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.fixture(scope="module")
+def command():
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from separatrix.cli.app import app
+
+    return lambda *words: CliRunner().invoke(app, ["experiment", *words], env={"COLUMNS": "500"})
+
+
+def test_the_command_lists_the_experiments(command):
+    shown = command("list")
+    assert shown.exit_code == 0
+    assert [line.split()[0] for line in shown.output.splitlines()] == NAMES
+
+
+def test_the_command_prints_the_answer_and_keeps_table_and_figure(command, tmp_path):
+    shown = command("hulls", "--quick", "-o", str(tmp_path / "new"))
+    assert shown.exit_code == 0
+    assert "Question." in shown.output
+    assert "FAILS" not in shown.output
+    assert {path.suffix for path in (tmp_path / "new").iterdir()} == {".csv", ".parquet", ".svg"}
+
+
+def test_all_reuses_what_is_there_and_says_where_the_report_is(command, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "STUDIES", (experiments.find("hulls"), experiments.find("monomials")))
+    for _ in range(2):
+        shown = command("all", "--quick", "--output", str(tmp_path))
+        assert shown.exit_code == 0
+        assert (tmp_path / "index.html").as_uri() in shown.output
+        assert "SEE THE REPORT" not in shown.output
+
+
+def test_the_command_answers_machines_in_json(command):
+    told = json.loads(command("hulls", "--quick", "--json").stdout)
+    assert told["name"] == "hulls"
+    assert told["holds"] is True
+    assert all(finding["text"] for finding in told["findings"])
+    assert [each["name"] for each in json.loads(command("list", "--json").stdout)] == NAMES
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [(["all"], "Say where: --output"), (["hull"], "Did you mean 'hulls'"), (["zzz"], "There are:")],
+)
+def test_all_needs_a_directory_and_an_unknown_name_is_refused(command, words, reason):
+    shown = command(*words)
+    assert shown.exit_code == 2
+    assert reason in shown.stderr
+
+
+def test_the_command_refuses_an_output_directory_that_is_a_file(command, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    shown = command("hulls", "--quick", "-o", str(file))
+    assert shown.exit_code == 2
+    assert "is a file" in shown.stderr
+
+
+# ---------------------------------------------------------------- the formulas
+
+
+def test_the_bound_for_any_start_is_that_of_mistake_bounds():
+    problem = sx.datasets.make_separable(100, 3, margin=0.1, random_state=0)
+    first = np.array([0.3, -1.0, 0.5])
+    model = sx.Perceptron(order="cyclic", fit_intercept=False, init=first, learning_rate=0.25).fit(*problem)
+    report = sx.mistake_bounds(model, *problem)
+    along = float(first @ problem.weights)
+    own = theory.any_start(1.0, 0.1, float(np.linalg.norm(first)), along, 0.25)
+    assert own == pytest.approx(report["any start"].value, rel=1e-5)
+    assert theory.any_start(2.0, 0.1, 0.0, 0.0, 7.0) == pytest.approx(theory.novikoff(2.0, 0.1))
+
+
+def test_the_lifted_bound_is_least_where_the_docstring_says():
+    at = [theory.lifted(1.0, 0.1, 0.3, s) for s in np.geomspace(0.01, 100, 2001)]
+    best = theory.lifted(1.0, 0.1, 0.3, math.sqrt(0.3))
+    assert best == pytest.approx((1.3 / 0.1) ** 2)
+    assert min(at) >= best * (1 - 1e-12)
+
+
+def test_renormalised_bound_ends_where_progress_is_no_longer_certain():
+    edge = 2 * 0.1 / (1 - 0.1**2)
+    assert theory.renormalised(1.0, 0.1, 0.999 * edge) > 0
+    assert math.isnan(theory.renormalised(1.0, 0.1, 1.001 * edge))
+
+
+def test_an_update_of_renormalised_weights_brings_them_at_least_as_near_as_the_proof_says():
+    rng = np.random.default_rng(0)
+    margin, radius, rate = 0.2, 1.0, 0.3
+    z = rng.standard_normal((5000, 3))
+    z *= (rng.uniform(margin, radius, 5000) / np.linalg.norm(z, axis=1))[:, None]
+    w = rng.standard_normal((5000, 3))
+    w /= np.linalg.norm(w, axis=1)[:, None]
+    # The separator is the first axis: z has margin on it, w gets z wrong and has a cosine of zero or more.
+    mistake = (z[:, 0] >= margin) & (np.einsum("ij,ij->i", w, z) <= 0.0) & (w[:, 0] >= 0.0)
+    assert mistake.sum() > 100
+    after = (w + rate * z)[mistake]
+    cosine = after[:, 0] / np.linalg.norm(after, axis=1)
+    promised = (w[mistake, 0] + rate * margin) / math.hypot(1.0, rate * radius)
+    assert (cosine >= promised - 1e-12).all()
+
+
+@pytest.mark.parametrize(("n_points", "dimension"), [(3, 2), (5, 2), (5, 3), (6, 3)])
+def test_cover_counts_the_labellings_that_planes_realise(n_points, dimension):
+    X = np.random.default_rng(n_points).standard_normal((n_points, dimension))
+    realised = 0
+    for labels in itertools.product([-1, 1], repeat=n_points):
+        if len(set(labels)) == 1:
+            # One class: separable by a plane through the origin unless zero is in the hull; ask it both ways.
+            doubled = np.vstack([X, -X])
+            signs = np.array([*labels, *(-s for s in labels)])
+            realised += sx.separability(doubled, signs, quasi=False, fit_intercept=False).separable
+        else:
+            realised += sx.separability(X, np.array(labels), quasi=False, fit_intercept=False).separable
+    assert realised / 2**n_points == theory.cover(n_points, dimension)
+
+
+def test_the_scaled_monomials_have_the_kernel_as_inner_product():
+    from separatrix.experiments.embedding import scaled_monomials
+    from separatrix.kernels import Polynomial
+
+    X = np.random.default_rng(0).standard_normal((6, 3))
+    kernel = Polynomial(degree=4, c=2.0)
+    images = scaled_monomials(X, kernel)
+    assert images.shape[1] == theory.monomial_count(3, 4)
+    np.testing.assert_allclose(images @ images.T, kernel(X), rtol=1e-12, atol=1e-10)
+
+
+def test_the_plain_dual_is_the_perceptron():
+    from separatrix.experiments.dual import plain_dual
+
+    X, y = sx.datasets.make_separable(40, 3, margin=0.1, random_state=3)
+    signed = y[:, None] * X
+    model = sx.Perceptron(order="cyclic", fit_intercept=False).fit(X, y)
+    np.testing.assert_array_equal(plain_dual(signed @ signed.T), model.mistake_counts_)
+
+
+def test_where_keeps_the_rows_that_are_asked_for():
+    table = as_table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 1, "b": "y"}])
+    assert where(table, a=1, b="y") == {"a": np.array([1]), "b": np.array(["y"])}
