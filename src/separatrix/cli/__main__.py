@@ -1,0 +1,5 @@
+"""``python -m separatrix.cli`` is the program ``separatrix``."""
+
+from . import main
+
+main()

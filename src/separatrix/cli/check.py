@@ -1,0 +1,166 @@
+"""``separatrix check``: can the classes be separated? With the proof."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from . import options
+from .console import facts, heading, say, show, show_table, waiting, write_json
+
+STATUSES = ("separable", "quasi-separable", "overlapping", "inseparable", "undecided")
+TONES = {"separable": "bold green", "quasi-separable": "bold yellow", "undecided": "bold"}
+
+
+def check(
+    data: options.Data = None,
+    target: options.Target = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    where: options.Where = None,
+    sql: options.Sql = None,
+    table: options.TableName = None,
+    missing: options.Missing = "error",
+    memory: options.Memory = None,
+    intercept: Annotated[
+        bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
+    ] = True,
+    quasi: Annotated[
+        bool, typer.Option("--quasi/--no-quasi", help="Also tell quasi-separable from overlapping.")
+    ] = True,
+    multiclass: Annotated[
+        str,
+        typer.Option(
+            metavar="joint|one-vs-rest|pairwise",
+            help="What to ask of more than two classes: all at once, or in parts.",
+        ),
+    ] = "joint",
+    certificate: Annotated[
+        str | None, typer.Option("--certificate", metavar="FILE", help="Write the proof to a JSON file.")
+    ] = None,
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="FILE", help="Write an HTML report with pictures.")
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="VERDICT",
+            help="End with exit code 1 on this verdict: separable, quasi-separable, overlapping, undecided, "
+            "or inseparable (which quasi-separable and overlapping are too). May be given several times.",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Can the classes be separated? The verdict in plain words, with an exact proof.
+
+    For example:
+
+        separatrix check endometrial.csv --target HG --certificate proof.json
+
+        separatrix check patients.parquet --target ill --exclude id --report report.html
+
+        separatrix check data.svm --fail-if separable && fit-a-logistic-regression
+    """
+    from ..verdict import separability
+
+    _check_choices(fail_if or [])
+    source = options.Source(data, target, features, exclude, where, sql, table, missing)
+    rows = options.labelled(source.open(intercept=intercept))
+    with waiting("Reading the rows"):
+        X, y = rows.read(options.size(memory))
+    with waiting("Looking for a separator, or for a proof against one"):
+        verdict = separability(
+            X,
+            y,
+            quasi=quasi,
+            fit_intercept=intercept,
+            multiclass=multiclass,
+            feature_names=rows.feature_names,
+        )
+    if certificate is not None:
+        _write_certificate(certificate, verdict, rows)
+    if report is not None:
+        _write_report(report, rows, X, y, verdict)
+    if json:
+        write_json(
+            {"data": rows.describe(), **verdict.to_dict(), "certificate_file": certificate, "report": report}
+        )
+    else:
+        _show(rows, X, y, verdict)
+        _say_files(certificate, report, rows.name)
+    if fail_if and _matches(verdict, fail_if):
+        raise typer.Exit(1)
+
+
+def _check_choices(wanted: list[str]) -> None:
+    for each in wanted:
+        if each not in STATUSES:
+            raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
+
+
+def _matches(verdict: Any, wanted: list[str]) -> bool:
+    return verdict.status in wanted or (verdict.separable is False and "inseparable" in wanted)
+
+
+def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
+    import numpy as np
+
+    from ..report import tables, words
+
+    data = tables.read(X, y, rows.feature_names)
+    labels, counts = np.unique(y, return_counts=True)
+    named = ", ".join(f"{label} ({count:,})" for label, count in zip(labels[:8], counts[:8], strict=True))
+    more = f" and {labels.size - 8} more" if labels.size > 8 else ""
+    show(
+        heading(words.ANSWER[verdict.status], TONES.get(verdict.status, "bold red")),
+        words.meaning(verdict),
+        "",
+        facts(
+            [
+                ("data", f"{rows.name}: {X.shape[0]:,} rows, {X.shape[1]:,} features"),
+                (rows.target_name or "target", named + more),
+                ("question", verdict.question),
+                ("margin", tables.bracket(verdict.margin)),
+            ]
+        ),
+        "",
+        *(f"{sentence}" for sentence in words.proof(verdict)),
+        "",
+    )
+    show_table(tables.parts_table(verdict))
+    show_table(tables.witness_table(verdict, data))
+    if words.consequence(verdict):
+        show(words.consequence(verdict), "")
+        show_table(tables.variable_table(verdict, data))
+
+
+def _say_files(certificate: str | None, report: str | None, name: str) -> None:
+    if certificate is not None:
+        say(f"Certificate: {certificate}. Check it with: separatrix verify {certificate} {name}")
+    if report is not None:
+        say(f"Report: {report}")
+
+
+def _write_certificate(path: str, verdict: Any, rows: Any) -> None:
+    import json
+
+    from ..atomic import write_text
+    from .proofs import pack
+
+    write_text(path, json.dumps(pack(verdict, rows), indent=1) + "\n")
+
+
+def _write_report(path: str, rows: Any, X: Any, y: Any, verdict: Any) -> None:
+    from ..report.page import write_report
+
+    with waiting("Drawing the report"):
+        write_report(
+            path, X, y, title=rows.name, names=rows.feature_names, verdict=verdict, facts=reading(rows)
+        )
+
+
+def reading(rows: Any) -> tuple[tuple[str, str], ...]:
+    """How the rows were read, for a report."""
+    return (("Kind of file", rows.kind), ("Target", str(rows.target_name)))

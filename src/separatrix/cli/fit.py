@@ -1,0 +1,421 @@
+"""``separatrix fit``: learn a separator and say what was learnt."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from . import options
+from .console import facts, heading, say, show, show_table, waiting, write_json
+
+MODELS = ("perceptron", "averaged", "kernel", "max-margin", "soft-margin", "linear-program")
+SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are shown unasked
+
+# Which models know an option; the others refuse it.
+KNOWS = {
+    "order": ("perceptron", "averaged", "kernel"),
+    "max_passes": ("perceptron", "averaged", "kernel"),
+    "seed": ("perceptron", "averaged", "kernel", "soft-margin"),
+    "C": ("soft-margin",),
+    "gap": ("max-margin", "soft-margin"),
+    "kernel": ("kernel",),
+    "degree": ("kernel",),
+    "gamma": ("kernel",),
+    "budget": ("kernel",),
+    "bounds": ("perceptron", "averaged"),
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """How often a model was right on rows that it had not seen."""
+
+    how: str
+    shares: tuple[float, ...]
+
+    @property
+    def words(self) -> str:
+        """The score as a line of text."""
+        mean = sum(self.shares) / len(self.shares)
+        spread = (
+            f" (from {100 * min(self.shares):.1f} to {100 * max(self.shares):.1f})"
+            if len(self.shares) > 1
+            else ""
+        )
+        return f"{100 * mean:.1f} % right{spread}, {self.how}"
+
+
+def fit(
+    data: options.Data = None,
+    target: options.Target = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    where: options.Where = None,
+    sql: options.Sql = None,
+    table: options.TableName = None,
+    missing: options.Missing = "error",
+    memory: options.Memory = None,
+    model: Annotated[
+        str, typer.Option("--model", "-m", metavar="MODEL", help=f"What to learn: {', '.join(MODELS)}.")
+    ] = "perceptron",
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where to save the model, such as model.skops."),
+    ] = None,
+    intercept: Annotated[
+        bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
+    ] = True,
+    scale: Annotated[
+        bool,
+        typer.Option(
+            "--scale/--no-scale", help="Bring all columns to the same scale first; the model remembers how."
+        ),
+    ] = False,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            "--order", help="Perceptrons: which mistake comes next: working_set, cyclic, shuffled or worst."
+        ),
+    ] = None,
+    max_passes: Annotated[
+        int | None, typer.Option("--max-passes", min=1, help="Perceptrons: how often all rows may be read.")
+    ] = None,
+    cost: Annotated[
+        float | None, typer.Option("--C", help="Soft margin: what a unit of hinge loss costs. Default: 1.")
+    ] = None,
+    gap: Annotated[
+        float | None,
+        typer.Option("--gap", help="Margins: how narrow the proved bracket must be, relatively."),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option("--kernel", help="Kernel perceptron: linear, poly, rbf or geometric. Default: rbf."),
+    ] = None,
+    degree: Annotated[int | None, typer.Option("--degree", min=1, help="Of the poly kernel.")] = None,
+    gamma: Annotated[
+        float | None, typer.Option("--gamma", help="Of the rbf kernel exp(-gamma |x - x'|^2).")
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=2, help="Kernel perceptron: the most rows it may keep.")
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Makes chance repeatable. Default: 0.")
+    ] = None,
+    holdout: Annotated[
+        float | None,
+        typer.Option(
+            "--holdout", metavar="SHARE", help="Also score on this share of the rows, kept back, such as 0.2."
+        ),
+    ] = None,
+    folds: Annotated[
+        int | None, typer.Option("--folds", min=2, help="Also score by cross-validation with so many folds.")
+    ] = None,
+    bounds: Annotated[
+        bool | None,
+        typer.Option(
+            "--bounds/--no-bounds",
+            help="Perceptrons: hold the mistake bounds of theory against the run. Default: "
+            "where the data are small.",
+        ),
+    ] = None,
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="FILE", help="Write an HTML report with pictures.")
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """Learn a separator; say whether it separates, how many mistakes it made, and what theory allowed.
+
+    The model that is saved has learnt from all rows; scores are of models that had not seen the rows they
+    are scored on. A perceptron with --max-passes 1 learns each row as it is read, in order, and keeps none.
+
+    For example:
+
+        separatrix fit mushrooms.svm -o model.skops
+
+        separatrix fit german.csv --target class --model soft-margin --scale --folds 5 -o model.skops
+
+        separatrix fit spam.parquet --target spam --model averaged --holdout 0.2 --json
+    """
+    given = {
+        "order": order, "max_passes": max_passes, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
+        "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds,
+    }  # fmt: skip
+    _check_options(model, given)
+    if holdout is not None and not 0.0 < holdout < 1.0:
+        raise typer.BadParameter(
+            f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
+        )
+    source = options.Source(data, target, features, exclude, where, sql, table, missing)
+    rows = options.labelled(source.open(intercept=intercept))
+    needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
+    if max_passes == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
+        _learn_once(rows, output, average=model == "averaged", json=json)
+        return
+    with waiting("Reading the rows"):
+        X, y = rows.read(options.size(memory))
+    estimator = _build(model, given, intercept=intercept)
+    if scale:
+        estimator = _scaled(estimator, X)
+    seconds = _learn(estimator, X, y)
+    options.name_features(estimator, rows.encoding)
+    scores = _scores(estimator, X, y, holdout, folds, seed or 0)
+    found = _bounds(estimator, X, y, bounds)
+    if output is not None:
+        from ..persist import save
+
+        save(estimator, output, columns=rows.encoding.as_dict())
+    if report is not None:
+        _write_report(report, rows, X, y, estimator)
+    if json:
+        write_json(
+            _plain(estimator, rows, X, y, seconds, scores, found) | {"model_file": output, "report": report}
+        )
+        return
+    _show(estimator, X, y, seconds, scores, found)
+    if output is not None:
+        say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
+    elif report is None:
+        say("The model was not saved; give a file with -o model.skops.")
+    if report is not None:
+        say(f"Report: {report}")
+
+
+def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> None:
+    """One pass needs no row twice: however large the data, only a few rows are in memory."""
+    from ..online import learn
+    from .inspect import model_facts
+    from .learn import show_learnt
+
+    start = time.perf_counter()
+    with waiting("Learning each row as it is read"):
+        learnt = learn(rows, average=average)
+    seconds = time.perf_counter() - start
+    if learnt.interrupted:
+        say(f"Stopped after row {learnt.rows:,}; the model has learnt from the rows up to there.")
+    options.name_features(learnt.model, learnt.encoding)
+    if output is not None:
+        from ..persist import save
+
+        save(learnt.model, output, columns=learnt.encoding.as_dict())
+    if json:
+        write_json(
+            {
+                "data": rows.describe(),
+                "model": model_facts(learnt.model),
+                "errors": None,
+                "seconds": seconds,
+                "scores": [],
+                "bounds": None,
+                "model_file": output,
+                "report": None,
+            }
+        )
+    else:
+        show_learnt(learnt, seconds)
+        say(
+            f"Model: {output}. Use it with: separatrix predict {output} DATA"
+            if output is not None
+            else "The model was not saved; give a file with -o model.skops."
+        )
+    if learnt.interrupted:
+        raise typer.Exit(130)
+
+
+def _check_options(model: str, given: dict[str, Any]) -> None:
+    if model not in MODELS:
+        raise typer.BadParameter(f"--model takes one of {', '.join(MODELS)}. Got {model!r} instead.")
+    for name, value in given.items():
+        if value is not None and model not in KNOWS[name]:
+            option = name.replace("_", "-")
+            raise typer.BadParameter(
+                f"--{option} is an option of {' and '.join(KNOWS[name])}, not of {model}. Leave it out."
+            )
+
+
+def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
+    import separatrix as sx
+
+    chosen = {name: value for name, value in given.items() if value is not None and name != "bounds"}
+    chosen["random_state"] = chosen.pop("seed", 0)
+    if model in ("perceptron", "averaged"):
+        average = "averaged" if model == "averaged" else False
+        return sx.Perceptron(average=average, fit_intercept=intercept, **chosen)
+    if model == "kernel":
+        chosen["kernel"] = _kernel(
+            chosen.pop("kernel", "rbf"), chosen.pop("degree", None), chosen.pop("gamma", None)
+        )
+        return sx.KernelPerceptron(fit_intercept=intercept, **chosen)
+    if model == "soft-margin":
+        return sx.SoftMargin(intercept="lifted" if intercept else None, **chosen)
+    del chosen["random_state"]
+    if model == "max-margin":
+        return sx.MaxMargin(intercept="free" if intercept else None, **chosen)
+    return sx.LinearProgram(intercept="lifted" if intercept else None)
+
+
+def _kernel(name: str, degree: int | None, gamma: float | None) -> Any:
+    from separatrix import kernels
+
+    if degree is not None and name != "poly":
+        raise typer.BadParameter(f"--degree is for the poly kernel, not for {name}.")
+    if gamma is not None and name != "rbf":
+        raise typer.BadParameter(f"--gamma is for the rbf kernel, not for {name}.")
+    if degree is not None:
+        return kernels.Polynomial(degree=degree)
+    return name if gamma is None else kernels.Gaussian(c=gamma)
+
+
+def _scaled(estimator: Any, X: Any) -> Any:
+    from scipy.sparse import issparse
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+
+    return make_pipeline(MaxAbsScaler() if issparse(X) else StandardScaler(), estimator)
+
+
+def _learn(estimator: Any, X: Any, y: Any) -> float:
+    start = time.perf_counter()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(X, y)
+    seconds = time.perf_counter() - start
+    for warning in caught:
+        say(f"Note: {warning.message}")
+    return seconds
+
+
+def last(estimator: Any) -> Any:
+    """The classifier itself, which a pipeline may hide."""
+    return estimator[-1] if hasattr(estimator, "steps") else estimator
+
+
+def _scores(
+    estimator: Any, X: Any, y: Any, holdout: float | None, folds: int | None, seed: int
+) -> list[Score]:
+    from sklearn.base import clone
+    from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
+
+    scores = []
+    with warnings.catch_warnings(), waiting("Scoring on rows that were kept back"):
+        warnings.simplefilter("ignore")
+        if holdout is not None:
+            X_in, X_out, y_in, y_out = train_test_split(
+                X, y, test_size=holdout, stratify=y, random_state=seed
+            )
+            share = float(clone(estimator).fit(X_in, y_in).score(X_out, y_out))
+            scores.append(Score(f"on {len(y_out):,} rows kept back", (share,)))
+        if folds is not None:
+            splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
+            shares = cross_val_score(clone(estimator), X, y, cv=splits, error_score="raise")
+            scores.append(Score(f"by cross-validation with {folds} folds", tuple(map(float, shares))))
+    return scores
+
+
+def _bounds(estimator: Any, X: Any, y: Any, wanted: bool | None) -> Any:
+    from ..bounds import mistake_bounds
+    from ..estimators.linear import Perceptron
+
+    model = last(estimator)
+    if not isinstance(model, Perceptron) or wanted is False or (wanted is None and X.size > SMALL):
+        return None
+    with waiting("Computing the mistake bounds"):
+        return mistake_bounds(model, _transformed(estimator, X), y)
+
+
+def _transformed(estimator: Any, X: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # X is an array, and the names are kept beside it
+        return estimator[:-1].transform(X) if hasattr(estimator, "steps") else X
+
+
+def _write_report(path: str, rows: Any, X: Any, y: Any, estimator: Any) -> None:
+    from ..report.page import write_report
+    from .check import reading
+
+    with waiting("Drawing the report"):
+        write_report(
+            path,
+            _transformed(estimator, X),
+            y,
+            title=rows.name,
+            names=rows.feature_names,
+            model=last(estimator),
+            facts=(*reading(rows), ("Columns scaled", "yes" if hasattr(estimator, "steps") else "no")),
+        )
+
+
+def _errors(estimator: Any, X: Any, y: Any) -> int:
+    import numpy as np
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return int(np.count_nonzero(estimator.predict(X) != y))
+
+
+def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any) -> None:
+    from ..report.tables import bound_table
+
+    wrong = _errors(estimator, X, y)
+    headline = (
+        f"{wrong:,} of {len(y):,} rows are on the wrong side." if wrong else "Every row is on its own side."
+    )
+    show(
+        heading(headline, "bold yellow" if wrong else "bold green"),
+        "",
+        facts([*_learnt(estimator, X, seconds), *(("score", score.words) for score in scores)]),
+        "",
+    )
+    show_table(None if bounds is None else bound_table(bounds, formulas=False))
+
+
+def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
+    from ..report.tables import bracket, short
+
+    model = last(estimator)
+    classes = ", ".join(map(str, model.classes_[:6])) + (" ..." if len(model.classes_) > 6 else "")
+    pairs = [
+        ("model", type(model).__name__),
+        ("rows", f"{X.shape[0]:,} with {X.shape[1]:,} features"),
+        ("classes", classes),
+    ]
+    result = getattr(model, "result_", None)
+    if result is not None:
+        pairs += [
+            (
+                "status",
+                result.status.value + (" The average of all weights is used." if model.average else ""),
+            ),
+            ("mistakes", f"{model.mistakes_:,}, while the rows were read {model.n_passes_:,} times"),
+            ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
+        ]
+        speed = f", {X.shape[0] * model.n_passes_ / max(seconds, 1e-9):,.0f} rows/s"
+    else:
+        speed = ""
+    if hasattr(model, "margin_lower_"):
+        pairs.append(("best margin", bracket((model.margin_lower_, model.margin_upper_))))
+    if hasattr(model, "gap_"):
+        pairs.append(
+            ("objective", f"{short(model.objective_)}, within {model.gap_:.1e} of the best there is")
+        )
+    if hasattr(model, "support_"):
+        pairs.append(("support", f"{len(model.support_):,} rows carry the boundary"))
+    return [*pairs, ("time", f"{seconds:.2f} s{speed}")]
+
+
+def _plain(
+    estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
+) -> dict[str, Any]:
+    from .inspect import model_facts
+
+    return {
+        "data": rows.describe(),
+        "model": model_facts(estimator),
+        "errors": _errors(estimator, X, y),
+        "seconds": seconds,
+        "scores": [{"how": score.how, "shares": score.shares} for score in scores],
+        "bounds": None if bounds is None else bounds.to_dict(),
+    }

@@ -1,0 +1,194 @@
+"""``separatrix inspect``: what a model or a certificate says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options
+from .console import facts, heading, show, show_table, write_json
+
+WEIGHTS = 10  # the largest weights are shown
+
+
+def inspect(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A model (.skops) or a certificate (.json).")],
+    json: options.Json = False,
+) -> None:
+    """What does this file say? A model or a certificate; nothing in it is executed.
+
+    For example:
+
+        separatrix inspect model.skops
+
+        separatrix inspect proof.json --json
+    """
+    with Path(file).open("rb") as stream:
+        head = stream.read(64).lstrip()
+    if head[:1] in (b"{", b"["):
+        _certificate(file, json)
+    else:
+        _model(file, json)
+
+
+def model_facts(estimator: Any) -> dict[str, Any]:
+    """What a fitted model knows about itself, in plain values."""
+    from .fit import last
+
+    model = last(estimator)
+    steps = [type(step).__name__ for _, step in getattr(estimator, "steps", [("", estimator)])]
+    known: dict[str, Any] = {
+        "type": " then ".join(steps),
+        "parameters": {key: _plain(value) for key, value in model.get_params(deep=False).items()},
+        "classes": [_plain(label) for label in getattr(model, "classes_", [])],
+        "features": getattr(model, "n_features_in_", None),
+    }
+    for name in ("mistakes_", "n_passes_", "n_iter_", "converged_", "objective_", "dual_objective_", "gap_"):
+        if hasattr(model, name):
+            known[name.rstrip("_")] = _plain(getattr(model, name))
+    found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
+    if found is not None:
+        known["status"] = (found.status if hasattr(found, "status") else found.outcome).value
+        for name in ("margin_lower", "margin_upper", "radius", "errors"):
+            if hasattr(found, name):
+                known[name] = _plain(getattr(found, name))
+    if hasattr(model, "support_"):
+        known["support"] = len(model.support_)
+    return known
+
+
+def _model(file: str, json: bool) -> None:
+    from ..persist import read
+    from ..rows.encoding import Encoding
+
+    saved = read(file)
+    known = model_facts(saved.model)
+    names = None if saved.columns is None else Encoding.from_dict(saved.columns).feature_names
+    if json:
+        write_json(
+            {
+                "kind": "model",
+                "format": saved.version,
+                "release": saved.release,
+                **known,
+                "columns": saved.columns,
+            }
+        )
+        return
+    show(heading(f"A model: {known['type']}"), "", facts(_pairs(known, saved)), "")
+    show_table(_weights(saved.model, names))
+
+
+def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
+    from ..report.tables import bracket, short
+
+    set_here = ", ".join(
+        f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None
+    )
+    pairs = [
+        ("saved by", f"separatrix {saved.release}, format {saved.version}"),
+        ("parameters", set_here),
+        ("features", f"{known['features']:,}" if known["features"] is not None else "not fitted"),
+        ("classes", ", ".join(map(str, known["classes"]))),
+    ]
+    for name, words in (
+        ("status", "status"),
+        ("mistakes", "mistakes"),
+        ("n_passes", "readings"),
+        ("errors", "errors"),
+    ):
+        if known.get(name) is not None:
+            value = known[name]
+            pairs.append((words, f"{value:,}" if isinstance(value, int) else str(value)))
+    if "margin_upper" in known:
+        lower = known["margin_lower"]
+        pairs.append(("best margin", bracket((max(0.0, lower), known["margin_upper"]))))
+    if "objective" in known:
+        pairs.append(("objective", short(known["objective"])))
+    if "support" in known:
+        pairs.append(("support", f"{known['support']:,} rows"))
+    return pairs
+
+
+def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
+    """The largest weights of a linear model."""
+    import numpy as np
+
+    from ..report.tables import Table, short
+    from .fit import last
+
+    model = last(estimator)
+    if not hasattr(model, "coef_"):
+        return None
+    sizes = np.abs(model.coef_).max(axis=0)
+    order = [j for j in np.argsort(-sizes, kind="stable")[:WEIGHTS].tolist() if sizes[j] > 0.0]
+    labels = [str(model.classes_[-1])] if len(model.coef_) == 1 else [str(label) for label in model.classes_]
+    shown = labels[:6]
+    rows = [
+        (str(j) if names is None else names[j], *(short(float(value)) for value in model.coef_[:6, j]))
+        for j in order
+    ]
+    rows.append(("(intercept)", *(short(float(value)) for value in model.intercept_[:6])))
+    left = int(np.count_nonzero(sizes)) - len(order)
+    note = f"{left:,} smaller weights are not shown." if left > 0 else ""
+    return Table("Weights", ("feature", *(f">for {label}" for label in shown)), tuple(rows), note)
+
+
+def _certificate(file: str, json: bool) -> None:
+    from .proofs import unpack
+
+    parts, columns = unpack(Path(file).read_bytes())
+    if json:
+        write_json(
+            {
+                "kind": "certificate",
+                "target": columns.get("target"),
+                "certificates": [{"of": of, **_claim(proof)} for of, proof in parts],
+            }
+        )
+        return
+    for of, proof in parts:
+        known = _claim(proof)
+        show(
+            heading(f"A certificate: {proof.claim}{f' ({of})' if of else ''}"),
+            "",
+            facts(
+                [
+                    ("question", f"{known['question']}, {'with' if proof.lift else 'without'} an intercept"),
+                    ("classes", ", ".join(proof.classes)),
+                    ("target", str(columns.get("target") or "")),
+                    ("data", f"{proof.n_rows:,} rows, {proof.n_columns:,} columns, SHA-256 {proof.sha256}"),
+                    ("proof", known["proof"]),
+                ]
+            ),
+            "",
+        )
+    show("A certificate is only a claim until it is checked: separatrix verify CERTIFICATE DATA")
+
+
+def _claim(proof: Any) -> dict[str, Any]:
+    parts = []
+    if proof.weights is not None:
+        parts.append(f"{len(proof.weights)} weight vector{'s' if len(proof.weights) > 1 else ''}")
+    if proof.multipliers is not None:
+        parts.append(f"multipliers on {len(proof.multipliers.rows):,} rows")
+    return {
+        "claim": proof.claim,
+        "question": proof.question,
+        "classes": list(proof.classes),
+        "intercept": proof.lift,
+        "rows": proof.n_rows,
+        "columns": proof.n_columns,
+        "sha256": proof.sha256,
+        "proof": " and ".join(parts) or "nothing",
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A number or text as it is, anything else as text."""
+    import numpy as np
+
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, bool | int | float | str | None) else str(value)

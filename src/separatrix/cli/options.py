@@ -1,0 +1,130 @@
+"""The options that several commands share, and the data they name."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+Data = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="DATA",
+        help="A file, a pattern of files, or - for standard input: CSV, Parquet, JSON lines, LIBSVM, npz, "
+        "SQLite, DuckDB.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", help="The column to be explained: the class of each row.")
+]
+Features = Annotated[
+    str | None,
+    typer.Option("--features", help="Use only these columns, separated by commas. Default: all others."),
+]
+Exclude = Annotated[
+    str | None, typer.Option("--exclude", help="Leave these columns out, separated by commas.")
+]
+Where = Annotated[
+    str | None, typer.Option("--where", help="Keep the rows for which this SQL condition holds.")
+]
+Sql = Annotated[
+    str | None, typer.Option("--sql", help="Use the answer of this SQL query, in which DATA is called data.")
+]
+TableName = Annotated[str | None, typer.Option("--table", help="The table of an SQLite or DuckDB file.")]
+Missing = Annotated[
+    str, typer.Option("--missing", metavar="error|drop", help="What to do with rows that lack a value.")
+]
+Memory = Annotated[
+    str | None,
+    typer.Option("--memory", metavar="SIZE", help="How much memory the data may take, such as 500MB or 2GB."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from, as it was asked for."""
+
+    data: str | None
+    target: str | None = None
+    features: str | None = None
+    exclude: str | None = None
+    where: str | None = None
+    sql: str | None = None
+    table: str | None = None
+    missing: str = "error"
+
+    def open(self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True) -> Any:
+        """The table, not read yet."""
+        from ..rows.files import open_table
+
+        return open_table(
+            self.data,
+            target=self.target,
+            features=_names(self.features),
+            exclude=_names(self.exclude) or (),
+            where=self.where,
+            sql=self.sql,
+            table=self.table,
+            missing=self.missing,
+            intercept=intercept,
+            encoding=encoding,
+            count_columns=count_columns,
+        )
+
+
+def labelled(table: Any) -> Any:
+    """The table, which must have a target with two values or more."""
+    _ = table.classes
+    return table
+
+
+def size(words: str | None) -> int | None:
+    """Bytes from text such as ``2GB``.
+
+    For example:
+
+    >>> size("500MB"), size("1.5 G")
+    (500000000, 1500000000)
+    """
+    if words is None:
+        return None
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", words, re.IGNORECASE)
+    if not found or float(found[1]) <= 0:
+        raise typer.BadParameter(f"--memory needs a size such as 500MB or 2GB. Got {words!r} instead.")
+    return int(float(found[1]) * UNITS[found[2].upper()])
+
+
+def name_features(estimator: Any, encoding: Any) -> None:
+    """Let the model remember the names of its columns, as scikit-learn does for frames."""
+    import numpy as np
+
+    if encoding.width is None:
+        for step in getattr(estimator, "named_steps", {"": estimator}).values():
+            step.feature_names_in_ = np.array(encoding.feature_names, dtype=object)
+
+
+def labels(words: str) -> list[Any]:
+    """Class labels from text: numbers where all are.
+
+    Examples
+    --------
+    >>> labels("-1,1"), labels("ham, spam")
+    ([-1, 1], ['ham', 'spam'])
+    """
+    found = _names(words) or []
+    for kind in (int, float):
+        try:
+            return [kind(each) for each in found]
+        except ValueError:
+            continue
+    return list(found)
+
+
+def _names(words: str | None) -> list[str] | None:
+    return None if words is None else [name.strip() for name in words.split(",") if name.strip()]

@@ -1,0 +1,125 @@
+"""``separatrix predict``: the class of every row, a few rows at a time."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options
+from .console import say, write_json
+
+BATCH = 16_384  # rows that are held at a time
+
+
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit wrote.")],
+    data: options.Data = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="A .parquet or .csv file. Default: CSV to standard output."
+        ),
+    ] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="Also write the score of each class.")] = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "-t", help="Also compare with this column, and say how often it agrees."),
+    ] = None,
+    where: options.Where = None,
+    sql: options.Sql = None,
+    table: options.TableName = None,
+    missing: options.Missing = "error",
+    json: Annotated[bool, typer.Option("--json", help="Write a summary as JSON; needs --output.")] = False,
+) -> None:
+    """Predict the class of every row, in bounded memory.
+
+    For example:
+
+        separatrix predict model.skops new.csv -o predictions.parquet
+
+        separatrix predict model.skops new.csv --scores | head
+    """
+    from ..persist import read
+    from ..rows.encoding import Encoding
+
+    if json and output is None:
+        raise typer.BadParameter(
+            "--json writes a summary to standard output; name a file for the predictions with --output."
+        )
+    if output is not None and Path(output).suffix.lower() not in (".csv", ".parquet"):
+        raise typer.BadParameter(
+            f"Predictions are written to a .csv or .parquet file. Got {output!r} instead."
+        )
+    saved = read(model)
+    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
+    rows = options.Source(data, target, None, None, where, sql, table, missing).open(encoding=encoding)
+    counted = _Counted(rows, saved.model, scores, compare=target is not None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them
+        _write(counted.batches(), output)
+    if not counted.rows:
+        raise rows.empty()
+    if json:
+        write_json(
+            {"rows": counted.rows, "agreed": counted.agreed, "output": output, "classes": counted.classes}
+        )
+    else:
+        agreed = (
+            ""
+            if counted.agreed is None
+            else f", {100 * counted.agreed / counted.rows:.2f} % as in {target!r}"
+        )
+        say(f"{counted.rows:,} rows{agreed}{'' if output is None else f': {output}'}")
+
+
+class _Counted:
+    """Predictions as Arrow batches, counted on their way."""
+
+    def __init__(self, rows: Any, model: Any, scores: bool, *, compare: bool) -> None:
+        self.source, self.model, self.scores = rows, model, scores
+        self.rows = 0
+        self.agreed: int | None = 0 if compare else None
+        self.classes = [label.item() if hasattr(label, "item") else label for label in model.classes_]
+
+    def batches(self) -> Iterator[Any]:
+        import numpy as np
+        import pyarrow as pa
+
+        for X, y in self.source.batches(BATCH):
+            found = self.model.decision_function(X)
+            codes = (found > 0.0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)
+            labels = self.model.classes_[codes]
+            columns = {
+                "row": pa.array(np.arange(self.rows, self.rows + len(labels))),
+                "label": pa.array(labels),
+            }
+            if self.scores and found.ndim == 1:
+                columns["score"] = pa.array(found)
+            elif self.scores:
+                columns |= {f"score_{label}": pa.array(found[:, k]) for k, label in enumerate(self.classes)}
+            self.rows += len(labels)
+            if self.agreed is not None:
+                self.agreed += int(np.count_nonzero(labels.astype(str) == np.asarray(y).astype(str)))
+            yield pa.record_batch(columns)
+
+
+def _write(batches: Iterator[Any], output: str | None) -> None:
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    from ..atomic import replacing
+
+    with ExitStack() as stack:
+        path: Any = sys.stdout.buffer if output is None else str(stack.enter_context(replacing(output)))
+        kind = pyarrow.parquet.ParquetWriter if (output or "").endswith(".parquet") else pyarrow.csv.CSVWriter
+        writer: Any = None
+        for batch in batches:
+            if writer is None:
+                writer = stack.enter_context(kind(path, batch.schema))
+            writer.write_batch(batch)

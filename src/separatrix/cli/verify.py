@@ -1,0 +1,98 @@
+"""``separatrix verify``: does a certificate hold? Checked exactly, by code that solved nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from . import options
+from .console import heading, show, waiting, write_json
+
+
+def verify(
+    certificate: Annotated[
+        str, typer.Argument(metavar="CERTIFICATE", help="The JSON file that check wrote.")
+    ],
+    data: options.Data = None,
+    target: options.Target = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    where: options.Where = None,
+    sql: options.Sql = None,
+    table: options.TableName = None,
+    missing: options.Missing = "error",
+    memory: options.Memory = None,
+    same_data: Annotated[
+        bool,
+        typer.Option(
+            "--same-data/--any-data", help="Also compare the hash of the data, or check only the mathematics."
+        ),
+    ] = True,
+    json: options.Json = False,
+) -> None:
+    """Does a certificate hold for these data? Exit code 0 if it does, 1 if it does not.
+
+    The target and the columns are those in the certificate, unless they are given here. Conditions and
+    queries are not part of a certificate: give those that were given to check.
+
+    For example:
+
+        separatrix verify proof.json endometrial.csv
+    """
+    from ..certificates.check import verify as verify_certificate
+    from ..errors import CertificateError
+    from ..rows.encoding import Encoding
+    from .proofs import unpack
+
+    parts, columns = unpack(Path(certificate).read_bytes())
+    kept = columns.get("target")
+    source = options.Source(
+        data,
+        target or (kept if isinstance(kept, str) else None),
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+    )
+    encoding = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
+    rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(encoding, parts[0][1]))
+    with waiting("Checking the proof"):
+        X, y = rows.read(options.size(memory))
+        if y is None:
+            raise CertificateError("Which column is the target? Name it with --target.")
+        try:
+            checks = [
+                (of, proof, verify_certificate(proof, X, y, same_data=same_data)) for of, proof in parts
+            ]
+        except CertificateError as problem:
+            raise CertificateError(str(problem).replace("same_data=False", "--any-data")) from None
+    holds = all(check.holds for _, _, check in checks)
+    if json:
+        found = [{"of": of, "claim": p.claim, "holds": c.holds, "reason": c.reason} for of, p, c in checks]
+        write_json({"holds": holds, "certificates": found})
+    else:
+        show(heading("The certificate holds." if holds else "The certificate does not hold.", _tone(holds)))
+        for of, proof, check in checks:
+            show(f"{of + ': ' if of else ''}{proof.claim}. {check.reason}")
+    if not holds:
+        raise typer.Exit(1)
+
+
+def _tone(holds: bool) -> str:
+    return "bold green" if holds else "bold red"
+
+
+def _fitting(encoding: Any, proof: Any) -> Any:
+    """The columns of the certificate, which must be as many as it speaks of."""
+    from ..errors import CertificateError
+
+    if encoding is not None and encoding.n_features != proof.n_columns:
+        raise CertificateError(
+            f"The certificate names {encoding.n_features} columns and speaks of {proof.n_columns}; it was "
+            "changed."
+        )
+    return encoding

@@ -1,0 +1,383 @@
+"""The command line as a person uses it: answers, files, exit codes, and what it says when things go wrong."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import zipfile
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+
+pytest.importorskip("typer")
+pytest.importorskip("duckdb")
+
+import pyarrow.parquet as pq
+import skops.io
+from typer.main import get_command
+from typer.testing import CliRunner
+
+from separatrix.cli.app import COMMANDS, app
+
+DOCS = pathlib.Path(__file__).parent.parent / "docs" / "cli.md"
+# Case, sex and age of a made-up clinic: every treated patient recovered, so the data are quasi-separated.
+CLINIC = """sex,age,treated,recovered
+m,31,no,no
+f,45,no,yes
+m,62,no,no
+f,29,no,no
+m,38,no,yes
+f,51,yes,yes
+m,47,yes,yes
+f,33,yes,yes
+m,58,no,yes
+f,60,no,no
+m,35,no,no
+f,41,no,yes
+"""
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    path = tmp_path / "clinic.csv"
+    path.write_text(CLINIC)
+    return path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def fine(*arguments):
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_one_pass_learns_the_rows_as_they_are_read(tmp_path, monkeypatch):
+    from separatrix.rows.files import Table
+
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n" + "".join(f"{k},{int(k > 20)}\n" for k in range(50)))
+    monkeypatch.setattr(Table, "read", lambda *_: pytest.fail("all rows were read into memory"))
+    found = json.loads(
+        fine("fit", path, "--target", "y", "--max-passes", 1, "-o", tmp_path / "m.skops", "--json").stdout
+    )
+    assert found["data"]["rows"] == 50
+    X, y = np.arange(50.0)[:, None], np.arange(50) > 20
+    once = sx.Perceptron().partial_fit(X, y.astype(int), classes=[0, 1])
+    assert found["model"]["mistakes"] == once.mistakes_
+    saved = sx.load(tmp_path / "m.skops")
+    assert saved.coef_.tobytes() == once.coef_.tobytes()
+    assert "mistakes in 50 rows" in fine("fit", path, "--target", "y", "--max-passes", 1).stdout
+
+
+def found(*arguments):
+    return json.loads(fine(*arguments, "--json").stdout)
+
+
+def refused(*arguments):
+    """Ends with exit code 2, a message on standard error, and nothing on standard output."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    return " ".join(result.stderr.replace("│", " ").split())
+
+
+def test_check_says_what_the_library_says(clinic):
+    answer = found("check", clinic, "--target", "recovered")
+    assert answer["status"] == "quasi-separable"
+    assert answer["responsible_features"] == {"treated=yes": "+infinity"}
+    assert answer["data"]["rows"] == 12
+    words = fine("check", clinic, "--target", "recovered").stdout
+    assert "Almost" in words
+    assert "treated=yes" in words
+    assert "no finite maximum-likelihood estimate" in words
+
+
+def test_a_certificate_is_written_read_shown_and_refused_for_other_data(clinic, tmp_path):
+    proof = tmp_path / "proof.json"
+    fine("check", clinic, "--target", "recovered", "--certificate", proof)
+    assert "The certificate holds" in fine("verify", proof, clinic).stdout
+    assert found("verify", proof, clinic)["holds"] is True
+    assert "quasi-separable" in fine("inspect", proof).stdout
+    assert found("inspect", proof)["certificates"][0]["claim"] == "quasi-separable"
+    clinic.write_text(CLINIC.replace("m,31", "m,32"))
+    assert "another hash" in refused("verify", proof, clinic)
+    result = run("verify", proof, clinic, "--any-data")
+    assert result.exit_code == 1
+    assert "does not hold" in result.stdout
+
+
+def test_several_certificates_go_into_one_file(tmp_path):
+    data, proof = tmp_path / "three.csv", tmp_path / "proofs.json"
+    data.write_text("x,y\n1,a\n2,a\n4,b\n5,b\n7,c\n4.5,c\n")
+    fine("check", data, "--target", "y", "--multiclass", "pairwise", "--certificate", proof)
+    assert len(found("verify", proof, data)["certificates"]) == 3
+
+
+def test_fail_if_sets_the_exit_code_and_nothing_else(clinic):
+    for wanted, code in (("separable", 0), ("quasi-separable", 1), ("inseparable", 1), ("overlapping", 0)):
+        result = run("check", clinic, "--target", "recovered", "--fail-if", wanted)
+        assert result.exit_code == code, wanted
+        assert "Almost" in result.stdout
+    assert "--fail-if takes one of" in refused("check", clinic, "--target", "recovered", "--fail-if", "maybe")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--model", "perceptron", "--holdout", "0.4"],
+        ["--model", "averaged", "--max-passes", "20", "--folds", "2"],
+        ["--model", "kernel", "--kernel", "poly", "--degree", "3", "--scale"],
+        ["--model", "soft-margin", "--C", "10", "--scale"],
+    ],
+    ids=lambda options: options[1],
+)
+def test_a_model_is_fitted_saved_shown_and_used(options, clinic, tmp_path):
+    model, out = tmp_path / "model.skops", tmp_path / "out.csv"
+    fitted = found("fit", clinic, "--target", "recovered", *options, "--output", model)
+    assert fitted["data"]["target"] == "recovered"
+    assert len(fitted["scores"]) == ("--holdout" in options or "--folds" in options)
+    fine("inspect", model)
+    shown = found("inspect", model)
+    assert shown["classes"] == ["no", "yes"]
+    summary = found("predict", model, clinic, "--target", "recovered", "--scores", "--output", out)
+    assert summary["rows"] == 12
+    assert summary["agreed"] == 12 - fitted["errors"]
+    again = sx.load(model)
+    last = again[-1] if hasattr(again, "steps") else again
+    assert last.feature_names_in_.tolist() == ["sex=m", "age", "treated=yes"]
+    assert out.read_text().splitlines()[0] == '"row","label","score"'
+    graph = tmp_path / "model.onnx"
+    checked = found("export", model, "--onnx", graph, "--check", clinic)["check"]
+    assert checked["labels_differing"] == 0
+    assert checked["largest_difference"] < 1e-5
+
+
+@pytest.mark.parametrize("model", ["max-margin", "linear-program"])
+def test_margins_are_fitted_where_there_is_one_and_refused_where_there_is_none(model, clinic, tmp_path):
+    data = tmp_path / "apart.csv"
+    data.write_text("x,y\n1,a\n2,a\n4,b\n5,b\n")
+    assert found("fit", data, "--target", "y", "--model", model)["errors"] == 0
+    assert "cannot be separated" in refused("fit", clinic, "--target", "recovered", "--model", model)
+
+
+def test_every_kind_of_file_gives_the_same_answer(clinic, tmp_path):
+    import duckdb
+
+    kinds = "{'sex': 'VARCHAR', 'treated': 'VARCHAR', 'recovered': 'VARCHAR'}"
+    parquet = tmp_path / "clinic.parquet"
+    duckdb.sql(f"COPY (FROM read_csv('{clinic}', types = {kinds})) TO '{parquet}' (FORMAT parquet)")
+    packed = tmp_path / "clinic.csv.gz"
+    packed.write_bytes(gzip.compress(CLINIC.encode()))
+    model = tmp_path / "model.skops"
+    fine("fit", parquet, "--target", "recovered", "--model", "soft-margin", "--output", model)
+    answers = []
+    for path in (clinic, parquet, packed):
+        answers.append(found("check", path, "--target", "recovered")["status"])
+        out = tmp_path / "out.parquet"
+        fine("predict", model, path, "--output", out)
+        answers.append(pq.read_table(out).column("label").to_pylist())
+    assert answers[:2] * 3 == answers
+
+
+def test_libsvm_files_need_no_target(tmp_path):
+    data, model = tmp_path / "data.svm", tmp_path / "model.skops"
+    data.write_text("+1 1:2 3:1\n-1 2:1\n+1 1:1\n-1 2:3 3:1\n")
+    assert found("check", data)["status"] == "separable"
+    fine("fit", data, "--output", model)
+    assert fine("predict", model, data).stdout.splitlines()[1:] == ["0,1", "1,-1", "2,1", "3,-1"]
+    proof = tmp_path / "proof.json"
+    fine("check", data, "--certificate", proof)
+    assert found("verify", proof, data)["holds"] is True
+
+
+def test_where_sql_features_and_missing_choose_the_rows_and_columns(clinic, tmp_path):
+    target = ["--target", "recovered"]
+    assert found("check", clinic, *target, "--where", "treated = 'no'")["data"]["rows"] == 9
+    assert found("check", clinic, *target, "--features", "age")["data"]["features"] == 1
+    assert found("check", clinic, *target, "--exclude", "age,sex")["data"]["features"] == 1
+    query = "SELECT age / 10 AS decade, recovered FROM data WHERE sex = 'f'"
+    assert found("check", clinic, *target, "--sql", query)["data"]["rows"] == 6
+    clinic.write_text(CLINIC.replace("m,62", "m,"))
+    assert "'age' (1)" in refused("check", clinic, *target)
+    assert found("check", clinic, *target, "--missing", "drop")["data"]["rows"] == 11
+
+
+def test_fractions_stay_fractions_with_a_condition(tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_text("x,y\n1.2,a\n1.4,b\n1.3,a\n1.6,b\n")
+    assert found("check", data, "--target", "y", "--where", "x > 0")["status"] == "separable"
+
+
+def text(tmp_path, content, name="data.csv", encoding="utf-8"):
+    path = tmp_path / name
+    path.write_bytes(content.encode(encoding) if isinstance(content, str) else content)
+    return path
+
+
+NUMBERS = "".join(f"{k},{k % 2}\n" for k in range(10_000))
+BAD = {
+    "no such file": (lambda tmp: tmp / "clinik.csv", "There is no file"),
+    "no such column": (
+        lambda tmp: text(tmp, CLINIC.replace("recovered", "recoverd")),
+        "Did you mean 'recoverd'",
+    ),
+    "one value": (lambda tmp: text(tmp, "x,recovered\n1,no\n2,no\n"), "has one value"),
+    "no rows": (lambda tmp: text(tmp, "x,recovered\n"), "no (values|rows)"),
+    "ragged": (
+        lambda tmp: text(tmp, "x,recovered\n" + "1,0\n" * 50 + "1,2,3,4\n" + "2,1\n"),
+        "(?i)line|column",
+    ),
+    "wrong encoding": (lambda tmp: text(tmp, "größe,recovered\n1,0\n2,1\n", encoding="latin1"), "not UTF-8"),
+    "text in a number column": (
+        lambda tmp: text(tmp, f"x,recovered\n{NUMBERS}many,1\n"),
+        "(10,001|10001|10,002|10002)",
+    ),
+    "the same name twice": (
+        lambda tmp: text(tmp, "x,x,recovered\n1,2,0\n2,1,1\n"),
+        "more than one column named 'x'",
+    ),
+    "empty": (lambda tmp: text(tmp, ""), "empty"),
+    "a directory": (lambda tmp: tmp, "is a directory"),
+    "a zip bomb": (lambda tmp: bomb(tmp), "expands|fill"),
+}
+
+
+def bomb(tmp_path):
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"x,recovered\n" + b"1,0\n" * 40_000_000, compresslevel=9))
+    return path
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_bad_data_end_with_a_message_and_no_file(kind, tmp_path):
+    make, words = BAD[kind]
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = make(folder)
+    out = tmp_path / "out"
+    out.mkdir()
+    result = run(
+        "check", path, "--target", "recovered", "--certificate", out / "c.json", "--report", out / "r.html"
+    )
+    assert result.exit_code == 2, result.output
+    message = " ".join(result.stderr.split())
+    assert re.search(words, message), message
+    assert result.stdout == ""
+    assert "Traceback" not in message
+    assert list(out.iterdir()) == []
+
+
+def test_bad_models_and_options_end_with_a_message_and_no_file(clinic, tmp_path):
+    out = tmp_path / "out.csv"
+    bad = tmp_path / "model.skops"
+    bad.write_bytes(skops.io.dumps({"format": "separatrix model", "model": pathlib.PurePosixPath("x")}))
+    assert "not trusted: pathlib" in refused("predict", bad, clinic, "--output", out)
+    bad.write_bytes(b"PK\x03\x04 and then nothing")
+    assert "not a model file" in refused("predict", bad, clinic, "--output", out)
+    with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", bytes(10_000_000))
+    assert "would unfold" in refused("inspect", bad)
+    assert "There is no file" in refused("inspect", tmp_path / "none.skops")
+    target = ["--target", "recovered"]
+    assert "--C is an option of soft-margin" in refused("fit", clinic, *target, "--C", "1")
+    assert "--model takes one of" in refused("fit", clinic, *target, "--model", "tree")
+    assert "between 0 and 1" in refused("fit", clinic, *target, "--holdout", "3")
+    assert "--memory needs a size" in refused("check", clinic, *target, "--memory", "lots")
+    assert "Which column is the target" in refused("check", clinic)
+    assert "directory does not exist" in refused(
+        "fit", clinic, *target, "--output", tmp_path / "no" / "m.skops"
+    )
+    fine("fit", clinic, *target, "--output", bad)
+    assert ".csv or .parquet" in refused("predict", bad, clinic, "--output", "out.xlsx")
+    assert "--json writes a summary" in refused("predict", bad, clinic, "--json")
+    clinic.write_text(CLINIC.replace("age", "years"))
+    assert "'age'" in refused("predict", bad, clinic, "--output", out)
+    clinic.write_text(CLINIC.replace("m,31", "x,31"))
+    assert "not fitted with: x" in refused("predict", bad, clinic, "--output", out)
+    assert not out.exists()
+
+
+def separatrix(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(sx.__file__).parent.parent)}
+    command = [sys.executable, "-m", "separatrix.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, **options)
+
+
+def test_the_program_itself_answers_and_keeps_its_streams_apart(clinic):
+    assert separatrix("--version").stdout == f"separatrix {sx.__version__}\n"
+    done = separatrix("check", clinic, "--target", "recovered", "--json", "--fail-if", "quasi-separable")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == "quasi-separable"
+    wrong = separatrix("check", "-", "--target", "recovery", input=CLINIC)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "Did you mean 'recovered'" in wrong.stderr
+
+
+@pytest.mark.slow
+def test_the_demo_tells_its_story_and_leaves_a_report(tmp_path):
+    done = separatrix("demo", "--output", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    assert "The certificate holds." in done.stdout
+    assert "another hash" in done.stderr
+    report = (tmp_path / "demo" / "report.html").read_text("utf-8")
+    assert "Yes: the classes can be separated." in report
+
+
+def options_of(command):
+    """Every option of a command, with what its help says."""
+    parameters = get_command(app).commands[command].params
+    return {
+        option: parameter.help
+        for parameter in parameters
+        for option in (*parameter.opts, *parameter.secondary_opts)
+        if option.startswith("--") and option != "--help"
+    }
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_and_docs_cover_every_option(command):
+    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
+    section = DOCS.read_text("utf-8").split(f"## separatrix {command}\n")[1].split("\n## ")[0]
+    for option, words in options_of(command).items():
+        assert words, option
+        assert option in shown
+        assert f"`{option}`" in section
+        assert words.replace("|", "\\|") in section
+    assert "For example" in shown
+
+
+def test_json_is_on_every_command_that_answers():
+    for command in COMMANDS:
+        assert "--json" in options_of(command) or command == "demo"
+
+
+def test_numbers_are_plain_in_json():
+    from separatrix.cli.console import plain
+
+    assert plain({1: np.float64(2.5), "a": (np.int64(3), float("inf")), "b": np.array([1, 2])}) == {
+        "1": 2.5,
+        "a": [3, "inf"],
+        "b": [1, 2],
+    }
+
+
+def test_the_readme_shows_what_the_commands_say(tmp_path, monkeypatch):
+    text = DOCS.parent.parent.joinpath("README.md").read_text().split("## From the command line")[1]
+    table, shown = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)[:2]
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("patients.csv").write_text(table)
+    for part in shown.split("$ separatrix ")[1:]:
+        command, *lines = part.splitlines()
+        said = [line.rstrip() for line in fine(*command.split()).stdout.splitlines()]
+        assert [line for line in lines if line and line != "..." and line not in said] == []
