@@ -1,1 +1,1 @@
-"""Measurements against the best known alternatives: ``python -m benchmarks.foundation --help``."""
+"""Measurements against the best known alternatives: ``python -m benchmarks --help``."""

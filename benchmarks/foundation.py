@@ -1,20 +1,13 @@
-"""The foundation's benchmark: one pass, time to zero errors, memory, start-up; one table at the end.
-
-python -m benchmarks.foundation --data DIR [--quick] [--only SECTION] [--markdown] [--peer-seconds N]
-"""
+"""The foundation: one pass, time to zero errors, memory, start-up."""
 
 from __future__ import annotations
 
-import argparse
 import functools
 import os
-import sys
 import tempfile
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -25,100 +18,10 @@ import separatrix as sx
 
 from . import data, peers, timing
 from .data import Problem
+from .table import Row, Settings, faster, measured, shown, within
 
-HEADER = ("section", "what", "ours", "against", "ratio", "target", "met")
 SMALL_SET = 10_000
 EXTRA = 16  # passes whose time is divided: many, so that the noise of two whole fits is divided too
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How much is measured."""
-
-    directory: Path | None
-    quick: bool
-    peer_seconds: float
-
-    @property
-    def rows(self) -> int:
-        return 5_000 if self.quick else 200_000
-
-    @property
-    def repeats(self) -> int:
-        return 3 if self.quick else 5
-
-    @property
-    def pass_repeats(self) -> int:
-        return 3 if self.quick else 9
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table; ``met`` is None where nothing was promised."""
-
-    section: str
-    what: str
-    ours: str
-    against: str
-    ratio: str
-    target: str = ""
-    met: bool | None = None
-    noisy: str = ""  # why the measurement decides nothing
-
-    def cells(self) -> tuple[str, ...]:
-        verdict = "" if self.met is None else ("yes" if self.met else "NO")
-        if self.met is not None and self.noisy:
-            verdict = f"unsure: {self.noisy}"
-        return (self.section, self.what, self.ours, self.against, self.ratio, self.target, verdict)
-
-
-def _shown(seconds: float) -> str:
-    return f"{seconds:.2f} s" if seconds >= 1.0 else f"{seconds * 1e3:.3g} ms"
-
-
-def _measured(seconds: list[float]) -> str:
-    middle = median(seconds)
-    spread = f" ±{50 * (max(seconds) - min(seconds)) / middle:.0f}%" if len(seconds) > 1 else " (1 run)"
-    return _shown(middle) + spread
-
-
-def faster(section: str, what: str, ours: list[float], peer: list[float], name: str, target: float) -> Row:
-    """A row that asks how many times as fast as a peer we are."""
-    ratio, noisy = _paired(peer, ours, target)
-    return Row(
-        section,
-        what,
-        _measured(ours),
-        f"{name} {_measured(peer)}",
-        f"{ratio:.2f} times as fast",
-        f">= {target:g}",
-        ratio >= target,
-        noisy,
-    )
-
-
-def within(
-    section: str, what: str, ours: list[float], unit: list[float], name: str, target: float | None
-) -> Row:
-    """A row that asks how many units of work we take."""
-    ratio, noisy = _paired(ours, unit, target)
-    limit = "" if target is None else f"<= {target:g}"
-    met = None if target is None else ratio <= target
-    shown = f"{ratio:.3g} times its time"
-    return Row(section, what, _measured(ours), f"{name} {_measured(unit)}", shown, limit, met, noisy)
-
-
-def _paired(above: list[float], below: list[float], target: float | None) -> tuple[float, str]:
-    """The median ratio, and whether the noise leaves it open on which side of the target it lies.
-
-    Repeats of equal number were interleaved: their ratios are taken pair by pair.
-    """
-    if len(above) != len(below) or len(above) < 3:
-        return median(above) / median(below), ""
-    ratios = [one / other for one, other in zip(above, below, strict=True)]
-    low, middle, high = quantiles(ratios, n=4, method="inclusive")
-    open_question = target is not None and low < target < high
-    return middle, f"quartiles {low:.2f} to {high:.2f}" if open_question else ""
 
 
 # One pass
@@ -304,7 +207,7 @@ def _contest(problem: Problem, settings: Settings) -> Iterator[Row]:
         row = faster("zero", what, ours.seconds, arrived[best].seconds, best, _promised(problem, margin))
         yield replace(row, against=f"best {best}. All: {others}")
     else:
-        yield Row("zero", what, _measured(ours.seconds), f"nobody. All: {others}", "", "", None)
+        yield Row("zero", what, measured(ours.seconds), f"nobody. All: {others}", "", "", None)
     if margin == "0.01":
         yield _against_svc(what, ours, outcomes["LinearSVC"], settings.peer_seconds)
     if margin in ("0.01", "0.001"):
@@ -321,9 +224,7 @@ def _against_svc(what: str, ours: timing.Outcome, svc: timing.Outcome, limit: fl
     if svc.solved:
         return faster("zero", what, ours.seconds, svc.seconds, "LinearSVC", 3.0)
     bound = (svc.median if svc.seconds else limit) / ours.median
-    row = Row(
-        "zero", what, _measured(ours.seconds), f"LinearSVC {_told(svc)}", f"> {bound:.2f}", ">= 3", True
-    )
+    row = Row("zero", what, measured(ours.seconds), f"LinearSVC {_told(svc)}", f"> {bound:.2f}", ">= 3", True)
     return row if bound >= 3.0 else replace(row, noisy="raise --peer-seconds")
 
 
@@ -334,10 +235,10 @@ def _promised(problem: Problem, margin: str) -> float:
 
 def _told(outcome: timing.Outcome) -> str:
     if outcome.solved:
-        return _measured(outcome.seconds)
+        return measured(outcome.seconds)
     if outcome.remark:
         return outcome.remark
-    return f"{outcome.errors} errors left after {_shown(outcome.median)}"
+    return f"{outcome.errors} errors left after {shown(outcome.median)}"
 
 
 # Memory
@@ -423,8 +324,8 @@ def _imports(settings: Settings) -> Iterator[Row]:
         yield Row(
             "start",
             statement,
-            _measured(times[statement]),
-            f"import sklearn {_measured(base)}",
+            measured(times[statement]),
+            f"import sklearn {measured(base)}",
             f"{more:+.3f} s",
             "< 0.6 s more",
             more < 0.6,
@@ -452,15 +353,13 @@ def _limited(what: str, seconds: list[float], limit: float) -> Row:
     return Row(
         "start",
         what,
-        _measured(seconds),
+        measured(seconds),
         f"limit {limit:g} s",
         f"{middle:.3g} s",
         f"< {limit:g} s",
         middle < limit,
     )
 
-
-# The table
 
 SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "pass": one_pass,
@@ -470,64 +369,15 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
 }
 
 
-def table(rows: list[Row], *, markdown: bool) -> str:
-    """The rows with aligned columns, as plain text or Markdown."""
-    lines = [HEADER, *(row.cells() for row in rows)]
-    if markdown:
-        made = ["| " + " | ".join(line) + " |" for line in lines]
-        return "\n".join([made[0], "|" + "---|" * len(HEADER), *made[1:]])
-    # The longest column comes last, so that the others stay aligned on a narrow terminal.
-    order = (0, 1, 2, 4, 5, 6, 3)
-    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADER))]
-    return "\n".join(
-        "  ".join(line[column].ljust(widths[column]) for column in order).rstrip() for line in lines
-    )
-
-
-def notes(settings: Settings) -> list[str]:
-    """What a reader needs to judge the table."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    method = (
-        f"{cores} cores; medians of interleaved repeats, ± half the range; fit only, conversion excluded; "
-        f"compiled before the clock starts; time limit of a peer {settings.peer_seconds:g} s"
-    )
-    a_pass = (
+NOTES = (
+    *(f"{name}: {each}" for name, each in peers.PARAMETERS.items()),
+    (
         "one pass: scikit-learn Perceptron(tol=None, shuffle=False) against Perceptron(order='cyclic'), "
         f"the difference of fits with up to {EXTRA + 1} passes and 1; ratios are medians of pairs; 'unsure' "
         "where the quartiles of the pairs lie on both sides of the target or the time is impossible"
-    )
-    rounds = (
+    ),
+    (
         "a contender that fails or takes over 3 s has one round; an answer counts when every row is "
         "strictly on its side, recomputed from the data"
-    )
-    parameters = [f"{name}: {each}" for name, each in peers.PARAMETERS.items()]
-    return [peers.versions(), method, a_pass, *parameters, rounds, *data.left_out(settings.directory)]
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.foundation", description=__doc__)
-    parser.add_argument("--data", type=Path, metavar="DIR", help="directory with the real sets")
-    parser.add_argument("--quick", action="store_true", help="small sizes, about a minute")
-    parser.add_argument("--only", choices=SECTIONS, help="one section")
-    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
-    parser.add_argument("--peer-seconds", type=float, metavar="N", help="time limit of a peer (60; quick 1)")
-    options = parser.parse_args()
-    limit = options.peer_seconds or (1.0 if options.quick else 60.0)
-    settings = Settings(options.data, options.quick, limit)
-    warnings.simplefilter("ignore")
-    rows: list[Row] = []
-    for name, section in SECTIONS.items():
-        if options.only in (None, name):
-            print(f"measuring: {name}", file=sys.stderr, flush=True)
-            for row in section(settings):
-                print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
-                rows.append(row)
-    print("\n".join(notes(settings)), end="\n\n")
-    print(table(rows, markdown=options.markdown))
-    verdicts = [row.met for row in rows if row.met is not None and not row.noisy]
-    unsure = sum(row.met is not None and bool(row.noisy) for row in rows)
-    print(f"\n{verdicts.count(True)} targets met, {verdicts.count(False)} missed, {unsure} unsure")
-
-
-if __name__ == "__main__":
-    main()
+    ),
+)

@@ -51,6 +51,8 @@ def versions() -> str:
         "numba",
         "highspy",
         "liblinear-official",
+        "snapml",
+        "skglm",
     )
     found = [f"{name} {_version(name)}" for name in names]
     return ", ".join([f"Python {platform.python_version()}", *found])
@@ -83,7 +85,7 @@ def contenders(problem: Problem, limit: float) -> dict[str, Callable[[], Solve]]
     }
     if problem.X.shape[0] < SVC_ROWS:
         entered["SVC"] = lambda: _svc(problem)
-    entered["HiGHS"] = lambda: _highs(problem, limit)
+    entered["HiGHS"] = lambda: highs(problem, limit)
     return entered
 
 
@@ -155,7 +157,7 @@ def _liblinear(problem: Problem) -> Solve:
     return solve
 
 
-def _highs(problem: Problem, limit: float) -> Solve:
+def highs(problem: Problem, limit: float) -> Solve:
     rows = scaled(problem)
     signs = -problem.y.astype(np.float64)[:, None]
     if sparse.issparse(rows):

@@ -37,10 +37,14 @@ def interleave(tasks: Mapping[str, Callable[[], float]], repeats: int) -> dict[s
 
 @dataclass
 class Outcome:
-    """What became of a contender: its times, and the errors left (None: no answer in time)."""
+    """What became of a contender: its times, and the errors left (None: no answer in time).
+
+    ``cpu`` is the time of all its threads, which a busy machine spoils less.
+    """
 
     seconds: list[float] = field(default_factory=list)
-    errors: int | None = None
+    errors: float | None = None
+    cpu: list[float] = field(default_factory=list)
     remark: str = ""
 
     @property
@@ -54,7 +58,7 @@ class Outcome:
 
 def compete(
     contenders: Mapping[str, Callable[[], Callable[[], Any]]],
-    check: Callable[[Any], int],
+    check: Callable[[Any], float],
     limit: float,
     rounds: int = 3,
     patience: float = 3.0,
@@ -71,13 +75,14 @@ def compete(
         for name, prepare in contenders.items():
             outcome = outcomes[name]
             if number == 0 or (outcome.solved and (name == first or outcome.median < patience)):
-                _one_round(outcome, prepare, check, limit)
+                one_round(outcome, prepare, check, limit)
     return outcomes
 
 
-def _one_round(
-    outcome: Outcome, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], int], limit: float
+def one_round(
+    outcome: Outcome, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], float], limit: float
 ) -> None:
+    """Let one contender solve the problem in a process of its own, and add what it took."""
     here, there = multiprocessing.Pipe(duplex=False)
     # A fork sees the data without a copy and the loops compiled; only what it writes is its own.
     process = multiprocessing.get_context("fork").Process(target=_child, args=(there, prepare, check))
@@ -93,8 +98,9 @@ def _one_round(
             message = here.recv()
             if message is None:
                 return
-            seconds, outcome.errors = message
+            seconds, cpu, outcome.errors = message
             outcome.seconds.append(seconds)
+            outcome.cpu.append(cpu)
         outcome.remark = f"no answer in {limit:g} s"
     except EOFError:
         outcome.remark = outcome.remark or "process died"
@@ -103,7 +109,7 @@ def _one_round(
         process.join()
 
 
-def _child(pipe: Any, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], int]) -> None:
+def _child(pipe: Any, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], float]) -> None:
     """Solve once; where that took no time, once more to warm up and some more to measure."""
     warnings.simplefilter("ignore")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -116,12 +122,12 @@ def _child(pipe: Any, prepare: Callable[[], Callable[[], Any]], check: Callable[
     spent, runs = 0.0, 0
     answer = None
     while runs < 1 or (runs < 6 and spent + spent / runs < 0.5):
-        begin = time.perf_counter()
+        begin, worked = time.perf_counter(), time.process_time()
         answer = solve()
-        seconds = time.perf_counter() - begin
+        seconds, cpu = time.perf_counter() - begin, time.process_time() - worked
         spent, runs = spent + seconds, runs + 1
         if runs > 1 or seconds > 0.1:
-            pipe.send((seconds, check(answer)))
+            pipe.send((seconds, cpu, check(answer)))
     pipe.send(None)
 
 
