@@ -12,12 +12,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, geometry
+    from . import datasets, errors, experiments, features, geometry, kernels, plot
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
+    from .degree import SeparatingDegree, smallest_separating_degree
     from .errors import SeparationWarning
+    from .estimators.kernel import KernelPerceptron
     from .estimators.linear import Perceptron
     from .estimators.margin import LinearProgram, MaxMargin, SoftMargin
+    from .onnx import export_onnx
+    from .persist import load, save
+    from .report.page import write_report
     from .result import Result, Status
     from .verdict import Verdict, check_separation, separability
 
@@ -26,6 +31,7 @@ __version__ = "0.1.0"
 # Where each public name lives; imported when first used, so that `import separatrix` is instant.
 _HOMES = {
     "BoundReport": ".bounds",
+    "KernelPerceptron": ".estimators.kernel",
     "LinearProgram": ".estimators.margin",
     "MaxMargin": ".estimators.margin",
     "Perceptron": ".estimators.linear",
@@ -37,18 +43,30 @@ _HOMES = {
     "check_separation": ".verdict",
     "datasets": "",
     "errors": "",
+    "export_onnx": ".onnx",
+    "load": ".persist",
+    "experiments": "",
+    "features": "",
     "geometry": "",
+    "kernels": "",
     "mistake_bounds": ".bounds",
+    "plot": "",
+    "SeparatingDegree": ".degree",
+    "save": ".persist",
     "separability": ".verdict",
+    "smallest_separating_degree": ".degree",
     "verify": ".certificates.check",
+    "write_report": ".report.page",
 }
 
 __all__ = [
     "BoundReport",
+    "KernelPerceptron",
     "LinearProgram",
     "MaxMargin",
     "Perceptron",
     "Result",
+    "SeparatingDegree",
     "SeparationWarning",
     "SoftMargin",
     "Status",
@@ -56,10 +74,19 @@ __all__ = [
     "check_separation",
     "datasets",
     "errors",
+    "experiments",
+    "export_onnx",
+    "features",
     "geometry",
+    "kernels",
+    "load",
     "mistake_bounds",
+    "plot",
+    "save",
     "separability",
+    "smallest_separating_degree",
     "verify",
+    "write_report",
 ]
 
 
