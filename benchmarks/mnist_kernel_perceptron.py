@@ -199,7 +199,7 @@ that were ever mistaken. `make bench-kernels` has the times.
 Pixels lie between 0 and 1 and are divided by the *scale*, one of {scales}: fixed before any of the trials
 below. For each degree and each scale of it, {TRIAL_PASSES} passes over the first {LEARNT:,} training images
 learnt averaged weights, whose errors on the last {HELD_OUT:,} training images are counted here; the scale
-with the fewest was taken, of equal ones the smallest. The test set has no part in it.
+with the fewest was taken, of equal ones the smallest. The test set has no part in that choice.
 
 | degree | {" | ".join(f"{scale:g}" for scale in SCALES)} |
 |---|{"---|" * len(SCALES)}
