@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import copy
 import json
+import operator
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ from scipy import sparse
 
 from separatrix.certificates.check import Check, verify
 from separatrix.certificates.claims import Certificate
-from separatrix.errors import CertificateError, SeparatrixError
+from separatrix.errors import CertificateError, InputError, SeparatrixError
 from separatrix.verdict import separability
 from tests import naive
 from tests.test_separability import small_problem
@@ -140,6 +142,49 @@ def test_the_first_wrong_row_or_column_is_named():
     check = verify(fields, X, crossed)
     assert not check.holds
     assert "not zero in" in check.reason
+
+
+def first_wrong_by_fractions(X, y, weights, lift):
+    """The first signed row whose score is not positive, and its sign, in rational numbers."""
+    for row, (x, label) in enumerate(zip(X, y, strict=True)):
+        lifted = [*map(Fraction, x.tolist()), Fraction(1)] if lift else list(map(Fraction, x.tolist()))
+        score = (1 if label else -1) * sum(map(operator.mul, lifted, map(Fraction, weights)), Fraction(0))
+        if score <= 0:
+            return f"Row {row} is {'on the wrong side' if score else 'on the plane'}."
+    return ""
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([-1060, -600, -540, -300, 0, 300, 520, 900]),
+    st.booleans(),
+    st.booleans(),
+)
+def test_rounding_never_passes_for_a_proof_at_any_scale(seed, scale, lift, dense):
+    rng = np.random.default_rng(seed)
+    weights = rng.integers(-3, 4, 4 + lift).astype(float)
+    X = np.ldexp(rng.standard_normal((60, 4)).round(rng.integers(1, 20)), scale)
+    y = np.r_[0, 1, (X[2:] @ weights[:4] + (weights[4] if lift else 0) > 0).astype(int)]
+    # Scores as close to zero as floats can bring them, on either side.
+    X[:, 3] -= (rng.random(60) < 0.3) * (X @ weights[:4]) / (weights[3] or 1.0)
+    claim = Certificate("separable", "binary", ("0", "1"), (), lift, (), 60, 4, "0" * 64, (tuple(weights),))
+    check = verify(claim, X if dense else sparse.csr_array(X), y, same_data=False)
+    truth = first_wrong_by_fractions(X, y, weights, lift)
+    assert check.holds == (not truth)
+    assert check.holds or check.reason == truth
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("storage", [np.asarray, np.asfortranarray, np.float32, sparse.csr_array])
+def test_numbers_that_are_not_finite_are_named_whatever_their_weight(bad, storage):
+    X, y = np.array([[1.0, 0.0], [2.0, 1.0], [-1.0, 0.0], [-2.0, 1.0]]), [1, 1, 0, 0]
+    fields = separability(X, y).certificate.to_dict()
+    fields["weights"] = [["0x1.0p+0", "0x0.0p+0", "0x0.0p+0"]]
+    X[2, 1] = bad
+    for same_data in (True, False):
+        with pytest.raises(InputError, match=r"row 2, column 1"):
+            verify(fields, storage(X), y, same_data=same_data)
 
 
 def test_type_and_storage_are_part_of_the_data():

@@ -364,10 +364,20 @@ class Data:
     names: tuple[str, ...] | None
 
 
-def read_data(X: Any, y: Any) -> Data:
-    """See any table of numbers and its labels as data; nothing is rounded, what cannot be used is refused."""
+def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
+    """See any table of numbers and its labels as data; nothing is rounded, what cannot be used is refused.
+
+    Without ``look`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
+    """
     names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
-    matrix = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
+    matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if look or values.dtype.itemsize > 8:
+        refuse_not_finite(matrix)
+    usual = _usual_type(values)
+    if usual is not values:
+        csr = sparse.issparse(matrix)
+        matrix = sparse.csr_array((usual, matrix.indices, matrix.indptr), matrix.shape) if csr else usual
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
@@ -426,8 +436,7 @@ def _read_dense(X: Any) -> NDArray[Any]:
             f"X must have two dimensions, rows and columns. Got an array of shape {matrix.shape} instead. "
             "For one column use X.reshape(-1, 1)."
         )
-    _refuse_not_finite(matrix, lambda at: (at // matrix.shape[1], at % matrix.shape[1]))
-    return _usual_type(matrix)
+    return matrix
 
 
 def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -449,15 +458,7 @@ def _read_sparse(X: Any) -> Any:
         matrix.sum_duplicates()
     if matrix.dtype.kind not in "biuf":
         raise InputTypeError(f"X has entries of type {matrix.dtype}; real numbers are needed.")
-
-    def place(at: int) -> tuple[int, int]:
-        return int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
-
-    _refuse_not_finite(matrix.data, place)
-    usual = _usual_type(matrix.data)
-    if usual is matrix.data:
-        return matrix
-    return sparse.csr_array((usual, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return matrix
 
 
 def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
@@ -481,7 +482,9 @@ def _total(values: NDArray[Any]) -> Any:
         return values.sum()
 
 
-def _refuse_not_finite(values: NDArray[Any], place: Callable[[int], tuple[int, int]]) -> None:
+def refuse_not_finite(matrix: Any) -> None:
+    """Name the first NaN or infinity, if there is one."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
     if values.dtype.kind != "f" or not values.size:
         return
     with np.errstate(all="ignore"):
@@ -491,10 +494,15 @@ def _refuse_not_finite(values: NDArray[Any], place: Callable[[int], tuple[int, i
     if np.isfinite(total):
         return
     bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        row, column = place(int(bad[0]))
-        kind = "NaN" if np.isnan(values.ravel()[bad[0]]) else "infinity"
-        raise InputError(
-            f"Input X contains {kind}: row {row}, column {column}. Every value must be finite; "
-            "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
-        )
+    if not bad.size:
+        return
+    at = int(bad[0])
+    if sparse.issparse(matrix):
+        row, column = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+    else:
+        row, column = divmod(at, matrix.shape[1])
+    kind = "NaN" if np.isnan(values.ravel()[at]) else "infinity"
+    raise InputError(
+        f"Input X contains {kind}: row {row}, column {column}. Every value must be finite; "
+        "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
+    )
