@@ -267,16 +267,16 @@ def _measured_output(rows: Any, i: Any, w: Any) -> Any:
 
     def sparse(rows: Any, i: Any, w: Any) -> Any:
         data, indices = rows.data, rows.indices
-        total, square, last, ascending = 0.0, 0.0, -1, True
+        total, square, last, gaps = 0.0, 0.0, -1, 0
         for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
             value, column = np.float64(data[p]), indices[p]
             total += value * w[np.uint64(column)]
             square += value * value
-            ascending &= column > last
+            gaps |= column - last - 1  # negative once a column does not ascend
             last = column
         if rows.lift:
             total += w[w.shape[0] - 1]
-        return total, square + rows.lift if ascending else -1.0
+        return total, square + rows.lift if gaps >= 0 else -1.0
 
     return dense if is_dense(rows) else sparse
 
