@@ -125,13 +125,80 @@ def test_mistakes_stay_within_the_bound(removal, noise, factor):
         assert bound.at(11.0, loss) == np.inf
 
 
+@st.composite
+def streams_with_a_comparison(draw):
+    """Rows for a Gaussian kernel, noisy labels that may turn over, and a u of its feature space."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    X = rng.standard_normal((draw(st.integers(150, 600)), 3))
+    kernel = Gaussian(draw(st.sampled_from([0.1, 1.0])))
+    centres = rng.standard_normal((5, 3))
+    shares = rng.standard_normal(5)
+    outputs = kernel(X, centres) @ shares
+    signs = np.where(outputs > 0, 1, -1)
+    signs[rng.random(len(X)) < draw(st.sampled_from([0.0, 0.1, 0.5]))] *= -1
+    if draw(st.booleans()):  # the other half of the rows wants the opposite
+        signs[len(X) // 2 :] *= -1
+    signs[:2] = 1, -1
+    norm = np.sqrt(shares @ kernel(centres, centres) @ shares)
+    return kernel, X, signs, outputs / norm
+
+
+@every_removal
+@settings(max_examples=25)
+@given(case=streams_with_a_comparison(), size=st.sampled_from([83, 90, 120]), share=st.floats(0.01, 1.0))
+def test_no_run_makes_more_mistakes_than_its_bounds_allow(removal, case, size, share):
+    kernel, X, signs, unit_outputs = case
+    runs = [
+        sx.KernelPerceptron(
+            kernel, fit_intercept=False, budget=size, removal=removal, max_passes=2, random_state=seed
+        ).fit(X, signs)
+        for seed in range(5 if removal == "random" else 1)
+    ]
+    bound = runs[0].budget_bound_
+    assert bound.radius == pytest.approx(1.0)
+    longest = 0.25 * np.sqrt((size + 1) / np.log(size + 1))
+    norm = share * longest
+    losses = np.maximum(0.0, 1.0 - norm * signs * unit_outputs)
+    loss = np.mean([model.mistake_counts_ @ losses for model in runs])
+    made = np.mean([model.mistakes_ for model in runs])
+    assert made <= bound.at(norm, loss)
+    if removal == "forgetron":
+        assert bound.published.largest_norm == pytest.approx(longest)
+        assert made <= bound.published.at(norm, loss) < np.inf
+        assert bound.published.at(1.001 * longest, loss) == np.inf
+    else:
+        assert bound.published is None
+
+
+def test_the_forgetrons_published_bound_asks_for_a_budget_of_83():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((300, 3)), rng.integers(0, 2, 300)
+    small, enough = (sx.KernelPerceptron("rbf", budget=size, max_passes=1).fit(X, y) for size in (82, 83))
+    assert small.budget_bound_.published.at(0.1, 0.0) == np.inf
+    assert "no bound here: the budget is 82" in small.budget_bound_.summary()
+    assert enough.budget_bound_.published.at(0.1, 0.0) < np.inf
+    assert "all of it holds here" in enough.budget_bound_.summary()
+
+
+def test_rows_of_one_length_up_to_rounding_keep_the_forgetrons_bounds():
+    X, y, _ = stream(600, 5, 0.5, seed=1)
+    X = X[np.argsort((X**2).sum(axis=1), kind="stable")]
+    model = sx.KernelPerceptron(Linear(), budget=83, fit_intercept=False, max_passes=1).fit(X, y)
+    lengths = (X**2).sum(axis=1)[np.flatnonzero(model.mistake_counts_)]
+    assert lengths[-1] > lengths[83]  # the last digits do differ
+    assert not model.budget_bound_.published.missing
+    assert model.budget_bound_.at(1.0, 0.0) < np.inf
+
+
 def test_the_forgetrons_bound_is_withdrawn_when_its_radius_was_not_known():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 3)), rng.integers(0, 2, 400)
     X *= np.linspace(0.1, 10, 400)[:, None]
     bound = sx.KernelPerceptron(Linear(), budget=5, max_passes=1).fit(X, y).budget_bound_
     assert bound.at(1.0, 0.0) == np.inf
+    assert bound.published.at(0.1, 0.0) == np.inf
     assert "longer row" in bound.note
+    assert "longer row" in bound.summary()
 
 
 @every_removal

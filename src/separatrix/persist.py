@@ -39,6 +39,7 @@ KERNELS = (
 TRUSTED = (
     "separatrix.algorithms.budget.Budget",
     "separatrix.algorithms.budget.BudgetBound",
+    "separatrix.algorithms.budget.PublishedBound",
     "separatrix.algorithms.budget.Slots",
     "separatrix.algorithms.kernel_margin.KernelOptimum",
     "separatrix.algorithms.kernel_perceptron.Expansion",

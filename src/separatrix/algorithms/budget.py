@@ -27,24 +27,94 @@ BLOCK = 128  # rows scored at a time
 SHARE = 15.0 / 32.0  # of the mistakes, that a Forgetron's removals may cost
 NARROW = 1024  # sparse rows with no more columns are made dense, a block at a time: mistakes cost a tenth
 DEPENDENT = 1e-10  # a residual below this share of a row's own square is rounding error
+HEADROOM = (
+    1.0 + 1e-9
+)  # R is taken this much larger: rows that were made equally long differ in the last digits
+FORGETRON = "Dekel, Shalev-Shwartz and Singer (2008), SIAM Journal on Computing 37, 1342-1372"
+LEAST_BUDGET = 83  # rows of budget that the Forgetron's published bound needs
 # For each way of removal: the bound that BudgetBound's notes prove, whose algorithm it is, what it supposes.
 BOUNDS = {
     "forgetron": (
         "M <= (1 + S) R^2 |u|^2 + 2 L + Q, with Q the cost of the removals and S of the shrinking",
-        "Dekel, Shalev-Shwartz and Singer (2008), SIAM Journal on Computing 37, 1342-1372",
-        "proved in the notes of BudgetBound, not quoted from the paper; Q and S are those of this run",
+        FORGETRON,
+        "Q and S are those of this run",
     ),
     "random": (
         "E[M] <= (L + B R |u|) / (1 - R |u| / sqrt(B))",
         "Cavallanti, Cesa-Bianchi and Gentile (2007), Machine Learning 69, 143-167",
-        "proved in the notes of BudgetBound, not quoted from the paper; in expectation over the removals",
+        "in expectation over the removals; the constants of the paper's own bound are not quoted",
     ),
     "projection": (
         "sqrt(M) <= (R |u| + sqrt(R^2 |u|^2 + 4 (L + |u| D))) / 2, with D the sum of the residuals",
         "Orabona, Keshet and Caputo (2009), Journal of Machine Learning Research 10, 2643-2666",
-        "proved in the notes of BudgetBound, not quoted from the paper; D is that of this run",
+        "D is that of this run; the paper's own bound is for a largest residual, not for a budget",
     ),
 }
+
+
+@dataclass(frozen=True)
+class PublishedBound:
+    """The mistake bound that a paper proves for an algorithm, where this run is that algorithm.
+
+    Attributes
+    ----------
+    algorithm, formula, reference : str
+    conditions : str
+        What the theorem supposes.
+    radius : float
+        R: the theorem is for rows of length one, here all are divided by R.
+    largest_norm : float
+        The bound speaks of u no longer than this.
+    missing : str
+        The condition that this run does not meet; empty where all are met.
+
+    Notes
+    -----
+    The self-tuned Forgetron shrinks by the largest phi <= 1 that keeps ``Q <= 15/32 M``, where a removal at
+    weight s after the shrinking (of an example z, from w) adds ``s^2 + 2 s - 2 s <w, z>`` to Q. With rows no
+    longer than one, ``U = 1/4 sqrt((B + 1) / log(B + 1))`` and ``B >= 83``, it makes at most ``2 |u|^2 + 4
+    L`` mistakes, for every u with ``|u| <= U``.
+
+    Proof: by the notes of `BudgetBound`, ``M <= |u|^2 + C + 2 L + Q``, where C is what the shrinking costs.
+    It costs nothing where ``|w| >= U`` after it, and else at most ``|u|^2 (1 - phi) / (1 + phi) <= |u|^2
+    log(1 / phi) / 2``. Once ``s <= 1 / sqrt(B + 1)`` and ``|w| <= U``, a removal costs at most ``1 / (B + 1)
+    + 2 / sqrt(B + 1) + 1 / (2 sqrt(log(B + 1))) <= 15/32``, so no more shrinking is asked for. So where
+    shrinking costs anything, ``s >= 1 / sqrt(B + 1)``: the last B + 1 factors, whose product s is, have ``sum
+    log(1 / phi) <= log(B + 1) / 2``. Disjoint stretches of B + 1 mistakes, ``M / (B + 1)`` at most, cover all
+    such places: ``C <= U^2 M log(B + 1) / (4 (B + 1)) = M / 64``. With ``Q <= 15/32 M`` this leaves
+    ``M / 2 <= |u|^2 + 2 L``.
+    """
+
+    algorithm: str
+    formula: str
+    reference: str
+    conditions: str
+    radius: float
+    largest_norm: float
+    missing: str
+
+    def at(self, norm: float, loss: float) -> float:
+        """The mistakes allowed by a u of this norm and loss; infinite where the bound says nothing."""
+        if self.missing or not norm <= self.largest_norm:
+            return np.inf
+        return 2.0 * (self.radius * norm) ** 2 + 4.0 * loss
+
+
+def forgetron_bound(budget: int, radius: float, grown: bool) -> PublishedBound:
+    """The published bound of the self-tuned Forgetron, and whether a run meets its conditions."""
+    missing = f"the budget is {budget}" if budget < LEAST_BUDGET else ""
+    if grown:
+        missing = "a longer row came after the first removal"
+    longest = 0.25 * float(np.sqrt((budget + 1) / np.log(budget + 1)))
+    return PublishedBound(
+        algorithm="self-tuned Forgetron",
+        formula="M <= 2 R^2 |u|^2 + 4 L",
+        reference=FORGETRON,
+        conditions=f"B >= {LEAST_BUDGET}; R |u| <= 1/4 sqrt((B + 1) / log(B + 1)); no row longer than R",
+        radius=radius,
+        largest_norm=longest / max(radius, 1e-300),
+        missing=missing,
+    )
 
 
 @dataclass(frozen=True)
@@ -61,7 +131,7 @@ class BudgetBound:
     formula : str
         What is proved in the notes below.
     reference : str
-        Where the algorithm was published, with a mistake bound of its own that is not quoted here.
+        Where the way of removal was published.
     mistakes : int
         M of the run.
     radius : float
@@ -73,11 +143,13 @@ class BudgetBound:
     budget : int
     terms : tuple of float
         The sums that the formula takes from the run.
+    published : PublishedBound or None
+        The paper's own bound, where this is the paper's algorithm and its bound is certain: the Forgetron's.
 
     Notes
     -----
     All three follow from ``|w|`` and ``<w, u>``, where a mistake adds z with ``|z| <= R`` and ``<w, z> <=
-    0``. They are of the kind that the papers prove, but nothing here rests on the constants of a paper.
+    0``. They are of the kind that the papers prove, but do not rest on the constants of a paper.
 
     *Projection* (Orabona, Keshet and Caputo project where the residual is small, here where the budget is
     used up). ``|w|^2`` grows by at most R^2, since w lies in the span; ``<w, u>`` grows by ``<z, u>`` less at
@@ -107,6 +179,7 @@ class BudgetBound:
     note: str
     budget: int
     terms: tuple[float, ...]
+    published: PublishedBound | None = None
 
     def at(self, norm: float, loss: float) -> float:
         """The mistakes allowed by a u of this norm and loss; infinite where the bound says nothing."""
@@ -122,6 +195,25 @@ class BudgetBound:
             return float(root**2)
         cost, shrinking = self.terms
         return cost + (1.0 + shrinking) * size**2 + 2.0 * loss
+
+    def summary(self) -> str:
+        """The bounds in words."""
+        reach = f"for every u with |u| <= {self.largest_norm:.6g}; " if self.largest_norm > 0.0 else ""
+        lines = [
+            f"{self.mistakes:,} mistakes, budget {self.budget:,} ({self.removal}), R = {self.radius:.6g}",
+            f"proved of this run: {self.formula}",
+            f"  {reach}{self.note}",
+        ]
+        known = self.published
+        if known is None:
+            lines.append(f"way of removal: {self.reference}")
+        else:
+            lines += [
+                f"published for the {known.algorithm}: {known.formula}, if {known.conditions}",
+                f"  {f'no bound here: {known.missing}' if known.missing else 'all of it holds here'}",
+                f"  {known.reference}",
+            ]
+        return "\n".join(lines)
 
 
 class Slots:
@@ -216,7 +308,8 @@ class Budget:
     def learn(self, anchor: Any, row: int, kernel_row: Floats, square: float, update: Update) -> int | None:
         """Correct a mistake; return the slot that was filled, if one was."""
         self.made += 1
-        self.largest = max(self.largest, update.amount * np.sqrt(square * self._doubled))
+        length = update.amount * float(np.sqrt(square * self._doubled))
+        self.largest = HEADROOM * length if length > self.largest else self.largest
         if self.removal == "projection":
             slot = self._project(kernel_row, square, update)
         elif self.size < self.capacity:
@@ -307,12 +400,14 @@ class Budget:
         formula, reference, note = BOUNDS[self.removal]
         radius, largest_norm = self.largest, np.inf
         terms: tuple[float, ...] = (self.residuals,)
+        published = None
         if self.removal == "random":  # which rows are mistaken is chance, so R must not depend on it
             radius = self.possible
             largest_norm, terms = float(np.sqrt(self.capacity)) / max(radius, 1e-300), ()
         if self.removal == "forgetron":
-            terms = (self.cost, self.shrinking)
-            if self.largest > self.first_largest:
+            terms, grown = (self.cost, self.shrinking), self.largest > self.first_largest
+            published = forgetron_bound(self.capacity, radius, grown)
+            if grown:
                 largest_norm, note = -np.inf, "no bound: a longer row came after the first removal"
         return BudgetBound(
             removal=self.removal,
@@ -324,6 +419,7 @@ class Budget:
             note=note,
             budget=self.capacity,
             terms=terms,
+            published=published,
         )
 
 

@@ -112,7 +112,8 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     result_ : KernelResult
         Status, counts, margin bracket, radius and history.
     budget_bound_ : BudgetBound or None
-        A mistake bound of the way of removal, proved in its notes, with what this run put into it.
+        Mistake bounds of the way of removal: one that this run's own sums give, and the published one where
+        it applies; ``budget_bound_.summary()`` says both.
     n_features_in_ : int
     feature_names_in_ : ndarray
         Where X had column names that are all text.
