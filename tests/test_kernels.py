@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.decomposition import KernelPCA
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.svm import SVC
 
@@ -210,14 +212,21 @@ def test_names_stand_for_kernels(name, kernel):
     assert as_kernel(name) == kernel == as_kernel(kernel)
 
 
-def test_scikit_learn_takes_kernels_as_metrics_and_for_support_vector_machines():
-    X, Y = two_matrices(0)
-    kernel = Polynomial(2) + Gaussian(0.5)
-    assert np.allclose(pairwise_kernels(X, Y, metric=kernel), kernel(X, Y))
-    labels = np.arange(7) % 2
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", [Gaussian(0.3) + 2 * Linear(), Polynomial(2), Custom(dot)], ids=str)
+def test_scikit_learn_takes_kernels_as_metrics_and_for_its_estimators(kernel, form):
+    rng = np.random.default_rng(0)
+    X, Y = form(rng.standard_normal((30, 4))), form(rng.standard_normal((7, 4)))
+    labels = np.arange(30) % 2
+    K, cross = kernel.block(X, X), kernel.block(Y, X)
+    assert np.allclose(pairwise_kernels(X, metric=kernel), K)
+    assert np.allclose(pairwise_kernels(Y, X, metric=kernel), cross)
     ours = SVC(kernel=kernel).fit(X, labels).decision_function(Y)
-    theirs = SVC(kernel="precomputed").fit(kernel(X), labels).decision_function(kernel(Y, X))
-    assert np.allclose(ours, theirs)
+    assert np.allclose(ours, SVC(kernel="precomputed").fit(K, labels).decision_function(cross), atol=1e-5)
+    ridge = KernelRidge(kernel=kernel).fit(X, labels).predict(Y)
+    assert np.allclose(ridge, KernelRidge(kernel="precomputed").fit(K, labels).predict(cross))
+    ours, theirs = (KernelPCA(n_components=3, kernel=each) for each in (kernel, "precomputed"))
+    assert np.allclose(np.abs(ours.fit(X).transform(Y)), np.abs(theirs.fit(K).transform(cross)), atol=1e-6)
 
 
 def test_blocks_write_where_they_are_told():

@@ -27,15 +27,21 @@ class Kernel:
 
     Kernels are immutable and can be compared, hashed, printed as their formula, added, multiplied,
     scaled by a number and warped by a function. They are called with one or two matrices for the Gram
-    matrix, as scikit-learn's estimators do, or with two vectors for one value, as its ``metric`` callables.
+    matrix, as scikit-learn's `SVC` does, or with two rows for one value, as its ``metric`` callables
+    (`pairwise_kernels`, `KernelPCA`, `KernelRidge`: one call a pair, where ``k(X, Y)`` is one product).
     """
 
     n_terms = 0
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
-        """K of every row of X with every row of Y (of X, if Y is None); a number for two vectors."""
-        if Y is not None and np.ndim(X) == 1 and np.ndim(Y) == 1:
-            return float(self.block(np.atleast_2d(X), np.atleast_2d(Y))[0, 0])
+        """K of every row of X with every row of Y (of X, if Y is None); a number for two vectors.
+
+        Two sparse matrices of one row each are two vectors: scikit-learn passes sparse rows so. `block` gives
+        a matrix for any two.
+        """
+        x, y = _one_row(X), _one_row(Y)
+        if x is not None and y is not None:
+            return float(self.block(x, y)[0, 0])
         X = as_matrix(X)
         return self.block(X, X if Y is None else Y)
 
@@ -242,6 +248,13 @@ class Kernel:
                 "first, for example with sklearn.preprocessing.MaxAbsScaler."
             )
         return values
+
+
+def _one_row(X: Any) -> Any:
+    """A vector, or a sparse matrix of one row, as a matrix; None for anything else."""
+    if sparse.issparse(X):
+        return X.reshape(1, -1) if X.ndim == 1 or X.shape[0] == 1 else None
+    return np.atleast_2d(X) if np.ndim(X) == 1 else None
 
 
 def as_matrix(X: Any) -> Any:

@@ -32,7 +32,8 @@ class Custom(Kernel):
         """The function's own values, checked for shape and for numbers that are not finite."""
         X, Y = as_matrix(X), as_matrix(Y)
         same_width(X, Y)
-        values = np.asarray(self.function(X, Y))
+        found = self.function(X, Y)
+        values = found.toarray() if sparse.issparse(found) else np.asarray(found)
         shape = (X.shape[0], Y.shape[0])
         if values.shape != shape:
             raise InputError(
