@@ -7,6 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 __all__ = [
     "CertificateError",
     "ConvergenceWarning",
+    "IllegalKernelError",
     "InputError",
     "InputTypeError",
     "LabelError",
@@ -29,6 +30,10 @@ class InputError(SeparatrixError, ValueError):
 
 class InputTypeError(SeparatrixError, TypeError):
     """The input is of a kind that cannot hold numbers."""
+
+
+class IllegalKernelError(InputError):
+    """The kernel is not an inner product of these rows: there is no feature space to separate them in."""
 
 
 class LabelError(InputError):

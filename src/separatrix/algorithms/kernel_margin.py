@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..errors import InputError
+from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
 from ..progress import Progress
 from ..result import Floats, Ints
@@ -98,6 +98,11 @@ class KernelRows:
     lift: bool
     free: bool
 
+    def gram(self, among: Ints) -> Floats:
+        """The Gram matrix of some rows, symmetric to the last bit."""
+        values = self.kernel.block(self.X[among], self.kernel.anchors(self.X, among))
+        return np.asarray((values + values.T) / 2.0)
+
     def outputs(self, among: Ints, support: Ints, coefficients: Floats, intercept: Floats) -> Floats:
         """The score of each class (of the positive one, with two classes) for some rows: one row each."""
         return expansion(
@@ -161,7 +166,7 @@ class _Search:
         diagonal = rows.kernel.diagonal(rows.X)[rows.order]
         if diagonal.min() < 0.0:
             row = int(rows.order[diagonal.argmin()])
-            raise InputError(
+            raise IllegalKernelError(
                 f"The kernel {rows.kernel} is not legal: K(x, x) is {diagonal.min():.6g} for row {row}, and "
                 "the square of a length cannot be negative. See sx.kernels.check_legal."
             )
@@ -254,8 +259,7 @@ class _Search:
         if size:
             gram[size:, :size] = kernel.block(X[fresh], kernel.anchors(X, self.members))
             gram[:size, size:] = gram[size:, :size].T
-        corner = kernel.block(X[fresh], kernel.anchors(X, fresh))
-        gram[size:, size:] = (corner + corner.T) / 2.0
+        gram[size:, size:] = self.rows.gram(fresh)
         self.gram, self.members = gram, np.concatenate([self.members, fresh])
 
     def drop(self, found: HardOptimum) -> None:
@@ -418,32 +422,65 @@ def coordinates(gram: Floats, kernel: Kernel) -> tuple[Floats, Ints]:
     rest = gram[np.ix_(pivots[rank:] - 1, pivots[rank:] - 1)]
     missing = np.abs(rest - rows[pivots[rank:] - 1] @ rows[pivots[rank:] - 1].T).max(initial=0.0)
     if max(missing, -float(lost.min(initial=0.0))) > 1e-8 * max(scale, np.finfo(float).tiny) * size:
-        raise InputError(
+        raise IllegalKernelError(
             f"The kernel {kernel} is not legal: its Gram matrix on {size} of these rows is not positive "
             "semidefinite. See sx.kernels.check_legal(kernel, X) for a vector that proves it."
         )
     return rows, np.asarray(pivots[:rank] - 1, dtype=np.int64)
 
 
-def soft_in_span(rows: KernelRows) -> tuple[Ints, Floats, Floats]:
+def soft_in_span(rows: KernelRows, *, positive_part: bool = False) -> tuple[Ints, Floats, Floats]:
     """The soft margin with C = 1 among the weights that some rows span: support, coefficients, intercept.
 
-    With up to ``LARGEST_SPAN`` rows the span is that of all of them, and nothing is lost.
+    With up to ``LARGEST_SPAN`` rows the span is that of all of them, and nothing is lost. ``positive_part``
+    sets negative eigenvalues of their Gram matrix to zero, for kernels that are not legal.
     """
-    search = _Search(rows, 1.0, 1)
-    order = rows.order
-    if order.size > LARGEST_SPAN:
-        order = np.sort(np.random.default_rng(0).permutation(order)[:LARGEST_SPAN])
-    search.add(order)
-    factor, spanning = coordinates(search.gram, rows.kernel)
-    support, triangle = search.members[spanning], factor[spanning]
-    embedded = np.empty((rows.order.size, spanning.size))
-    anchors, step = rows.kernel.anchors(rows.X, support), max(1, SCAN // max(1, spanning.size))
-    for start in range(0, rows.order.size, step):
-        part = rows.kernel.block(rows.X[rows.order[start : start + step]], anchors)
-        embedded[start : start + step] = linalg.solve_triangular(triangle, part.T, lower=True).T
+    members = rows.order
+    if members.size > LARGEST_SPAN:
+        members = np.sort(np.random.default_rng(0).permutation(members)[:LARGEST_SPAN])
+    embed = _positive_embedding if positive_part else _embedding
+    spanning, transform = embed(rows.gram(members), rows.kernel)
+    support = members[spanning]
+    embedded = expansion(
+        rows.kernel, rows.X, rows.order, rows.kernel.anchors(rows.X, support), transform.T, np.zeros(1)
+    )
     inner = as_rows(embedded, rows.labels[rows.order], n_classes=rows.n_classes, lift=rows.lift)
     found = solve_soft_margin(inner, np.ones(inner.n_rows), free_intercept=rows.free)
     weights = np.atleast_2d(found.weights)
     inside, intercept = (weights[:, :-1], weights[:, -1]) if rows.lift else (weights, np.zeros(len(weights)))
-    return support, linalg.solve_triangular(triangle, inside.T, lower=True, trans="T").T, intercept
+    return support, inside @ transform.T, intercept
+
+
+def _embedding(gram: Floats, kernel: Kernel) -> tuple[Ints, Floats]:
+    """Rows that span the others, and T: ``K(x, those rows) @ T`` has the inner products of the kernel."""
+    factor, spanning = coordinates(gram, kernel)
+    triangle = factor[spanning]
+    return spanning, linalg.solve_triangular(triangle, np.eye(spanning.size), lower=True, trans="T")
+
+
+def _positive_embedding(gram: Floats, kernel: Kernel) -> tuple[Ints, Floats]:
+    """As `_embedding`, of all rows, for the nearest matrix that is an inner product's (Higham 1988)."""
+    values, vectors = linalg.eigh(gram)
+    kept = values > gram.shape[0] * EPS * np.abs(values).max(initial=0.0)
+    transform = vectors[:, kept] / np.sqrt(values[kept]) if kept.any() else np.zeros((gram.shape[0], 1))
+    return np.arange(gram.shape[0]), transform
+
+
+def no_optimum(rows: KernelRows) -> KernelOptimum:
+    """What is known of the margin where the kernel is not legal: nothing."""
+    nothing, blocks = np.zeros(0, dtype=np.int64), 1 if rows.n_classes == 2 else rows.n_classes
+    empty = np.zeros((blocks, 0))
+    return KernelOptimum(
+        Outcome.ILLEGAL,
+        empty,
+        np.zeros(blocks),
+        nothing,
+        -np.inf,
+        np.inf,
+        0.0,
+        np.zeros(0),
+        nothing,
+        nothing,
+        0,
+        0,
+    )

@@ -19,6 +19,7 @@ class Outcome(Explained):
     STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
     STEP_LIMIT = "The step limit came first; raise max_iter, or ask for a wider gap."
     NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
+    ILLEGAL = "The kernel is not an inner product of these rows: there is no margin to speak of."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
 
 

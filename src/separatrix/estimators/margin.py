@@ -14,6 +14,7 @@ from ..algorithms.kernel_margin import (
     KernelOptimum,
     KernelRows,
     expansion,
+    no_optimum,
     soft_in_span,
     solve_kernel_margin,
 )
@@ -22,7 +23,7 @@ from ..algorithms.max_margin import WIDE, solve_max_margin
 from ..algorithms.optimum import HardOptimum, Outcome, signed_coefficients
 from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
 from ..certificates.signed import conflicting_rows
-from ..errors import ConvergenceWarning, InputError, NotSeparable, NumericOverflowError
+from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable, NumericOverflowError
 from ..kernels import Precomputed, as_kernel, check_gram
 from ..result import Floats, Ints
 from ..rows.memory import Rows, as_rows
@@ -110,7 +111,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         The most Newton steps.
     inseparable : {"raise", "warn"}, default="raise"
         What to do where the classes cannot be separated. "warn" fits the soft margin with C = 1
-        instead.
+        instead; for a matrix that is no inner product's (negative eigenvalues), that of its positive part.
 
     Attributes
     ----------
@@ -278,11 +279,19 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             matrix = check_gram(matrix)
         labels, free = rows.storage.labels, self.intercept == "free"
         mapped = KernelRows(kernel, matrix, labels, rows.n_classes, rows.order, rows.lifted, free)
-        found = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
-        support, coefficients, intercept = found.rows, found.coefficients, found.intercept
-        if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
-            _refuse(self, _exact_verdict(self, *given, kernel=kernel), _no_margin(found.margin_upper))
-            support, coefficients, intercept = soft_in_span(mapped)
+        try:
+            found = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
+            support, coefficients, intercept = found.rows, found.coefficients, found.intercept
+            if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+                _refuse(self, _exact_verdict(self, *given, kernel=kernel), _no_margin(found.margin_upper))
+                support, coefficients, intercept = soft_in_span(mapped)
+        except IllegalKernelError as problem:
+            if self.inseparable == "raise":
+                raise
+            message = f"{problem} The soft margin with C=1 of the matrix's positive part is used here."
+            warnings.warn(message, ConvergenceWarning, stacklevel=3)
+            found = no_optimum(mapped)
+            support, coefficients, intercept = soft_in_span(mapped, positive_part=True)
         self.classes_ = classes
         if free and len(intercept) > 1:
             intercept = intercept - intercept.mean()  # a common shift of all classes changes no score
