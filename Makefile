@@ -25,7 +25,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow lint format bench bench-files bench-kernels bench-known bench-mnist \
+.PHONY: help setup test test-slow lint format bench bench-files bench-known bench-mnist \
 	bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -61,9 +61,6 @@ bench: setup ## measure everything in one table; options in BENCH_ARGS
 
 bench-known: setup ## verdicts on real sets with a known answer; options in BENCH_ARGS
 	$(RUN) -m benchmarks.known_answers $(BENCH_ARGS)
-
-bench-kernels: setup ## measure the kernel perceptron and its budgets; options in BENCH_ARGS
-	$(RUN) -m benchmarks.kernels $(BENCH_ARGS)
 
 bench-mnist-kernel: setup ## Freund and Schapire's table; needs BENCH_ARGS="--data DIR"
 	$(RUN) -m benchmarks.mnist_kernel_perceptron $(BENCH_ARGS)

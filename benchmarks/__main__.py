@@ -12,10 +12,11 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from . import data, foundation, max_margin, peers, proof, soft_margin
+from . import data, foundation, kernels, max_margin, peers, proof, soft_margin
 from .table import Row, Settings, table
 
-SECTIONS = {**foundation.SECTIONS, **proof.SECTIONS, **max_margin.SECTIONS, **soft_margin.SECTIONS}
+PARTS = (foundation, proof, max_margin, soft_margin, kernels)
+SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
 def main() -> None:
@@ -64,8 +65,7 @@ def _notes(settings: Settings) -> list[str]:
         f"program on all rows {settings.program_seconds:g} s"
     )
     missing = data.left_out(settings.directory)
-    parts = (foundation, proof, max_margin, soft_margin)
-    return [peers.versions(), method, *(note for part in parts for note in part.NOTES), *missing]
+    return [peers.versions(), method, *(note for part in PARTS for note in part.NOTES), *missing]
 
 
 if __name__ == "__main__":

@@ -186,7 +186,7 @@ Freund and Schapire (1999) learnt MNIST's digits with voted perceptrons and the 
 is their table for `sx.KernelPerceptron`: all ten digits in one model, the 60,000 training images in their
 order, test error in percent on the 10,000 test images for the last weights, for their mean over every visit,
 and for the vote of all of them. Learning is in float64, predicting in float32. The *support* are the images
-that were ever mistaken. `make bench-kernels` has the times.
+that were ever mistaken. The section `kernels` of `make bench` has the times.
 
 | degree | scale | passes | last | averaged | voted | support | mistakes |
 |---|---|---|---|---|---|---|---|

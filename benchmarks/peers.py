@@ -46,6 +46,7 @@ def versions() -> str:
     names = (
         "separatrix",
         "scikit-learn",
+        "scikit-learn-intelex",
         "numpy",
         "scipy",
         "numba",

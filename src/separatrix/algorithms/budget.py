@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,8 @@ BOUNDS = {
         "D is that of this run; the paper's own bound is for a largest residual, not for a budget",
     ),
 }
+
+_solve = partial(solve_triangular, lower=True, check_finite=False)  # checking costs more than solving
 
 
 @dataclass(frozen=True)
@@ -376,13 +379,13 @@ class Budget:
         size = self.size
         lower = np.zeros(0)
         if size:
-            lower = solve_triangular(self.factor[:size, :size], kernel_row[:size], lower=True)
+            lower = _solve(self.factor[:size, :size], kernel_row[:size])
         residual = max(0.0, square - float(lower @ lower))
         if size < self.capacity and residual > DEPENDENT * square:
             self.factor[size, :size], self.factor[size, size] = lower, np.sqrt(residual)
             return size
         if size:
-            share = solve_triangular(self.factor[:size, :size], lower, lower=True, trans="T")
+            share = _solve(self.factor[:size, :size], lower, trans="T")
             self.coef[:size] += share[:, None] * update.vector(self.columns)
         self.residuals += update.amount * float(np.sqrt(residual * self._doubled))
         return None
