@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 
 import separatrix as sx
 from separatrix.algorithms.budget import REMOVALS
-from separatrix.algorithms.kernel_perceptron import Expansion
+from separatrix.algorithms.expansion import Expansion
 
 from . import timing
 from .data import mnist

@@ -19,6 +19,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import separatrix as sx
 from separatrix.algorithms import kernel_perceptron
+from separatrix.algorithms.expansion import Expansion
 from separatrix.algorithms.similarity import Similarity
 from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
 from separatrix.result import Status
@@ -41,9 +42,9 @@ DTYPES = ("float64", "float32")
 @pytest.fixture
 def block_size(monkeypatch):
     def choose(rows, piece=512, tile=256):
-        monkeypatch.setattr(kernel_perceptron, "BLOCK", rows)
-        monkeypatch.setattr(kernel_perceptron, "PIECE", piece)
-        monkeypatch.setattr(kernel_perceptron, "TILE", tile)
+        monkeypatch.setattr(Expansion, "BLOCK", rows)
+        monkeypatch.setattr(Expansion, "PIECE", piece)
+        monkeypatch.setattr(Expansion, "TILE", tile)
 
     return choose
 
@@ -416,7 +417,7 @@ def test_an_interrupt_leaves_a_model_that_predicts(monkeypatch):
         return visit(self, indices, since)
 
     monkeypatch.setattr(kernel_perceptron.KernelRun, "_visit", interrupted)
-    monkeypatch.setattr(kernel_perceptron, "BLOCK", 100)
+    monkeypatch.setattr(Expansion, "BLOCK", 100)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = sx.KernelPerceptron("linear").fit(problem.X, problem.y)
     assert model.result_.status is Status.INTERRUPTED

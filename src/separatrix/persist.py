@@ -38,12 +38,11 @@ KERNELS = (
 )
 TRUSTED = (
     "separatrix.algorithms.budget.Budget",
-    "separatrix.algorithms.budget.BudgetBound",
-    "separatrix.algorithms.budget.PublishedBound",
     "separatrix.algorithms.budget.Slots",
+    "separatrix.algorithms.budget_bound.BudgetBound",
+    "separatrix.algorithms.budget_bound.PublishedBound",
+    "separatrix.algorithms.expansion.Expansion",
     "separatrix.algorithms.kernel_margin.KernelOptimum",
-    "separatrix.algorithms.kernel_perceptron.Expansion",
-    "separatrix.algorithms.kernel_perceptron.KernelResult",
     "separatrix.algorithms.optimum.HardOptimum",
     "separatrix.algorithms.optimum.Outcome",
     "separatrix.algorithms.optimum.SoftOptimum",
@@ -56,6 +55,7 @@ TRUSTED = (
     "separatrix.estimators.margin.MaxMargin",
     "separatrix.estimators.margin.SoftMargin",
     "separatrix.result.Cycle",
+    "separatrix.result.KernelResult",
     "separatrix.result.PassRecord",
     "separatrix.result.Result",
     "separatrix.result.Status",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,8 +115,43 @@ class Cycle:
     multipliers: Ints
 
 
-@dataclass(frozen=True, eq=False)
-class Result:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RunResult:
+    """What `Result` and `KernelResult`, which say what each field is, have in common."""
+
+    status: Status
+    counts: Ints
+    errors: int | None
+    passes: int
+    radius: float
+    margin_lower: float
+    margin_upper: float
+    history: tuple[PassRecord, ...]
+    order: str
+    visits: int = 0
+
+    @property
+    def mistakes(self) -> int:
+        """Updates that led to the weights."""
+        return int(self.counts.sum())
+
+    @property
+    def mistake_counts(self) -> Ints:
+        """Updates on each row."""
+        total: Ints = self.counts.sum(axis=1)
+        return total
+
+    @property
+    def separated(self) -> bool:
+        """Whether the weights separate every row."""
+        return self.status is Status.SEPARATED
+
+    def _repr_html_(self) -> str:
+        return result_card(self)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Result(RunResult):
     """The outcome of a perceptron run.
 
     Attributes
@@ -159,41 +193,40 @@ class Result:
         The proof of non-separability, where status is INSEPARABLE.
     """
 
-    status: Status
     weights: Floats
-    counts: Ints
-    errors: int | None
-    passes: int
-    radius: float
-    margin_lower: float
-    margin_upper: float
-    history: tuple[PassRecord, ...]
-    order: str
-    visits: int = 0
     average: Floats | None = None
     average_sum: Floats | None = None
     votes: Votes | None = None
     trace: Trace | None = None
     cycle: Cycle | None = None
 
-    @property
-    def mistakes(self) -> int:
-        """Updates that led to the weights."""
-        return int(self.counts.sum())
 
-    @property
-    def mistake_counts(self) -> Ints:
-        """Updates on each row."""
-        total: Ints = self.counts.sum(axis=1)
-        return total
+@dataclass(frozen=True, eq=False, kw_only=True)
+class KernelResult(RunResult):
+    """The outcome of a run of the kernel perceptron.
 
-    @property
-    def separated(self) -> bool:
-        """Whether the weights separate every row."""
-        return self.status is Status.SEPARATED
+    Attributes
+    ----------
+    status : Status
+    counts : ndarray of int64, shape (rows, rivals)
+        Updates on each row; one column for two classes, else one for each class it was taken for.
+    errors : int or None
+        Rows that the last weights get wrong: zero after a clean pass, None where nobody looked.
+    passes : int
+        How often every row was read.
+    radius : float
+        R: the largest length of a row in the feature space.
+    margin_lower, margin_upper : float
+        A bracket, up to rounding, of the best margin in the feature space, lift included.
+    history : tuple of PassRecord
+    order : str
+    visits : int
+        Rows visited, one by one.
+    settled : int
+        Rows that had to be scored again, alone, because rounding might have changed the answer.
+    """
 
-    def _repr_html_(self) -> str:
-        return result_card(self)
+    settled: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +247,7 @@ class Votes:
     survivals: Ints
 
 
-def result_card(result: Any) -> str:
+def result_card(result: RunResult) -> str:
     """A result as a notebook shows it."""
     rows = result.counts.shape[0]
     wrong = "nobody looked" if result.errors is None else f"{result.errors:,} of {rows:,} rows"
@@ -227,9 +260,9 @@ def result_card(result: Any) -> str:
     ]
     if result.mistakes:
         facts.append(("hardest rows", most_often(result.mistake_counts)))
-    if getattr(result, "trace", None) is not None:
+    if isinstance(result, Result) and result.trace is not None:
         facts.append(("trace", f"{len(result.trace.rows):,} updates"))
-    if getattr(result, "cycle", None) is not None:
+    if isinstance(result, Result) and result.cycle is not None:
         cycle = result.cycle
         facts.append(("proof", f"equal weights after readings {cycle.first_pass} and {cycle.last_pass}"))
     picture = notebook.line([record.mistakes for record in result.history], "mistakes in each reading")

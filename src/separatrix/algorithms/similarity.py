@@ -125,6 +125,58 @@ def _rounding(kernel: kernels.Kernel, width: int, radius: float, unit: float) ->
     return Rounding(2.0 * unit, 0.0)  # a function's or a Gram matrix's values are taken as they come
 
 
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """Rows to learn from: a matrix, class codes, the step of each update, the kernel's diagonal."""
+
+    X: Any
+    labels: NDArray[np.int32]
+    steps: Floats
+    roots: Floats
+    width: int
+    radius: float
+
+    @property
+    def size(self) -> int:
+        """How many rows there are."""
+        return int(self.labels.size)
+
+
+def training_rows(
+    similarity: Similarity, X: Any, labels: NDArray[Any], n_classes: int, row_weights: Floats | None
+) -> TrainingRows:
+    """Measure rows once, before they are learnt from.
+
+    With more than two classes half of a step goes to the row's own class and half away from the rival.
+    """
+    steps = np.ones(labels.size) if row_weights is None else row_weights
+    width, radius = 0, 0.0
+    if similarity.kernel.by_products:
+        radius = float(np.sqrt(kernels.squared_norms(X).max(initial=0.0)))
+        filled = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+        width = int(filled.max(initial=0))  # a zero adds no rounding error
+    return TrainingRows(
+        X,
+        np.ascontiguousarray(labels, dtype=np.int32),
+        steps if n_classes == 2 else 0.5 * steps,
+        np.sqrt(np.abs(similarity.diagonal(X))),
+        width,
+        radius,
+    )
+
+
+def signed_scores(outputs: Floats, labels: NDArray[Any]) -> Floats:
+    """Own output minus the largest other one; for two classes the signed output."""
+    if outputs.shape[1] == 1:
+        signed: Floats = (2.0 * labels - 1.0) * outputs[:, 0]
+        return signed
+    every = np.arange(labels.size)
+    others = outputs.copy()
+    others[every, labels] = -np.inf
+    scores: Floats = outputs[every, labels] - others.max(axis=1)
+    return scores
+
+
 class Store:
     """Rows that are only ever added: of numbers, dense or sparse, or of indices.
 

@@ -12,20 +12,14 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
-from ..algorithms.budget import REMOVALS, Budget, BudgetBound, learn_on_budget
-from ..algorithms.kernel_perceptron import (
-    ORDERS,
-    Expansion,
-    KernelResult,
-    KernelRun,
-    TrainingRows,
-    solve_kernel_perceptron,
-    training_rows,
-)
+from ..algorithms.budget import REMOVALS, Budget, learn_on_budget
+from ..algorithms.budget_bound import BudgetBound
+from ..algorithms.expansion import Expansion
+from ..algorithms.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..algorithms.perceptron import AVERAGES
-from ..algorithms.similarity import Similarity
+from ..algorithms.similarity import Similarity, TrainingRows, training_rows
 from ..errors import ConvergenceWarning, InputError, NumericOverflowError
-from ..result import Floats, Ints, Status
+from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import Rows, as_rows
 from . import inputs
 from .linear import _generator
