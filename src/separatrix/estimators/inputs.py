@@ -306,3 +306,16 @@ def _wrong(estimator: Any, name: str, wanted: str, value: Any) -> InputError:
     return InputError(
         f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead."
     )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A numpy Generator from whatever scikit-learn allows as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as problem:
+        raise InputError(
+            f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
+            f"Got {random_state!r} instead."
+        ) from problem

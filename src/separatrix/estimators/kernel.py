@@ -18,11 +18,11 @@ from ..algorithms.expansion import Expansion
 from ..algorithms.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..algorithms.perceptron import AVERAGES
 from ..algorithms.similarity import Similarity, TrainingRows, training_rows
-from ..errors import ConvergenceWarning, InputError, NumericOverflowError
+from ..errors import ConvergenceWarning, InputError
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import Rows, as_rows
 from . import inputs
-from .linear import _generator
+from .decision import Decision, scores_of, shares_of
 
 DTYPES = ("float64", "float32")
 PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
@@ -38,7 +38,7 @@ def _knows_rows_to_come(model: KernelPerceptron) -> bool:
     return True
 
 
-class KernelPerceptron(ClassifierMixin, BaseEstimator):
+class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     """The perceptron in the feature space of a kernel, which it never enters.
 
     Every mistake adds the misclassified row to the *support*; the output of a row is the sum of its kernel
@@ -165,13 +165,12 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
     _counts: Ints | None
 
     def __sklearn_tags__(self) -> Any:
-        """Say that sparse rows are welcome, when X is a Gram matrix, and what may score poorly.
+        """Say when X is a Gram matrix, and what may score poorly.
 
         A budget may be too small, and where classes overlap the worst row is an outlier.
         """
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.budget is not None or self.order == "worst"
-        tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._precomputed()
         return tags
 
@@ -305,22 +304,12 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
             votes = np.concatenate(
                 [machine.votes(machine.similarity.left(part, dtype), dtype) for part in parts]
             )
-            shares: Floats = votes / max(1, machine.visits)
-            return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+            return shares_of(votes, machine.visits)
         similarity = machine.similarity
         outputs = np.concatenate(
             [machine.outputs(similarity.left(part, dtype), self.dual_coef_, dtype) for part in parts]
         )
-        if not np.all(np.isfinite(outputs)):
-            raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class with the largest output."""
-        scores = self.decision_function(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        return scores_of(outputs)
 
     @property
     def mistake_counts_(self) -> Ints:
@@ -411,7 +400,7 @@ class KernelPerceptron(ClassifierMixin, BaseEstimator):
 
     def _generator(self) -> np.random.Generator | None:
         chance = self.order == "shuffled" or (self.budget is not None and self.removal == "random")
-        return _generator(self.random_state) if chance or self.random_state is not None else None
+        return inputs.generator(self.random_state) if chance or self.random_state is not None else None
 
     def _warn_unless_converged(self, result: KernelResult) -> None:
         if result.separated:

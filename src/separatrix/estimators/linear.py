@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from ..algorithms.perceptron import AVERAGES, ORDERS, solve_perceptron
 from ..algorithms.run import Run, steps_of
 from ..algorithms.voting import Voters, gather_voters, join_voters
-from ..errors import ConvergenceWarning, InputError, NumericOverflowError
+from ..errors import ConvergenceWarning, InputError
 from ..result import Floats, Ints, Result, Status
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import Rows
 from . import inputs
+from .decision import Decision, linear_scores, read_rows, shares_of
 
 
-class Perceptron(ClassifierMixin, BaseEstimator):
+class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     """Rosenblatt's perceptron, which stops when it is done and says what it did.
 
     Every mistake adds the misclassified row to the weights; a tie is a mistake. If the classes can
@@ -139,12 +140,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     _averaged: str | bool
     _average_sum: Floats | None
 
-    def __sklearn_tags__(self) -> Any:
-        """Say that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron:
         """Learn from all rows until they are separated or a limit is met.
 
@@ -249,27 +244,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         difference of the two shares).
         """
         check_is_fitted(self)
-        matrix, _ = inputs.read_matrix(self, X, reset=False)
-        labels = np.zeros(matrix.shape[0], dtype=np.int32)
-        rows = as_rows(matrix, labels, lift=self._lifted, names=inputs.column_names(self))
+        rows = read_rows(self, X, lift=self._lifted)
         if self._voters is not None:
-            votes = self._voters.tally(matrix, rows)
-            _ = rows.squared_norms
-            shares: Floats = votes / max(1, int(self._voters.survivals.sum()))
-            return shares[:, 1] - shares[:, 0] if len(self.classes_) == 2 else shares
+            votes = self._voters.tally(rows.matrix, rows)
+            _ = rows.squared_norms  # names a value that is not finite
+            return shares_of(votes, int(self._voters.survivals.sum()))
         weights = self.coef_ if not self._lifted else np.column_stack([self.coef_, self.intercept_])
-        outputs = rows.outputs(weights)
-        if not np.all(np.isfinite(outputs)):
-            _ = rows.squared_norms  # names the value that is not finite
-            raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies."""
-        scores = self.decision_function(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        return linear_scores(rows, weights)
 
     @property
     def mistake_counts_(self) -> NDArray[np.int64]:
@@ -304,7 +285,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """Chance, where it is asked for: fresh entropy costs a millisecond."""
         starts = isinstance(self.init, str) and self.init == "random"
         shuffles = self.order == "shuffled" or (self.order == "working_set" and self._passes_over_rows())
-        return _generator(self.random_state) if starts or shuffles or self.random_state is not None else None
+        return (
+            inputs.generator(self.random_state)
+            if starts or shuffles or self.random_state is not None
+            else None
+        )
 
     def _start(self, rows: Rows, seed: np.random.Generator | None) -> Floats:
         if isinstance(self.init, str):
@@ -429,16 +414,3 @@ def _what_is_wrong(result: Result) -> str:
     if result.errors is None:
         return f"the last one corrected {result.history[-1].mistakes} mistakes"
     return f"the last weights have {result.errors} of {result.counts.shape[0]} rows on the wrong side"
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """A numpy Generator from whatever scikit-learn allows as random_state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as problem:
-        raise InputError(
-            f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
-            f"Got {random_state!r} instead."
-        ) from problem

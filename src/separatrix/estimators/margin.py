@@ -23,29 +23,23 @@ from ..algorithms.max_margin import WIDE, solve_max_margin
 from ..algorithms.optimum import HardOptimum, Outcome, signed_coefficients
 from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
 from ..certificates.signed import conflicting_rows
-from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable, NumericOverflowError
+from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
 from ..kernels import Precomputed, as_kernel, check_gram
 from ..result import Floats, Ints
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import Rows
 from ..verdict import Verdict, separability
 from . import inputs
-from .linear import _generator
+from .decision import Decision, linear_scores, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")
 
 
-class _LinearDecision:
+class _LinearDecision(Decision):
     """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
 
     intercept: Any
     coef_: Floats
     intercept_: Floats
-    classes_: NDArray[Any]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.sparse = True
-        return tags
 
     @property
     def fit_intercept(self) -> bool:
@@ -55,21 +49,8 @@ class _LinearDecision:
     def decision_function(self, X: Any) -> Floats:
         """Signed scores: of the last class for two classes, of each class for more."""
         check_is_fitted(self)
-        matrix, _ = inputs.read_matrix(self, X, reset=False)
-        labels = np.zeros(matrix.shape[0], dtype=np.int32)
-        rows = as_rows(matrix, labels, lift=True, names=inputs.column_names(self))
-        outputs = rows.outputs(np.column_stack([self.coef_, self.intercept_]))
-        if not np.all(np.isfinite(outputs)):
-            _ = rows.squared_norms  # names the value that is not finite
-            raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies."""
-        scores = self.decision_function(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[codes]
-        return labels
+        rows = read_rows(self, X, lift=True)
+        return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
 
     def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
         shown = np.atleast_2d(weights)
@@ -239,8 +220,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         if self.kernel_ is None:
             return super().decision_function(X)
-        matrix, _ = inputs.read_matrix(self, X, reset=False)
-        rows = as_rows(matrix, np.zeros(matrix.shape[0]), lift=False, names=inputs.column_names(self))
+        rows = read_rows(self, X, lift=False)
         _ = rows.squared_norms  # names a value that is not finite
         outputs = expansion(
             self.kernel_,
@@ -250,7 +230,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             self.dual_coef_,
             self.intercept_,
         )
-        return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+        return scores_of(outputs)
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
         if self.inseparable == "raise" and rows.n_columns > WIDE:
@@ -408,7 +388,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                 gap=self.gap,
                 free_intercept=self.intercept == "free",
                 max_iter=self.max_iter,
-                seed=_generator(self.random_state),
+                seed=inputs.generator(self.random_state),
             )
             self._store_weights(found.weights, rows, classes)
             self._store_support(rows, *_soft_support(found.multipliers, rows))

@@ -1,0 +1,65 @@
+"""What the classifiers have in common once they are fitted: outputs become scores, scores become labels."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import NumericOverflowError
+from ..result import Floats
+from ..rows.memory import Rows, as_rows
+from . import inputs
+
+
+class Decision(ABC):
+    """A classifier of dense or sparse rows that goes by its decision function."""
+
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.sparse = True
+        return tags
+
+    @abstractmethod
+    def decision_function(self, X: Any) -> Floats:
+        """Signed scores: of the last class for two classes, of each class for more."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class on whose side each row lies."""
+        scores = self.decision_function(X)
+        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[codes]
+        return labels
+
+
+def read_rows(estimator: Any, X: Any, *, lift: bool) -> Rows:
+    """See rows to be predicted as the classifier saw those of its training."""
+    matrix, _ = inputs.read_matrix(estimator, X, reset=False)
+    labels = np.zeros(matrix.shape[0], dtype=np.int32)
+    return as_rows(matrix, labels, lift=lift, names=inputs.column_names(estimator))
+
+
+def linear_scores(rows: Rows, weights: Floats) -> Floats:
+    """The scores of rows under one weight vector, or one a class."""
+    outputs = rows.outputs(weights)
+    if not np.all(np.isfinite(outputs)):
+        _ = rows.squared_norms  # names the value that is not finite
+    return scores_of(outputs)
+
+
+def scores_of(outputs: Floats) -> Floats:
+    """One number a row for two classes, one a class for more."""
+    if not np.all(np.isfinite(outputs)):
+        raise NumericOverflowError("A score is beyond float64. Scale the columns as in training.")
+    return outputs[:, 0] if outputs.shape[1] == 1 else outputs
+
+
+def shares_of(votes: Floats, total: int) -> Floats:
+    """Votes as shares; for two classes the difference of the two."""
+    shares = votes / max(1, total)
+    return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
