@@ -630,12 +630,12 @@ def _shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: A
 
 
 @loop
-def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -> bool:
+def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -> None:
     """Correct the most violated row of a working set until none is violated.
 
     ``outputs`` are the outputs of the rows under the weights, kept up to date by the inner
-    products; the counts tell the caller how to move the weights. Returns whether it ended clean;
-    it ends early when the allowed mistakes, the log's room or the free slots run out.
+    products; the counts tell the caller how to move the weights. It ends early when the allowed
+    mistakes, the log's room or the free slots run out.
     """
     clock, last = tally.clock, steps.shape[0] - 1
     while True:
@@ -643,16 +643,16 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
         i = lowest(gram.keys, gram.lanes)
         rival = rival_of(rows.labels, outputs, i)
         if gram.keys[i] > 0.0:
-            return True
+            return
         if clock[MISTAKES] >= clock[LIMIT] or not gram.keys[i] > -np.inf:
-            return False
+            return
         if tally.log.shape[0] > 0 and clock[LOGGED] == tally.log.shape[0]:
-            return False
+            return
         slot = gram.slots[i]
         if slot < 0:
             slot = gram.used[0]
             if slot == gram.products.shape[0]:
-                return False
+                return
             gram.row[:] = 0.0
             add_row(rows, i, gram.row, 1.0)
             for j in range(gram.slots.shape[0]):

@@ -124,7 +124,7 @@ class _Part:
         self._merge(tally)
         return self.run.mistakes == before
 
-    def through_cores(self) -> bool:
+    def through_cores(self) -> None:
         """Correct the worst rows of one core after the other until the part is clean or the work enough."""
         work, allowed = 0, WORK * self.run.rows.numbers
         kept: Ints = np.empty(0, dtype=np.int64)
@@ -132,16 +132,15 @@ class _Part:
             found = self.rows.scan(self.run.weights, CORE)
             work += self.rows.numbers
             if found.mistakes == 0:
-                return True
+                return
             indices = np.concatenate([found.rows, np.setdiff1d(kept, found.rows)])
             core, before = self.take(indices), self.run.mistakes
             core.core()
             self.counts[indices] += core.counts
             kept = indices[core.counts.any(axis=1)]
             work += (self.run.mistakes - before) * core.counts.size
-        return False
 
-    def core(self) -> bool:
+    def core(self) -> None:
         """Correct the worst row until all are right or the work is enough."""
         run = self.run
         outputs = np.ascontiguousarray(self.rows.outputs(run.weights).T)
@@ -149,10 +148,9 @@ class _Part:
         if self.gram is None:
             self.gram = self._gram()
         tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // self.counts.size))
-        clean = bool(loops.worst_first(self.rows.storage, outputs, self.steps, self.gram, tally))
+        loops.worst_first(self.rows.storage, outputs, self.steps, self.gram, tally)
         loops.combine(self.rows.storage, tally.counts, self.steps, run.weights)
         self._merge(tally)
-        return clean
 
     def _gram(self) -> loops.Gram:
         """Room for the inner products; few wide rows are multiplied at once."""
