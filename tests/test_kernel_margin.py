@@ -223,6 +223,17 @@ def test_a_matrix_that_is_no_inner_products_falls_back_on_its_positive_part(shif
     assert len(set(nothing.predict(-np.eye(40)))) == 1
 
 
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_where_the_steps_run_out_independent_images_are_separated_all_the_same(intercept):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 4
+    X, y = np.vstack([X, X[:1] + np.array([1e-5, 0.0])]), np.append(y, 1)  # no margin is above 1e-5
+    with pytest.warns(ConvergenceWarning, match="step limit"):
+        model = sx.MaxMargin(kernel=Gaussian(1.0), intercept=intercept, max_iter=100).fit(X, y)
+    assert 0.0 < model.margin_lower_ <= model.margin_upper_ < 1e-4
+    assert np.array_equal(model.predict(X), y)
+
+
 def test_prediction_needs_rows_of_the_same_width():
     X, y = disc(8)
     model = sx.MaxMargin(kernel="rbf").fit(X, y)
