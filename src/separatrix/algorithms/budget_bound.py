@@ -157,7 +157,8 @@ class BudgetBound:
 
     def summary(self) -> str:
         """The bounds in words."""
-        reach = f"for every u with |u| <= {self.largest_norm:.6g}; " if self.largest_norm > 0.0 else ""
+        shorter = f" with |u| <= {self.largest_norm:.6g}" if np.isfinite(self.largest_norm) else ""
+        reach = f"for every u{shorter}; " if self.largest_norm > 0.0 else ""
         lines = [
             f"{self.mistakes:,} mistakes, budget {self.budget:,} ({self.removal}), R = {self.radius:.6g}",
             f"proved of this run: {self.formula}",
