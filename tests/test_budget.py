@@ -170,6 +170,42 @@ def test_no_run_makes_more_mistakes_than_its_bounds_allow(removal, case, size, s
         assert bound.published is None
 
 
+@every_removal
+@settings(max_examples=10)
+@given(seed=st.integers(0, 2**31), noise=st.sampled_from([0.0, 0.3]), share=st.floats(0.01, 1.0))
+def test_the_bounds_hold_with_more_classes_and_class_weights(removal, seed, noise, share):
+    rng = np.random.default_rng(seed)
+    kernel, X, centres = Gaussian(0.5), rng.standard_normal((400, 2)), rng.standard_normal((6, 2))
+    shares = rng.standard_normal((6, 3))
+    outputs = kernel(X, centres) @ shares
+    y = np.where(rng.random(400) < noise, rng.integers(0, 3, 400), outputs.argmax(axis=1))
+    y[:3] = 0, 1, 2
+    weights = np.array([1.0, 0.5, 0.8])
+    runs = [
+        sx.KernelPerceptron(
+            kernel,
+            fit_intercept=False,
+            budget=83,
+            removal=removal,
+            max_passes=2,
+            class_weight=dict(enumerate(weights)),
+            random_state=number,
+        ).fit(X, y)
+        for number in range(5 if removal == "random" else 1)
+    ]
+    bounds = runs[0].budget_bound_
+    assert bounds.radius == pytest.approx(np.sqrt(0.5))  # half to the own class, half from the rival
+    norm = share * 0.25 * np.sqrt(84 / np.log(84)) / bounds.radius
+    u = outputs * norm / np.sqrt(np.einsum("ic,ij,jc->", shares, kernel(centres, centres), shares))
+    leads = 0.5 * weights[y][:, None] * (np.take_along_axis(u, y[:, None], axis=1) - u)
+    losses = np.maximum(0.0, 1.0 - leads)
+    loss = np.mean([(model.result_.counts * losses).sum() for model in runs])
+    made = np.mean([model.mistakes_ for model in runs])
+    assert made <= bounds.at(norm, loss)
+    if removal == "forgetron" and not bounds.published.missing:
+        assert made <= bounds.published.at(norm * (1 - 1e-12), loss) < np.inf
+
+
 def test_the_forgetrons_published_bound_asks_for_a_budget_of_83():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 3)), rng.integers(0, 2, 300)
