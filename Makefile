@@ -25,7 +25,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow lint format bench bench-files bench-known bench-mnist \
+.PHONY: help setup test test-slow lint format bench bench-known bench-mnist \
 	bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -64,9 +64,6 @@ bench-known: setup ## verdicts on real sets with a known answer; options in BENC
 
 bench-mnist-kernel: setup ## Freund and Schapire's table; needs BENCH_ARGS="--data DIR"
 	$(RUN) -m benchmarks.mnist_kernel_perceptron $(BENCH_ARGS)
-
-bench-files: setup ## measure reading and learning from files; options in BENCH_ARGS
-	$(RUN) -m benchmarks.files $(BENCH_ARGS)
 
 bench-mnist: setup ## is MNIST separable? needs BENCH_ARGS="--data DIR --out DIR"
 	$(RUN) -m benchmarks.mnist_separability $(BENCH_ARGS)

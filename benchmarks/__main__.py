@@ -12,10 +12,10 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from . import data, foundation, kernels, max_margin, peers, proof, soft_margin
+from . import data, files, foundation, kernels, max_margin, peers, proof, soft_margin
 from .table import Row, Settings, table
 
-PARTS = (foundation, proof, max_margin, soft_margin, kernels)
+PARTS = (foundation, proof, max_margin, soft_margin, kernels, files)
 SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
@@ -27,7 +27,7 @@ def main() -> None:
         if options.only is None or name in options.only:
             print(f"measuring: {name}", file=sys.stderr, flush=True)
             for row in section(settings):
-                if settings.quick and name in proof.SECTIONS:
+                if settings.quick and name in {**proof.SECTIONS, **files.SECTIONS}:
                     row = replace(row, target="", met=None)
                 print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
                 rows.append(row)

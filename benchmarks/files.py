@@ -1,53 +1,155 @@
 """Reading and learning from files: rows a second and peak memory, beside DuckDB, Vowpal Wabbit and river.
 
-Every contender makes one online pass in its own process: Vowpal Wabbit from its own text format, river from
-rows in memory, separatrix from CSV, Parquet and LIBSVM. Compilation is done before the clock starts.
+Every contender works in a process of its own: Vowpal Wabbit from its own text format, river from rows in
+memory, separatrix from CSV, Parquet and LIBSVM.
 """
 
 from __future__ import annotations
 
-import argparse
 import gzip
+import os
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from . import timing
+from .table import Row, Settings, paired
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument(
-        "--data", type=Path, help="directory with covtype/covtype.csv.gz and enron/enron1-5.counts.svm.gz"
-    )
-    options.add_argument("--memory", type=int, default=256, help="MB for the out-of-core rows")
-    options.add_argument("--runs", type=int, default=3)
-    options.add_argument(
-        "--quick", action="store_true", help="one run of each, 64 MB for the out-of-core rows"
-    )
-    options.add_argument("--job", nargs="+", help=argparse.SUPPRESS)
-    chosen = options.parse_args()
-    if chosen.job:
-        JOBS[chosen.job[0]](*chosen.job[1:])
-        return
-    if chosen.quick:
-        chosen.runs, chosen.memory = 1, 64
+MEMORY, QUICK_MEMORY = 256, 64  # MB allowed; the file is four times as large
+BEYOND = 300  # MB that the process may take beyond what is allowed for the data
+VW, RIVER, DUCKDB = "Vowpal Wabbit, its own text format", "river, rows in memory", "DuckDB, only reading"
+NOTES = (
+    (
+        "files: rows/s from opening the file on, one process each, imported and compiled before; Vowpal "
+        "Wabbit with --loss_function hinge and --oaa 7 -b 10 or --binary -b 18; river on the first 10,000 "
+        "rows; DuckDB streams all columns as Arrow; before each run as much as the file is written and "
+        "deleted, because virtual machines charge for memory that they gave back"
+    ),
+)
+
+
+@dataclass
+class Job:
+    """A job's command, and what its runs took: rows, seconds, CPU seconds, peak MB."""
+
+    command: tuple[object, ...]
+    runs: list[list[float]] = field(default_factory=list)
+    remark: str = ""
+
+    @property
+    def pace(self) -> list[float]:
+        """Seconds a row."""
+        return [seconds / rows for rows, seconds, _, _ in self.runs]
+
+    @property
+    def peak(self) -> float:
+        return max(run[3] for run in self.runs)
+
+    def shown(self) -> str:
+        if not self.runs:
+            return self.remark
+        cpu = statistics.median(rows / cpu for rows, _, cpu, _ in self.runs)
+        return f"{1 / statistics.median(self.pace):,.0f} rows/s ({cpu:,.0f} a CPU second)"
+
+
+def files(settings: Settings) -> Iterator[Row]:
+    """Online passes beside online learners, and data four times larger than memory beside merely reading."""
     with tempfile.TemporaryDirectory(prefix="separatrix-bench-") as directory:
-        place = Path(directory)
-        print(f"{'question':34} {'contender':24} {'rows/s':>12} {'seconds':>9} {'CPU s':>7} {'peak MB':>8}")
-        if chosen.data is not None:
-            _online(place, chosen.data, chosen.runs)
-        _out_of_core(place, chosen.memory, chosen.runs)
+        if settings.directory is not None:
+            yield from _online(Path(directory), settings.directory, settings)
+        yield from _out_of_core(Path(directory), settings)
 
 
-def _online(place: Path, data: Path, runs: int) -> None:
+def _online(place: Path, data: Path, settings: Settings) -> Iterator[Row]:
+    csv, parquet, svm = place / "covtype.csv", place / "covtype.parquet", place / "enron.svm"
+    _write_online(place, data, csv, parquet, svm)
+    label = "Cover_Type"
+    jobs = {
+        "vw": Job(("vw", place / "covtype.vw", "--oaa 7 -b 10")),
+        "csv": Job(("learn", csv, label)),
+        "parquet": Job(("learn", parquet, label)),
+        "river": Job(("river", parquet)),
+        "vw enron": Job(("vw", place / "enron.vw", "--binary -b 18")),
+        "svm": Job(("learn", svm, "label")),
+        "predict csv": Job(("predict", csv, label)),
+        "predict parquet": Job(("predict", parquet, label)),
+    }
+    _run(jobs, 1 if settings.quick else settings.repeats)
+    yield _against("learn covtype from Parquet", jobs["parquet"], jobs["vw"], VW, 5.0)
+    yield _against("learn covtype from CSV", jobs["csv"], jobs["vw"], VW, 2.0)
+    yield _against("learn Enron from LIBSVM", jobs["svm"], jobs["vw enron"], VW, 1.0)
+    yield _against("learn covtype from Parquet", jobs["parquet"], jobs["river"], RIVER, 20.0)
+    for kind in ("CSV", "Parquet"):
+        yield Row("files", f"predict covtype from {kind}", jobs[f"predict {kind.lower()}"].shown(), "", "")
+
+
+def _out_of_core(place: Path, settings: Settings) -> Iterator[Row]:
+    memory = QUICK_MEMORY if settings.quick else MEMORY
+    path, n_rows = place / "large.parquet", 4 * memory * 10**6 // 800
+    _write_large(path, n_rows)
+    jobs = {
+        "read": Job(("duckdb", path)),
+        "pass": Job(("learn", path, "y")),
+        "check": Job(("check", path, memory * 10**6)),
+        "fit": Job(("fit", path, memory * 10**6)),
+    }
+    _run(jobs, 1 if settings.quick else settings.repeats)
+    what = f"{path.stat().st_size / 1e6:,.0f} MB of Parquet, --memory {memory}MB"
+    yield _against(f"fit, one pass: {what}", jobs["pass"], jobs["read"], DUCKDB, 0.5)
+    yield _against(f"check, to a proof: {what}", jobs["check"], jobs["read"], DUCKDB, 0.5)
+    yield _against(f"fit, to separation: {what}", jobs["fit"], jobs["read"], DUCKDB, None)
+    for name, job in (("fit, one pass", "pass"), ("check", "check"), ("fit, to separation", "fit")):
+        if jobs[job].runs:
+            peak = f"{jobs[job].peak:,.0f} MB"
+            limit, met = f"<= {memory + BEYOND} MB", jobs[job].peak <= memory + BEYOND
+            yield Row("files", f"peak memory of {name}", peak, "", "", limit, met)
+
+
+def _against(what: str, ours: Job, peer: Job, name: str, target: float | None) -> Row:
+    """How many times the rows a second of a peer; by CPU seconds too, which a busy machine spoils less."""
+    if not (ours.runs and peer.runs):
+        return Row("files", what, ours.shown(), f"{name}: {peer.shown()}", "not measured")
+    ratio, noisy = paired(peer.pace, ours.pace, target)
+    limit, met = ("", None) if target is None else (f">= {target:g}", ratio >= target)
+    return Row(
+        "files",
+        what,
+        ours.shown(),
+        f"{name}: {peer.shown()}",
+        f"{ratio:.2f} times as fast",
+        limit,
+        met,
+        noisy,
+    )
+
+
+def _run(jobs: dict[str, Job], runs: int) -> None:
+    """Run all jobs in turn, several times, so that the machine treats them alike."""
+    paths = [str(timing.ROOT / "src"), str(timing.ROOT), os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    for number in range(runs + 1):  # the first round compiles what is not in the cache yet
+        for job in jobs.values():
+            if job.remark:
+                continue
+            command = [sys.executable, "-W", "ignore", "-m", "benchmarks.files", *map(str, job.command)]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            if done.returncode:
+                job.remark = f"failed: {done.stderr.strip().splitlines()[-1]}"
+            elif number:
+                job.runs.append([float(each) for each in done.stdout.split()])
+
+
+def _write_online(place: Path, data: Path, csv: Path, parquet: Path, svm: Path) -> None:
     import duckdb
 
-    csv, parquet, svm = place / "covtype.csv", place / "covtype.parquet", place / "enron.svm"
     for packed, plain in (
         (data / "covtype" / "covtype.csv.gz", csv),
         (data / "enron" / "enron1-5.counts.svm.gz", svm),
@@ -56,58 +158,6 @@ def _online(place: Path, data: Path, runs: int) -> None:
             shutil.copyfileobj(source, target)
     duckdb.sql(f"COPY (FROM read_csv('{csv}')) TO '{parquet}' (FORMAT parquet)")
     _write_vw(csv, svm, place)
-    covtype, enron, labels = "online pass over covtype", "online pass over Enron", "Cover_Type"
-    _table(
-        runs,
-        (covtype, "Vowpal Wabbit, its text", "vw", place / "covtype.vw", "--oaa 7 -b 10"),
-        (covtype, "separatrix, CSV", "learn", csv, labels),
-        (covtype, "separatrix, Parquet", "learn", parquet, labels),
-        (covtype, "river, in memory", "river", parquet),
-        (enron, "Vowpal Wabbit, its text", "vw", place / "enron.vw", "--binary -b 18"),
-        (enron, "separatrix, LIBSVM", "learn", svm, "label"),
-        ("predict covtype", "separatrix, CSV", "predict", csv, labels),
-        ("predict covtype", "separatrix, Parquet", "predict", parquet, labels),
-    )
-
-
-def _out_of_core(place: Path, memory: int, runs: int) -> None:
-    path, n_rows = place / "large.parquet", 4 * memory * 10**6 // 800
-    _write_large(path, n_rows)
-    print(
-        f"{path.stat().st_size / 1e6:,.0f} MB of Parquet, {n_rows:,} rows of 100 numbers, --memory {memory}MB"
-    )
-    _table(
-        runs,
-        ("large: only reading", "DuckDB", "duckdb", path),
-        ("large: fit, one pass", "separatrix", "learn", path, "y"),
-        ("large: check, to a proof", "separatrix", "check", path, memory * 10**6),
-        ("large: fit, to separation", "separatrix", "fit", path, memory * 10**6),
-    )
-
-
-def _table(runs: int, *jobs: tuple[object, ...]) -> None:
-    """Run all jobs in turn, several times, so that the machine treats them alike; print the medians."""
-    found: dict[int, list[list[float]]] = {k: [] for k in range(len(jobs))}
-    failed: dict[int, str] = {}
-    for _ in range(runs):
-        for k, (_, _, *job) in enumerate(jobs):
-            if k in failed:
-                continue
-            command = [sys.executable, "-m", "benchmarks.files", "--job", *map(str, job)]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                failed[k] = done.stderr.strip().splitlines()[-1]
-            else:
-                found[k].append([float(each) for each in done.stdout.split()])
-    for k, (question, contender, *_) in enumerate(jobs):
-        if k in failed:
-            print(f"{question:34} {contender:24} failed: {failed[k]}", flush=True)
-            continue
-        rows, seconds, cpu, peak = (statistics.median(column) for column in zip(*found[k], strict=True))
-        print(
-            f"{question:34} {contender:24} {rows / seconds:12,.0f} {seconds:9.2f} {cpu:7.2f} {peak:8.0f}",
-            flush=True,
-        )
 
 
 def _measured(rows: int, wall: float, cpu: float) -> None:
@@ -124,6 +174,7 @@ def _learn(path: str, target: str) -> None:
     classes = {"Cover_Type": range(1, 8), "label": (-1, 1), "y": (0, 1)}[target]
     with tempfile.TemporaryDirectory() as directory:
         _compile(Path(directory), len(classes))
+    _touch_memory(path)
     wall, cpu = time.perf_counter(), time.process_time()
     learnt = learn(open_table(path, target=target, count_columns=False), classes=list(classes))
     _measured(learnt.rows, wall, cpu)
@@ -148,13 +199,17 @@ def _predict(path: str, target: str) -> None:
 
 
 def _compile(place: Path, n_classes: int) -> None:
-    """Learn a few rows of each kind, so that everything is compiled."""
+    """Learn a few rows of each kind, so that everything is imported and compiled."""
+    import duckdb
+
     from separatrix.online import learn
     from separatrix.rows.files import open_table
 
     (place / "rows.csv").write_text("a,y\n" + "".join(f"{k},{k % n_classes}\n" for k in range(50)))
     (place / "rows.svm").write_text("".join(f"{k % n_classes} 1:{k}\n" for k in range(50)))
+    duckdb.sql(f"COPY (FROM read_csv('{place}/rows.csv')) TO '{place}/rows.parquet' (FORMAT parquet)")
     learn(open_table(place / "rows.csv", target="y"))
+    learn(open_table(place / "rows.parquet", target="y"))
     learn(open_table(place / "rows.svm", count_columns=False))
 
 
@@ -163,6 +218,7 @@ def _fit(path: str, memory: str) -> None:
     from separatrix.rows.files import open_table
 
     sx.Perceptron().fit(np.random.default_rng(0).standard_normal((3000, 3)), np.arange(3000) % 2 == 0, None)
+    _touch_memory(path)
     wall, cpu = time.perf_counter(), time.process_time()
     X, y = open_table(path, target="y").read(int(memory))
     model = sx.Perceptron().fit(X, y)
@@ -175,6 +231,7 @@ def _check(path: str, memory: str) -> None:
     from separatrix.rows.files import open_table
 
     sx.separability(np.random.default_rng(0).standard_normal((3000, 3)), np.arange(3000) % 2 == 0)
+    _touch_memory(path)
     wall, cpu = time.perf_counter(), time.process_time()
     X, y = open_table(path, target="y").read(int(memory))
     assert sx.separability(X, y).separable
@@ -184,6 +241,7 @@ def _check(path: str, memory: str) -> None:
 def _duckdb(path: str) -> None:
     import duckdb
 
+    _touch_memory(path)
     wall, cpu = time.perf_counter(), time.process_time()
     reader = duckdb.connect().sql(f"FROM '{path}'").to_arrow_reader(4096)
     _measured(sum(batch.num_rows for batch in reader), wall, cpu)
@@ -242,6 +300,15 @@ def _write_large(path: Path, n_rows: int) -> None:
             writer.write_table(pa.table([*X.T, (scores > 0).astype(np.int64)], schema=schema))
 
 
+def _touch_memory(path: str) -> None:
+    """Write and delete as many bytes as the data have, so that the system has the memory at hand."""
+    part = bytes(1 << 23)
+    with tempfile.TemporaryFile() as file:
+        for _ in range(os.path.getsize(path) // len(part) + 1):
+            file.write(part)
+
+
+SECTIONS = {"files": files}
 JOBS = {
     "learn": _learn,
     "predict": _predict,
@@ -253,4 +320,4 @@ JOBS = {
 }
 
 if __name__ == "__main__":
-    main()
+    JOBS[sys.argv[1]](*sys.argv[2:])

@@ -459,6 +459,15 @@ def integral(rows: Any, start: int, stop: int) -> bool:
 
 
 @loop
+def column_sizes(values: Any, start: int, stop: int, largest: Any) -> None:
+    """Raise ``largest[j]`` to the largest magnitude in column j of the rows from start to stop."""
+    for i in range(start, stop):
+        for j in range(values.shape[1]):
+            size = abs(np.float64(values[i, j]))
+            largest[j] = size if size > largest[j] else largest[j]
+
+
+@loop
 def fill_outputs(rows: Any, start: int, stop: int, w: Any, outputs: Any) -> None:
     """Fill ``outputs[i, c]`` with <w[c], lift(x_i)> for the rows from start to stop."""
     for i in range(start, stop):

@@ -1,4 +1,4 @@
-"""Compiled readers of numbers in text: LIBSVM lines and plain CSV lines.
+"""Compiled readers of numbers: LIBSVM lines, plain CSV lines, and columns that become rows.
 
 Decimal text becomes the nearest float64, as Python's ``float`` has it: exactly where digits and power of
 ten are small (Clinger 1990), else in two floats, with the error bounded; what the bound does not decide is
@@ -22,6 +22,7 @@ PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
 
 REACH = 290  # powers of ten whose product with 19 digits neither overflows nor leaves the normal floats
 MOST_COLUMNS = 2**31 - 2
+BLOCK = 32  # rows of a block that is turned: its part of each column is a few lines of the cache
 
 
 def _powers() -> Any:
@@ -274,3 +275,18 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
         row += 1
     hard[0, 0] = left
     return DONE, at, row
+
+
+@loop
+def turn(columns: Any, matrix: Any) -> bool:
+    """Fill ``matrix[i, k]`` with ``columns[k, i]``, a block of rows at a time; return whether one is NaN."""
+    height, width = matrix.shape
+    lacking = 0
+    for first in range(0, height, BLOCK):
+        last = min(first + BLOCK, height)
+        for k in range(width):
+            for i in range(first, last):
+                matrix[i, k] = columns[k, i]
+            for i in range(first, last):
+                lacking += columns[k, i] != columns[k, i]
+    return lacking > 0

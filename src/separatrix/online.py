@@ -144,7 +144,7 @@ class _Run:
         interrupted = False
         try:
             for X, y in self._batches():
-                self.model.partial_fit(X, y, classes=known)
+                self.model.partial_fit(X, y, classes=None if self.rows else known)
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 if report is not None:
                     report(

@@ -257,7 +257,7 @@ def separability(
             )
         data = replace(data, names=tuple(map(str, feature_names)))
     inside = _kept(sample_weight, data.codes)
-    present = np.unique(data.codes[inside])
+    present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
         raise LabelError(
             "The rows of positive weight have fewer than two classes; two are needed to separate anything."

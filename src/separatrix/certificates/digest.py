@@ -13,9 +13,9 @@ from scipy import sparse
 
 from ..rows import threads
 from ..rows.mapped import relax
+from ..rows.pieces import piece_length
+from ..rows.spill import known_digests
 from .claims import FORMAT, VERSION, Data
-
-CHUNK = 1 << 23  # bytes of a piece; part of the format
 
 
 def start_digest(data: Data) -> Callable[[], str]:
@@ -30,10 +30,13 @@ def start_digest(data: Data) -> Callable[[], str]:
     header = (
         f"{FORMAT} {VERSION} {kind} {matrix.dtype.newbyteorder('<').str} {matrix.shape[0]} {matrix.shape[1]}"
     )
-    pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data)]
+    known = None if sparse.issparse(matrix) else known_digests(matrix)
+    pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data, hashed=known is not None)]
 
     def finish() -> str:
         whole = hashlib.sha256(header.encode())
+        for digest in known or ():
+            whole.update(digest)
         for piece in pieces:
             whole.update(piece.result())
         whole.update(json.dumps(data.classes).encode())
@@ -42,17 +45,21 @@ def start_digest(data: Data) -> Callable[[], str]:
     return finish
 
 
-def _pieces(data: Data) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
-    """Consecutive rows of the matrix, then of the class positions, with the type in which they are hashed."""
+def _pieces(data: Data, *, hashed: bool) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
+    """Consecutive rows of the matrix, then of the class positions, with the type in which they are hashed.
+
+    Without the matrix, if it was hashed when it was written.
+    """
     matrix, whole = data.matrix, np.dtype("<i8")
     if sparse.issparse(matrix):
         values = matrix.dtype.newbyteorder("<") if matrix.dtype.kind == "f" else whole
         parts = [(matrix.data, values), (matrix.indices, whole), (matrix.indptr, whole), (data.codes, whole)]
     else:
-        parts = [(matrix, matrix.dtype.newbyteorder("<")), (data.codes, whole)]
+        parts = [] if hashed else [(matrix, matrix.dtype.newbyteorder("<"))]
+        parts.append((data.codes, whole))
     for part, kind in parts:
         width = part.shape[1] if part.ndim == 2 else 1
-        step = max(1, CHUNK // max(1, width * kind.itemsize))
+        step = piece_length(width, kind.itemsize)
         for start in range(0, part.shape[0], step):
             yield part[start : start + step], kind
 

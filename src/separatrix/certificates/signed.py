@@ -279,12 +279,9 @@ def _column_sizes(matrix: Any) -> Floats:
 
 
 def _largest(matrix: NDArray[Any], start: int, stop: int) -> Floats:
-    """The largest magnitude of each column in some rows; a few at a time stay in the cache."""
-    largest, step = np.zeros(matrix.shape[1]), max(1, (1 << 15) // max(1, matrix.shape[1]))
-    for first in range(start, stop, step):
-        block = matrix[first : min(first + step, stop)]
-        top, bottom = block.max(axis=0).astype(np.float64), block.min(axis=0).astype(np.float64)
-        np.maximum(largest, np.maximum(top, -bottom), out=largest)
+    """The largest magnitude of each column in some rows."""
+    largest = np.zeros(matrix.shape[1])
+    loops.column_sizes(matrix, start, stop, largest)
     return largest
 
 

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops_files
+
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
-TILE = 1024  # rows turned at a time
+PADDING = 8  # keeps columns from beginning at the same place of the cache: several times faster
 NUMBERS, MOST_ROWS = 5 << 17, 1 << 14  # of a batch: larger ones are decoded faster, in larger pages of memory
+
+_KINDS = {
+    **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
+    "float": np.dtype(np.float32),
+    "double": np.dtype(np.float64),
+}
 
 
 def batch_rows(width: int) -> int:
@@ -38,27 +46,34 @@ def parquet_batches(paths: Sequence[str], names: Sequence[str], rows: int, start
 
 
 class Matrices:
-    """Turns batches of columns into matrices of rows, by way of one small buffer.
-
-    Memory that is taken anew for every batch costs more than the copying: the system clears each page.
-    """
+    """Turns batches of columns into matrices of rows, by way of one buffer."""
 
     def __init__(self, width: int) -> None:
-        # The padding keeps columns from beginning at the same place of the cache: several times faster.
-        self._buffer = np.empty((width, TILE + 8))
+        self._width, self._buffer = width, np.empty((width, 0))
 
-    def of(self, batch: Any, rows: int) -> Iterator[tuple[int, NDArray[np.float64]]]:
-        """Yield up to ``rows`` rows at a time with the number of the first; a null becomes NaN."""
-        columns = [batch.column(k).to_numpy(zero_copy_only=False) for k in range(len(self._buffer))]
+    def of(self, batch: Any, rows: int) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
+        """Yield up to ``rows`` rows at a time: the number of the first, the rows, whether a value is missing.
+
+        A null becomes NaN.
+        """
+        if batch.num_rows + PADDING > self._buffer.shape[1]:
+            self._buffer = np.empty((self._width, batch.num_rows + PADDING))
+        for k in range(self._width):
+            self._buffer[k, : batch.num_rows] = _numbers(batch.column(k))
         for start in range(0, batch.num_rows, rows):
-            matrix = np.empty((min(rows, batch.num_rows - start), len(columns)))
-            for first in range(0, len(matrix), TILE):
-                last = min(first + TILE, len(matrix))
-                tile = self._buffer[:, : last - first]
-                for k, column in enumerate(columns):
-                    tile[k] = column[start + first : start + last]
-                matrix[first:last] = tile.T
-            yield start, matrix
+            matrix = np.empty((min(rows, batch.num_rows - start), self._width))
+            lacking = loops_files.turn(self._buffer[:, start:], matrix)
+            yield start, matrix, lacking
+
+
+def _numbers(column: Any) -> NDArray[Any]:
+    """A column as NumPy sees it; plain numbers without `to_numpy`, whose first call imports pandas."""
+    kind = _KINDS.get(str(column.type))
+    if kind is None or column.null_count:
+        found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+        return found
+    values: NDArray[Any] = np.frombuffer(column.buffers()[1], dtype=kind)
+    return values[column.offset : column.offset + len(column)]
 
 
 def release() -> None:
@@ -74,5 +89,5 @@ def labels(column: Any) -> NDArray[Any]:
 
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.string())
-    found: NDArray[Any] = column.to_numpy(zero_copy_only=False)
+    found = _numbers(column)
     return found.astype(str) if found.dtype == object else found

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..errors import InputError, SeparatrixError
@@ -18,15 +19,28 @@ from .sources import Dialect, Source, Spool, find_dialect, is_number_text, sampl
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
 SPOOLED_ROWS = 10_000
+_ARROW_KINDS = {
+    "bool": "BOOLEAN",
+    "int8": "TINYINT",
+    "int16": "SMALLINT",
+    "int32": "INTEGER",
+    "int64": "BIGINT",
+    "uint8": "UTINYINT",
+    "uint16": "USMALLINT",
+    "uint32": "UINTEGER",
+    "uint64": "UBIGINT",
+    "float": "FLOAT",
+    "double": "DOUBLE",
+    "string": "VARCHAR",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Database:
-    """A DuckDB connection and one table in it.
+    """One table that DuckDB can read.
 
     Attributes
     ----------
-    connection : DuckDBPyConnection
     name : str
         What the user called the table, for messages.
     relation : str
@@ -41,9 +55,10 @@ class Database:
         What has to live as long as this.
     attached : bool
         Whether the table is in a DuckDB file.
+    opened : DuckDBPyConnection or None
+        Where files are attached or views made; otherwise a connection is made when it is needed.
     """
 
-    connection: Any
     name: str
     relation: str
     columns: dict[str, str]
@@ -51,6 +66,12 @@ class Database:
     dialect: Dialect | None = None
     keep: Any = None
     attached: bool = False
+    opened: Any = None
+
+    @cached_property
+    def connection(self) -> Any:
+        """A connection to DuckDB, which takes as long to make as a million numbers to read."""
+        return self.opened or _connect()
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """All rows of a small answer."""
@@ -81,6 +102,10 @@ def open_database(source: Source | None, *, sql: str | None, table: str | None) 
     if table is not None and sql is not None:
         raise InputError("'table' and 'sql' cannot be combined: name the table in the query.")
     name = "The query" if source is None else source.name
+    if source is not None and source.kind == "parquet" and sql is None:
+        columns = _parquet_columns(source)
+        if columns is not None:
+            return Database(name, _relation(source), columns, source, keep=source)
     connection, dialect, keep = _connect(), None, source
     whole = source if sql is None else None
     attached = source is not None and source.kind == "duckdb"
@@ -96,15 +121,14 @@ def open_database(source: Source | None, *, sql: str | None, table: str | None) 
             relation, keep = _sqlite_relation(source, table, sql)
             sql = None
         else:
-            relation = f"read_{source.kind}({_literals(source.paths)})"
+            relation = _relation(source)
         if sql is not None:
             if relation:
                 connection.execute(f"CREATE VIEW data AS FROM {relation}")
             relation, dialect = f"({sql.strip().rstrip(';')})", None
         found = connection.sql(f"DESCRIBE FROM {relation}").fetchall()
-    return Database(
-        connection, name, relation, {row[0]: row[1] for row in found}, whole, dialect, keep, attached
-    )
+    columns = {row[0]: row[1] for row in found}
+    return Database(name, relation, columns, whole, dialect, keep, attached, connection)
 
 
 def identifier(name: str) -> str:
@@ -170,6 +194,25 @@ def _connect() -> Any:
     return duckdb.connect(
         config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     )
+
+
+def _parquet_columns(source: Source) -> dict[str, str] | None:
+    """The columns of a plain file in DuckDB's words, without asking DuckDB; None for any other file."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = pq.read_schema(source.paths[0])
+    except (ImportError, OSError, pa.ArrowException):
+        return None  # DuckDB knows better, or what is wrong
+    kinds = {
+        name: _ARROW_KINDS.get(str(kind), "") for name, kind in zip(schema.names, schema.types, strict=True)
+    }
+    return kinds if all(kinds.values()) and len(kinds) == len(schema.names) else None
+
+
+def _relation(source: Source) -> str:
+    return f"read_{source.kind}({_literals(source.paths)})"
 
 
 def _literals(paths: Sequence[str]) -> str:

@@ -18,9 +18,9 @@ from .arrays import ArrayFile
 from .database import Database, identifier, literal, open_database
 from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, shown
 from .libsvm import LibsvmFile, whole
-from .mapped import Spill
 from .plain_csv import number_batches
 from .sources import Source, find_source, free_memory
+from .spill import Spill
 from .text import ahead
 
 Batch = tuple[Any, NDArray[Any] | None]
@@ -263,13 +263,12 @@ class Query:
                 return
             at += given
         matrices = arrow.Matrices(width)
-        for batch in self._arrow(max(rows, arrow.batch_rows(width)), at):
+        for batch in ahead(self._arrow(max(rows, arrow.batch_rows(width)), at)):
             target = None if self.target is None else batch.column(width)
-            for start, X in matrices.of(batch, rows):
+            for start, X, lacking in matrices.of(batch, rows):
                 part = None if target is None else target.slice(start, len(X))
-                with np.errstate(all="ignore"):
-                    if (part is not None and part.null_count) or np.isnan(X.sum()):
-                        self._refuse_missing(X, at + start)
+                if lacking or (part is not None and part.null_count):
+                    self._refuse_missing(X, at + start)
                 yield X, None if part is None else self._labels(part)
             at += batch.num_rows
 
