@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sklearn.exceptions import ConvergenceWarning
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sklearn.exceptions import ConvergenceWarning
 
 __all__ = [
     "CertificateError",
@@ -72,3 +75,12 @@ class NotSeparable(InputError):
     def __init__(self, message: str, certificate: object = None) -> None:
         super().__init__(message)
         self.certificate = certificate
+
+
+def __getattr__(name: str) -> Any:
+    """scikit-learn's own warning; importing it takes a second, which reading a file need not wait for."""
+    if name != "ConvergenceWarning":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sklearn.exceptions import ConvergenceWarning
+
+    return ConvergenceWarning

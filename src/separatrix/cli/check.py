@@ -23,9 +23,7 @@ def check(
     table: options.TableName = None,
     missing: options.Missing = "error",
     memory: options.Memory = None,
-    intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
-    ] = True,
+    intercept: options.Intercept = True,
     quasi: Annotated[
         bool, typer.Option("--quasi/--no-quasi", help="Also tell quasi-separable from overlapping.")
     ] = True,
@@ -39,9 +37,7 @@ def check(
     certificate: Annotated[
         str | None, typer.Option("--certificate", metavar="FILE", help="Write the proof to a JSON file.")
     ] = None,
-    report: Annotated[
-        str | None, typer.Option("--report", metavar="FILE", help="Write an HTML report with pictures.")
-    ] = None,
+    report: options.Report = None,
     fail_if: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,13 +59,13 @@ def check(
 
         separatrix check data.svm --fail-if separable && fit-a-logistic-regression
     """
-    from ..verdict import separability
-
     _check_choices(fail_if or [])
     source = options.Source(data, target, features, exclude, where, sql, table, missing)
     rows = options.labelled(source.open(intercept=intercept))
     with waiting("Reading the rows"):
         X, y = rows.read(options.size(memory))
+    from ..verdict import separability  # late: what is wrong with the data is said a second earlier
+
     with waiting("Looking for a separator, or for a proof against one"):
         verdict = separability(
             X,

@@ -7,6 +7,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from ..report.tables import Table
 
 WIDTH = 100
+INDENT, GAP = 2, 3
 
 
 def say(words: str, *, error: bool = False) -> None:
@@ -37,12 +39,16 @@ def show(*parts: Any) -> None:
 
 
 def show_table(table: Table | None) -> None:
-    """A table with its title and its note; nothing, if there is none."""
+    """A table with its title and its note, the last columns left out if it is too wide; nothing for None."""
     if table is None:
         return
-    show(heading(f"  {table.title}"), _grid(table))
-    if table.note:
-        show(Padding(Text(table.note, style="dim"), (0, 0, 0, 2), expand=False))
+    fitting = _fitting(table, _console(sys.stdout).width - INDENT)
+    show(heading(f"  {table.title}"), _grid(table, fitting))
+    left = len(table.columns) - fitting
+    more = f"{left} more {'column does' if left == 1 else 'columns do'} not fit here." if left else ""
+    note = " ".join(filter(None, (table.note, more)))
+    if note:
+        show(Padding(Text(note, style="dim"), (0, 0, 0, INDENT), expand=False))
     show("")
 
 
@@ -58,7 +64,7 @@ def facts(pairs: list[tuple[str, str]]) -> Padding:
     grid.add_column(overflow="fold")
     for name, value in pairs:
         grid.add_row(Text(name), Text(value))
-    return Padding(grid, (0, 0, 0, 2), expand=False)
+    return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
 def write_json(values: Any) -> None:
@@ -90,14 +96,21 @@ def waiting(words: str) -> Iterator[None]:
         yield
 
 
-def _grid(table: Table) -> Padding:
-    grid = RichTable(box=None, pad_edge=False, padding=(0, 3, 0, 0))
-    for column in table.columns:
+def _fitting(table: Table, width: int) -> int:
+    """How many columns fit side by side, the first two in any case."""
+    lines = zip(table.columns, *table.rows, strict=True)
+    sizes = [max(len(cell.removeprefix(">")) for cell in column) for column in lines]
+    return max(2, sum(end - GAP <= width for end in accumulate(size + GAP for size in sizes)))
+
+
+def _grid(table: Table, fitting: int) -> Padding:
+    grid = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+    for column in table.columns[:fitting]:
         right = column.startswith(">")
         grid.add_column(Text(column.removeprefix(">"), style="dim"), justify="right" if right else "left")
     for row in table.rows:
-        grid.add_row(*map(Text, row))
-    return Padding(grid, (0, 0, 0, 2), expand=False)
+        grid.add_row(*map(Text, row[:fitting]))
+    return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
 def _console(stream: Any) -> Console:

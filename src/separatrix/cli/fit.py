@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from dataclasses import dataclass
@@ -27,6 +28,17 @@ KNOWS = {
     "gamma": ("kernel",),
     "budget": ("kernel",),
     "bounds": ("perceptron", "averaged"),
+}
+
+# What the library calls its parameters, and what they are called here.
+WORDS = {
+    "max_passes": "--max-passes",
+    "scale the columns": "scale the columns with --scale",
+    "average='averaged' predicts better than the last weights": "try --model averaged or soft-margin",
+    ", see \\.certificate": ", as `separatrix check` shows",
+    "Use SoftMargin": "Use --model soft-margin",
+    r", or \w+\(inseparable='warn'\) to fall back on it": "",
+    "Scale the columns, for example with StandardScaler": "Scale the columns with --scale",
 }
 
 
@@ -62,13 +74,8 @@ def fit(
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help=f"What to learn: {', '.join(MODELS)}.")
     ] = "perceptron",
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to save the model, such as model.skops."),
-    ] = None,
-    intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
-    ] = True,
+    output: options.ModelFile = None,
+    intercept: options.Intercept = True,
     scale: Annotated[
         bool,
         typer.Option(
@@ -122,9 +129,7 @@ def fit(
             "where the data are small.",
         ),
     ] = None,
-    report: Annotated[
-        str | None, typer.Option("--report", metavar="FILE", help="Write an HTML report with pictures.")
-    ] = None,
+    report: options.Report = None,
     json: options.Json = False,
 ) -> None:
     """Learn a separator; say whether it separates, how many mistakes it made, and what theory allowed.
@@ -278,14 +283,26 @@ def _scaled(estimator: Any, X: Any) -> Any:
 
 
 def _learn(estimator: Any, X: Any, y: Any) -> float:
+    from ..errors import InputError
+
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(X, y)
+        try:
+            estimator.fit(X, y)
+        except ValueError as problem:
+            raise InputError(_as_options(str(problem))) from problem
     seconds = time.perf_counter() - start
     for warning in caught:
-        say(f"Note: {warning.message}")
+        say(f"Note: {_as_options(str(warning.message))}")
     return seconds
+
+
+def _as_options(words: str) -> str:
+    """What the library says, in the words of the command line."""
+    for said, option in WORDS.items():
+        words = re.sub(said, option, words)
+    return words
 
 
 def last(estimator: Any) -> Any:
@@ -374,20 +391,21 @@ def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], b
 
 def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
     from ..report.tables import bracket, short
+    from ..rows.encoding import shown
 
     model = last(estimator)
-    classes = ", ".join(map(str, model.classes_[:6])) + (" ..." if len(model.classes_) > 6 else "")
     pairs = [
         ("model", type(model).__name__),
         ("rows", f"{X.shape[0]:,} with {X.shape[1]:,} features"),
-        ("classes", classes),
+        ("classes", shown(model.classes_.tolist())),
     ]
     result = getattr(model, "result_", None)
     if result is not None:
         pairs += [
             (
                 "status",
-                result.status.value + (" The average of all weights is used." if model.average else ""),
+                _as_options(result.status.value)
+                + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{model.mistakes_:,}, while the rows were read {model.n_passes_:,} times"),
             ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
@@ -399,7 +417,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs.append(("best margin", bracket((model.margin_lower_, model.margin_upper_))))
     if hasattr(model, "gap_"):
         pairs.append(
-            ("objective", f"{short(model.objective_)}, within {model.gap_:.1e} of the best there is")
+            ("objective", short(model.objective_) + f", within {model.gap_:.1e} of the best there is")
         )
     if hasattr(model, "support_"):
         pairs.append(("support", f"{len(model.support_):,} rows carry the boundary"))

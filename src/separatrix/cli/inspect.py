@@ -125,15 +125,14 @@ def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
     sizes = np.abs(model.coef_).max(axis=0)
     order = [j for j in np.argsort(-sizes, kind="stable")[:WEIGHTS].tolist() if sizes[j] > 0.0]
     labels = [str(model.classes_[-1])] if len(model.coef_) == 1 else [str(label) for label in model.classes_]
-    shown = labels[:6]
     rows = [
-        (str(j) if names is None else names[j], *(short(float(value)) for value in model.coef_[:6, j]))
+        (str(j) if names is None else names[j], *(short(float(value)) for value in model.coef_[:, j]))
         for j in order
     ]
-    rows.append(("(intercept)", *(short(float(value)) for value in model.intercept_[:6])))
+    rows.append(("(intercept)", *(short(float(value)) for value in model.intercept_)))
     left = int(np.count_nonzero(sizes)) - len(order)
     note = f"{left:,} smaller weights are not shown." if left > 0 else ""
-    return Table("Weights", ("feature", *(f">for {label}" for label in shown)), tuple(rows), note)
+    return Table("Weights", ("feature", *(f">for {label}" for label in labels)), tuple(rows), note)
 
 
 def _certificate(file: str, json: bool) -> None:

@@ -34,13 +34,8 @@ def learn(
         bool,
         typer.Option("--average/--last", help="Predict with the mean of all weights, or with the last ones."),
     ] = False,
-    intercept: Annotated[
-        bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
-    ] = True,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to save the model, such as model.skops."),
-    ] = None,
+    intercept: options.Intercept = True,
+    output: options.ModelFile = None,
     checkpoint: Annotated[
         str | None,
         typer.Option(
@@ -61,7 +56,8 @@ def learn(
 
     With --checkpoint the run may be killed at any moment: the same command goes on from the last state that
     was saved, and ends with the same weights and counts as a run that was never stopped. Rows added to the
-    data later are learnt when the command is repeated. Standard input is read to its end first.
+    data later are learnt when the command is repeated. With --classes, LIBSVM and CSV of plain numbers are
+    learnt from standard input as they come; other tables are read to their end first.
 
     For example:
 
@@ -74,7 +70,7 @@ def learn(
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
     source = options.Source(data, target, features, exclude, where, sql, table, missing)
-    rows = source.open(intercept=intercept, count_columns=False)
+    rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
     _stop_politely()
     with _Line() as line:
@@ -106,6 +102,8 @@ def learn(
         raise typer.Exit(130)
     if output is not None:
         say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
+    elif checkpoint is None:
+        say("The model was not saved; give a file with -o model.skops.")
 
 
 def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
@@ -125,13 +123,15 @@ def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
 
 def show_learnt(learnt: Any, seconds: float) -> None:
     """Say what one pass over the rows came to."""
+    from ..rows.encoding import shown
+
     show(
         heading(f"{learnt.mistakes:,} mistakes in {learnt.rows:,} rows: {100 * _rate(learnt):.2f} %."),
         "",
         facts(
             [
                 ("features", f"{learnt.encoding.n_features:,}"),
-                ("classes", ", ".join(map(str, learnt.model.classes_[:6]))),
+                ("classes", shown(learnt.model.classes_.tolist())),
                 ("time", f"{seconds:.2f} s, {_speed(learnt, seconds):,.0f} rows/s"),
             ]
         ),

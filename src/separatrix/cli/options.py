@@ -41,6 +41,16 @@ Memory = Annotated[
     str | None,
     typer.Option("--memory", metavar="SIZE", help="How much memory the data may take, such as 500MB or 2GB."),
 ]
+Intercept = Annotated[
+    bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
+]
+ModelFile = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to save the model, such as model.skops."),
+]
+Report = Annotated[
+    str | None, typer.Option("--report", metavar="FILE", help="Write an HTML report with pictures.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -59,7 +69,9 @@ class Source:
     table: str | None = None
     missing: str = "error"
 
-    def open(self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True) -> Any:
+    def open(
+        self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True, live: bool = False
+    ) -> Any:
         """The table, not read yet."""
         from ..rows.files import open_table
 
@@ -75,6 +87,7 @@ class Source:
             intercept=intercept,
             encoding=encoding,
             count_columns=count_columns,
+            live=live,
         )
 
 

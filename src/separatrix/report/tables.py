@@ -84,7 +84,7 @@ def witness_table(verdict: Verdict, data: Data) -> Table | None:
         [f"{len(found) - WITNESSES:,} more rows are in the certificate."] if len(found) > WITNESSES else []
     )
     if len(columns) < len(data.names):
-        notes.append(f"{len(columns)} of {len(data.names):,} columns are shown.")
+        notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are left out.")
     return Table(
         "Rows that prove it",
         (">row", "class", ">weight", *(f">{data.names[j]}" for j in columns)),

@@ -86,6 +86,8 @@ class Database:
 
     def _cursor(self) -> Any:
         """A connection of its own for each query; it does not inherit which file is in use."""
+        if isinstance(self.keep, Source):
+            self.keep.wait()
         cursor = self.connection.cursor()
         if self.attached:
             cursor.execute("USE file")
@@ -165,7 +167,9 @@ def _explained(name: str, message: str) -> InputError:
     where = f"{name!r}, line {int(line[1]):,}" if line else f"{name!r}"
     cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
     if cells:
-        return InputError(f"{where}: {cells[2]} cells where the first line has {cells[1]}. Correct the line.")
+        # DuckDB stops counting at the first cell that is too many.
+        found = "more" if int(cells[2]) > int(cells[1]) else f"only {cells[2]}"
+        return InputError(f"{where}: {found} cells where the first line has {cells[1]}. Correct the line.")
     value = re.search(
         r'Error when converting column "(.*?)". Could not convert string "(.*?)" to', message, re.S
     )

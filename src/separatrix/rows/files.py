@@ -81,7 +81,7 @@ class Table:
         """The different values of the target, sorted; at least two."""
         found = _classes(self)
         if len(found) < 2:
-            values = f"one value ({found[0]!r})" if len(found) else "no values"
+            values = f"one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(
                 f"The target {self.target_name!r} has {values} in {self.name!r}; two are needed to separate "
                 "anything. Look at 'where', or choose another target."
@@ -171,6 +171,7 @@ def open_table(
     intercept: bool = True,
     encoding: Encoding | None = None,
     count_columns: bool = True,
+    live: bool = False,
 ) -> Table:
     """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
 
@@ -202,6 +203,10 @@ def open_table(
         That of the table a model was fitted on; the columns are those then, in that order.
     count_columns : bool
         Whether to count the columns of a LIBSVM file now, which takes a reading of it.
+    live : bool
+        Whether rows of standard input may be read before all of it has come. That is so for LIBSVM and for
+        CSV of plain numbers; whatever needs all rows first (text columns, a condition, the classes where
+        they are not given) waits for them.
 
     Raises
     ------
@@ -212,7 +217,7 @@ def open_table(
         raise InputError(f"The 'missing' parameter must be 'error' or 'drop'. Got {missing!r} instead.")
     if source is None and sql is None:
         raise InputError("Name a file, or give a query with 'sql'.")
-    found = None if source is None else find_source(source)
+    found = None if source is None else find_source(source, live=live)
     if found is not None and found.kind in ("libsvm", "npy", "npz"):
         asked = {
             "where": where,

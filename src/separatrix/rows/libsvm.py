@@ -96,7 +96,8 @@ class LibsvmFile:
         """Yield the rows as they stand, in pieces of the file."""
         path, before, rows = self.source.paths[0], 0, 0
         most = sources.free_memory() // BYTES_A_COLUMN
-        for piece, found in text.in_order(_read_piece, text.pieces(path, self.source.compression)):
+        live = self.source.growing is not None
+        for piece, found in text.in_order(_read_piece, text.pieces(self.source, path), live=live):
             if not isinstance(found, Lines):
                 raise self._bad(before, piece, *found)
             if found.most > most:

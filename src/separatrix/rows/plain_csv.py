@@ -31,10 +31,11 @@ def number_batches(
     """
     places = np.array([_place(name, names, target) for name in dialect.names], dtype=np.int64)
     for path in source.paths:
-        pieces = _without_header(text.pieces(path, source.compression)) if dialect.header else None
-        pieces = pieces or text.pieces(path, source.compression)
+        pieces = text.pieces(source, path)
         found = text.in_order(
-            lambda piece: _read_piece(piece, ord(dialect.delimiter), places, len(names)), pieces
+            lambda piece: _read_piece(piece, ord(dialect.delimiter), places, len(names)),
+            _without_header(pieces) if dialect.header else pieces,
+            live=source.growing is not None,
         )
         for cells in found:
             height = cells.labels.size

@@ -7,6 +7,7 @@ import csv
 import difflib
 import glob
 import gzip
+import io
 import itertools
 import os
 import re
@@ -22,9 +23,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError
+from .growing import Growing
 
 HEAD = 1 << 16
 SAMPLE, SAMPLED = 1 << 18, 1000
+PATIENCE = 1.0  # seconds to wait for so many lines of a stream
 # Text never shrinks by this much unless it was made to fill a disk. Below the second number nobody minds.
 EXPANSION, HARMLESS = 400, 1 << 26
 _MAGIC = {
@@ -51,6 +54,8 @@ class Source:
     compression : {"none", "gzip", "bz2", "zstd"}
     spool : object
         Keeps a temporary directory for as long as it is needed.
+    growing : Growing or None
+        Where the one file is still being written.
     """
 
     name: str
@@ -58,6 +63,12 @@ class Source:
     paths: tuple[str, ...]
     compression: str = "none"
     spool: Any = None
+    growing: Growing | None = None
+
+    def wait(self) -> None:
+        """Wait until everything is there."""
+        if self.growing is not None:
+            self.growing.wait()
 
 
 @dataclass(frozen=True)
@@ -69,11 +80,14 @@ class Dialect:
     names: tuple[str, ...]
 
 
-def find_source(name: str | os.PathLike[str]) -> Source:
-    """Look at a path, a pattern or ``-`` (standard input) and say what is there."""
+def find_source(name: str | os.PathLike[str], *, live: bool = False) -> Source:
+    """Look at a path, a pattern or ``-`` (standard input) and say what is there.
+
+    With ``live``, CSV and LIBSVM from standard input can be read before all of it has come.
+    """
     said = os.fspath(name)
     if said == "-":
-        return _spooled(said, sys.stdin.buffer, None)
+        return _live() if live else _spooled(said, sys.stdin.buffer, None)
     paths = _paths(said)
     kinds = {path: _kind(path) for path in paths}
     kind, compression = kinds[paths[0]]
@@ -320,6 +334,39 @@ def _spooled(said: str, stream: Any, size: int | None, suffix: str = "") -> Sour
     if kind == "zip":
         raise InputError("An archive within a stream cannot be read. Unpack it first.")
     return Source(said, kind, (path,), compression, spool)
+
+
+def _live() -> Source:
+    """Standard input, being copied to a temporary file."""
+    spool = Spool()
+    path = os.path.join(spool.path, "data")
+    stream = _Arriving(sys.stdin.buffer)
+    growing = Growing(path, lambda out: _copy_bounded(stream, out, None, "standard input"))
+    growing.wait(lines=SAMPLED, seconds=PATIENCE)
+    if not os.path.getsize(path):
+        raise InputError("Standard input is empty.")
+    kind, compression = _kind(path)
+    if (kind, compression) not in (("csv", "none"), ("libsvm", "none")):
+        growing.wait()
+        kind, compression = _kind(path)
+    if kind == "zip":
+        raise InputError("An archive within a stream cannot be read. Unpack it first.")
+    return Source("-", kind, (path,), compression, spool, growing)
+
+
+class _Arriving:
+    """Standard input, read as it comes: what is there, not as much as was asked for."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def read(self, size: int) -> bytes:
+        try:
+            # Past Python's buffer, whose lock a thread that waits here would hold when the program ends.
+            return os.read(self._stream.fileno(), size)
+        except (AttributeError, io.UnsupportedOperation):  # not a real file, as in tests
+            found: bytes = self._stream.read(size)
+            return found
 
 
 class Spool:

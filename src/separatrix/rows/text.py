@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from . import threads
-from .sources import open_binary, refuse_expansion
+from .sources import Source, open_binary, refuse_expansion
 
 T = TypeVar("T")
 Text = NDArray[np.uint8]
@@ -24,13 +24,16 @@ PIECE = 1 << 20
 LONGEST_LINE = 1 << 28
 
 
-def pieces(path: str, compression: str, size: int = PIECE) -> Iterator[Text]:
-    """Yield the file as bytes, about ``size`` at a time, each piece ending with a newline."""
-    rest, expanded = b"", 0
+def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
+    """Yield a file as bytes, about ``size`` at a time, each piece ending with a newline.
+
+    Where the file is still being written, wait for what comes.
+    """
+    rest, expanded, compression = b"", 0, source.compression
     try:
         with open(path, "rb") as raw, open_binary(path, compression) as stream:
             total = raw.seek(0, 2)
-            while part := stream.read(size):
+            while part := stream.read(size) or _later(source, stream, expanded, size):
                 expanded += len(part)
                 if compression != "none":
                     refuse_expansion(path, total, expanded)
@@ -50,8 +53,21 @@ def pieces(path: str, compression: str, size: int = PIECE) -> Iterator[Text]:
         yield np.frombuffer(rest + b"\n", dtype=np.uint8)
 
 
-def in_order(task: Callable[[Text], T], source: Iterator[Text]) -> Iterator[T]:
-    """Apply a task to each piece in other threads, a few pieces ahead, and yield the answers in order."""
+def _later(source: Source, stream: Any, read: int, size: int) -> bytes:
+    """What comes after the first bytes of a file that is being written; nothing if that was all."""
+    waited = source.growing is not None and source.growing.wait_beyond(read)
+    found: bytes = stream.read(size) if waited else b""
+    return found
+
+
+def in_order(task: Callable[[Text], T], source: Iterator[Text], *, live: bool = False) -> Iterator[T]:
+    """Apply a task to each piece in other threads, a few pieces ahead, and yield the answers in order.
+
+    With ``live``, one by one: nobody knows when the next piece will come.
+    """
+    if live:
+        yield from map(task, source)
+        return
     ahead: deque[Future[T]] = deque()
     for piece in source:
         ahead.append(threads.submit(task, piece))
