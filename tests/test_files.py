@@ -217,7 +217,7 @@ def test_data_larger_than_memory_are_mapped_and_decided_alike(tmp_path, kind):
 
 BAD = {
     "nothing": ("", "empty"),
-    "ragged": ("a,b,y\n1,2,0\n3,4,1\n5,6\n", "line 4: 2 cells where the first line has 3"),
+    "ragged": ("a,b,y\n1,2,0\n3,4,1\n5,6\n", "line 4: only 2 cells where the first line has 3"),
     "text late": (
         "a,y\n" + "".join(f"{k},{k % 2}\n" for k in range(10_000)) + "oops,1\n",
         "line 10,002: column 'a' holds numbers, but here is 'oops'",
