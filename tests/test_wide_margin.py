@@ -11,6 +11,7 @@ from scipy import sparse
 import separatrix as sx
 from separatrix.algorithms import dual_ascent, max_margin
 from separatrix.algorithms.dual_ascent import DualAscent, Factor, products
+from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import margin
 from separatrix.rows.memory import as_rows
@@ -187,3 +188,33 @@ def test_identical_rows_of_two_classes_are_found_before_anything_is_solved(monke
     with pytest.raises(NotSeparable, match="2 rows prove it") as refused:
         sx.MaxMargin().fit(X, y)
     assert sx.verify(refused.value.certificate, X, y).holds
+
+
+def meaningless(seed, n=300, d=60):
+    """Sparse rows without identical ones, and labels that have nothing to do with them."""
+    generator = np.random.default_rng(seed)
+    X = sparse.random_array((n, d), density=0.15, rng=generator, format="csr")
+    return X, generator.integers(0, 2, n)
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("wide", [0, 10**6])
+def test_a_margin_that_vanishes_is_noticed_soon_and_proved(intercept, wide, monkeypatch):
+    monkeypatch.setattr(max_margin, "WIDE", wide)
+    X, y = meaningless(6)
+    rows = as_rows(X, y, lift=intercept is not None)
+    found = max_margin.solve_max_margin(rows, free_intercept=intercept == "free")
+    assert found.outcome is Outcome.NOT_SEPARABLE
+    assert found.margin_lower <= 0.0
+    assert found.steps < 100
+    with pytest.raises(NotSeparable, match="rows prove it") as caught:
+        sx.MaxMargin(intercept=intercept).fit(X, y)
+    assert sx.verify(caught.value.certificate, X, y).holds
+
+
+def test_what_takes_too_long_to_prove_is_refused_without_a_claim(monkeypatch):
+    X, y = meaningless(7)
+    monkeypatch.setattr(margin, "EXACT_SECONDS", 1e-9)
+    with pytest.raises(NotSeparable, match="nothing is proved") as caught:
+        sx.MaxMargin().fit(X, y)
+    assert caught.value.certificate is None

@@ -28,9 +28,9 @@ from .proximal_newton import combination, signed_scores
 MOST_REPEATS = 8
 RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next step takes its effect back
 FACTORISED = 10_000  # the most support rows whose products are factorised; beyond, conjugate gradients
-NEWTON_READS = 2e6  # what a Newton step costs beside its factorisation, in numbers that a pass reads
+NEWTON_READS = 1e6  # what a Newton step costs beside its factorisation, in numbers that a pass reads
 FLOPS_A_READ = 300.0  # operations of a factorisation that cost as much as reading one number
-FIRST_PASSES = 5
+FIRST_PASSES = 2
 ONE_THREAD = 2000  # support rows up to which BLAS is kept to one thread
 ROUNDING = 1e-13
 
@@ -71,7 +71,7 @@ class DualAscent:
         self.scores = signed_scores(self.rows, self.weights)
 
     def sweep(self) -> None:
-        """Make passes over the rows that carry multipliers or may come to."""
+        """Make passes over the rows that carry multipliers or score below one; then score all rows."""
         rows = self.rows
         self.weights[self.loose] += self.total[self.loose]
         self.centre += self.total[self.loose]
@@ -81,7 +81,7 @@ class DualAscent:
         )
         self.spent += visited * rows.numbers / rows.n_rows
         self.refresh()
-        near = (self.multipliers > 0.0) | (self.scores < 1.0 + worst)
+        near = (self.multipliers > 0.0) | (self.scores < 1.0)
         self.order = rows.order[near[rows.order]]
         self.passes, self.still = self.passes * 3 // 2 + 1, worst == 0.0
 

@@ -1,12 +1,12 @@
 """The largest margin: the shortest combination of signed rows.
 
 Every direction proves a lower bound of the margin, every combination of signed rows an upper one.
-Two methods narrow the bracket; the number of columns decides.
+Two methods narrow the bracket; the number of columns and their storage decide.
 
-With few columns a working set holds the rows that were lowest under some earlier weights; on it
+With few columns, not sparse, a working set holds the rows that were lowest under some earlier weights; on it
 the hard-margin problem is solved by proximal Newton steps in the weights, and a scan of all rows
-then closes the bracket or names the rows that are missing. With many, coordinate ascent and Newton
-steps in the multipliers of the support (``dual_ascent``) work on all rows at once. That method is
+then closes the bracket or names the rows that are missing. With many, or sparse rows, coordinate ascent
+and Newton steps in the multipliers of the support (``dual_ascent``) work on all rows at once. That method is
 at its best where the support is independent, as with text or more columns than rows; where the
 support has more rows than columns, its Newton steps fail or the margin nearly vanishes, the proximal
 steps go on from where it stood.
@@ -82,9 +82,10 @@ class _Search:
         self.scale = 0.0  # the largest number of the first working set: what a margin is compared with
         self.outcome = Outcome.STEP_LIMIT
         self.pairs = Pairs(rows)
+        wide, two = self.pairs.width > WIDE, self.pairs.blocks == 1
         # with several free intercepts, passes creep
-        self.ascending = self.pairs.width > WIDE and (self.pairs.blocks == 1 or not free_intercept)
-        self.batch = BATCH if self.ascending else max(100, 2 * self.pairs.width)
+        self.ascending = (wide and (two or not free_intercept)) or (two and rows.sparse)
+        self.batch = BATCH if self.ascending and wide else max(100, 2 * self.pairs.width)
         self.multipliers: Floats = np.zeros(0)
         self.weights: Floats = np.zeros(rows.weights_shape)
         self.lower, self.upper = -np.inf, np.inf

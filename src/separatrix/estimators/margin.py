@@ -32,6 +32,7 @@ from . import inputs
 from .decision import Decision, linear_scores, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")
+EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
 
 
 class _LinearDecision(Decision):
@@ -129,12 +130,13 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     computed from kernel values, whose rounding limits it to about ``eps (R / margin)^2``. Memory grows with
     the working set, never with the square of the rows.
 
-    Two methods narrow the bracket. With up to 500 columns the solver works on the few rows that scans of the
-    data name, by proximal steps on the multipliers whose inner problems Newton's method solves. With more,
-    passes of coordinate ascent find the support and Newton steps in its multipliers end the run; where the
-    support comes to more rows than columns, as with many dense rows, or the margin is below a millionth of
-    the largest number, the proximal steps go on from there. Where no separator is found, the exact
-    question is asked, and `NotSeparable` carries the certificate.
+    Two methods narrow the bracket. On dense rows with up to 500 columns the solver works on the few that
+    scans of the data name, by proximal steps on the multipliers whose inner problems Newton's method solves.
+    Elsewhere passes of coordinate ascent find the support and Newton steps in its multipliers end the run;
+    where the support comes to more rows than columns, or the margin is below a millionth of the largest
+    number, the proximal steps go on from there. Where no separator is found, the exact question is asked for
+    up to a minute, and `NotSeparable` carries the certificate; without one the message says that nothing is
+    proved.
 
     Examples
     --------
@@ -521,6 +523,7 @@ def _exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: A
         kernel=kernel,
         fit_intercept=estimator.fit_intercept,
         sample_weight=sample_weight,
+        time_limit=EXACT_SECONDS,
     )
 
 

@@ -66,6 +66,11 @@ class Rows:
         return bool(self.storage.lift)
 
     @property
+    def sparse(self) -> bool:
+        """Whether the matrix is stored as CSR."""
+        return isinstance(self.storage, loops.SparseRows)
+
+    @property
     def weights_shape(self) -> tuple[int, ...]:
         """The shape of weights for these rows: one vector for two classes, else one a class."""
         width = self.n_columns + self.lifted
