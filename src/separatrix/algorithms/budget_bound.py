@@ -49,7 +49,7 @@ class PublishedBound:
     The self-tuned Forgetron shrinks by the largest phi <= 1 that keeps ``Q <= 15/32 M``, where a removal at
     weight s after the shrinking (of an example z, from w) adds ``s^2 + 2 s - 2 s <w, z>`` to Q. With rows no
     longer than one, ``U = 1/4 sqrt((B + 1) / log(B + 1))`` and ``B >= 83``, it makes at most ``2 |u|^2 + 4
-    L`` mistakes, for every u with ``|u| <= U``.
+    L`` mistakes, for every u with ``|u| <= U``. This is proved here, on no paper's word.
 
     Proof: by the notes of `BudgetBound`, ``M <= |u|^2 + C + 2 L + Q``, where C is what the shrinking costs.
     It costs nothing where ``|w| >= U`` after it, and else at most ``|u|^2 (1 - phi) / (1 + phi) <= |u|^2
