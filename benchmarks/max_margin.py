@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,16 +15,18 @@ import separatrix as sx
 
 from . import data, timing
 from .data import Problem
-from .table import Row, Settings, measured
+from .table import Row, Settings, faster, measured
 
-PEER_SECONDS = 30.0  # a peer that needs longer is not waited for
-ALONE_SECONDS = 5.0  # what takes longer is measured once
+PEER_SECONDS = 60.0  # a peer that needs longer is not waited for
+LONG_SECONDS = 5.0  # what takes longer is measured less often
 REAL = ("sms-spam", "golub", "mushrooms", "news20", "enron")
 NOTES = (
     (
-        "margin: MaxMargin(gap=1e-9) against SVC(kernel='linear', C=1e8, tol=1e-8, max_iter=2*10**6) and "
-        "LinearSVC(loss='hinge', C=1e4, max_iter=10**4), each for 30 s at most; 'short' is how much smaller "
-        "their margin is"
+        "margin: MaxMargin(gap=1e-9) against SVC(kernel='linear', C=inf, tol=1e-8, max_iter=2*10**6) and "
+        "LinearSVC(loss='hinge', C=1e4, max_iter=10**4), each for 60 s at most; 'short' is how much smaller "
+        "their margin is. To LinearSVC's margin: against LinearSVC(loss='hinge', C=1e4), with the gap at which "
+        "ours is proved to have at least its margin. A margin is half the distance between the classes along "
+        "the weights, recomputed from the data: the intercept is free for everybody"
     ),
 )
 
@@ -46,24 +49,24 @@ def margin(settings: Settings) -> Iterator[Row]:
 def _contest(problem: Problem, settings: Settings, goal: float) -> Iterator[Row]:
     contenders: dict[str, Callable[[], Any]] = {
         "ours": partial(sx.MaxMargin),
-        "SVC": partial(SVC, kernel="linear", C=1e8, tol=1e-8, max_iter=2_000_000, cache_size=1000),
+        "SVC": partial(SVC, kernel="linear", C=np.inf, tol=1e-8, max_iter=2_000_000, cache_size=1000),
         "LinearSVC": partial(LinearSVC, loss="hinge", C=1e4, max_iter=10_000, random_state=0),
     }
     best = _margin(problem, sx.MaxMargin().fit(problem.X, problem.y))  # also compiles
     found = timing.compete(
         {name: partial(_prepare, problem, make) for name, make in contenders.items()},
-        lambda answer: 0 if _margin(problem, answer) > 0 else 1,
+        lambda answer: -_margin(problem, answer),  # negative where the classes are apart
         min(settings.peer_seconds, PEER_SECONDS),
         settings.repeats,
     )
     ours = found["ours"]
     for name, target in (("SVC", goal), ("LinearSVC", None)):
         peer, what = found[name], f"{problem.name}, {problem.shape}: {name}"
-        if not (ours.solved and peer.solved):
+        if peer.errors is None or not (ours.solved and peer.solved):
             own = measured(ours.seconds) if ours.solved else ours.remark or "does not separate"
             yield Row("margin", what, own, peer.remark or "does not separate", "", "")
             continue
-        short = 1.0 - _margin(problem, contenders[name]().fit(problem.X, problem.y)) / best
+        short = 1.0 + peer.errors / best
         ratio = peer.median / ours.median
         yield Row(
             "margin",
@@ -71,8 +74,8 @@ def _contest(problem: Problem, settings: Settings, goal: float) -> Iterator[Row]
             measured(ours.seconds),
             f"{name} {measured(peer.seconds)}, short by {short:.0e}",
             f"{ratio:.1f} times as fast",
-            "" if target is None else f">= {target:g}",
-            None if target is None else ratio >= target,
+            "" if target is None else f">= {target:g}, short >= 0",
+            None if target is None else ratio >= target and short >= -1e-9,
         )
 
 
@@ -80,30 +83,23 @@ def _as_far(problem: Problem, settings: Settings) -> Row:
     """How long it takes to reach the margin at which LinearSVC stops."""
     peer = LinearSVC(loss="hinge", C=1e4, random_state=0)
     best = sx.MaxMargin().fit(problem.X, problem.y).margin_upper_
-    asked = _margin(problem, peer.fit(problem.X, problem.y))
+    took = timing.clock(lambda: peer.fit(problem.X, problem.y))
+    asked = _margin(problem, peer)
     # where LinearSVC does not separate, any separator is farther
     ours = sx.MaxMargin(gap=min(0.999, 1.0 - asked / best))
     tasks = {"ours": lambda: ours.fit(problem.X, problem.y), "peer": lambda: peer.fit(problem.X, problem.y)}
     clocks = {name: partial(timing.clock, task) for name, task in tasks.items()}
-    seconds = timing.interleave(clocks, settings.repeats)
-    ratio = float(np.median(seconds["peer"]) / np.median(seconds["ours"]))
-    reached = ours.margin_lower_ >= asked
-    return Row(
-        "margin",
-        f"{problem.name}, {problem.shape}: to LinearSVC's margin {asked:.6g} of {best:.6g}",
-        measured(seconds["ours"]),
-        f"LinearSVC {measured(seconds['peer'])}",
-        f"{ratio:.1f} times as fast" if reached else "not reached",
-        ">= 1",
-        reached and ratio >= 1.0,
-    )
+    seconds = timing.interleave(clocks, 3 if took > LONG_SECONDS else 2 * settings.repeats + 1)
+    what = f"{problem.name}, {problem.shape}: to LinearSVC's margin {asked:.6g} of {best:.6g}"
+    row = faster("margin", what, seconds["ours"], seconds["peer"], "LinearSVC", 1.0)
+    return row if ours.margin_lower_ >= asked else replace(row, ratio="not reached", met=False, noisy="")
 
 
 def _alone(problem: Problem, settings: Settings) -> Row:
     sx.MaxMargin().fit(problem.X[:1000], problem.y[:1000])  # compile
     models: list[Any] = []
     seconds: list[float] = []
-    while len(seconds) < settings.repeats and sum(seconds) < ALONE_SECONDS:
+    while len(seconds) < settings.repeats and sum(seconds) < LONG_SECONDS:
         seconds.append(timing.clock(lambda: models.append(sx.MaxMargin().fit(problem.X, problem.y))))
     model = models[-1]
     gap = 1.0 - model.margin_lower_ / model.margin_upper_

@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def solved(self) -> bool:
-        return self.errors == 0
+        return self.errors is not None and self.errors <= 0
 
     @property
     def median(self) -> float:

@@ -43,6 +43,22 @@ def add_rows(rows: Any, start: int, stop: int, factors: Any, total: Any) -> None
 
 
 @loop
+def fill_those(rows: Any, members: Any, w: Any, scores: Any) -> None:
+    """Fill ``scores[k]`` with the signed score of row ``members[k]`` (two classes)."""
+    for k in range(members.shape[0]):
+        i = members[k]
+        scores[k] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
+
+
+@loop
+def add_those(rows: Any, members: Any, factors: Any, total: Any) -> None:
+    """Add ``sum_k factors[k] * z_i`` with i = members[k] to ``total``."""
+    for k in range(members.shape[0]):
+        i = members[k]
+        add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * factors[k])
+
+
+@loop
 def simplex_level(targets: Any, mass: float) -> float:
     """Return the level for which ``sum_c max(0, targets[c] - level)`` is the mass.
 

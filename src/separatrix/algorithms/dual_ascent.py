@@ -6,13 +6,15 @@ rows resemble each other. On the support the optimum is one linear system, ``S S
 step moves towards ``x`` as far as no multiplier turns negative, those that would are set to zero,
 and passes follow until they have cost what the next system will. Every step raises the dual
 objective, so the passes' own convergence is never lost; once the support is right, one
-system ends the run. The same plan for bound constraints: J. J. More and G. Toraldo, "On the solution of large
-quadratic programming problems with bound constraints", SIAM Journal on Optimization 1 (1991).
+system ends the run. Systems are solved by conjugate gradients where these are quick, else factorised.
+The same plan for bound constraints: J. J. More and G. Toraldo, "On the solution of large quadratic
+programming problems with bound constraints", SIAM Journal on Optimization 1 (1991).
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,14 +24,17 @@ from .. import loops_margin
 from ..result import Floats, Ints
 from ..rows import threads
 from ..rows.memory import Rows
-from .newton_system import calm_threads, signed_matrix
+from .newton_system import calm_threads, conjugate_gradients, signed_matrix
 from .proximal_newton import combination, signed_scores
 
 MOST_REPEATS = 8
 RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next step takes its effect back
 FACTORISED = 10_000  # the most support rows whose products are factorised; beyond, conjugate gradients
 NEWTON_READS = 1e6  # what a Newton step costs beside its factorisation, in numbers that a pass reads
-FLOPS_A_READ = 300.0  # operations of a factorisation that cost as much as reading one number
+FLOPS_A_READ = 300.0  # operations of a factorisation that cost as much as reading one number in a pass
+FLOPS_A_PRODUCT = 30.0  # the same for a number read in a product
+NEWTON_GAIN = 1e-2  # how much nearer to one the scores come at a time, where systems are not factorised
+SMALLEST = 1e-100
 FIRST_PASSES = 2
 ONE_THREAD = 2000  # support rows up to which BLAS is kept to one thread
 ROUNDING = 1e-13
@@ -60,6 +65,7 @@ class DualAscent:
         self.factor: Factor | None = None
         self.passes, self.spent = FIRST_PASSES, 0.0
         self.systems = self.refused = 0
+        self.finest = 0.0  # how near to one the members' scores have to come
         self.still = False  # whether the last pass found nothing to change
         self.refresh()
 
@@ -106,15 +112,18 @@ class DualAscent:
         members, missing = np.flatnonzero(self.multipliers), order.size
         if members.size > min(FACTORISED, self.weights.size):
             return False
+        off = max(np.abs(self.scores[members] - 1.0).max(initial=0.0), 1.0 - self.scores[order].min())
+        self.finest = finest = 0.1 * tolerance
+        accuracy = max(finest, NEWTON_GAIN * off)
         with calm_threads(members.size, ONE_THREAD):
             while True:
                 before = self.value(self.multipliers)
-                first = target = self._solve(members, self.multipliers[members])
+                first = target = self._solve(members, self.multipliers[members], accuracy)
                 inside = members
                 while target.min(initial=1.0) <= 0.0:
                     # nearly always the rows that would turn negative are those that have to leave
                     inside, target = inside[target > 0.0], target[target > 0.0]
-                    target = self._solve(inside, target)
+                    target = self._solve(inside, target, accuracy)
                 if not self._offer(inside, target, before):
                     self._offer_towards(members, first)
                     self.refresh()
@@ -122,32 +131,86 @@ class DualAscent:
                     return self.refused < 2
                 self.refused = 0
                 self.refresh()
-                low = order[self.scores[order] < 1.0 - tolerance]
+                if self.factor is not None:
+                    accuracy = finest
+                low = order[self.scores[order] < 1.0 - max(tolerance, accuracy)]
                 joining = np.setdiff1d(low, inside, assume_unique=True)
-                if not 0 < joining.size < missing:
+                if accuracy > finest and not joining.size:
+                    accuracy = max(finest, NEWTON_GAIN * accuracy)
+                    members, missing = inside, order.size
+                elif 0 < joining.size < missing:
+                    members, missing = np.union1d(inside, joining), joining.size
+                else:
                     return True
-                members, missing = np.union1d(inside, joining), joining.size
 
-    def _solve(self, members: Ints, start: Floats) -> Floats:
+    def _solve(self, members: Ints, start: Floats, accuracy: float) -> Floats:
         """The multipliers for which all members score one, intercepts included.
 
-        The ridge is taken back by repeating the solution with what is left of the right-hand side.
+        By conjugate gradients, unless a factor is at hand or they take too long.
         """
         self.systems += 1
+        support = Support(self.rows, members, self.loose)
         if self.factor is None or self.factor.changes(members) is None:
+            target = self._iterate(support, start, accuracy)
+            if target is not None:
+                return target
             self.factor = Factor(self.rows, members, self.loose)
-        matrix, border = _split(signed_matrix(self.rows, members), self.loose)
-        target = start
-        responses = self.factor.solve(members, border) if self.loose else border
-        pivots = border.T @ responses
+        return self._factorise(self.factor.near(members), support, start)
+
+    def _iterate(self, support: Support, start: Floats, accuracy: float) -> Floats | None:
+        """Conjugate gradients among multipliers that pull no intercept, preconditioned by the rows' norms.
+
+        A residual's part along the intercepts is theirs to take (Gould, Hribar and Nocedal, "On the
+        solution of equality constrained quadratic programming problems arising in optimization", SIAM
+        Journal on Scientific Computing 23, 2001). None where they cost a quarter of a factorisation.
+        """
+        border, size = support.border, support.members.size
+        inverse = 1.0 / np.maximum(self.rows.squared_norms[support.members], SMALLEST)
+        responses = border * inverse[:, None]
+        pivots = np.linalg.pinv(border.T @ responses)
+
+        def image(step: Floats) -> Floats:
+            plain = support.image(step)
+            return np.asarray(plain - border @ (pivots @ (responses.T @ plain)))
+
+        dense = self.rows.n_columns if not self.rows.sparse else 0
+        products = 2.0 * max(1, size) * self.rows.numbers / self.rows.n_rows
+        left = int(size**2 * (dense + size / 3.0) / FLOPS_A_PRODUCT / products / 4.0)
+        target, least = start - responses @ (pivots @ (border.T @ start)), np.inf
+        while left > 0:
+            rest = 1.0 - support.image(target) - border @ self.centre
+            shift = pivots @ (responses.T @ rest)
+            self.centre = self.centre + shift
+            rest -= border @ shift
+            error = float(np.abs(rest).max(initial=0.0))
+            if error <= accuracy:
+                return target
+            if error > 0.5 * least:
+                return None
+            least = error
+            step, taken = conjugate_gradients(
+                image, lambda residual: inverse * residual, -rest, goal=accuracy, most=left
+            )
+            target, left = target + step, left - max(1, taken)
+        return None
+
+    def _factorise(self, solve: Callable[[Floats], Floats], support: Support, start: Floats) -> Floats:
+        """Solve by a factor; its ridge is taken back by repeats with what is left of the right-hand side."""
+        border, target = support.border, start
+        responses, pivots = border, border.T @ border
         least = np.inf
-        for _ in range(MOST_REPEATS):
-            rest = 1.0 - matrix @ (matrix.T @ target) - border @ self.centre
+        for repeat in range(MOST_REPEATS):
+            rest = 1.0 - support.image(target) - border @ self.centre
             error = max(np.abs(rest).max(), np.abs(border.T @ target).max(initial=0.0))
-            if error <= 1e-12 or error > 0.5 * least:
+            if error <= self.finest or error > 0.5 * least:
                 break
             least = error
-            change = self.factor.solve(members, rest[:, None])[:, 0]
+            if repeat == 0:
+                together = solve(np.column_stack([rest, border]))
+                change, responses = together[:, 0], together[:, 1:]
+                pivots = border.T @ responses
+            else:
+                change = solve(rest[:, None])[:, 0]
             if self.loose:
                 # shifts of the intercepts after which the multipliers' combination vanishes there
                 pull = border.T @ (target + change)
@@ -177,6 +240,45 @@ class DualAscent:
         """The dual objective, for the present centre."""
         total = combination(self.rows, multipliers)
         return float(multipliers.sum() - 0.5 * total @ total - self.centre @ total[self.loose])
+
+
+class Support:
+    """Products with the signed rows S of some members; ``border`` holds what stands in the loose columns."""
+
+    def __init__(self, rows: Rows, members: Ints, loose: list[int]) -> None:
+        self.rows, self.members, self.loose = rows, members, loose
+        self.ranges = threads.chunks(members.size, members.size * rows.numbers // rows.n_rows)
+        self.border = np.empty((members.size, len(loose)))
+        for place, column in enumerate(loose):
+            unit = np.zeros(rows.n_columns + rows.lifted)
+            unit[column] = 1.0
+            self.border[:, place] = self.scores(unit)
+
+    def image(self, factors: Floats) -> Floats:
+        """``S S^T`` times the factors, without the loose columns."""
+        totals = np.zeros((len(self.ranges), self.rows.n_columns + self.rows.lifted))
+        threads.run_all(
+            loops_margin.add_those,
+            [
+                (self.rows.storage, self.members[start:stop], factors[start:stop], total)
+                for (start, stop), total in zip(self.ranges, totals, strict=True)
+            ],
+        )
+        weights: Floats = totals.sum(axis=0)
+        weights[self.loose] = 0.0
+        return self.scores(weights)
+
+    def scores(self, weights: Floats) -> Floats:
+        """The scores of the members."""
+        scores = np.empty(self.members.size)
+        threads.run_all(
+            loops_margin.fill_those,
+            [
+                (self.rows.storage, self.members[start:stop], weights, scores[start:stop])
+                for start, stop in self.ranges
+            ],
+        )
+        return scores
 
 
 class Factor:
@@ -209,29 +311,36 @@ class Factor:
             return None
         return sum(1 for row in apart.tolist() if row not in self.places)
 
-    def solve(self, members: Ints, right: Floats) -> Floats:
-        """Solve the system of ``members`` (ascending)."""
+    def near(self, members: Ints) -> Callable[[Floats], Floats]:
+        """Make ready to solve systems of ``members`` (ascending); returns what solves them."""
         base = self.base
         kept = np.isin(members, base, assume_unique=True)
         inside = np.searchsorted(base, members[kept])
         joined, left = members[~kept], np.setdiff1d(base, members, assume_unique=True)
-        padded = np.zeros((base.size, right.shape[1]), order="F")
-        padded[inside] = right[kept]
-        half = self._triangular(padded, 1)
-        solution = np.empty_like(right)
-        if joined.size + left.size:
+        changed = joined.size + left.size > 0
+        if changed:
             border = self._bordered(joined, left)
             small = -(border.T @ border)
             extra, _ = _split(signed_matrix(self.rows, joined), self.loose)
             between = np.asarray(_dense(extra @ extra.T))
             small[: joined.size, : joined.size] += between + np.eye(joined.size) * self.ridge
-            outer = -(border.T @ half)
-            outer[: joined.size] += right[~kept]
-            changes = linalg.lapack.dsysv(small, outer)[2]
-            half -= border @ changes
-            solution[~kept] = changes[: joined.size]
-        solution[kept] = self._triangular(half, 0)[inside]
-        return solution
+            eliminated = linalg.lapack.dsytrf(small)[:2]
+
+        def solve(right: Floats) -> Floats:
+            padded = np.zeros((base.size, right.shape[1]), order="F")
+            padded[inside] = right[kept]
+            half = self._triangular(padded, 1)
+            solution = np.empty_like(right)
+            if changed:
+                outer = -(border.T @ half)
+                outer[: joined.size] += right[~kept]
+                changes = linalg.lapack.dsytrs(*eliminated, outer)[0]
+                half -= border @ changes
+                solution[~kept] = changes[: joined.size]
+            solution[kept] = self._triangular(half, 0)[inside]
+            return solution
+
+        return solve
 
     def _bordered(self, joined: Ints, left: Ints) -> Floats:
         """L^-1 times the columns of the rows that joined, and the unit columns of those that left."""

@@ -22,6 +22,7 @@ DIRECT_ROWS = 5000  # the most free rows; beyond both limits conjugate gradients
 DIRECT_JOINT = 1000  # the same for the weights of many classes together
 PRECONDITIONED = 1000  # the most columns of a class whose products are factorised for a preconditioner
 ONE_THREAD = 500  # columns up to which BLAS is kept to one thread
+INEXACT = 1e-3  # the part of a gradient that conjugate gradients leave of it
 GATHER = 1 << 22  # numbers gathered at a time for a product
 
 
@@ -224,7 +225,8 @@ def _joint_by_iteration(
         return result
 
     inverse = _single_classes(matrix, faces, sigma * (1.0 - 1.0 / counts), ridge)
-    return conjugate_gradients(image, inverse, gradient)
+    goal = INEXACT * float(np.linalg.norm(gradient))
+    return conjugate_gradients(image, inverse, gradient, goal=goal)[0]
 
 
 def _solve(square: Floats, right: Floats) -> Floats:
@@ -244,7 +246,8 @@ def _by_iteration(matrix: Any, sigma: float, ridge: Floats, gradient: Floats) ->
         lambda step: ridge * step + sigma * (transposed @ (matrix @ step)),
         lambda residual: residual / diagonal,
         gradient,
-    )
+        goal=INEXACT * float(np.linalg.norm(gradient)),
+    )[0]
 
 
 def _single_classes(
@@ -280,23 +283,30 @@ def _dense(matrix: Any) -> Floats:
 
 
 def conjugate_gradients(
-    image: Callable[[Floats], Floats], inverse: Callable[[Floats], Floats], gradient: Floats
-) -> Floats:
-    """Solve ``image(step) = -gradient`` to a thousandth of the gradient's size; ``inverse`` preconditions."""
+    image: Callable[[Floats], Floats],
+    inverse: Callable[[Floats], Floats],
+    gradient: Floats,
+    *,
+    goal: float,
+    most: int = 500,
+) -> tuple[Floats, int]:
+    """Solve ``image(step) = -gradient`` until the residual's norm is at most the goal.
+
+    ``inverse`` preconditions. Returns the step, and how many products it took, ``most`` at the utmost.
+    """
     step = np.zeros_like(gradient)
     residual = -gradient
-    goal = 1e-3 * float(np.linalg.norm(gradient))
     direction = inverse(residual)
     energy = float(np.vdot(residual, direction))
-    for _ in range(500):
+    for taken in range(most):
+        if float(np.linalg.norm(residual)) <= goal:
+            return step, taken
         along = image(direction)
         length = energy / float(np.vdot(direction, along))
         step += length * direction
         residual = residual - length * along
-        if float(np.linalg.norm(residual)) <= goal:
-            break
         scaled = inverse(residual)
         fresh = float(np.vdot(residual, scaled))
         direction = scaled + (fresh / energy) * direction
         energy = fresh
-    return step
+    return step, most
