@@ -57,17 +57,16 @@ def number(value: float) -> str:
 
     Examples
     --------
-    >>> number(0.25), number(12000.0), number(-3.0), number(2.5e-7)
-    ('0.25', '12,000', '−3', '2.5e−7')
+    >>> number(0.25), number(12000.0), number(-3.0), number(2.5e-7), number(4e5)
+    ('0.25', '12,000', '−3', '2.5e−7', '4e5')
     """
     if value == 0.0:
         return "0"
-    if 1e-4 <= abs(value) < 1e7:
-        text = f"{value:,.6g}" if abs(value) < 1e5 else f"{value:,.0f}"
-        text = f"{round(value, 10):,}" if abs(value) >= 1000 and "e" in text else text
+    if 1e-4 <= abs(value) < 1e5:
+        text = f"{value:,.6g}"
     else:
-        mantissa, exponent = f"{value:.3g}".split("e")
-        text = f"{mantissa}e{int(exponent)}"
+        mantissa, exponent = f"{value:.2e}".split("e")
+        text = f"{float(mantissa):g}e{int(exponent)}"
     return text.removesuffix(".0").replace("-", "−")  # noqa: RUF001 (a minus sign is meant)
 
 
@@ -77,7 +76,7 @@ class Picture:
 
     height: int
     label: str
-    left: int = 60
+    left: int = 66
     right: int = 12
     top: int = 12
     bottom: int = 40
