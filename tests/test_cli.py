@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -376,6 +377,28 @@ def test_rows_of_a_pipe_are_learnt_while_it_is_open(head, rows, tmp_path):
     assert one.coef_.tobytes() == other.coef_.tobytes()
     assert one.intercept_.tobytes() == other.intercept_.tobytes()
     assert np.array_equal(one.mistake_counts_, other.mistake_counts_)
+
+
+def test_an_open_pipe_can_be_interrupted_and_resumed(tmp_path):
+    state, lines = tmp_path / "state.npz", CSV_ROWS.splitlines(keepends=True)
+    command = ["learn", "-", "--target", "label", "--classes", "0,1", "--checkpoint", state]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(**pipes, **program(*command, "--seconds", 0)) as process:
+        process.stdin.write("a,b,label\n" + "".join(lines[:20]))
+        process.stdin.flush()
+        deadline = time.monotonic() + 60
+        while not state.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == 130
+        assert process.stderr.read().startswith("Stopped after row 20; the state is in")
+    done = separatrix(*command, "--json", input="a,b,label\n" + CSV_ROWS)
+    assert json.loads(done.stdout)["resumed_from"] == 20
+    (tmp_path / "rows.csv").write_text("a,b,label\n" + CSV_ROWS)
+    assert (
+        json.loads(done.stdout)["mistakes"]
+        == found("learn", tmp_path / "rows.csv", "--target", "label")["mistakes"]
+    )
 
 
 @pytest.mark.slow

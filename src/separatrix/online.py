@@ -160,6 +160,7 @@ class _Run:
         except KeyboardInterrupt:
             # `partial_fit` is done or has left the model as it was; it counts the rows with what it learns.
             interrupted = True
+            self.table.close()
             self.rows = getattr(self.model, "_rows_seen", 0)
             self.mistakes = getattr(self.model, "mistakes_", 0)
         if not self.rows:

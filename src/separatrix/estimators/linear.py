@@ -324,7 +324,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         if result.votes is not None:
             voters = gather_voters(run.rows, result.votes, run.steps, run.start)
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
-        made = np.flatnonzero(result.mistake_counts)
+        # In one pass a row is corrected once at most: each count that is not zero is another row's.
+        made = np.flatnonzero(result.counts) // result.counts.shape[1]
         self._store(result, lifted=run.rows.lifted)
         self.mistakes_ = before + result.mistakes
         self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]

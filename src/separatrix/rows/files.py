@@ -17,6 +17,7 @@ from . import arrow
 from .arrays import ArrayFile
 from .database import Database, identifier, literal, open_database
 from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, shown
+from .growing import Growing
 from .libsvm import LibsvmFile, whole
 from .plain_csv import number_batches
 from .sources import Source, find_source, free_memory
@@ -56,6 +57,8 @@ class Table:
         The files; empty for a query's answer and for standard input.
     asked : dict
         Which rows were asked for, as it was said.
+    stream : Growing or None
+        Standard input that is still coming.
     """
 
     name: str
@@ -65,6 +68,7 @@ class Table:
     reader: Reader
     paths: tuple[str, ...] = ()
     asked: dict[str, str | None] = field(default_factory=dict)
+    stream: Growing | None = None
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -138,6 +142,11 @@ class Table:
             arrow.release()
             return spill.matrix(room // 8), y
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts), y
+
+    def close(self) -> None:
+        """Wait for no more rows of standard input."""
+        if self.stream is not None:
+            self.stream.stop()
 
     def empty(self) -> InputError:
         """The error for a table without rows."""
@@ -241,7 +250,8 @@ def open_table(
     reader = Query(database, tuple(c.name for c in learnt.columns), target, where, missing, learnt)
     kind = "query" if found is None or sql is not None else found.kind
     wanted = {"where": where, "sql": sql, "table": table, "missing": missing}
-    return Table(database.name, kind, target, learnt, reader, _lasting(found), wanted)
+    stream = None if found is None else found.growing
+    return Table(database.name, kind, target, learnt, reader, _lasting(found), wanted, stream)
 
 
 @dataclass(frozen=True, eq=False)
@@ -460,7 +470,9 @@ def _numbered_table(
     if encoding is None and (count or source.kind != "libsvm"):
         learnt = replace(learnt, width=reader.n_columns, first=reader.first_column)
     asked: dict[str, str | None] = {"missing": missing}
-    return Table(source.name, source.kind, reader.target_name, learnt, reader, _lasting(source), asked)
+    return Table(
+        source.name, source.kind, reader.target_name, learnt, reader, _lasting(source), asked, source.growing
+    )
 
 
 def _lasting(source: Source | None) -> tuple[str, ...]:

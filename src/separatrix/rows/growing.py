@@ -41,6 +41,12 @@ class Growing:
         self._raise()
         return self._size > size
 
+    def stop(self) -> None:
+        """Let nobody wait any longer; what has come so far is all."""
+        with self._change:
+            self._ended = True
+            self._change.notify_all()
+
     def _append(self, whole: bytes) -> None:
         self._file.write(whole)
         with self._change:
@@ -55,9 +61,7 @@ class Growing:
                 self._append(self._rest)
         except BaseException as error:  # whoever waits gets it
             self._error = error
-        with self._change:
-            self._ended = True
-            self._change.notify_all()
+        self.stop()
 
     def _raise(self) -> None:
         if self._error is not None:
