@@ -24,9 +24,9 @@ NOTES = (
     (
         "margin: MaxMargin(gap=1e-9) against SVC(kernel='linear', C=inf, tol=1e-8, max_iter=2*10**6) and "
         "LinearSVC(loss='hinge', C=1e4, max_iter=10**4), each for 60 s at most; 'short' is how much smaller "
-        "their margin is. To LinearSVC's margin: against LinearSVC(loss='hinge', C=1e4), with the gap at which "
-        "ours is proved to have at least its margin. A margin is half the distance between the classes along "
-        "the weights, recomputed from the data: the intercept is free for everybody"
+        "their margin is. To LinearSVC's margin: against LinearSVC(loss='hinge', C=1e4), with the gap at "
+        "which ours is proved to have at least its margin. A margin is half the distance between the "
+        "classes along the weights, recomputed from the data: the intercept is free for everybody"
     ),
 )
 

@@ -141,7 +141,7 @@ def test_a_margin_too_small_for_the_ascent_is_found_by_the_other_method():
 def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
     X, y = documents(3)
 
-    def stop(self):
+    def stop(self, ahead):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(DualAscent, "due", stop)
@@ -218,3 +218,35 @@ def test_what_takes_too_long_to_prove_is_refused_without_a_claim(monkeypatch):
     with pytest.raises(NotSeparable, match="nothing is proved") as caught:
         sx.MaxMargin().fit(X, y)
     assert caught.value.certificate is None
+
+
+def test_the_work_ahead_continues_the_trend():
+    looks = [(10.0 * k, 0.5**k) for k in range(5)]
+    assert max_margin.work_ahead(looks, 0.5**7) == pytest.approx(30.0)
+    assert max_margin.work_ahead(looks[:2], 0.1) == np.inf
+    assert max_margin.work_ahead([(1.0, 1.0)] * 3, 0.1) == np.inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), dense=st.booleans(), loose=st.booleans())
+def test_conjugate_gradients_and_a_factor_solve_the_same_system(seed, dense, loose):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((12, 60))
+    rows = as_rows(X if dense else sparse.csr_array(X), np.arange(12) % 2, lift=True)
+    columns = [60] if loose else []
+    members = np.sort(generator.choice(12, 9, replace=False))
+    Z = naive.signed_rows(X, np.arange(12) % 2, lift=True)[members]
+    answers = []
+    with pytest.MonkeyPatch.context() as patch:
+        for flops in (1e-9, 1e9):  # a factorisation is dear; or free
+            patch.setattr(dual_ascent, "FLOPS_A_PRODUCT", flops)
+            ascent = DualAscent(rows, columns, np.zeros(12))
+            ascent.finest = 1e-11
+            answers.append(ascent._solve(members, np.ones(9), 1e-11))
+            assert (ascent.factor is None) == (flops == 1e-9)
+            total = Z.T @ answers[-1]
+            if loose:
+                assert abs(total[-1]) <= 1e-8 * np.abs(answers[-1]).sum()
+                total[-1] = ascent.centre[0]
+            np.testing.assert_allclose(Z @ total, 1.0, atol=1e-8)
+    np.testing.assert_allclose(answers[0], answers[1], atol=1e-6)

@@ -32,6 +32,7 @@ RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next s
 FACTORISED = 10_000  # the most support rows whose products are factorised; beyond, conjugate gradients
 NEWTON_READS = 1e6  # what a Newton step costs beside its factorisation, in numbers that a pass reads
 FLOPS_A_READ = 300.0  # operations of a factorisation that cost as much as reading one number in a pass
+FLOPS_AT_WORST = 60.0  # the same, with the solutions that follow it
 FLOPS_A_PRODUCT = 30.0  # the same for a number read in a product
 NEWTON_GAIN = 1e-2  # how much nearer to one the scores come at a time, where systems are not factorised
 SMALLEST = 1e-100
@@ -63,7 +64,7 @@ class DualAscent:
         )
         self.seed = np.full(1, 0x9E3779B97F4A7C15, dtype=np.uint64)
         self.factor: Factor | None = None
-        self.passes, self.spent = FIRST_PASSES, 0.0
+        self.passes, self.spent, self.read = FIRST_PASSES, 0.0, 0.0
         self.systems = self.refused = 0
         self.finest = 0.0  # how near to one the members' scores have to come
         self.still = False  # whether the last pass found nothing to change
@@ -85,17 +86,23 @@ class DualAscent:
         visited, worst = loops_margin.descend_often(
             rows.storage, self.order, self.weights, self.state, self.passes, self.seed
         )
-        self.spent += visited * rows.numbers / rows.n_rows
+        work = visited * rows.numbers / rows.n_rows
+        self.spent, self.read = self.spent + work, self.read + work
         self.refresh()
         near = (self.multipliers > 0.0) | (self.scores < 1.0)
         self.order = rows.order[near[rows.order]]
         self.passes, self.still = self.passes * 3 // 2 + 1, worst == 0.0
 
-    def due(self) -> bool:
-        """Whether passes have cost what a Newton step will, in numbers read, or have nothing left to do."""
+    def due(self, ahead: float = np.inf) -> bool:
+        """Whether passes have cost what a Newton step will, in numbers read, or have nothing left to do.
+
+        Not where what passes have ``ahead`` of them costs less than a factorisation.
+        """
         if self.still:
             return True
         support = np.flatnonzero(self.multipliers)
+        if ahead < support.size**3 / 3.0 / FLOPS_AT_WORST:
+            return False
         fresh = None if self.factor is None else self.factor.changes(support)
         operations = support.size**2 * (support.size / 3.0 if fresh is None else fresh + 4.0)
         return self.spent >= NEWTON_READS + operations / FLOPS_A_READ

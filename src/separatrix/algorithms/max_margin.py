@@ -71,6 +71,14 @@ def solve_max_margin(
     return search.finish()
 
 
+def work_ahead(looks: list[tuple[float, float]], goal: float) -> float:
+    """How much work it takes to reach the goal if the gap shrinks as in the last three looks (work, gap)."""
+    if len(looks) < 3 or not looks[-1][1] < looks[-3][1]:
+        return np.inf
+    (before, wide), (now, narrow) = looks[-3], looks[-1]
+    return float((now - before) * np.log(narrow / goal) / np.log(wide / narrow))
+
+
 class _Search:
     """The working set, and the best bracket so far."""
 
@@ -169,11 +177,14 @@ class _Search:
 
         A margin that seems to vanish is left to the proximal steps, which tell smaller ones from zero.
         """
+        looks: list[tuple[float, float]] = []
         while self.ascending and self.steps < self.max_iter:
             ascent.sweep()
             if done() or self.vanished:
                 break
-            if ascent.due():
+            looks.append((ascent.read, 1.0 - max(0.0, self.lower) / self.upper))
+            if ascent.due(work_ahead(looks, self.gap)):
+                looks = []
                 before = ascent.systems
                 self.ascending = ascent.newton(0.1 * self.gap)
                 self.steps += ascent.systems - before
