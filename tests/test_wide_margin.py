@@ -190,6 +190,35 @@ def test_identical_rows_of_two_classes_are_found_before_anything_is_solved(monke
     assert sx.verify(refused.value.certificate, X, y).holds
 
 
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+def test_few_rows_of_many_numbers_are_turned_without_a_trace(intercept, dtype, monkeypatch):
+    for seed in range(8):
+        generator = np.random.default_rng(seed)
+        X = (20.0 * generator.standard_normal((30 + seed, 900)) + 5.0).astype(dtype)
+        X[-1] = X[-2] if seed % 2 else X[-1]  # the triangle has no last row of its own then
+        y = np.arange(len(X)) // 2 % 2
+        y[-1] = y[-2]
+        turned = sx.MaxMargin(intercept=intercept).fit(X, y)
+        with monkeypatch.context() as patch:
+            patch.setattr(max_margin, "FEW_ROWS", 0)
+            plain = sx.MaxMargin(intercept=intercept).fit(X, y)
+        lower, upper = proved_bracket(turned, X.astype(float), y, intercept)
+        assert upper - lower <= 2e-9 * upper
+        assert turned.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
+        assert turned.converged_
+
+
+def test_few_rows_that_cannot_be_separated_are_refused_with_a_proof():
+    X = np.random.default_rng(0).standard_normal((20, 900))
+    X[7] = X[3]
+    y = np.arange(20) % 2
+    y[3], y[7] = 0, 1
+    with pytest.raises(NotSeparable, match="2 rows prove it") as refused:
+        sx.MaxMargin().fit(X, y)
+    assert sx.verify(refused.value.certificate, X, y).holds
+
+
 def meaningless(seed, n=300, d=60):
     """Sparse rows without identical ones, and labels that have nothing to do with them."""
     generator = np.random.default_rng(seed)

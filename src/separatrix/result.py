@@ -138,7 +138,7 @@ class RunResult:
     @property
     def mistake_counts(self) -> Ints:
         """Updates on each row."""
-        total: Ints = self.counts.sum(axis=1)
+        total: Ints = self.counts.sum(axis=1) if self.counts.shape[1] > 1 else self.counts[:, 0]
         return total
 
     @property

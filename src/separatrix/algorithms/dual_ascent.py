@@ -31,6 +31,7 @@ MOST_REPEATS = 8
 RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next step takes its effect back
 FACTORISED = 10_000  # the most support rows whose products are factorised; beyond, conjugate gradients
 NEWTON_READS = 1e6  # what a Newton step costs beside its factorisation, in numbers that a pass reads
+SWEEP_READS = 2e5  # what a sweep costs beside its visits, in the same numbers
 FLOPS_A_READ = 300.0  # operations of a factorisation that cost as much as reading one number in a pass
 FLOPS_AT_WORST = 60.0  # the same, with the solutions that follow it
 FLOPS_A_PRODUCT = 30.0  # the same for a number read in a product
@@ -87,7 +88,7 @@ class DualAscent:
             rows.storage, self.order, self.weights, self.state, self.passes, self.seed
         )
         work = visited * rows.numbers / rows.n_rows
-        self.spent, self.read = self.spent + work, self.read + work
+        self.spent, self.read = self.spent + SWEEP_READS + work, self.read + work
         self.refresh()
         near = (self.multipliers > 0.0) | (self.scores < 1.0)
         self.order = rows.order[near[rows.order]]

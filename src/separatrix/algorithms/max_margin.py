@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Ints
-from ..rows.memory import Rows
+from ..rows.memory import Rows, as_rows
 from .dual_ascent import DualAscent
 from .newton_system import calm_threads
 from .optimum import HardOptimum, Outcome
@@ -37,6 +37,7 @@ VANISHING = 1e-6  # the part below which the ascent, where it knows no separator
 MOST_STAGES = 60
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
+FEW_ROWS = 500  # rows, of at least four times as many numbers, whose inner products are computed once
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
@@ -77,6 +78,21 @@ def work_ahead(looks: list[tuple[float, float]], goal: float) -> float:
         return np.inf
     (before, wide), (now, narrow) = looks[-3], looks[-1]
     return float((now - before) * np.log(narrow / goal) / np.log(wide / narrow))
+
+
+def turned_rows(rows: Rows) -> Rows | None:
+    """Few rows of many numbers, turned into as many columns as there are rows; None where that does not pay.
+
+    Lengths and angles stay, up to rounding, and with them the multipliers of the largest margin.
+    """
+    if rows.sparse or rows.order.size < rows.n_rows or rows.n_rows > min(FEW_ROWS, rows.n_columns // 4):
+        return None
+    values = np.asarray(rows.matrix, dtype=np.float64)
+    try:
+        triangle = np.linalg.cholesky(values @ values.T)
+    except np.linalg.LinAlgError:
+        return None
+    return as_rows(triangle, rows.storage.labels, lift=rows.lifted)
 
 
 class _Search:
@@ -163,7 +179,11 @@ class _Search:
             return mean_direction(self.rows)
         loose = self.pairs.intercepts if self.free_intercept else []
         ascent = DualAscent(self.rows, loose, np.zeros(self.rows.n_rows))
-        self.ascend(ascent, lambda: self.look(ascent))
+        turned = turned_rows(self.rows)
+        if turned is not None:
+            self.take_over(turned, ascent)
+        if turned is None or not self.look(ascent):
+            self.ascend(ascent, lambda: self.look(ascent))
         if not self.reached:
             multipliers = ascent.multipliers
             members = np.flatnonzero(multipliers)
@@ -171,6 +191,17 @@ class _Search:
             self.scaled_rows(loose)  # sets the scale
             self.multipliers = multipliers[members] * self.scale**2
         return ascent.weights
+
+    def take_over(self, turned: Rows, ascent: DualAscent) -> None:
+        """Find the multipliers for rows with the same inner products; all that is proved is proved later."""
+        inner = _Search(turned, self.gap, self.free_intercept, self.max_iter)
+        inner.ascending, inner.progress = True, self.progress
+        inner.run()
+        members, _, multipliers = inner.proof
+        ascent.multipliers[members] = multipliers
+        ascent.centre = inner.weights[inner.weights.size - len(ascent.loose) :]
+        ascent.refresh()
+        self.steps = inner.steps
 
     def ascend(self, ascent: DualAscent, done: Callable[[], bool]) -> None:
         """Passes and Newton steps until the bracket is narrow enough, or they are given up for good.

@@ -19,6 +19,7 @@ from ..errors import InputError, InputTypeError, LabelError
 from ..rows.memory import Rows, as_rows
 
 MANY_CODES = 1 << 16
+LARGEST_WHOLE, LARGEST = int(np.iinfo(np.int64).max), float(np.finfo(np.float64).max)
 
 Floats = NDArray[np.float64]
 
@@ -123,19 +124,17 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if y.dtype.kind not in "biu":
         check_classification_targets(y)
-    classes = _distinct(y)
-    return classes, _positions(y, classes)
-
-
-def _distinct(y: NDArray[Any]) -> NDArray[Any]:
-    """The sorted classes; small whole numbers are counted, which is many times faster than sorting."""
     if y.dtype.kind in "iu" and y.size:
+        # Whole numbers are compared or counted, which is many times faster than sorting.
         low, high = int(y.min()), int(y.max())
-        if low < high and np.all((y == low) | (y == high)):
-            return np.array([low, high], dtype=y.dtype)
+        top = y == high
+        if low < high and np.count_nonzero(top) + np.count_nonzero(y == low) == y.size:
+            return np.array([low, high], dtype=y.dtype), top.astype(np.int32)
         if high - low < MANY_CODES:
-            return (np.flatnonzero(np.bincount((y - low).astype(np.intp))) + low).astype(y.dtype)
-    return np.unique(y)
+            found = np.flatnonzero(np.bincount((y - low).astype(np.intp))) + low
+            return found.astype(y.dtype), _positions(y, found)
+    classes = np.unique(y)
+    return classes, _positions(y, classes)
 
 
 def _refuse_mixed(y: Any) -> None:
@@ -288,7 +287,7 @@ def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: b
     value: Any = getattr(estimator, name)
     if optional and value is None:
         return
-    largest: Any = int(np.iinfo(np.int64).max) if whole else float(np.finfo(np.float64).max)
+    largest = LARGEST_WHOLE if whole else LARGEST
     number = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool)
     if not (number and 0 < value <= largest):
         wanted = "a positive whole number" if whole else "a positive finite number"

@@ -19,7 +19,7 @@ from ..algorithms.kernel_margin import (
     solve_kernel_margin,
 )
 from ..algorithms.linear_program import FORMS, solve_linear_program
-from ..algorithms.max_margin import WIDE, solve_max_margin
+from ..algorithms.max_margin import FEW_ROWS, WIDE, solve_max_margin
 from ..algorithms.optimum import HardOptimum, Outcome, signed_coefficients
 from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
 from ..certificates.signed import conflicting_rows
@@ -235,7 +235,8 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         return scores_of(outputs)
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
-        if self.inseparable == "raise" and rows.n_columns > WIDE:
+        few = not rows.sparse and rows.n_rows <= FEW_ROWS
+        if self.inseparable == "raise" and rows.n_columns > WIDE and not few:
             # text often holds a row twice; the solver would take long to find out
             conflict = next(conflicting_rows(rows.matrix, rows.storage.labels, rows.order), None)
             if conflict is not None:
