@@ -54,12 +54,16 @@ class DualAscent:
         vanish there. Passes penalise its square, around a ``centre`` that moves.
     multipliers : ndarray of shape (rows,)
         Where to start; changed in place.
+    centre : ndarray, optional
+        Where the free intercepts start.
     """
 
-    def __init__(self, rows: Rows, loose: list[int], multipliers: Floats) -> None:
+    def __init__(
+        self, rows: Rows, loose: list[int], multipliers: Floats, centre: Floats | None = None
+    ) -> None:
         self.rows, self.loose, self.multipliers = rows, loose, multipliers
         self.order = rows.order.copy()
-        self.centre = np.zeros(len(loose))
+        self.centre = np.zeros(len(loose)) if centre is None else centre
         self.state = loops_margin.Descent(
             multipliers, np.full(rows.n_rows, np.inf), rows.squared_norms, np.zeros(2), np.full(1, np.inf)
         )

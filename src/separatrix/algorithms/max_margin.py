@@ -178,10 +178,11 @@ class _Search:
         if not (self.ascending and self.pairs.blocks == 1 and sane):
             return mean_direction(self.rows)
         loose = self.pairs.intercepts if self.free_intercept else []
-        ascent = DualAscent(self.rows, loose, np.zeros(self.rows.n_rows))
         turned = turned_rows(self.rows)
-        if turned is not None:
-            self.take_over(turned, ascent)
+        if turned is None:
+            ascent = DualAscent(self.rows, loose, np.zeros(self.rows.n_rows))
+        else:
+            ascent = DualAscent(self.rows, loose, *self.taken_from(turned, len(loose)))
         if turned is None or not self.look(ascent):
             self.ascend(ascent, lambda: self.look(ascent))
         if not self.reached:
@@ -192,16 +193,17 @@ class _Search:
             self.multipliers = multipliers[members] * self.scale**2
         return ascent.weights
 
-    def take_over(self, turned: Rows, ascent: DualAscent) -> None:
-        """Find the multipliers for rows with the same inner products; all that is proved is proved later."""
+    def taken_from(self, turned: Rows, n_loose: int) -> tuple[Floats, Floats]:
+        """Multipliers and free intercepts of rows with the same inner products; they prove nothing yet."""
         inner = _Search(turned, self.gap, self.free_intercept, self.max_iter)
         inner.ascending, inner.progress = True, self.progress
-        inner.run()
-        members, _, multipliers = inner.proof
-        ascent.multipliers[members] = multipliers
-        ascent.centre = inner.weights[inner.weights.size - len(ascent.loose) :]
-        ascent.refresh()
+        with calm_threads(inner.pairs.width):
+            inner.run()
         self.steps = inner.steps
+        members, _, used = inner.proof
+        multipliers = np.zeros(self.rows.n_rows)
+        multipliers[members] = used
+        return multipliers, inner.weights[inner.weights.size - n_loose :]
 
     def ascend(self, ascent: DualAscent, done: Callable[[], bool]) -> None:
         """Passes and Newton steps until the bracket is narrow enough, or they are given up for good.
