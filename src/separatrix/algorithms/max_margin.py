@@ -9,7 +9,8 @@ then closes the bracket or names the rows that are missing. With many, or sparse
 and Newton steps in the multipliers of the support (``dual_ascent``) work on all rows at once. That method is
 at its best where the support is independent, as with text or more columns than rows; where the
 support has more rows than columns, its Newton steps fail or the margin nearly vanishes, the proximal
-steps go on from where it stood.
+steps go on from where it stood. A few hundred dense rows of many more numbers are turned first into as many
+columns as there are rows, where all of this costs next to nothing.
 
 With many classes a signed row stands for a row and a rival class (Kesler's construction), built
 for a working set only, on which either method works.
