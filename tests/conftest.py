@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 
 # scikit-learn skips its array-API checks without this, and scipy reads it once, when it is imported.
 os.environ["SCIPY_ARRAY_API"] = "1"
+
+# What is started in the background ignores the signal of Ctrl-C, and so does all that it starts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings

@@ -542,22 +542,15 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_a_model(order):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 5)), rng.integers(0, 2, 300)
     model = sx.Perceptron(order=order, max_passes=10**9, random_state=0)
-    ended = threading.Event()
-
-    def interrupt():
-        wait = 0.3
-        while not ended.wait(wait):
-            os.kill(os.getpid(), signal.SIGINT)
-            wait = 5.0  # once more: what is raised inside a callback of the garbage collector is lost
-
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.warns(sx.errors.ConvergenceWarning):
         sx.Perceptron(order=order, max_passes=30, random_state=0).fit(X, y)  # compiles
-    threading.Thread(target=interrupt, daemon=True).start()
+    timer.start()
     try:
         with pytest.warns(sx.errors.ConvergenceWarning, match="interrupted"):
             model.fit(X, y)
     finally:
-        ended.set()
+        timer.cancel()
     assert model.result_.status is Status.INTERRUPTED
     assert not model.converged_
     assert model.predict(X).shape == (300,)

@@ -177,6 +177,11 @@ class DualAscent:
         Journal on Scientific Computing 23, 2001). None where they cost a quarter of a factorisation.
         """
         border, size = support.border, support.members.size
+        dense = self.rows.n_columns if not self.rows.sparse else 0
+        products = 2.0 * max(1, size) * self.rows.numbers / self.rows.n_rows
+        left = int(size**2 * (dense + size / 3.0) / FLOPS_A_PRODUCT / products / 4.0)
+        if left <= 0:
+            return None
         inverse = 1.0 / np.maximum(self.rows.squared_norms[support.members], SMALLEST)
         responses = border * inverse[:, None]
         pivots = np.linalg.pinv(border.T @ responses)
@@ -185,9 +190,6 @@ class DualAscent:
             plain = support.image(step)
             return np.asarray(plain - border @ (pivots @ (responses.T @ plain)))
 
-        dense = self.rows.n_columns if not self.rows.sparse else 0
-        products = 2.0 * max(1, size) * self.rows.numbers / self.rows.n_rows
-        left = int(size**2 * (dense + size / 3.0) / FLOPS_A_PRODUCT / products / 4.0)
         target, least = start - responses @ (pivots @ (border.T @ start)), np.inf
         while left > 0:
             rest = 1.0 - support.image(target) - border @ self.centre

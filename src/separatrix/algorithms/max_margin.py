@@ -38,6 +38,7 @@ VANISHING = 1e-6  # the part below which the ascent, where it knows no separator
 MOST_STAGES = 60
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
+SMALL_GRAM = 200  # rows whose inner products are left to one thread
 FEW_ROWS = 500  # rows, of at least four times as many numbers, whose inner products are computed once
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
@@ -90,7 +91,8 @@ def turned_rows(rows: Rows) -> Rows | None:
         return None
     values = np.asarray(rows.matrix, dtype=np.float64)
     try:
-        triangle = np.linalg.cholesky(values @ values.T)
+        with calm_threads(rows.n_rows, SMALL_GRAM):
+            triangle = np.linalg.cholesky(values @ values.T)
     except np.linalg.LinAlgError:
         return None
     return as_rows(triangle, rows.storage.labels, lift=rows.lifted)
