@@ -347,3 +347,26 @@ def test_pickles_are_refused(tmp_path):
     np.save(path, np.array([{"a": 1}]), allow_pickle=True)
     with pytest.raises(InputError, match="cannot be read"):
         open_table(path).read()
+
+
+def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": [1.0, 2.0], "y": [0, 1]}), path)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match=r"separatrix\[cli\]"):
+        open_table(str(path), target="y")
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [({"a": [1.0]}, r"Column 'b' is double .* does not have it"), ({"a": [1.0], "b": ["x"]}, "has string")],
+)
+def test_parquet_files_of_different_columns_are_refused(tmp_path, other, words):
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": [1.0, 2.0], "b": [0.5, 1.0], "y": [0, 1]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({**other, "y": [1]}), tmp_path / "2.parquet")
+    with pytest.raises(InputError, match=words):
+        open_table(str(tmp_path / "*.parquet"), target="y")

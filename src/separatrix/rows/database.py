@@ -205,14 +205,26 @@ def _parquet_columns(source: Source) -> dict[str, str] | None:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
-
-        schema = pq.read_schema(source.paths[0])
-    except (ImportError, OSError, pa.ArrowException):
+    except ImportError:
+        return None  # whoever connects says what to install
+    try:
+        schemas = [pq.read_schema(path) for path in source.paths]
+    except (OSError, pa.ArrowException):
         return None  # DuckDB knows better, or what is wrong
+    first = schemas[0]
+    for path, schema in zip(source.paths, schemas, strict=True):
+        for field in first:
+            other = schema.field(field.name).type if field.name in schema.names else None
+            if other is None or pa.types.is_string(other) != pa.types.is_string(field.type):
+                found = "does not have it" if other is None else f"has {other}"
+                raise InputError(
+                    f"Column {field.name!r} is {field.type} in {source.paths[0]!r}, but {path!r} {found}. "
+                    "Files that are read together need the same columns."
+                )
     kinds = {
-        name: _ARROW_KINDS.get(str(kind), "") for name, kind in zip(schema.names, schema.types, strict=True)
+        name: _ARROW_KINDS.get(str(kind), "") for name, kind in zip(first.names, first.types, strict=True)
     }
-    return kinds if all(kinds.values()) and len(kinds) == len(schema.names) else None
+    return kinds if all(kinds.values()) and len(kinds) == len(first.names) else None
 
 
 def _relation(source: Source) -> str:
