@@ -429,6 +429,25 @@ def test_any_two_labels_will_do(labels):
     assert model.predict(problem.X).dtype == y.dtype
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-128, 0, 127], dtype=np.int8),
+        np.array([-30_000, 0, 30_000], dtype=np.int16),
+        np.array([2**63 + 1, 2**63 + 2, 2**63 + 3], dtype=np.uint64),
+        np.array([-(2**63), -(2**63) + 1, 2**63 - 1]),
+        np.array([0, 1, 5], dtype=">i8"),
+    ],
+    ids=["int8", "int16", "uint64", "int64", "big-endian"],
+)
+def test_whole_numbers_of_any_size_are_labels(labels):
+    y = labels[[0, 1, 2, 0, 1, 2]]
+    model = sx.Perceptron().fit(np.eye(6), y)
+    assert model.converged_
+    assert model.classes_.tolist() == labels.tolist()
+    assert model.predict(np.eye(6)).tolist() == y.tolist()
+
+
 def test_many_classes_get_one_weight_vector_each():
     problem = make_multiclass(80, 4, 4, margin=0.05, random_state=0)
     model = sx.Perceptron(fit_intercept=False, max_passes=1000).fit(problem.X, problem.y)

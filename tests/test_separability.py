@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,14 @@ from separatrix.errors import InputError, LabelError, SeparationWarning
 from separatrix.geometry import common_point
 from separatrix.verdict import check_separation, separability
 from tests import naive
+
+
+def pl_frame(rows):
+    return pl.DataFrame(rows, schema=["a", "b"], orient="row", strict=False)
+
+
+def pa_table(rows):
+    return pa.table(dict(zip("ab", zip(*rows, strict=True), strict=True)))
 
 
 def decided(X, y, **options):
@@ -257,15 +267,41 @@ def test_rows_of_zero_weight_do_not_count():
         ([1.0, 2.0], [0, 1], "two dimensions"),
         ([[1.0], [2.0]], [0, 0], "one class"),
         ([[1.0], [2.0]], [0, 1, 1], "one label a row"),
-        ([["a"], ["b"]], [0, 1], "table of numbers"),
+        ([["a"], ["b"]], [0, 1], "do not hold numbers: 0"),
+        ([[2**70], [1]], [0, 1], "at most 64 bits"),
+        ({"a": 1}, [0, 1], "no table of numbers"),
+        (pd.DataFrame({"size": [1, 2], "colour": ["red", "blue"]}), [0, 1], "numbers: colour"),
+        (pd.DataFrame({"size": [1, 2], "when": pd.Timestamp("2020-01-01")}), [0, 1], "numbers: when"),
+        (pd.DataFrame({"grade": [1, 2]}).astype("category"), [0, 1], "categories: grade"),
+        (pd.DataFrame({"dose": [1, None]}, dtype="Int64"), [0, 1], r"NaN: row 1, column 0 \('dose'\)"),
+        (np.ma.array([[1.0], [2.0]], mask=[[True], [False]]), [0, 1], "masked"),
         ([[1j], [2j]], [0, 1], "complex"),
         (np.zeros((0, 2)), [], "no rows"),
-        ([[1.0], [2.0]], [None, "a"], "labels in y"),
+        ([[1.0], [2.0]], [None, "a"], "no label in row 0"),
+        ([[1.0], [2.0]], pd.Series(["a", None], dtype="string"), "no label in row 1"),
+        ([[1.0], [2.0]], np.ma.array([0, 1], mask=[True, False]), "masked"),
+        ([[1.0], [2.0], [3.0]], [1, "1", 1], "mixes text and numbers"),
+        ([[1.0], [2.0]], [0.25, 0.5], "fractions.*0.25 in row 0"),
+        ([[1.0], [2.0]], [[0, 1], [1, 0]], "one dimension"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(X, y, words):
     with pytest.raises((InputError, TypeError), match=words):
         separability(X, y)
+
+
+@pytest.mark.parametrize("table", [lambda rows: rows, pd.DataFrame, pl_frame, pa_table])
+def test_whole_numbers_beside_fractions_are_exact_or_refused(table):
+    large = 1 << 53
+    with pytest.raises(InputError, match=rf"{large + 1} \(row 0, column 0\)"):
+        separability(table([[large + 1, 0.5], [large, 0.5]]), [0, 1])
+    assert decided(table([[large + 2, 0.5], [large, 0.5]]), [0, 1]) == "separable"
+    assert decided(table([[large + 1, 0], [large, 0]]), [0, 1]) == "separable"
+
+
+def test_the_columns_of_an_arrow_table_keep_their_names():
+    table = pa.table({"dose": [1, 2, 3], "age": [7, 7, 7]})
+    assert set(separability(table, [0, 0, 1]).responsible_features) == {"dose", "(intercept)"}
 
 
 def test_unknown_multiclass_is_refused():

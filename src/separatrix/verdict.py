@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from . import notebook
 from .algorithms.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from .certificates.bracket import margin_bracket
-from .certificates.claims import Certificate, Data, read_data
+from .certificates.claims import Certificate
+from .certificates.data import Data, read_data
 from .certificates.deadline import Deadline
 from .certificates.digest import start_digest
 from .certificates.infinite import infinite_coefficients

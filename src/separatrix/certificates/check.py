@@ -18,7 +18,8 @@ from scipy import sparse
 
 from ..errors import CertificateError
 from ..rows.mapped import relax
-from .claims import Certificate, Data, Multipliers, Number, read_data, refuse_not_finite
+from .claims import Certificate, Multipliers, Number
+from .data import Data, read_data, refuse_not_finite
 from .digest import start_digest
 from .mapped import MappedMatrix, as_mapped
 
