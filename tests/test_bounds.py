@@ -138,3 +138,13 @@ def test_wrong_questions_are_answered_kindly():
         warnings.simplefilter("ignore")
         renormalised = sx.Perceptron(renormalise=True, order="cyclic").fit(X, y)
     assert not np.isfinite(sx.mistake_bounds(renormalised, X, y).best.value)
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [0, 1, 2, 1]])
+def test_rows_of_zeros_have_bounds_too(y):
+    X = np.zeros((4, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sx.Perceptron(fit_intercept=False, max_updates=10).fit(X, y)
+    report = sx.mistake_bounds(model, X, y)
+    assert all(bound.value >= report.mistakes for bound in report.bounds)

@@ -429,6 +429,13 @@ def test_any_two_labels_will_do(labels):
     assert model.predict(problem.X).dtype == y.dtype
 
 
+def test_a_class_of_zero_weight_is_not_balanced():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 2]
+    model = sx.Perceptron(class_weight="balanced").fit(X, y, sample_weight=[1, 1, 1, 0])
+    assert model.converged_
+    assert not model.coef_[2].any()
+
+
 @pytest.mark.parametrize(
     "labels",
     [

@@ -257,6 +257,8 @@ def test_rows_of_zero_weight_do_not_count():
         separability(X, y, sample_weight=[1, 0, 0, 0])
     with pytest.raises(InputError, match="sample_weight"):
         separability(X, y, sample_weight=[1, -1, 1, 1])
+    with pytest.raises(InputError, match="sample_weight must hold numbers"):
+        separability(X, y, sample_weight=["a", "b", "c", "d"])
 
 
 @pytest.mark.parametrize(

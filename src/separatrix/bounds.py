@@ -306,7 +306,7 @@ class _Case:
         gives a bound, and this one need not be the best then.
         """
         shape = self.rows.weights_shape
-        if self.mistakes == 0:
+        if self.mistakes == 0 or self.radius == 0.0:
             return np.zeros(shape)
         per_row = self.counts.sum(axis=1)
         scale = float(per_row @ self.factor) / self.mistakes

@@ -17,7 +17,7 @@ from . import notebook
 from .algorithms.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from .certificates.bracket import margin_bracket
 from .certificates.claims import Certificate
-from .certificates.data import Data, read_data
+from .certificates.data import Data, read_data, read_weights
 from .certificates.deadline import Deadline
 from .certificates.digest import start_digest
 from .certificates.infinite import infinite_coefficients
@@ -26,6 +26,7 @@ from .certificates.prove import Judge, Outcome, prove, prove_conflict
 from .certificates.signed import SignedRows
 from .errors import InputError, LabelError, NumericOverflowError, SeparationWarning
 from .features import monomial_name
+from .formula import read_formula
 from .kernels import Kernel, Precomputed, as_kernel, check_gram
 
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
@@ -91,7 +92,9 @@ class Verdict:
         """Columns whose coefficient has no finite maximum-likelihood estimate, with the sign of its infinity.
 
         The sign is that in the direction of the certificate: inf, -inf, or NaN where that direction leaves it
-        open. Columns that depend linearly on others before them are left out.
+        open. Where every direction of separation has the same sign, it is that one; where the data leave room
+        for both, another direction may have the other. Columns that depend linearly on others before them are
+        left out.
         """
         return self.features()
 
@@ -257,7 +260,10 @@ def separability(
                 f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
             )
         data = replace(data, names=tuple(map(str, feature_names)))
-    inside = _kept(sample_weight, data.codes)
+    weights = (
+        np.ones(data.codes.size) if sample_weight is None else read_weights(sample_weight, data.codes.size)
+    )
+    inside = weights > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
         raise LabelError(
@@ -287,8 +293,9 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
         The rows, or a formula such as ``"HG ~ NV + PI + EH"`` (needs the extra ``formula``).
     y : array of shape (rows,)
         Class labels; not with a formula.
-    data : data frame, optional
-        Where the formula's variables are.
+    data : data frame or mapping, optional
+        Where the formula's variables are. Rows with a missing value are left out, and rows are counted as
+        in ``data``; the certificate speaks of the matrix that formulaic makes, without them.
     **options
         As for `separability`.
 
@@ -307,11 +314,11 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     'overlapping'
     """
     if isinstance(X, str):
-        X, y, intercept = _from_formula(X, y, data)
-        options.setdefault("fit_intercept", intercept)
+        verdict = _ask_by_formula(X, y, data, options)
     elif y is None:
         raise InputError("check_separation needs labels: check_separation(X, y), or a formula with data=.")
-    verdict = separability(X, y, **options)
+    else:
+        verdict = separability(X, y, **options)
     if verdict.status in ("separable", "quasi-separable"):
         kind = "completely" if verdict.status == "separable" else "quasi-completely"
         signs = _infinities(verdict.responsible_features)
@@ -324,6 +331,33 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
             stacklevel=2,
         )
     return verdict
+
+
+def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) -> Verdict:
+    """The verdict on what a formula says, its rows counted as in the data."""
+    if y is not None or data is None:
+        raise InputError(
+            'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
+        )
+    design = read_formula(formula, data)
+    weights = options.pop("sample_weight", None)
+    verdict = separability(
+        design.X,
+        design.y,
+        sample_weight=None if weights is None else design.kept(weights),
+        **{"fit_intercept": design.intercept, **options},
+    )
+    return verdict if design.rows.size == design.n_data else _counted_as(verdict, design.rows)
+
+
+def _counted_as(verdict: Verdict, rows: NDArray[np.int64]) -> Verdict:
+    """The same verdict with its rows counted anew."""
+    return replace(
+        verdict,
+        strict_rows=rows[verdict.strict_rows],
+        witness=tuple((int(rows[row]), rival, value) for row, rival, value in verdict.witness),
+        parts={key: _counted_as(part, rows) for key, part in verdict.parts.items()},
+    )
 
 
 class _Asked:
@@ -481,21 +515,6 @@ def _length(kernel: Kernel, matrix: Any) -> float:
     return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
 
 
-def _kept(sample_weight: Any, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    if sample_weight is None:
-        return np.ones(codes.size, dtype=bool)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != codes.shape:
-        raise InputError(
-            f"sample_weight has shape {weights.shape}; one weight a row is needed: {codes.shape}."
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError(
-            "sample_weight has a negative, infinite or missing weight; weights must be 0 or more."
-        )
-    return weights > 0
-
-
 def _witness(signed: SignedRows, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
     if outcome.witness is None:
         return ()
@@ -526,28 +545,6 @@ def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdic
         n_rows=n_rows,
         parts=parts,
     )
-
-
-def _from_formula(formula: str, y: Any, data: Any) -> tuple[Any, Any, bool]:
-    try:
-        import formulaic
-    except ImportError:
-        raise InputError(
-            'A formula needs formulaic. Install it with: pip install "separatrix[formula]"'
-        ) from None
-    if y is not None or data is None:
-        raise InputError(
-            'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
-        )
-    matrices = formulaic.model_matrix(formula, data)
-    if not hasattr(matrices, "lhs"):
-        raise InputError(f"The formula {formula!r} has no left side; write it as 'label ~ variables'.")
-    left, right = matrices.lhs, matrices.rhs
-    if left.shape[1] != 1:
-        # A label of text or categories becomes one column a level: the levels are the labels.
-        left = left.idxmax(axis=1)
-    intercept = "Intercept" in right.columns
-    return right.drop(columns="Intercept") if intercept else right, np.asarray(left).ravel(), intercept
 
 
 def _sign(value: float) -> str:

@@ -74,6 +74,27 @@ def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
     return Data(matrix, codes.astype(np.int64).ravel(), tuple(map(str, labels_list)), labels_list, names)
 
 
+def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """One finite weight for each row, none negative; a single number serves all."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must hold numbers, one for each row, and none missing.") from None
+    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight must hold one number for each row, shape ({n_rows},). "
+            f"Got shape {weights.shape} instead."
+        )
+    wrong = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
+    if wrong.size:
+        raise InputError(
+            f"sample_weight must be finite and not negative. Got {weights[wrong[0]]} for row {wrong[0]}; "
+            "to leave a row out, give it weight zero."
+        )
+    return weights
+
+
 def refuse_loose_labels(y: Any) -> None:
     """Refuse labels that are missing, or partly text: numpy turns numbers into text without a word."""
     refuse_masked(y, "y")

@@ -15,7 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
-from ..certificates.data import not_numbers, refuse_loose_labels, refuse_masked
+from ..certificates.data import not_numbers, read_weights, refuse_loose_labels, refuse_masked
 from ..errors import InputError, InputTypeError, LabelError
 from ..rows.memory import Rows, as_rows
 
@@ -169,7 +169,7 @@ def read_training(
         codes = codes_of(target, classes)
     weights = keep = None
     if sample_weight is not None:
-        weights = _read_weights(sample_weight, matrix.shape[0])
+        weights = read_weights(sample_weight, matrix.shape[0])
         keep = weights > 0.0
         if not keep.any() and not online:
             raise InputError(
@@ -213,30 +213,18 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
     return known
 
 
-def _read_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """One non-negative finite weight for each row; a single number serves all."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
-    if weights.shape != (n_rows,):
-        raise InputError(
-            f"sample_weight must hold one number for each row, shape ({n_rows},). "
-            f"Got shape {weights.shape} instead."
-        )
-    wrong = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
-    if wrong.size:
-        raise InputError(
-            f"sample_weight must be finite and not negative. Got {weights[wrong[0]]} for row {wrong[0]}; "
-            "to leave a row out, give it weight zero."
-        )
-    return weights
-
-
 def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
     """The weight of each class; None where all are one."""
     if class_weight is None:
         return None
-    labels = classes[rows.storage.labels[rows.order]]
-    weights: Floats = compute_class_weight(class_weight, classes=classes, y=labels).astype(np.float64)
+    codes = rows.storage.labels[rows.order]
+    labels = classes[codes]
+    weights: Floats = np.ones(classes.size)
+    if isinstance(class_weight, str):  # a class whose rows all have weight zero is not there to be counted
+        seen = np.unique(codes)
+        weights[seen] = compute_class_weight(class_weight, classes=classes[seen], y=labels)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=labels).astype(np.float64)
     if np.any(weights <= 0.0) or not np.all(np.isfinite(weights)):
         raise InputError(
             f"The 'class_weight' of every class must be a positive number. Got {weights.tolist()} instead; "
