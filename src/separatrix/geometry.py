@@ -43,6 +43,18 @@ def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
 def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
     """The smallest ``y_i (<w, x_i> + b)`` for labels -1 and 1; it grows with the length of w.
 
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (rows, columns)
+    y : array of shape (rows,)
+        Labels -1 and 1.
+    weights : array of shape (columns,)
+    intercept : float
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> functional_margin([[2.0], [-4.0]], [1, -1], [3.0])
@@ -55,6 +67,15 @@ def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> f
 def geometric_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
     """The smallest signed distance of a row to its wrong side: positive if and only if w separates.
 
+    Parameters
+    ----------
+    X, y, weights, intercept
+        As in `functional_margin`.
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> geometric_margin([[2.0], [-4.0]], [1, -1], [3.0])
@@ -65,6 +86,18 @@ def geometric_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> fl
 
 def in_half_space(X: Any, weights: Any, intercept: float = 0.0, *, closed: bool = False) -> NDArray[np.bool_]:
     """Whether each row has ``<w, x> + b > 0``, or ``>= 0`` if closed.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (rows, columns)
+    weights : array of shape (columns,)
+    intercept : float
+    closed : bool
+        Whether the plane itself belongs to the half-space.
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
 
     Examples
     --------

@@ -62,10 +62,18 @@ class Verdict:
         With a kernel, in its feature space.
     strict_rows : ndarray of int64
         Rows that some plane, with no row on its wrong side, separates strictly.
+    question : str
+        What was asked, in words.
+    n_rows : int
+        Rows that the question is about: those of zero weight are not among them.
+    witness : tuple of (int, int, int)
+        Row, rival class (-1 where there is none) and whole-number weight behind ``witness_rows``.
     parts : dict
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
     reason : str
         With a kernel: what the verdict rests on.
+    features : callable
+        Computes ``responsible_features`` when they are first asked for.
     conflict : bool
         Whether identical rows with different labels prove it: no function of the rows separates those.
     """
