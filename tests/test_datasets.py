@@ -578,5 +578,5 @@ def test_parameters_that_cannot_be_met_are_refused_with_advice(call, message):
 
 @pytest.mark.parametrize("make", [make_separable, make_overlapping, make_xor, make_rings, make_multiclass])
 def test_a_count_that_is_not_whole_is_refused(make):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"n_rows is 10.5; a whole number"):
         make(10.5)

@@ -306,6 +306,19 @@ def test_the_columns_of_an_arrow_table_keep_their_names():
     assert set(separability(table, [0, 0, 1]).responsible_features) == {"dose", "(intercept)"}
 
 
+def test_columns_of_one_name_are_told_apart():
+    frame = pd.DataFrame([[0, 1, 1], [1, 5, 0], [2, 0, 1]], columns=["a", "a", "(intercept)"])
+    found = separability(frame, [0, 0, 1]).responsible_features
+    assert set(found) <= {"a (column 0)", "a (column 1)", "(intercept) (column 2)", "(intercept)"}
+    assert len(found) == 3  # as many as there are rows, which are independent
+
+
+@pytest.mark.parametrize("option", [{"quasi": "no"}, {"fit_intercept": 0}, {"time_limit": "1"}])
+def test_an_option_of_another_kind_is_refused(option):
+    with pytest.raises(InputError, match=f"{next(iter(option))!r} parameter"):
+        separability([[0], [1]], [0, 1], **option)
+
+
 def test_unknown_multiclass_is_refused():
     with pytest.raises(InputError, match="one-vs-rest"):
         separability([[0], [1]], [0, 1], multiclass="ovo")

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .errors import InputError
+from .errors import InputError, InputTypeError
 
 __all__ = [
     "Checkerboard",
@@ -743,8 +743,12 @@ def make_multiclass(
 
 
 def _check_count(name: str, value: int, least: int, reason: str) -> None:
-    """Refuse a number of things that is too small."""
-    if operator.index(value) < least:
+    """Refuse a number of things that is too small, or not whole."""
+    try:
+        value = operator.index(value)
+    except TypeError:
+        raise InputTypeError(f"{name} is {value!r}; a whole number is needed.") from None
+    if value < least:
         raise InputError(f"{name} is {value}; it must be at least {least}: {reason}. Raise {name}.")
 
 

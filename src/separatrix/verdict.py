@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -29,6 +31,7 @@ from .features import monomial_name
 from .formula import read_formula
 from .kernels import Kernel, Precomputed, as_kernel, check_gram
 
+INTERCEPT = "(intercept)"
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
 SHOWN = 8  # rows or columns named in a summary
 SHOWN_PARTS = 20  # parts listed in a notebook
@@ -256,7 +259,12 @@ def separability(
             f"The 'multiclass' parameter of separability must be one of {', '.join(MULTICLASS)}. "
             f"Got {multiclass!r} instead."
         )
-    if not time_limit > 0:
+    for name, flag in (("quasi", quasi), ("fit_intercept", fit_intercept)):
+        if not isinstance(flag, bool | np.bool_):
+            raise InputError(
+                f"The {name!r} parameter of separability must be True or False. Got {flag!r} instead."
+            )
+    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
         raise InputError(
             f"The 'time_limit' parameter of separability must be a positive number of seconds. "
             f"Got {time_limit!r} instead."
@@ -388,7 +396,7 @@ class _Asked:
         # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
         constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
         self.lifted = self.lift or (constant and self.degrees is not None)
-        self.names = data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1]))
+        self.names = _distinct(data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1])))
         self.digest = start_digest(data)  # hashed while the search goes on
 
     def answer(self, question: str, chosen: tuple[int, ...]) -> Verdict:
@@ -481,7 +489,7 @@ class _Asked:
     def _coefficients(self, signed: SignedRows) -> list[str]:
         columns = getattr(signed.data.matrix, "columns", None)
         own = list(self.names) if columns is None else [monomial_name(each, self.names) for each in columns]
-        own += ["(intercept)"] if self.lifted else []
+        own += [INTERCEPT] if self.lifted else []
         if not signed.joint:
             return own
         return [f"{name} [{label}]" for label in self.data.classes[:-1] for name in own]
@@ -498,6 +506,12 @@ class _Asked:
             "pair": f"{classes[chosen[-1]]} against {classes[chosen[0]]}" if chosen else "",
         }
         return f"{named[question]}, {where}"
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that tell every column from the others, and from the intercept."""
+    often = Counter((*names, INTERCEPT))
+    return tuple(f"{name} (column {j})" if often[name] > 1 else name for j, name in enumerate(names))
 
 
 def _exact_degrees(kernel: Kernel | None, shape: tuple[int, int]) -> tuple[int, ...] | None:
