@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,9 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix.certificates.check import verify
+from separatrix.degree import smallest_separating_degree
 from separatrix.errors import InputError, LabelError, SeparationWarning
+from separatrix.estimators.linear import Perceptron
 from separatrix.geometry import common_point
 from separatrix.verdict import check_separation, separability
 from tests import naive
@@ -410,3 +413,20 @@ def test_when_time_is_up_what_was_proved_is_said():
     assert verdict.margin[0] < 0 < verdict.margin[1]
     with pytest.raises(InputError, match="positive number of seconds"):
         separability(X, y, time_limit=0)
+
+
+def test_no_answer_fills_the_screen():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((500, 2)), rng.integers(0, 2, 500)
+    verdict = separability(X, y)
+    certificate = verdict.certificate
+    run = Perceptron(trace=True, max_updates=50, order="cyclic")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = run.fit(X, y).result_
+    degree = smallest_separating_degree(X, y, 1)
+    for answer in (verdict, certificate, certificate.multipliers, result, result.trace, degree):
+        assert len(repr(answer)) < 150
+    assert "overlapping" in repr(verdict)
+    assert "overlapping" in repr(certificate)
+    assert "50 mistakes" in repr(result)

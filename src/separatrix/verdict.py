@@ -49,7 +49,7 @@ MEANING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """The answer to a question of separability.
 
@@ -150,6 +150,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self.status}; {self.question}; {self.n_rows:,} rows>"
 
     def _repr_html_(self) -> str:
         head, *lines = self.summary().split("\n")

@@ -36,7 +36,7 @@ Number = float | int
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Multipliers:
     """Non-negative multipliers on signed rows.
 
@@ -63,6 +63,9 @@ class Multipliers:
     fine: tuple[int, ...] = ()
     denominator: int = 1
 
+    def __repr__(self) -> str:
+        return f"<Multipliers on {len(self.rows):,} signed rows>"
+
     def numerators(self) -> list[int]:
         """Each multiplier times the denominator."""
         total = [c * self.denominator for c in self.coarse] if self.coarse else [0] * len(self.rows)
@@ -71,7 +74,7 @@ class Multipliers:
         return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A claim about one question, with everything that proves it.
 
@@ -111,6 +114,10 @@ class Certificate:
     weights: tuple[tuple[Number, ...], ...] | None = None
     multipliers: Multipliers | None = None
     degrees: tuple[int, ...] = PLAIN
+
+    def __repr__(self) -> str:
+        size = f"{self.n_rows:,} x {self.n_columns:,}"
+        return f"<Certificate: {self.claim}; {self.question}; {size} numbers, sha256 {self.sha256[:12]}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only: integers as strings, floats as hexadecimal strings."""
