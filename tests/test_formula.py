@@ -50,7 +50,7 @@ def signs(X, y, lift):
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("formula", ["x + g", "g * h", "x * h", "0 + x + z", "g + h - 1", "x + z + I(x + z)"])
 def test_infinite_coefficients_are_those_of_a_linear_program_each(formula, seed):
     rng = np.random.default_rng(seed)

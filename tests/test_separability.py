@@ -307,6 +307,8 @@ def test_whole_numbers_beside_fractions_are_exact_or_refused(table):
 def test_the_columns_of_an_arrow_table_keep_their_names():
     table = pa.table({"dose": [1, 2, 3], "age": [7, 7, 7]})
     assert set(separability(table, [0, 0, 1]).responsible_features) == {"dose", "(intercept)"}
+    with pytest.raises(TypeError, match="do not hold numbers: sex"):
+        separability(table.append_column("sex", [["f", "m", "f"]]), [0, 0, 1])
 
 
 def test_columns_of_one_name_are_told_apart():

@@ -45,9 +45,7 @@ def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
 
     Without ``look`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
     """
-    if hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):  # a table of PyArrow
-        X = X.to_pandas()
-    names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
+    names = _titles(X)
     matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
     values = matrix.data if sparse.issparse(matrix) else matrix
     if look or values.dtype.itemsize > 8:
@@ -124,8 +122,9 @@ def not_numbers(X: Any) -> list[str]:
     """Name the columns of a frame or object array that cannot be read as numbers."""
     if getattr(getattr(X, "dtype", None), "kind", "O") not in "OUSmMTV":
         return []
-    if hasattr(X, "columns"):
-        columns = [(str(name), np.asarray(X[name])) for name in X.columns]
+    titles = _titles(X)
+    if titles is not None:
+        columns = list(zip(titles, _columns(X), strict=True))
     else:
         table = np.asarray(X, dtype=object) if not hasattr(X, "tocsr") else np.empty(0)
         if table.ndim != 2:
@@ -226,13 +225,20 @@ def _refuse_rounded(X: Any, matrix: NDArray[Any]) -> None:
                 )
 
 
+def _titles(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, where there are any: of PyArrow, or of pandas and polars."""
+    named = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if named is None else tuple(map(str, named))
+
+
 def _columns(X: Any) -> Iterator[Any]:
     """The columns of a list of rows or of a frame, each with its own type."""
     if isinstance(X, list | tuple):
         yield from zip(*X, strict=True)
     elif hasattr(X, "columns"):
         by_place = getattr(X, "iloc", X)
-        yield from (np.asarray(by_place[:, j]) for j in range(X.shape[1]))
+        arrow = hasattr(X, "column_names")
+        yield from (np.asarray(X[j] if arrow else by_place[:, j]) for j in range(X.shape[1]))
 
 
 def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
