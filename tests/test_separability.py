@@ -274,6 +274,8 @@ def test_rows_of_zero_weight_do_not_count():
         ([[1.0], [2.0]], [0, 1, 1], "one label a row"),
         ([["a"], ["b"]], [0, 1], "do not hold numbers: 0"),
         ([[2**70], [1]], [0, 1], "at most 64 bits"),
+        ([[Fraction(1, 3)], [Fraction(1, 2)]], [0, 1], "float64 cannot hold exactly: 1/3 in row 0"),
+        (np.array([[2**53 + 1, 0.5], [1, 2.0]], dtype=object), [0, 1], "exactly: 9007199254740993 in row 0"),
         ({"a": 1}, [0, 1], "no table of numbers"),
         (pd.DataFrame({"size": [1, 2], "colour": ["red", "blue"]}), [0, 1], "numbers: colour"),
         (pd.DataFrame({"size": [1, 2], "when": pd.Timestamp("2020-01-01")}), [0, 1], "numbers: when"),

@@ -183,7 +183,7 @@ def _read_dense(X: Any) -> NDArray[Any]:
         matrix = np.asarray(X)
         if matrix.dtype.kind not in "biuf":
             matrix = _from_objects(matrix)
-    except InputTypeError:
+    except (InputError, InputTypeError):
         raise
     except (TypeError, ValueError, OverflowError):
         named = ", ".join(not_numbers(X))
@@ -251,11 +251,15 @@ def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
     values = matrix.ravel().tolist()
     if all(isinstance(v, int | np.integer) for v in values):
         return matrix.astype(np.int64)
-    if _first_missing(values) is not None:
-        matrix = np.array([np.nan if _is_missing(v) else v for v in values], dtype=object).reshape(
-            matrix.shape
-        )
-    return matrix.astype(np.float64)
+    values = [np.nan if _is_missing(v) else v for v in values]
+    read = np.array(values, dtype=object).astype(np.float64)
+    for at, (value, number) in enumerate(zip(values, read.tolist(), strict=True)):
+        if value != number and value == value and not isinstance(value, str):
+            raise InputError(
+                f"X has numbers that float64 cannot hold exactly: {value} in row {at // matrix.shape[-1]}. "
+                "Round them first: X.astype(float)."
+            )
+    return read.reshape(matrix.shape)
 
 
 def _first_missing(values: Iterable[Any]) -> int | None:
