@@ -98,7 +98,7 @@ def refuse_loose_labels(y: Any) -> None:
     refuse_masked(y, "y")
     loose = isinstance(y, list | tuple) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
     kinds = set(map(type, y)) if loose else set()
-    if not kinds or kinds == {str}:
+    if not kinds or kinds in ({str}, {int}, {float}):  # NaN among floats is seen when they are an array
         return
     missing = _first_missing(y)
     if missing is not None:
