@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy as np
@@ -472,10 +473,35 @@ def test_the_weights_are_float64_whatever_the_rows(dtype):
     assert model.score(X, [1, 1, 0, 0]) == 1.0
 
 
-def test_the_documentation_names_every_parameter_and_attribute():
-    model = sx.Perceptron().fit([[1.0], [-1.0]], [1, 0])
-    for name in model.get_params():
-        assert f"    {name} : " in sx.Perceptron.__doc__
-    for name in ("mistakes_", "mistake_counts_", "n_passes_", "converged_", "result_", "coef_", "intercept_"):
-        assert hasattr(model, name)
-        assert f"    {name} : " in sx.Perceptron.__doc__
+def named(section, text):
+    """What a numpydoc section lists."""
+    lines = inspect.cleandoc(text).split("\n")
+    if section not in lines:
+        return set()
+    start = lines.index(section) + 2
+    end = next((k for k in range(start, len(lines) - 1) if lines[k + 1].startswith("---")), len(lines))
+    heads = [line.split(" : ")[0] for line in lines[start:end] if line and not line.startswith(" ")]
+    return {name.strip() for head in heads for name in head.split(",")}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sx.Perceptron(),
+        sx.KernelPerceptron(budget=3),
+        sx.MaxMargin(),
+        sx.MaxMargin(kernel="rbf"),
+        sx.SoftMargin(),
+        sx.LinearProgram(),
+        sx.features.Monomials(),
+        sx.features.RadialLift(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_documentation_names_every_parameter_and_attribute(model):
+    model.fit(pd.DataFrame({"a": [1.0, 2.0, -1.0], "b": [0.0, 1.0, 0.0]}), [1, 1, 0])
+    text = type(model).__doc__
+    assert named("Parameters", text) == set(model.get_params())
+    public = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
+    only_some = {"coef_", "support_vectors_"} if isinstance(model, sx.MaxMargin) else set()
+    assert named("Attributes", text) - only_some == public - only_some
