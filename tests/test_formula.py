@@ -114,3 +114,12 @@ def test_labels_of_text_keep_their_names():
 def test_a_formula_that_asks_nothing_is_refused_with_a_reason(formula, words):
     with pytest.raises(InputError, match=words):
         asked(formula, FRAME.assign(dose=FRAME.dose + 0.5))
+
+
+def test_every_part_that_is_separated_is_warned_of():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "b", "c", "b"]
+    with pytest.warns(SeparationWarning) as caught:
+        verdict = check_separation(X, y, multiclass="one-vs-rest")
+    assert verdict.status == "overlapping"
+    assert len(caught) == sum(part.status != "overlapping" for part in verdict.parts.values()) == 1
+    assert "completely separated (a against the rest, with intercept)" in str(caught[0].message)

@@ -326,7 +326,8 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     Warns
     -----
     SeparationWarning
-        Names the coefficients that are infinite and the rows that cause it.
+        Names the coefficients that are infinite and the rows that cause it; one for each part of a question
+        that has parts.
 
     Examples
     --------
@@ -339,18 +340,24 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
         raise InputError("check_separation needs labels: check_separation(X, y), or a formula with data=.")
     else:
         verdict = separability(X, y, **options)
-    if verdict.status in ("separable", "quasi-separable"):
-        kind = "completely" if verdict.status == "separable" else "quasi-completely"
-        signs = _infinities(verdict.responsible_features)
-        warnings.warn(
-            f"The data are {kind} separated: maximum likelihood has no finite estimate "
-            f"({_some(signs) or 'of the weights'}). {verdict.strict_rows.size} of {verdict.n_rows} rows are "
-            f"separated strictly: {_some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, "
-            "ridge), or leave out the variables named.",
-            SeparationWarning,
-            stacklevel=2,
-        )
+    # each part of a question is a regression of its own
+    for part in verdict.parts.values() or (verdict,):
+        if part.status in ("separable", "quasi-separable"):
+            where = f" ({part.question})" if verdict.parts else ""
+            warnings.warn(_separated(part, where), SeparationWarning, stacklevel=2)
     return verdict
+
+
+def _separated(verdict: Verdict, where: str) -> str:
+    """What a statistician has to know of data that are separated."""
+    kind = "completely" if verdict.status == "separable" else "quasi-completely"
+    named = _some(_infinities(verdict.responsible_features)) or "of the weights"
+    return (
+        f"The data are {kind} separated{where}: maximum likelihood has no finite estimate ({named}). "
+        f"{verdict.strict_rows.size} of {verdict.n_rows} rows are separated strictly: "
+        f"{_some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, ridge), or leave out the "
+        "variables named."
+    )
 
 
 def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) -> Verdict:
