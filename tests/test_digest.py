@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from separatrix.certificates import digest
-from separatrix.certificates.claims import read_data
+from separatrix.certificates.data import read_data
 from separatrix.rows import pieces, spill
 
 SHORT = 64  # bytes of a piece here, so that small data have many

@@ -15,7 +15,8 @@ from ..rows import threads
 from ..rows.mapped import relax
 from ..rows.pieces import piece_length
 from ..rows.spill import known_digests
-from .claims import FORMAT, VERSION, Data
+from .claims import FORMAT, VERSION
+from .data import Data
 
 
 def start_digest(data: Data) -> Callable[[], str]:

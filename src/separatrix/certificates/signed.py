@@ -22,7 +22,7 @@ from scipy import sparse
 from .. import loops
 from ..rows import threads
 from ..rows.memory import Rows, as_rows
-from .claims import Data
+from .data import Data
 from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
 from .mapped import MappedMatrix
 

@@ -320,7 +320,8 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     objective_, dual_objective_ : float
         The objective of the weights, and the bound below it.
     gap_ : float
-        Their relative difference, recomputed from the data.
+        Their relative difference, recomputed from the data, to rounding: with a large C even a loss of
+        1e-12 counts, and the bound may come out above the objective by as little.
     converged_ : bool
         Whether ``gap_`` is at most ``gap``.
     n_iter_ : int
