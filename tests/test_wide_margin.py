@@ -10,7 +10,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.algorithms import dual_ascent, max_margin, pivoting
-from separatrix.algorithms.dual_ascent import DualAscent, Factor, products
+from separatrix.algorithms.dual_ascent import DualAscent, Factor, packed, products
 from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import margin
@@ -281,9 +281,30 @@ def test_what_takes_too_long_to_prove_is_refused_without_a_claim(monkeypatch):
     assert caught.value.certificate is None
 
 
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_passes_over_packed_rows_are_those_over_all(intercept, seed, monkeypatch):
+    X, y = documents(seed)
+    rows = as_rows(X, y, lift=intercept is not None)
+    members = np.flatnonzero(np.arange(len(y)) % 3 == 0)
+    few, columns = packed(rows, members)
+    weights = np.random.default_rng(seed).standard_normal(rows.weights_shape)
+    np.testing.assert_array_equal(few.outputs(weights[columns]), rows.outputs(weights)[members])
+    assert columns.size < weights.size
+    plain = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
+    monkeypatch.setattr(dual_ascent, "SCATTERED", 0)
+    monkeypatch.setattr(dual_ascent, "WORTH_PACKING", 1)
+    other = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
+    assert other.margin_lower_ == pytest.approx(plain.margin_lower_, rel=1e-3)
+    lower, upper = proved_bracket(other, X, y, intercept)
+    assert upper - lower <= 1.001e-3 * upper
+
+
 def test_the_work_ahead_continues_the_trend():
     looks = [(10.0 * k, 0.5**k) for k in range(5)]
     assert max_margin.work_ahead(looks, 0.5**7) == pytest.approx(30.0)
+    stuck = [*looks, (50.0, 0.5**4), (60.0, 0.5**4)]  # a look without gain does not end a trend
+    assert max_margin.work_ahead(stuck, 0.5**5) == pytest.approx(30.0)
     assert max_margin.work_ahead(looks[:2], 0.1) == np.inf
     assert max_margin.work_ahead([(1.0, 1.0)] * 3, 0.1) == np.inf
 

@@ -74,10 +74,14 @@ def solve_max_margin(
 
 
 def work_ahead(looks: list[tuple[float, float]], goal: float) -> float:
-    """How much work it takes to reach the goal if the gap shrinks as in the last three looks (work, gap)."""
-    if len(looks) < 3 or not looks[-1][1] < looks[-3][1]:
+    """How much work it takes to reach the goal if the gap shrinks as in the later half of the looks' work.
+
+    A look is the work done by then, and the gap.
+    """
+    now, narrow = looks[-1]
+    before, wide = next(look for look in reversed(looks) if look[0] <= 0.5 * (looks[0][0] + now))
+    if len(looks) < 3 or not narrow < wide:
         return np.inf
-    (before, wide), (now, narrow) = looks[-3], looks[-1]
     return float((now - before) * np.log(narrow / goal) / np.log(wide / narrow))
 
 
