@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.algorithms import dual_ascent, max_margin, pivoting
-from separatrix.algorithms.dual_ascent import DualAscent, Factor, packed, products
+from separatrix.algorithms import dual_ascent, max_margin, pivoting, soft_margin
+from separatrix.algorithms.dual_ascent import DualAscent, Factor, products
 from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import margin
+from separatrix.rows import memory
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
 
@@ -287,17 +288,42 @@ def test_passes_over_packed_rows_are_those_over_all(intercept, seed, monkeypatch
     X, y = documents(seed)
     rows = as_rows(X, y, lift=intercept is not None)
     members = np.flatnonzero(np.arange(len(y)) % 3 == 0)
-    few, columns = packed(rows, members)
+    few, columns = rows.pack(members)
     weights = np.random.default_rng(seed).standard_normal(rows.weights_shape)
     np.testing.assert_array_equal(few.outputs(weights[columns]), rows.outputs(weights)[members])
     assert columns.size < weights.size
     plain = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
-    monkeypatch.setattr(dual_ascent, "SCATTERED", 0)
+    monkeypatch.setattr(memory, "SCATTERED", 0)
     monkeypatch.setattr(dual_ascent, "WORTH_PACKING", 1)
     other = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
     assert other.margin_lower_ == pytest.approx(plain.margin_lower_, rel=1e-3)
     lower, upper = proved_bracket(other, X, y, intercept)
     assert upper - lower <= 1.001e-3 * upper
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatch):
+    X, y = documents(8, n=150, d=2500)
+    caps = np.random.default_rng(8).uniform(0.5, 2.0, len(y))
+    options = {"C": 3.0, "intercept": intercept, "gap": 1e-8}
+    plain = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
+    counted = []
+    pack = memory.Rows.pack
+    monkeypatch.setattr(memory.Rows, "pack", lambda rows, few: counted.append(few.size) or pack(rows, few))
+    monkeypatch.setattr(memory, "SCATTERED", 0)
+    monkeypatch.setattr(soft_margin, "WORTH_PACKING", 1)
+    monkeypatch.setattr(soft_margin._Stretch, "packs", lambda stretch, active: stretch.rows.scattered)
+    found = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
+    assert counted
+    assert found.converged_
+    Z = naive.signed_rows(X.toarray(), y, lift=intercept is not None)
+    weights = found.coef_[0] if intercept is None else np.append(found.coef_[0], found.intercept_)
+    penalised = np.ones(weights.size, dtype=bool)
+    penalised[-1] = intercept != "free"
+    own = naive.soft_objective(Z, 3.0 * caps, weights, penalised)
+    assert own == pytest.approx(found.objective_, rel=1e-12)
+    assert plain.dual_objective_ <= own <= plain.objective_ * (1 + 1e-8)
+    assert found.dual_objective_ <= plain.objective_ * (1 + 1e-12)
 
 
 def test_the_work_ahead_continues_the_trend():

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,6 @@ NEWTON_GAIN = 1e-2  # how much nearer to one the scores come at a time, where sy
 SMALLEST = 1e-100
 FIRST_PASSES, MOST_PASSES = 2, 100  # from one look at all rows to the next
 WORTH_PACKING = 50  # passes that repay a copy of their rows
-SCATTERED = 1 << 14  # columns whose weights are too far apart for quick passes over sparse rows
 ONE_THREAD = 2000  # support rows up to which BLAS is kept to one thread
 ROUNDING = 1e-13
 
@@ -88,9 +86,9 @@ class DualAscent:
         self.weights[self.loose] += self.total[self.loose]
         self.centre += self.total[self.loose]
         norms = rows.squared_norms
-        if rows.sparse and rows.n_columns > SCATTERED and self.passes >= WORTH_PACKING:
+        if self.passes >= WORTH_PACKING and rows.scattered:
             members = np.sort(self.order)
-            few, columns = packed(rows, members)
+            few, columns = rows.pack(members)
             carried = self.multipliers[members]
             visited, worst = self._descend(few, few.order, carried, norms[members], self.weights[columns])
             self.multipliers[members] = carried
@@ -391,17 +389,6 @@ class Factor:
 
     def _triangular(self, right: Floats, transposed: int) -> Floats:
         return np.asarray(linalg.lapack.dtrtrs(self.upper, right, lower=0, trans=transposed)[0])
-
-
-def packed(rows: Rows, members: Ints) -> tuple[Rows, Ints]:
-    """Some sparse rows without the columns that they have nothing in, and where the weights left stood."""
-    part = rows.take(members)
-    indices = part.storage.indices
-    columns = np.flatnonzero(np.bincount(indices, minlength=rows.n_columns))
-    places = np.empty(rows.n_columns, dtype=indices.dtype)
-    places[columns] = np.arange(columns.size)
-    few = replace(part, storage=part.storage._replace(indices=places[indices]), n_columns=int(columns.size))
-    return few, np.append(columns, rows.n_columns) if rows.lifted else columns
 
 
 def _dense(matrix: Any) -> Floats:
