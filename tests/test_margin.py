@@ -17,6 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import separatrix as sx
 from separatrix import loops_margin
 from separatrix.algorithms import newton_system
+from separatrix.algorithms.max_margin import solve_max_margin
+from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, InputError, LabelError, NotSeparable
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
@@ -495,3 +497,62 @@ def test_the_margin_scales_with_the_data(scale):
         warnings.simplefilter("error")
         scaled = sx.MaxMargin().fit(X * scale, y)
     assert scaled.margin_lower_ == pytest.approx(plain.margin_lower_ * scale, rel=1e-8)
+
+
+# ---------------------------------------------------------------- few rows, numbers at the ends of the range
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n_rows=st.integers(2, 8),
+    make=st.sampled_from([np.asarray, sparse.csr_array]),
+    scale=st.sampled_from([1.0, 1e-300, 1e140]),
+)
+@example(seed=0, n_rows=2, make=sparse.csr_array, scale=1.0)
+def test_one_column_has_half_the_distance_between_the_classes(seed, n_rows, make, scale):
+    generator = np.random.default_rng(seed)
+    y = np.sort(np.append([0, 1], generator.integers(0, 2, n_rows - 2)))
+    x = np.sort(generator.choice(np.arange(-20.0, 21.0), n_rows, replace=False))
+    distance = x[y == 1].min() - x[y == 0].max()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sx.MaxMargin().fit(make(scale * x[:, None]), y)
+    assert model.margin_lower_ == pytest.approx(0.5 * scale * distance, rel=1e-8)
+    assert model.margin_upper_ == pytest.approx(0.5 * scale * distance, rel=1e-8)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array])
+def test_rows_of_zeros_are_a_proof_and_no_reason_to_warn(make):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(NotSeparable):
+            sx.MaxMargin(intercept=None).fit(make(np.zeros((4, 1))), [0, 1, 0, 0])
+
+
+@given(seed=st.integers(0, 10_000), C=st.sampled_from([1.0, 100.0, 1e4]))
+def test_rows_that_repeat_each_other_do_not_stop_the_soft_margin(seed, C):
+    generator = np.random.default_rng(seed)
+    X = generator.integers(0, 2, (generator.integers(4, 30), generator.integers(1, 6))).astype(float)
+    y = np.append([0, 1], generator.integers(0, 2, len(X) - 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sx.SoftMargin(C=C).fit(X, y)
+    assert model.gap_ <= 1e-6
+
+
+def test_a_soft_margin_whose_multipliers_once_jumped_between_their_caps():
+    rows = [0b1100, 0b0101, 0b0110, 0b1001, 0b1000, 0b1010, 0b0011, 0b0011, 0b1101, 0b0011, 2, 2, 2, 0b0111]
+    X = np.array([[row >> place & 1 for place in (3, 2, 1, 0)] for row in rows], dtype=float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = sx.SoftMargin(C=100).fit(X, [0, 0, 1, 0, 1, 0, 0, 1, 0, 0, 1, 1, 1, 1])
+    assert model.gap_ <= 1e-6
+
+
+def test_an_overlap_far_from_the_origin_is_given_up_soon():
+    generator = np.random.default_rng(3)
+    X = 1e3 + 1e-3 * generator.standard_normal((37, 1))
+    found = solve_max_margin(as_rows(X, generator.integers(0, 2, 37)), gap=1e-6)
+    assert found.outcome in (Outcome.STALLED, Outcome.NOT_SEPARABLE)
+    assert found.scans < 200
+    assert found.margin_lower < found.margin_upper < 1e-6

@@ -150,7 +150,7 @@ class DualAscent:
                     # nearly always the rows that would turn negative are those that have to leave
                     inside, target = inside[target > 0.0], target[target > 0.0]
                     target = self._solve(inside, target, accuracy)
-                if not self._offer(inside, target, before):
+                if not inside.size or not self._offer(inside, target, before):
                     self._offer_towards(members, first)
                     self.refresh()
                     self.refused += 1
@@ -229,7 +229,7 @@ class DualAscent:
         least = np.inf
         for repeat in range(MOST_REPEATS):
             rest = 1.0 - support.image(target) - border @ self.centre
-            error = max(np.abs(rest).max(), np.abs(border.T @ target).max(initial=0.0))
+            error = max(np.abs(rest).max(initial=0.0), np.abs(border.T @ target).max(initial=0.0))
             if error <= self.finest or error > 0.5 * least:
                 break
             least = error

@@ -37,6 +37,7 @@ from .soft_margin import balanced
 ROUNDING = 1e-13  # a margin below this part of the radius is not told from zero
 VANISHING = 1e-6  # the part below which the ascent, where it knows no separator, is given up
 MOST_STAGES = 60
+SLOW = 50  # solutions of one working set in which the bracket has to halve; else rounding is to blame
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
@@ -66,7 +67,8 @@ def solve_max_margin(
         raise InputError("A free intercept needs lifted rows. Pass rows with lift=True.")
     search = _Search(rows, gap, free_intercept, max_iter)
     try:
-        with calm_threads(search.pairs.width), Progress() as search.progress:
+        # numbers near the ends of float64's range may leave it on the way: what is found is summed anew
+        with calm_threads(search.pairs.width), np.errstate(all="ignore"), Progress() as search.progress:
             search.run()
     except KeyboardInterrupt:
         search.outcome = Outcome.INTERRUPTED
@@ -134,7 +136,8 @@ class _Search:
     def run(self) -> None:
         """Alternate between solving the working set and scanning all rows."""
         current, sigma = self.first_weights(), 0.0
-        goal = width = np.inf
+        goal = width = mark = np.inf
+        repeats = 0
         while True:
             if self.vanished:
                 self.outcome = Outcome.NOT_SEPARABLE
@@ -143,9 +146,13 @@ class _Search:
             if self.reached:
                 self.outcome = Outcome.REACHED
                 return
-            if not grown and goal == 0.0 and self.upper - self.lower >= width:
-                self.outcome = Outcome.STALLED
-                return
+            if not grown and goal == 0.0:
+                repeats += 1
+                narrowed = self.upper - self.lower < (0.5 * mark if repeats % SLOW == 0 else width)
+                if not narrowed:
+                    self.outcome = Outcome.STALLED
+                    return
+                mark = self.upper - self.lower if repeats % SLOW == 0 else mark
             if self.steps >= self.max_iter:
                 return
             width = self.upper - self.lower

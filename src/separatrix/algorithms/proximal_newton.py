@@ -143,7 +143,6 @@ class ProximalNewton:
             weights = weights + length * step
             scores = scores + length * moves
         self.weights, self.scores, self.multipliers = weights, scores, current
-        self.combined = total
         if weights.ndim == 2:
             # A simplex has many faces: after too long a step most rows stand on the wrong one, and Newton's
             # method creeps back.

@@ -73,7 +73,8 @@ def solve_soft_margin(
     norms = rows.squared_norms  # also: every value is finite
     search = _Search(rows, caps, norms, gap, free_intercept, max_iter, np.random.default_rng(seed))
     try:
-        with calm_threads(rows.n_columns), Progress() as search.progress:
+        # caps near the ends of float64's range may leave it on the way: what is found is summed anew
+        with calm_threads(rows.n_columns), np.errstate(all="ignore"), Progress() as search.progress:
             search.run()
     except KeyboardInterrupt:
         search.outcome = Outcome.INTERRUPTED
@@ -216,6 +217,9 @@ class _Search:
                     return
             idle = idle + 1 if self.primal - self.dual > 0.9 * best else 0
             best = min(best, self.primal - self.dual)
+            if idle and not self.reached and self.weights.ndim == 1:
+                # long steps let multipliers that repeat each other jump between their caps
+                engine.sigma = max(engine.first_sigma, 1e-2 * engine.sigma)
             if idle >= (3 if self.reached else 8):
                 self.outcome = Outcome.REACHED if self.reached else Outcome.STALLED
                 return
