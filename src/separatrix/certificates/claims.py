@@ -21,6 +21,7 @@ from scipy import sparse
 
 from ..errors import CertificateError, InputError, InputTypeError, LabelError
 from ..rows import threads
+from ..rows.facts import known_facts
 from .mapped import PLAIN, count_columns
 
 FORMAT = "separatrix certificate"
@@ -486,6 +487,9 @@ def refuse_not_finite(matrix: Any) -> None:
     """Name the first NaN or infinity, if there is one."""
     values = matrix.data if sparse.issparse(matrix) else matrix
     if values.dtype.kind != "f" or not values.size:
+        return
+    known = known_facts(matrix)
+    if known is not None and known.finite:
         return
     with np.errstate(all="ignore"):
         parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
