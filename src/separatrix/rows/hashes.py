@@ -18,8 +18,9 @@ def row_hashes(matrix: Any) -> Hashes:
     """Equal rows have equal hashes."""
     stored = matrix.data if sparse.issparse(matrix) else matrix
     hashes, keys = np.zeros(matrix.shape[0], dtype=np.uint64), hash_keys(matrix.shape[1])
+    rows, magnitude = bit_rows(matrix)
     ranges = threads.chunks(matrix.shape[0], stored.size)
-    threads.run_all(hash_rows, [(matrix, *each, keys, hashes) for each in ranges])
+    threads.run_all(loops.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
     return hashes
 
 
@@ -29,16 +30,13 @@ def hash_keys(width: int) -> Hashes:
     return drawn * np.uint64(2) + np.uint64(1)
 
 
-def hash_rows(matrix: Any, start: int, stop: int, keys: Hashes, hashes: Hashes) -> None:
-    """Fill the hashes of some rows."""
+def bit_rows(matrix: Any) -> tuple[Any, np.uint64]:
+    """The rows as bit patterns for the loops, and the bits that are not zero in numbers that are not."""
     stored = matrix.data if sparse.issparse(matrix) else matrix
     bits = stored.view(f"u{stored.dtype.itemsize}")
     everything = (1 << 8 * stored.dtype.itemsize) - 1
-    magnitude = everything >> 1 if stored.dtype.kind == "f" else everything
+    magnitude = np.uint64(everything >> 1 if stored.dtype.kind == "f" else everything)
     labels = np.zeros(0, dtype=np.int32)
-    storage: Any = (
-        loops.SparseRows(bits, matrix.indices, matrix.indptr, labels, 0)
-        if sparse.issparse(matrix)
-        else loops.DenseRows(bits, labels, 0)
-    )
-    loops.hash_rows(storage, start, stop, keys, np.uint64(magnitude), hashes)
+    if sparse.issparse(matrix):
+        return loops.SparseRows(bits, matrix.indices, matrix.indptr, labels, 0), magnitude
+    return loops.DenseRows(bits, labels, 0), magnitude

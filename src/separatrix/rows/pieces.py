@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from .. import loops
 from . import threads
 from .facts import Facts, piece_length
-from .hashes import hash_keys, hash_rows
-
-AT_ONCE = 1 << 15  # numbers looked at before the next: they stay in the cache meanwhile
+from .hashes import bit_rows, hash_keys
 
 
 class Pieces:
     """The facts of a matrix that comes in batches, found in another thread."""
 
     def __init__(self, width: int) -> None:
-        self._length, self._step = piece_length(width, 8), max(1, AT_ONCE // max(1, width))
+        self._length = piece_length(width, 8)
         self._digests: list[bytes] = []
         self._piece, self._filled = hashlib.sha256(), 0
         self._total, self._largest = 0.0, np.zeros(width)
@@ -44,17 +42,14 @@ class Pieces:
             self._running.result()
 
     def _look(self, rows: NDArray[np.float64]) -> None:
-        hashes = np.zeros(len(rows), dtype=np.uint64)
-        self._hashes.append(hashes)
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        self._hashes.append(np.empty(len(rows), dtype=np.uint64))
+        bits, magnitude = bit_rows(rows)
+        self._total += loops.survey((rows, bits), self._keys, magnitude, self._largest, self._hashes[-1])
         start = 0
         while start < len(rows):
-            stop = start + min(self._step, self._length - self._filled)
-            part = np.ascontiguousarray(rows[start:stop], dtype="<f8")
+            part = np.ascontiguousarray(rows[start : start + self._length - self._filled], dtype="<f8")
             self._piece.update(part.data)
-            with np.errstate(all="ignore"):
-                self._total += part.sum()
-            loops.column_sizes(part, 0, len(part), self._largest)
-            hash_rows(part, 0, len(part), self._keys, hashes[start:stop])
             start, self._filled = start + len(part), self._filled + len(part)
             if self._filled == self._length:
                 self._digests.append(self._piece.digest())
