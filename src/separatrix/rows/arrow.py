@@ -41,7 +41,8 @@ def parquet_batches(paths: Sequence[str], names: Sequence[str], rows: int, start
                 start -= file.metadata.row_group(groups.pop(0)).num_rows
             for batch in file.iter_batches(rows, groups, list(names), use_threads=False):
                 if start < batch.num_rows:
-                    yield batch.slice(start).select(list(names))
+                    rest = batch.slice(start)
+                    yield rest if rest.schema.names == list(names) else rest.select(list(names))
                 start = max(0, start - batch.num_rows)
 
 
@@ -61,10 +62,14 @@ class Matrices:
 
         A null becomes NaN.
         """
-        columns = [_numbers(batch.column(k)) for k in range(self._width)]
-        kind = np.int64 if all(each.dtype == np.int64 for each in columns) else np.float64
-        columns = [np.ascontiguousarray(each, dtype=kind) for each in columns]
-        at = np.array([each.__array_interface__["data"][0] for each in columns], dtype=np.uintp)
+        columns = batch.columns[: self._width]
+        kind = _same_kind(columns)
+        if kind is None:
+            kind = np.float64
+            copies = [np.ascontiguousarray(_numbers(each), dtype=kind) for each in columns]
+            at = np.array([each.ctypes.data for each in copies], dtype=np.uintp)
+        else:
+            at = np.array([each.buffers()[1].address + 8 * each.offset for each in columns], dtype=np.uintp)
         for start in range(0, batch.num_rows, rows):
             matrix = self._matrix(min(rows, batch.num_rows - start))
             lacking = loops_files.turn(at + np.uintp(8 * start), kind(0), matrix)
@@ -79,6 +84,16 @@ class Matrices:
         owner: NDArray[np.float64] = np.frombuffer(memory, dtype=np.float64, count=height * self._width)
         weakref.finalize(owner, self._free.append, memory)
         return owner.reshape(height, self._width)
+
+
+def _same_kind(columns: Sequence[Any]) -> type[np.float64] | type[np.int64] | None:
+    """The type that columns have in common, if they can be turned as they are."""
+    import pyarrow as pa
+
+    kinds = {each.type.id for each in columns}
+    if len(kinds) > 1 or any(each.null_count for each in columns):
+        return None
+    return {pa.lib.Type_DOUBLE: np.float64, pa.lib.Type_INT64: np.int64}.get(*kinds) if kinds else None
 
 
 def _numbers(column: Any) -> NDArray[Any]:

@@ -19,7 +19,6 @@ from scipy import sparse
 from ..errors import OutputError
 from .facts import remember
 from .mapped import watch
-from .pieces import Pieces
 
 MOST_ENTRIES = 2**31 - 1
 
@@ -64,7 +63,7 @@ class Spill:
     def __init__(self) -> None:
         self._values = Store(np.float64)
         self._indices: Store | None = None
-        self._pieces: Pieces | None = None
+        self._pieces: Any = None
         self._lengths: list[NDArray[Any]] = []
         self._width, self._rows = 0, 0
 
@@ -77,6 +76,8 @@ class Spill:
             self._indices.append(X.indices)
             self._lengths.append(np.diff(X.indptr))
         else:
+            from .pieces import Pieces  # most data fit into memory and do not need its compiled code
+
             self._pieces = self._pieces or Pieces(self._width)
             self._pieces.add(X)
         self._values.append(X if self._indices is None else X.data)
