@@ -97,7 +97,7 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
         ("status", "status"),
         ("mistakes", "mistakes"),
         ("n_passes", "readings"),
-        ("errors", "errors"),
+        ("errors", "errors of the last weights" if known["parameters"].get("average") else "errors"),
     ):
         if known.get(name) is not None:
             value = known[name]

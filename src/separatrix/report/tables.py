@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..bounds import BoundReport
 from ..result import Floats, Ints
 from ..verdict import Verdict
+
+if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
+    from ..bounds import BoundReport
 
 WITNESSES = 12  # rows shown
 VARIABLES = 12
