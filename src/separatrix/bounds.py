@@ -142,6 +142,7 @@ def mistake_bounds(
     learning_rate: float | None = None,
     row_weights: Any = None,
     renormalised: bool | None = None,
+    separable: bool | None = None,
 ) -> BoundReport:
     """Compare the mistakes of a perceptron run with every bound on them.
 
@@ -159,6 +160,8 @@ def mistake_bounds(
         own class weights are known; its sample weights are not and must be given here.
     renormalised : bool, optional
         Whether the weights were scaled to length one after each update: no bound holds then.
+    separable : bool, optional
+        Whether the classes can be separated, where that is known: if not, no margin is looked for.
 
     Returns
     -------
@@ -186,8 +189,8 @@ def mistake_bounds(
     if renormalised:
         nothing = Bound("all", np.inf, "", False, 0.0, "weights were renormalised: no bound holds")
         return case.report(0.0, np.inf, (nothing,))
-    hard = solve_max_margin(rows, gap=1e-6)
-    separator = hard.weights if hard.margin_lower > 0.0 else None
+    hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
+    separator = hard.weights if hard is not None and hard.margin_lower > 0.0 else None
     bounds = [
         case.novikoff("Novikoff", separator, "at the largest margin"),
         case.any_start("any start", separator, "at the largest margin"),
@@ -205,7 +208,8 @@ def mistake_bounds(
             case.hinge("hinge at u", given, "at the given u"),
             case.sharp_hinge("sharp hinge at u", given, "at the given u"),
         ]
-    return case.report(hard.margin_lower, hard.margin_upper, tuple(bounds))
+    lower, upper = (0.0, 0.0) if hard is None else (hard.margin_lower, hard.margin_upper)
+    return case.report(lower, upper, tuple(bounds))
 
 
 class _Case:

@@ -178,9 +178,12 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Table:
         "What theory allows",
         ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
         tuple(rows),
-        f"{report.mistakes:,} mistakes were made; the longest row has norm R = {short(report.radius)}; the "
-        "best margin "
-        f"is {bracket((max(0.0, report.margin_lower), report.margin_upper))}.",
+        f"{report.mistakes:,} mistakes were made; the longest row has norm R = {short(report.radius)}; "
+        + (
+            f"the best margin is {bracket((max(0.0, report.margin_lower), report.margin_upper))}."
+            if report.margin_upper > 0.0
+            else "no margin is positive."
+        ),
     )
 
 
