@@ -324,6 +324,16 @@ def bomb(tmp_path):
     return path
 
 
+def test_nobody_is_advised_to_do_what_was_done(clinic, tmp_path):
+    model = tmp_path / "m.skops"
+    few = ["fit", clinic, "--target", "recovered", "--max-passes", 2, "--model", "averaged", "-o", model]
+    assert "or scale the columns with --scale" in " ".join(fine(*few).output.split())
+    assert "scale" not in fine(*few, "--scale").output
+    shown = fine("inspect", model).output
+    assert "by the last weights" in shown
+    assert "raise --max-passes." in shown
+
+
 @pytest.mark.parametrize("kind", BAD)
 def test_bad_data_end_with_a_message_and_no_file(kind, tmp_path, forked):
     make, words, *options = BAD[kind]

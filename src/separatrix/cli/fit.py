@@ -291,14 +291,14 @@ def _learn(estimator: Any, X: Any, y: Any) -> float:
         try:
             estimator.fit(X, y)
         except ValueError as problem:
-            raise InputError(_as_options(str(problem), estimator)) from problem
+            raise InputError(as_options(str(problem), estimator)) from problem
     seconds = time.perf_counter() - start
     for warning in caught:
-        say(f"Note: {_as_options(str(warning.message), estimator)}")
+        say(f"Note: {as_options(str(warning.message), estimator)}")
     return seconds
 
 
-def _as_options(words: str, estimator: Any) -> str:
+def as_options(words: str, estimator: Any) -> str:
     """What the library says, in the words of the command line; no advice to do what was done."""
     if hasattr(estimator, "steps"):
         words = words.replace(", or scale the columns", "")
@@ -406,7 +406,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs += [
             (
                 "status",
-                _as_options(result.status.value, estimator)
+                as_options(result.status.value, estimator)
                 + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{model.mistakes_:,}, while the rows were read {model.n_passes_:,} times"),
