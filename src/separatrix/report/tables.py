@@ -223,8 +223,9 @@ def bracket(margin: tuple[float, float]) -> str:
 
 
 def _differing(data: Data, rows: list[int]) -> list[int]:
-    """The first columns in which these rows differ; the first ones at all if they do not."""
+    """The first columns in which these rows differ; if they do not, in which they are not zero; or any."""
     part = data.X[rows]
     dense = part.toarray() if sparse.issparse(part) else np.asarray(part)
     apart = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0)).tolist()
-    return (apart or list(range(dense.shape[1])))[:VALUES]
+    used = np.flatnonzero(dense.any(axis=0)).tolist()
+    return (apart or used or list(range(dense.shape[1])))[:VALUES]
