@@ -402,3 +402,13 @@ def test_the_memory_of_rows_is_used_again_only_when_no_view_of_them_is_left():
     kept.clear()
     again = [rows[1:] for _, rows, _ in matrices.of(batch, 2)]
     assert {part.ctypes.data for part in again} == places
+
+
+def test_the_row_numbers_of_pandas_are_no_feature_unless_named(tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"a": [1.0, 2.0, 4.0], "y": [0, 1, 1]}, index=[7, 3, 5]).to_parquet(path)
+    assert open_table(path, target="y").feature_names == ("a",)
+    named = open_table(path, target="y", features=["a", "__index_level_0__"])
+    assert named.read()[0].tolist() == [[1.0, 7.0], [2.0, 3.0], [4.0, 5.0]]
