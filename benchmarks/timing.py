@@ -17,6 +17,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GRACE = 1.0  # seconds beyond the limit for a contender to give up by itself
+SETTLE = 0.15  # seconds; threads of OpenBLAS keep a core busy for a tenth of a second after their work
 
 
 def clock(task: Callable[[], Any]) -> float:
@@ -27,10 +28,14 @@ def clock(task: Callable[[], Any]) -> float:
 
 
 def interleave(tasks: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
-    """Measure every task in turn, and again, so that slow moments of the machine hit all alike."""
+    """Measure every task in turn, and again, so that slow moments of the machine hit all alike.
+
+    Each finds the cores idle: the one before it may leave threads that wait for more work by spinning.
+    """
     found: dict[str, list[float]] = {name: [] for name in tasks}
     for _ in range(repeats):
         for name, task in tasks.items():
+            time.sleep(SETTLE)
             found[name].append(task())
     return found
 

@@ -30,7 +30,7 @@ settings.load_profile("separatrix")
 
 @pytest.fixture
 def many_threads(monkeypatch):
-    """Let the smallest problem be cut between threads, and let passes look ahead a few rows at a time."""
+    """Let the smallest problem be cut between threads, and let passes score a few numbers ahead at a time."""
     from separatrix.algorithms import run
     from separatrix.rows import threads
 
@@ -38,5 +38,6 @@ def many_threads(monkeypatch):
         monkeypatch.setattr(threads, "n_threads", lambda: count)
         monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
         monkeypatch.setattr(run, "AHEAD", ahead)
+        monkeypatch.setattr(run, "SHARE", ahead)
 
     return choose

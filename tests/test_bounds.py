@@ -152,3 +152,30 @@ def test_wrong_questions_are_answered_kindly():
         warnings.simplefilter("ignore")
         renormalised = sx.Perceptron(renormalise=True, order="cyclic").fit(X, y)
     assert not np.isfinite(sx.mistake_bounds(renormalised, X, y).best.value)
+
+
+@pytest.mark.parametrize("y", [[0, 1, 0, 1], [0, 1, 2, 1]])
+def test_rows_of_zeros_have_bounds_too(y):
+    X = np.zeros((4, 2))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sx.Perceptron(fit_intercept=False, max_updates=10).fit(X, y)
+    report = sx.mistake_bounds(model, X, y)
+    assert all(bound.value >= report.mistakes for bound in report.bounds)
+
+
+def test_a_run_on_other_labels_or_with_other_weights_is_noticed():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = sx.Perceptron().fit(X, y)
+    with pytest.raises(InputError, match="add up to"):
+        sx.mistake_bounds(model, X, 1 - y)
+    weights = rng.random(40) + 0.5
+    model = sx.Perceptron(order="cyclic", max_passes=1000).fit(X, y, sample_weight=weights)
+    with pytest.raises(InputError, match="row_weights"):
+        sx.mistake_bounds(model, X, y)
+    report = sx.mistake_bounds(model, X, y, row_weights=weights)
+    assert report.mistakes <= report["Novikoff"].value
+    with pytest.raises(ValueError, match="2D array"):
+        sx.mistake_bounds(model, X[:, 0], y)

@@ -258,6 +258,21 @@ def test_a_certificate_of_another_shape_or_kind_is_refused():
     assert issubclass(CertificateError, SeparatrixError)
 
 
+def test_what_a_certificate_leaves_out_is_said():
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 1, 0, 1]
+    part = separability(X, y, sample_weight=[1, 0, 1, 1])
+    assert verify(part.certificate, X, y).reason.endswith(" 1 of 4 rows are left out by the certificate.")
+    origin = separability(X + 1.0, y, fit_intercept=False)
+    assert verify(origin.certificate, X + 1.0, y).reason.endswith(" There is no intercept.")
+    labels = ["a", "b", "c", "b"]
+    rest = separability(X, labels, multiclass="one-vs-rest").parts["a"]
+    assert "Class 'a' is set against the rest." in verify(rest.certificate, X, labels).reason
+    pair = separability(X, labels, multiclass="pairwise").parts["a", "b"]
+    assert "Class 'b' is set against 'a'; rows" in verify(pair.certificate, X, labels).reason
+    mapped = separability(X, y, kernel="poly")
+    assert "monomials of degree 1, 2, 3." in verify(mapped.certificate, X, y).reason
+
+
 def test_the_checker_imports_no_solver():
     import subprocess
     import sys

@@ -11,7 +11,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix import datasets
 from separatrix.datasets import (
     make_checkerboard,
     make_multiclass,
@@ -21,6 +20,7 @@ from separatrix.datasets import (
     make_spirals,
     make_xor,
 )
+from separatrix.datasets.rows import BLOCK
 
 EPS = Fraction(1, 2**52)
 
@@ -221,7 +221,7 @@ def test_one_column_has_the_exact_normal():
 
 @law(seeds)
 def test_more_rows_than_one_block_make_no_difference(seed):
-    n_rows = datasets.BLOCK + 3
+    n_rows = BLOCK + 3
     problem = make_separable(n_rows, 3, margin=0.2, intercept=True, random_state=seed)
     scores = problem.y * (problem.X @ problem.weights + problem.intercept)
     assert scores.min() == pytest.approx(0.2, abs=1e-14)
@@ -578,5 +578,5 @@ def test_parameters_that_cannot_be_met_are_refused_with_advice(call, message):
 
 @pytest.mark.parametrize("make", [make_separable, make_overlapping, make_xor, make_rings, make_multiclass])
 def test_a_count_that_is_not_whole_is_refused(make):
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match=r"n_rows is 10.5; a whole number"):
         make(10.5)

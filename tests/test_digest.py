@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from separatrix.certificates import digest
-from separatrix.certificates.claims import read_data
+from separatrix.certificates.data import read_data
 from separatrix.errors import InputError
 from separatrix.rows import facts, spill
 from separatrix.rows.hashes import row_hashes

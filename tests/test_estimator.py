@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
 
 import numpy as np
@@ -429,6 +430,32 @@ def test_any_two_labels_will_do(labels):
     assert model.predict(problem.X).dtype == y.dtype
 
 
+def test_a_class_of_zero_weight_is_not_balanced():
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 2]
+    model = sx.Perceptron(class_weight="balanced").fit(X, y, sample_weight=[1, 1, 1, 0])
+    assert model.converged_
+    assert not model.coef_[2].any()
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([-128, 0, 127], dtype=np.int8),
+        np.array([-30_000, 0, 30_000], dtype=np.int16),
+        np.array([2**63 + 1, 2**63 + 2, 2**63 + 3], dtype=np.uint64),
+        np.array([-(2**63), -(2**63) + 1, 2**63 - 1]),
+        np.array([0, 1, 5], dtype=">i8"),
+    ],
+    ids=["int8", "int16", "uint64", "int64", "big-endian"],
+)
+def test_whole_numbers_of_any_size_are_labels(labels):
+    y = labels[[0, 1, 2, 0, 1, 2]]
+    model = sx.Perceptron().fit(np.eye(6), y)
+    assert model.converged_
+    assert model.classes_.tolist() == labels.tolist()
+    assert model.predict(np.eye(6)).tolist() == y.tolist()
+
+
 def test_many_classes_get_one_weight_vector_each():
     problem = make_multiclass(80, 4, 4, margin=0.05, random_state=0)
     model = sx.Perceptron(fit_intercept=False, max_passes=1000).fit(problem.X, problem.y)
@@ -446,10 +473,35 @@ def test_the_weights_are_float64_whatever_the_rows(dtype):
     assert model.score(X, [1, 1, 0, 0]) == 1.0
 
 
-def test_the_documentation_names_every_parameter_and_attribute():
-    model = sx.Perceptron().fit([[1.0], [-1.0]], [1, 0])
-    for name in model.get_params():
-        assert f"    {name} : " in sx.Perceptron.__doc__
-    for name in ("mistakes_", "mistake_counts_", "n_passes_", "converged_", "result_", "coef_", "intercept_"):
-        assert hasattr(model, name)
-        assert f"    {name} : " in sx.Perceptron.__doc__
+def named(section, text):
+    """What a numpydoc section lists."""
+    lines = inspect.cleandoc(text).split("\n")
+    if section not in lines:
+        return set()
+    start = lines.index(section) + 2
+    end = next((k for k in range(start, len(lines) - 1) if lines[k + 1].startswith("---")), len(lines))
+    heads = [line.split(" : ")[0] for line in lines[start:end] if line and not line.startswith(" ")]
+    return {name.strip() for head in heads for name in head.split(",")}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        sx.Perceptron(),
+        sx.KernelPerceptron(budget=3),
+        sx.MaxMargin(),
+        sx.MaxMargin(kernel="rbf"),
+        sx.SoftMargin(),
+        sx.LinearProgram(),
+        sx.features.Monomials(),
+        sx.features.RadialLift(),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_documentation_names_every_parameter_and_attribute(model):
+    model.fit(pd.DataFrame({"a": [1.0, 2.0, -1.0], "b": [0.0, 1.0, 0.0]}), [1, 1, 0])
+    text = type(model).__doc__
+    assert named("Parameters", text) == set(model.get_params())
+    public = {name for name in dir(model) if name.endswith("_") and not name.startswith("_")}
+    only_some = {"coef_", "support_vectors_"} if isinstance(model, sx.MaxMargin) else set()
+    assert named("Attributes", text) - only_some == public - only_some

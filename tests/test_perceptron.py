@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy import sparse
 
 import separatrix as sx
 from separatrix import loops
@@ -19,6 +20,7 @@ from separatrix.algorithms.working_set import _Part
 from separatrix.datasets import make_multiclass, make_separable, make_xor
 from separatrix.errors import InputError
 from separatrix.result import Status
+from separatrix.rows import threads
 from separatrix.rows.memory import as_rows
 from tests import naive
 from tests.problems import ORDERS, STORAGES, TWO_STORAGES, clouds, grids, separable_grids, xor_case
@@ -430,14 +432,66 @@ def test_looking_ahead_in_threads_changes_no_bit(many_threads, data, order, ahea
         assert np.array_equal(alone.votes.survivals, together.votes.survivals)
 
 
-def test_threads_do_look_ahead_where_mistakes_are_rare(many_threads, monkeypatch):
+def test_a_thread_scores_rows_ahead_where_mistakes_are_rare(many_threads, monkeypatch):
     many_threads(2, 8)
-    looked = []
-    original = Run._look_ahead
-    monkeypatch.setattr(Run, "_look_ahead", lambda *args: looked.append(1) or original(*args))
+    helped = []
+    original = Run._learn_together
+    monkeypatch.setattr(Run, "_learn_together", lambda *args: helped.append(1) or original(*args))
     problem = make_separable(200, 3, margin=0.2, random_state=0)
     solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), order="cyclic")
-    assert looked
+    assert helped
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((3_000, 40)) * (random.random((3_000, 40)) < 0.5)
+    codes = (X @ random.standard_normal((40, n_classes))).argmax(axis=1)
+    wrong = random.choice(3_000, 12, replace=False)
+    codes[wrong] = (codes[wrong] + 1) % n_classes
+    rows = as_rows(storage(X), codes, n_classes=n_classes)
+    start = solve_perceptron(rows, order="cyclic", max_passes=30).weights
+    for attempt in range(30):
+        alone, together = (
+            Run(rows, start=start, steps=np.ones(1), max_passes=1, max_updates=None) for _ in range(2)
+        )
+        for run in (alone, together):
+            run.tally = run.tally._replace(norms=np.full(rows.n_rows if attempt % 2 else 0, -1.0))
+        loops.learn(rows.storage, rows.order, alone.weights, alone.steps, alone.tally)
+        task, ahead = (rows.storage, rows.order, together.weights), loops.ahead(4)
+        if attempt < 2:  # the helper is there before the learner, for the first turn: its blocks are taken
+            ahead.shared[loops.STATE] = loops.TURN + 1
+            loops.help_to_learn(*task, together.tally.norms, ahead)
+        helper = threads.submit(loops.help_to_learn, *task, together.tally.norms, ahead)
+        assert loops.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
+        helper.result()
+        assert attempt >= 2 or ahead.shared[loops.HELPED] > 0
+        assert np.array_equal(alone.weights, together.weights)
+        for mine, other in zip(alone.tally, together.tally, strict=True):
+            assert np.array_equal(mine, other)
+
+
+def test_a_helper_leaves_when_nothing_comes_and_when_all_is_over():
+    rows = as_rows(np.eye(4), np.array([0, 1, 0, 1]))
+    given_to = rows.storage, rows.order, np.zeros(5), np.empty(0)
+    ahead = loops.ahead(1)
+    loops.help_to_learn(*given_to, ahead)  # closed: returns after a while
+    ahead.shared[loops.STATE] = loops.OVER
+    loops.help_to_learn(*given_to, ahead)
+    assert not ahead.tags.any()
+
+
+def test_a_helper_scores_no_more_blocks_than_are_kept():
+    n_rows = 3 * loops.WINDOW
+    rows = as_rows(np.ones((n_rows, 1)), np.ones(n_rows, dtype=int), lift=False)
+    ahead = loops.ahead(1)
+    ahead.shared[loops.STATE] = loops.TURN
+    loops.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
+    assert ahead.shared[loops.STATE] == loops.TURN + loops.WINDOW
+    assert np.array_equal(ahead.tags[loops.HELPER], loops.TURN + np.arange(loops.WINDOW))
+    assert np.array_equal(ahead.found[loops.HELPER], np.arange(1, loops.WINDOW + 1))
+    assert (ahead.floors[loops.HELPER] == 1.0).all()
 
 
 @given(data=st.data(), max_updates=st.integers(1, 6))

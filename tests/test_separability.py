@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix.certificates.check import verify
+from separatrix.degree import smallest_separating_degree
 from separatrix.errors import InputError, LabelError, SeparationWarning
+from separatrix.estimators.linear import Perceptron
 from separatrix.geometry import common_point
 from separatrix.verdict import check_separation, separability
 from tests import naive
+
+
+def pl_frame(rows):
+    return pl.DataFrame(rows, schema=["a", "b"], orient="row", strict=False)
+
+
+def pa_table(rows):
+    return pa.table(dict(zip("ab", zip(*rows, strict=True), strict=True)))
 
 
 def decided(X, y, **options):
@@ -247,6 +260,8 @@ def test_rows_of_zero_weight_do_not_count():
         separability(X, y, sample_weight=[1, 0, 0, 0])
     with pytest.raises(InputError, match="sample_weight"):
         separability(X, y, sample_weight=[1, -1, 1, 1])
+    with pytest.raises(InputError, match="sample_weight must hold numbers"):
+        separability(X, y, sample_weight=["a", "b", "c", "d"])
 
 
 @pytest.mark.parametrize(
@@ -257,15 +272,58 @@ def test_rows_of_zero_weight_do_not_count():
         ([1.0, 2.0], [0, 1], "two dimensions"),
         ([[1.0], [2.0]], [0, 0], "one class"),
         ([[1.0], [2.0]], [0, 1, 1], "one label a row"),
-        ([["a"], ["b"]], [0, 1], "table of numbers"),
+        ([["a"], ["b"]], [0, 1], "do not hold numbers: 0"),
+        ([[2**70], [1]], [0, 1], "at most 64 bits"),
+        ([[Fraction(1, 3)], [Fraction(1, 2)]], [0, 1], "float64 cannot hold exactly: 1/3 in row 0"),
+        (np.array([[2**53 + 1, 0.5], [1, 2.0]], dtype=object), [0, 1], "exactly: 9007199254740993 in row 0"),
+        ({"a": 1}, [0, 1], "no table of numbers"),
+        (pd.DataFrame({"size": [1, 2], "colour": ["red", "blue"]}), [0, 1], "numbers: colour"),
+        (pd.DataFrame({"size": [1, 2], "when": pd.Timestamp("2020-01-01")}), [0, 1], "numbers: when"),
+        (pd.DataFrame({"grade": [1, 2]}).astype("category"), [0, 1], "categories: grade"),
+        (pd.DataFrame({"dose": [1, None]}, dtype="Int64"), [0, 1], r"NaN: row 1, column 0 \('dose'\)"),
+        (np.ma.array([[1.0], [2.0]], mask=[[True], [False]]), [0, 1], "masked"),
         ([[1j], [2j]], [0, 1], "complex"),
         (np.zeros((0, 2)), [], "no rows"),
-        ([[1.0], [2.0]], [None, "a"], "labels in y"),
+        ([[1.0], [2.0]], [None, "a"], "no label in row 0"),
+        ([[1.0], [2.0]], pd.Series(["a", None], dtype="string"), "no label in row 1"),
+        ([[1.0], [2.0]], np.ma.array([0, 1], mask=[True, False]), "masked"),
+        ([[1.0], [2.0], [3.0]], [1, "1", 1], "mixes text and numbers"),
+        ([[1.0], [2.0]], [0.25, 0.5], "fractions.*0.25 in row 0"),
+        ([[1.0], [2.0]], [[0, 1], [1, 0]], "one dimension"),
     ],
 )
 def test_bad_input_is_refused_with_a_reason(X, y, words):
     with pytest.raises((InputError, TypeError), match=words):
         separability(X, y)
+
+
+@pytest.mark.parametrize("table", [lambda rows: rows, pd.DataFrame, pl_frame, pa_table])
+def test_whole_numbers_beside_fractions_are_exact_or_refused(table):
+    large = 1 << 53
+    with pytest.raises(InputError, match=rf"{large + 1} \(row 0, column 0\)"):
+        separability(table([[large + 1, 0.5], [large, 0.5]]), [0, 1])
+    assert decided(table([[large + 2, 0.5], [large, 0.5]]), [0, 1]) == "separable"
+    assert decided(table([[large + 1, 0], [large, 0]]), [0, 1]) == "separable"
+
+
+def test_the_columns_of_an_arrow_table_keep_their_names():
+    table = pa.table({"dose": [1, 2, 3], "age": [7, 7, 7]})
+    assert set(separability(table, [0, 0, 1]).responsible_features) == {"dose", "(intercept)"}
+    with pytest.raises(TypeError, match="do not hold numbers: sex"):
+        separability(table.append_column("sex", [["f", "m", "f"]]), [0, 0, 1])
+
+
+def test_columns_of_one_name_are_told_apart():
+    frame = pd.DataFrame([[0, 1, 1], [1, 5, 0], [2, 0, 1]], columns=["a", "a", "(intercept)"])
+    found = separability(frame, [0, 0, 1]).responsible_features
+    assert set(found) <= {"a (column 0)", "a (column 1)", "(intercept) (column 2)", "(intercept)"}
+    assert len(found) == 3  # as many as there are rows, which are independent
+
+
+@pytest.mark.parametrize("option", [{"quasi": "no"}, {"fit_intercept": 0}, {"time_limit": "1"}])
+def test_an_option_of_another_kind_is_refused(option):
+    with pytest.raises(InputError, match=f"{next(iter(option))!r} parameter"):
+        separability([[0], [1]], [0, 1], **option)
 
 
 def test_unknown_multiclass_is_refused():
@@ -359,3 +417,20 @@ def test_when_time_is_up_what_was_proved_is_said():
     assert verdict.margin[0] < 0 < verdict.margin[1]
     with pytest.raises(InputError, match="positive number of seconds"):
         separability(X, y, time_limit=0)
+
+
+def test_no_answer_fills_the_screen():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((500, 2)), rng.integers(0, 2, 500)
+    verdict = separability(X, y)
+    certificate = verdict.certificate
+    run = Perceptron(trace=True, max_updates=50, order="cyclic")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = run.fit(X, y).result_
+    degree = smallest_separating_degree(X, y, 1)
+    for answer in (verdict, certificate, certificate.multipliers, result, result.trace, degree):
+        assert len(repr(answer)) < 150
+    assert "overlapping" in repr(verdict)
+    assert "overlapping" in repr(certificate)
+    assert "50 mistakes" in repr(result)

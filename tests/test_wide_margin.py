@@ -9,19 +9,20 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.algorithms import dual_ascent, max_margin
+from separatrix.algorithms import dual_ascent, max_margin, pivoting, soft_margin
 from separatrix.algorithms.dual_ascent import DualAscent, Factor, products
 from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import margin
+from separatrix.rows import memory
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
 
 INTERCEPTS = ["free", "lifted", None]
 
 
-def documents(seed, n=120, d=700, density=0.03):
-    """Sparse rows of words, with words in common and some rows twice."""
+def documents(seed, n=120, d=550, density=0.03):
+    """Sparse rows of words, with words in common and some rows twice; too many for pivoting."""
     generator = np.random.default_rng(seed)
     X = sparse.random_array((n, d), density=density, rng=generator, format="csr").toarray()
     X[:, :5] += generator.poisson(1.0, (n, 5))
@@ -31,7 +32,7 @@ def documents(seed, n=120, d=700, density=0.03):
     return sparse.csr_array(np.vstack([X, X[copies]])), np.concatenate([y, y[copies]])
 
 
-def proved_bracket(model, X, y, intercept):
+def proved_bracket(model, X, y, intercept, counted=slice(None)):
     """Both ends of the bracket from the model's attributes and the data alone."""
     X = X.toarray() if sparse.issparse(X) else X
     signs = np.where(y == model.classes_[1], 1.0, -1.0)
@@ -45,7 +46,7 @@ def proved_bracket(model, X, y, intercept):
     if intercept == "free":
         assert abs(pull) <= 1e-9 * a.sum()
     upper = np.sqrt(total @ total + (pull * pull if lifted else 0.0)) / a.sum()
-    return (signs * (X @ w + b)).min() / norm, upper
+    return (signs * (X @ w + b))[counted].min() / norm, upper
 
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
@@ -192,21 +193,53 @@ def test_identical_rows_of_two_classes_are_found_before_anything_is_solved(monke
 
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
-def test_few_rows_of_many_numbers_are_turned_without_a_trace(intercept, dtype, monkeypatch):
+def test_few_rows_of_many_numbers_are_solved_by_their_inner_products_alone(intercept, dtype, monkeypatch):
     for seed in range(8):
         generator = np.random.default_rng(seed)
         X = (20.0 * generator.standard_normal((30 + seed, 900)) + 5.0).astype(dtype)
-        X[-1] = X[-2] if seed % 2 else X[-1]  # the triangle has no last row of its own then
+        X[-1] = X[-2] if seed % 2 else X[-1]  # their inner products are not definite then
         y = np.arange(len(X)) // 2 % 2
         y[-1] = y[-2]
-        turned = sx.MaxMargin(intercept=intercept).fit(X, y)
+        ignored = np.ones(len(X))
+        ignored[: seed % 3] = 0.0
         with monkeypatch.context() as patch:
-            patch.setattr(max_margin, "FEW_ROWS", 0)
-            plain = sx.MaxMargin(intercept=intercept).fit(X, y)
-        lower, upper = proved_bracket(turned, X.astype(float), y, intercept)
+            patch.setattr(max_margin.DualAscent, "sweep", None)  # nothing is left for it to do
+            few = sx.MaxMargin(intercept=intercept).fit(X, y, ignored)
+            loose = sx.MaxMargin(intercept=intercept).fit(sparse.csr_array(X), y, ignored)
+        with monkeypatch.context() as patch:
+            patch.setattr(pivoting, "MOST_ROWS", 0)
+            plain = sx.MaxMargin(intercept=intercept).fit(X, y, ignored)
+        counted = ignored > 0.0
+        lower, upper = proved_bracket(few, X.astype(float), y, intercept, counted)
         assert upper - lower <= 2e-9 * upper
-        assert turned.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
-        assert turned.converged_
+        assert few.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
+        assert loose.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
+        if intercept != "free":
+            Z = naive.signed_rows(X[counted].astype(float), y[counted], lift=intercept is not None)
+            assert naive.least_distance(Z) == pytest.approx(lower, rel=1e-6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 25), rank=st.integers(1, 40), free=st.booleans())
+def test_pivoting_finds_the_optimum_or_nothing(seed, n, rank, free):
+    generator = np.random.default_rng(seed)
+    X = generator.integers(-3, 4, (n, rank)) @ generator.integers(-3, 4, (rank, 100))
+    rows = as_rows(X, generator.permutation(np.arange(n) % 2), lift=True)
+    found = pivoting.pivoted_multipliers(rows, free, 1e-10)
+    if found is None:
+        assert rank < n + 5  # inner products of fewer columns than rows need not be definite
+        return
+    multipliers, intercept = found
+    assert multipliers.min() >= 0.0
+    Z = naive.signed_rows(X, rows.storage.labels, lift=True)
+    total = multipliers @ Z
+    if free:
+        assert abs(total[-1]) <= 1e-9 * multipliers.sum()
+        total[-1] = intercept
+    scores = Z @ total
+    accuracy = 1e-10 + 1e-13 * multipliers.sum() * (Z**2).sum(axis=1).max()
+    assert scores.min() >= 1.0 - accuracy
+    np.testing.assert_allclose(scores[multipliers > 0.0], 1.0, atol=accuracy)
 
 
 def test_few_rows_that_cannot_be_separated_are_refused_with_a_proof():
@@ -249,9 +282,55 @@ def test_what_takes_too_long_to_prove_is_refused_without_a_claim(monkeypatch):
     assert caught.value.certificate is None
 
 
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+@pytest.mark.parametrize("seed", range(3))
+def test_passes_over_packed_rows_are_those_over_all(intercept, seed, monkeypatch):
+    X, y = documents(seed)
+    rows = as_rows(X, y, lift=intercept is not None)
+    members = np.flatnonzero(np.arange(len(y)) % 3 == 0)
+    few, columns = rows.pack(members)
+    weights = np.random.default_rng(seed).standard_normal(rows.weights_shape)
+    np.testing.assert_array_equal(few.outputs(weights[columns]), rows.outputs(weights)[members])
+    assert columns.size < weights.size
+    plain = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
+    monkeypatch.setattr(memory, "SCATTERED", 0)
+    monkeypatch.setattr(dual_ascent, "WORTH_PACKING", 1)
+    other = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
+    assert other.margin_lower_ == pytest.approx(plain.margin_lower_, rel=1e-3)
+    lower, upper = proved_bracket(other, X, y, intercept)
+    assert upper - lower <= 1.001e-3 * upper
+
+
+@pytest.mark.parametrize("intercept", INTERCEPTS)
+def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatch):
+    X, y = documents(8, n=150, d=2500)
+    caps = np.random.default_rng(8).uniform(0.5, 2.0, len(y))
+    options = {"C": 3.0, "intercept": intercept, "gap": 1e-8}
+    plain = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
+    counted = []
+    pack = memory.Rows.pack
+    monkeypatch.setattr(memory.Rows, "pack", lambda rows, few: counted.append(few.size) or pack(rows, few))
+    monkeypatch.setattr(memory, "SCATTERED", 0)
+    monkeypatch.setattr(soft_margin, "WORTH_PACKING", 1)
+    monkeypatch.setattr(soft_margin._Stretch, "packs", lambda stretch, active: stretch.rows.scattered)
+    found = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
+    assert counted
+    assert found.converged_
+    Z = naive.signed_rows(X.toarray(), y, lift=intercept is not None)
+    weights = found.coef_[0] if intercept is None else np.append(found.coef_[0], found.intercept_)
+    penalised = np.ones(weights.size, dtype=bool)
+    penalised[-1] = intercept != "free"
+    own = naive.soft_objective(Z, 3.0 * caps, weights, penalised)
+    assert own == pytest.approx(found.objective_, rel=1e-12)
+    assert plain.dual_objective_ <= own <= plain.objective_ * (1 + 1e-8)
+    assert found.dual_objective_ <= plain.objective_ * (1 + 1e-12)
+
+
 def test_the_work_ahead_continues_the_trend():
     looks = [(10.0 * k, 0.5**k) for k in range(5)]
     assert max_margin.work_ahead(looks, 0.5**7) == pytest.approx(30.0)
+    stuck = [*looks, (50.0, 0.5**4), (60.0, 0.5**4)]  # a look without gain does not end a trend
+    assert max_margin.work_ahead(stuck, 0.5**5) == pytest.approx(30.0)
     assert max_margin.work_ahead(looks[:2], 0.1) == np.inf
     assert max_margin.work_ahead([(1.0, 1.0)] * 3, 0.1) == np.inf
 

@@ -187,7 +187,8 @@ def mistake_bounds(
     3 3.0000 1.0000
     """
     result, rows, steps, renormalised = _read(run, X, y, learning_rate, row_weights, renormalised)
-    case = _Case(rows, result, steps, _start(run, result, rows, steps))
+    start = None if renormalised else _start(run, result, rows, steps)
+    case = _Case(rows, result, steps, start)
     if renormalised:
         nothing = Bound("all", np.inf, "", False, 0.0, "weights were renormalised: no bound holds")
         return case.report(0.0, np.inf, (nothing,))
@@ -323,7 +324,7 @@ class _Case:
         gives a bound, and this one need not be the best then.
         """
         shape = self.rows.weights_shape
-        if self.mistakes == 0:
+        if self.mistakes == 0 or self.radius == 0.0:
             return np.zeros(shape)
         per_row = self.counts.sum(axis=1)
         scale = float(per_row @ self.factor) / self.mistakes
@@ -353,7 +354,7 @@ def _read(
             "This run came from partial_fit, which sees its rows in parts. Fit all rows in one call of fit, "
             "with order='cyclic' and max_passes=1, to bound the mistakes of one pass."
         )
-    lifted = result.weights.shape[-1] == np.shape(X)[1] + 1
+    lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
     rows, classes, _ = inputs.read_training(_Reader(lifted), X, y, None)
     if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
         raise InputError(
@@ -380,15 +381,20 @@ def _read(
 def _start(run: Any, result: Result, rows: Rows, steps: Floats) -> Floats | None:
     """The first weights: as the model was told, or what the updates leave of the last ones."""
     init = getattr(run, "init", None)
-    if isinstance(init, str) and init == "zeros":
-        return None
-    if init is not None and not isinstance(init, str):
-        return np.asarray(init, dtype=np.float64)
     total = np.zeros_like(result.weights)
     loops.combine(rows.storage, result.counts, steps, total)
     start: Floats = result.weights - total
     noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
-    return start if np.linalg.norm(start) > noise else None
+    told = None if init is None or isinstance(init, str) else np.asarray(init, dtype=np.float64)
+    if told is None and not (isinstance(init, str) and init == "zeros"):
+        return start if np.linalg.norm(start) > noise else None
+    added = float(result.counts.sum(axis=1) @ (np.sqrt(rows.squared_norms) * steps))
+    if np.linalg.norm(start - (0.0 if told is None else told)) > noise + 1e-9 * added:
+        raise InputError(
+            "The weights of the run are not what its mistakes on these rows add up to. Pass the data the run "
+            "was made on, and row_weights= if it had sample weights."
+        )
+    return told
 
 
 def _weights_of(u: Any, rows: Rows) -> Floats:

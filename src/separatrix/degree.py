@@ -11,7 +11,7 @@ from .kernels import Polynomial
 from .verdict import Verdict, separability
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SeparatingDegree:
     """The verdict at each degree that was asked about.
 
@@ -47,6 +47,10 @@ class SeparatingDegree:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        head, *_ = self.summary().split("\n")
+        return f"<SeparatingDegree: {head}>"
 
 
 def smallest_separating_degree(

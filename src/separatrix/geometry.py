@@ -37,34 +37,66 @@ def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
     # The longest coordinate is scaled to one first, so that no square over- or underflows.
     unit = w / largest
     length = float(np.linalg.norm(unit))
-    return np.asarray(_table(X) @ (unit / length)) + intercept / largest / length
+    return _outputs(X, unit / length, intercept / largest / length)
 
 
 def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
     """The smallest ``y_i (<w, x_i> + b)`` for labels -1 and 1; it grows with the length of w.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (rows, columns)
+    y : array of shape (rows,)
+        Labels -1 and 1.
+    weights : array of shape (columns,)
+    intercept : float
+
+    Returns
+    -------
+    float
 
     Examples
     --------
     >>> functional_margin([[2.0], [-4.0]], [1, -1], [3.0])
     6.0
     """
-    scores = _signs(y) * (np.asarray(_table(X) @ _normal(weights)) + intercept)
-    return float(scores.min())
+    return _smallest(y, _outputs(X, _normal(weights), intercept))
 
 
 def geometric_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
     """The smallest signed distance of a row to its wrong side: positive if and only if w separates.
+
+    Parameters
+    ----------
+    X, y, weights, intercept
+        As in `functional_margin`.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
     >>> geometric_margin([[2.0], [-4.0]], [1, -1], [3.0])
     2.0
     """
-    return float((_signs(y) * distance(X, weights, intercept)).min())
+    return _smallest(y, distance(X, weights, intercept))
 
 
 def in_half_space(X: Any, weights: Any, intercept: float = 0.0, *, closed: bool = False) -> NDArray[np.bool_]:
     """Whether each row has ``<w, x> + b > 0``, or ``>= 0`` if closed.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (rows, columns)
+    weights : array of shape (columns,)
+    intercept : float
+    closed : bool
+        Whether the plane itself belongs to the half-space.
+
+    Returns
+    -------
+    ndarray of bool, shape (rows,)
 
     Examples
     --------
@@ -73,7 +105,7 @@ def in_half_space(X: Any, weights: Any, intercept: float = 0.0, *, closed: bool 
     >>> in_half_space([[1.0], [0.0], [-1.0]], [2.0], closed=True)
     array([ True,  True, False])
     """
-    scores = np.asarray(_table(X) @ _normal(weights)) + intercept
+    scores = _outputs(X, _normal(weights), intercept)
     return np.asarray(scores >= 0 if closed else scores > 0)
 
 
@@ -107,6 +139,9 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     ['1', '1']
     """
     labels = np.asarray(y)
+    beyond = [row for row in multipliers if not 0 <= row < len(labels)]
+    if beyond:
+        raise InputError(f"There is a multiplier of row {beyond[0]}; y has {len(labels)} labels.")
     rows = {row: [Fraction(v) for v in _dense_row(X, row)] for row in multipliers}
     means = []
     for label in np.unique(labels[list(multipliers)]).tolist():
@@ -135,8 +170,14 @@ def _dense_row(X: Any, row: int) -> list[Any]:
     return list(np.asarray(X)[row].tolist())
 
 
-def _table(X: Any) -> Any:
-    return X if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+def _outputs(X: Any, weights: Floats, intercept: float) -> Floats:
+    """<w, x> + b of each row."""
+    table = X if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != weights.size:
+        raise InputError(
+            f"X must be a table of {weights.size} columns, one for each weight. Got shape {table.shape}."
+        )
+    return np.asarray(table @ weights) + intercept
 
 
 def _normal(weights: Any) -> Floats:
@@ -146,10 +187,19 @@ def _normal(weights: Any) -> Floats:
     return w
 
 
+def _smallest(y: Any, outputs: Floats) -> float:
+    signs = _signs(y)
+    if signs.shape != outputs.shape or not signs.size:
+        raise InputError(
+            f"X has {outputs.size} rows and y has shape {signs.shape}; rows with one label each are needed."
+        )
+    return float((signs * outputs).min())
+
+
 def _signs(y: Any) -> Floats:
-    signs = np.asarray(y, dtype=np.float64)
+    signs = np.asarray(y)
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise InputError(
             "The labels of a margin are -1 and 1. Map yours first, for example 2 * (y == positive) - 1."
         )
-    return signs
+    return signs.astype(np.float64)

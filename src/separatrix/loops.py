@@ -18,6 +18,8 @@ from numba import types
 from numba.core.registry import cpu_target
 from numba.extending import overload
 
+from .loops_shared import claim, peek, post
+
 # Sums may be reordered (SIMD); nothing else of IEEE arithmetic is given up. No loop allocates, so
 # numba's reference counting is off: on rows of 100 numbers it took half of the time.
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy", "_nrt": False}
@@ -33,6 +35,11 @@ def loop(function: Callable[..., Any]) -> Any:
         return numba.njit(cache=True, nogil=True, **OPTIONS)(function)
     except RuntimeError:  # no writable place for a cache: compile afresh in each process
         return numba.njit(nogil=True, **OPTIONS)(function)
+
+
+def part(function: Callable[..., Any]) -> Any:
+    """A part of a loop, written apart: it is put in where it is called, and never compiled by itself."""
+    return numba.njit(inline="always", **OPTIONS)(function)
 
 
 class DenseRows(NamedTuple):
@@ -86,6 +93,40 @@ class Tally(NamedTuple):
     norms: Any
     floor: Any
     clock: Any
+
+
+# Entries of an Ahead's ``shared``; what both threads write is a cache line apart.
+BLOCK, STATE, ORIGIN, DONE, HELPED = 0, 8, 16, 24, 32
+# States: nothing to score at present, nothing any more; else the turn, and below it the next block.
+CLOSED, OVER, TURN = 0, -1, 1 << 32
+WINDOW = 64  # blocks scored before their turn comes, at most
+PATIENCE = 100_000  # looks at the state, about a tenth of a millisecond, after which a helper leaves
+LEARNER, HELPER = 0, 1
+
+
+class Ahead(NamedTuple):
+    """What one who learns shares with a helper, who scores rows before their turn comes.
+
+    The rows from ``shared[ORIGIN]`` on are cut into blocks of ``shared[BLOCK]``; in each turn, which
+    ends with a mistake, the two claim one after the other. What the learner (0) and the helper (1)
+    found in block b stands in column b modulo WINDOW once ``tags`` holds the turn and b: the position of
+    the first mistake, the rival there, the smallest score. ``shared[DONE]`` blocks need not be kept
+    any longer; ``shared[HELPED]`` counts those taken from the helper.
+    """
+
+    shared: Any
+    tags: Any
+    found: Any
+    rivals: Any
+    floors: Any
+
+
+def ahead(block: int) -> Ahead:
+    """Make room for scoring ahead in blocks of so many rows."""
+    shared = np.zeros(40, dtype=np.int64)
+    shared[BLOCK], shape = block, (2, WINDOW)
+    numbers = np.zeros(shape, dtype=np.int64)
+    return Ahead(shared, numbers, numbers.copy(), numbers.copy(), np.zeros(shape))
 
 
 # Sparse loops cast indices to unsigned numbers: numba then omits Python's counting from the end,
@@ -329,6 +370,30 @@ def squared_length(vector: Any) -> float:
     return total
 
 
+@part
+def is_full(tally: Tally) -> bool:
+    """Whether no mistake is allowed any more, or the log has no room for one."""
+    clock, room = tally.clock, tally.log.shape[0]
+    return clock[MISTAKES] >= clock[LIMIT] or (room > 0 and clock[LOGGED] == room)
+
+
+@part
+def update(rows: Any, i: int, rival: int, w: Any, steps: Any, tally: Tally, position: int) -> None:
+    """Correct ``w`` on row i, the one at ``position`` of this visit, and keep what is asked for."""
+    clock, step = tally.clock, steps[min(i, steps.shape[0] - 1)]
+    visit = clock[VISITS] + position
+    if tally.log.shape[0] > 0:
+        tally.log[clock[LOGGED], 0] = i
+        tally.log[clock[LOGGED], 1] = rival
+        tally.log[clock[LOGGED], 2] = visit
+        clock[LOGGED] += 1
+    correct(rows, i, rival, w, step)
+    if tally.average.size > 0:
+        correct(rows, i, rival, tally.average, step * visit)
+    tally.counts[i, rival] += 1
+    clock[MISTAKES] += 1
+
+
 @loop
 def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
@@ -337,10 +402,8 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     Returns how many rows were visited: fewer than asked when the allowed mistakes or the log's
     room ran out before a mistake.
     """
-    clock, last = tally.clock, steps.shape[0] - 1
-    averaging, logging = tally.average.size > 0, tally.log.shape[0] > 0
     measuring = tally.norms.shape[0] > 0
-    before, floor, seen = clock[VISITS], tally.floor[0], order.shape[0]
+    floor, seen = tally.floor[0], order.shape[0]
     for position in range(order.shape[0]):
         i = order[position]
         if measuring:
@@ -350,37 +413,123 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
         if score < floor:
             floor = score
         if not score > 0.0:
-            if clock[MISTAKES] >= clock[LIMIT] or (logging and clock[LOGGED] == tally.log.shape[0]):
+            if is_full(tally):
                 seen = position
                 break
-            step = steps[min(i, last)]
-            if logging:
-                tally.log[clock[LOGGED], 0] = i
-                tally.log[clock[LOGGED], 1] = rival
-                tally.log[clock[LOGGED], 2] = before + position
-                clock[LOGGED] += 1
-            correct(rows, i, rival, w, step)
-            if averaging:
-                correct(rows, i, rival, tally.average, step * (before + position))
-            tally.counts[i, rival] += 1
-            clock[MISTAKES] += 1
-    clock[VISITS], tally.floor[0] = before + seen, floor
+            update(rows, i, rival, w, steps, tally, position)
+    tally.clock[VISITS], tally.floor[0] = tally.clock[VISITS] + seen, floor
     return seen
 
 
-@loop
-def first_mistake(rows: Any, order: Any, w: Any, floor: Any) -> int:
-    """Return the position of the first mistake in ``order``, or its length; lower ``floor``.
+@part
+def first_mistake(rows: Any, order: Any, start: int, stop: int, w: Any, norms: Any) -> tuple[int, int, float]:
+    """Return the position of the first mistake from start on, or stop, the rival there, the smallest score.
 
-    The mistake's own score goes into ``floor`` too.
+    Measures the rows on its way where ``norms`` has room for it.
     """
-    for position in range(order.shape[0]):
-        score, _ = row_score(rows, order[position], w)
-        if score < floor[0]:
-            floor[0] = score
+    measuring, position, rival, floor = norms.shape[0] > 0, start, 0, np.inf
+    while position < stop:
+        i = order[position]
+        if measuring:
+            score, rival, norms[i] = measured_score(rows, i, w)
+        else:
+            score, rival = row_score(rows, i, w)
+        if score < floor:
+            floor = score
         if not score > 0.0:
-            return position
-    return order.shape[0]
+            break
+        position += 1
+    return position, rival, floor
+
+
+@part
+def score_block(
+    rows: Any, order: Any, block: int, w: Any, norms: Any, ahead: Ahead, tag: int, who: int
+) -> None:
+    """Score a block and note what was found in it, by whom."""
+    size, column = ahead.shared[BLOCK], block & (WINDOW - 1)
+    start = min(peek(ahead.shared, ORIGIN) + block * size, order.shape[0])
+    stop = min(start + size, order.shape[0])
+    position, rival, floor = first_mistake(rows, order, start, stop, w, norms)
+    ahead.found[who, column], ahead.rivals[who, column] = position, rival
+    ahead.floors[who, column] = floor
+    post(ahead.tags[who], column, tag)
+
+
+@loop
+def help_to_learn(rows: Any, order: Any, w: Any, norms: Any, ahead: Ahead) -> None:
+    """Score blocks ahead of the one who learns; leave when it is over, or nothing came for a while.
+
+    The weights may change meanwhile. Then the turn does too, and what was found is not looked at.
+    """
+    waited = 0
+    while waited < PATIENCE:
+        state = peek(ahead.shared, STATE)
+        if state == OVER:
+            break
+        block, waited = state & (TURN - 1), waited + 1
+        near = state != CLOSED and block - peek(ahead.shared, DONE) < WINDOW
+        inside = peek(ahead.shared, ORIGIN) + block * ahead.shared[BLOCK] < order.shape[0]
+        if near and inside and claim(ahead.shared, STATE, state):
+            score_block(rows, order, block, w, norms, ahead, state, HELPER)
+            waited = 0
+
+
+@part
+def next_mistake(
+    rows: Any, order: Any, start: int, w: Any, norms: Any, ahead: Ahead, turn: int
+) -> tuple[int, int, float]:
+    """Find what `first_mistake` does from start to the end, block by block, with those of a helper.
+
+    The first block is scored alone: after it, mistakes are rare enough. Never waits: where the helper has
+    claimed the block needed and is not ready, another one is scored, and after WINDOW blocks
+    that one itself, because a helper may have lost its core.
+    """
+    shared, size, stop = ahead.shared, ahead.shared[BLOCK], order.shape[0]
+    post(shared, ORIGIN, start)
+    post(shared, DONE, 0)
+    block, floor, rival, position = 0, np.inf, 0, start
+    while position < stop:
+        column, tag, who = block & (WINDOW - 1), turn * TURN + block, LEARNER
+        if block > 0 and peek(ahead.tags[HELPER], column) == tag:
+            who = HELPER
+            shared[HELPED] += 1
+        elif ahead.tags[LEARNER, column] != tag:
+            state, scored, claimed = peek(shared, STATE), block, True
+            following = state & (TURN - 1)
+            if block > 0 and following - block < WINDOW and start + following * size < stop:
+                scored, claimed = following, claim(shared, STATE, state)
+            if claimed:
+                score_block(rows, order, scored, w, norms, ahead, turn * TURN + scored, LEARNER)
+            continue
+        floor, rival = min(floor, ahead.floors[who, column]), ahead.rivals[who, column]
+        found, block = ahead.found[who, column], block + 1
+        position = min(start + block * size, stop)
+        if found < position:
+            position = found
+            break
+        post(shared, DONE, block)
+        if block == 1 and position < stop:
+            post(shared, STATE, turn * TURN + 1)
+    post(shared, STATE, CLOSED)
+    return position, rival, floor
+
+
+@loop
+def learn_together(rows: Any, order: Any, w: Any, steps: Any, tally: Tally, ahead: Ahead) -> int:
+    """Do what `learn` does, bit by bit, while a helper scores rows ahead."""
+    floor, position, turn = tally.floor[0], 0, 0
+    while position < order.shape[0]:
+        turn += 1
+        position, rival, lowest = next_mistake(rows, order, position, w, tally.norms, ahead, turn)
+        floor = min(floor, lowest)
+        if position == order.shape[0] or is_full(tally):
+            break
+        update(rows, order[position], rival, w, steps, tally, position)
+        position += 1
+    post(ahead.shared, STATE, OVER)
+    tally.clock[VISITS], tally.floor[0] = tally.clock[VISITS] + position, floor
+    return position
 
 
 @loop

@@ -56,7 +56,7 @@ class PassRecord:
     margin_upper: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """Every update of a run, in order.
 
@@ -79,6 +79,9 @@ class Trace:
     scores: Floats
     weights: Floats
     start: Floats
+
+    def __repr__(self) -> str:
+        return f"<Trace: {len(self.rows):,} updates>"
 
     def _repr_html_(self) -> str:
         facts = [("updates", f"{len(self.rows):,}"), ("rows corrected", f"{np.unique(self.rows).size:,}")]
@@ -115,7 +118,7 @@ class Cycle:
     multipliers: Ints
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RunResult:
     """What `Result` and `KernelResult`, which say what each field is, have in common."""
 
@@ -146,11 +149,15 @@ class RunResult:
         """Whether the weights separate every row."""
         return self.status is Status.SEPARATED
 
+    def __repr__(self) -> str:
+        made = f"{self.mistakes:,} mistakes in {self.passes:,} passes"
+        return f"<{type(self).__name__}: {self.status.name.lower()}; {made}>"
+
     def _repr_html_(self) -> str:
         return result_card(self)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Result(RunResult):
     """The outcome of a perceptron run.
 
@@ -201,7 +208,7 @@ class Result(RunResult):
     cycle: Cycle | None = None
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class KernelResult(RunResult):
     """The outcome of a run of the kernel perceptron.
 

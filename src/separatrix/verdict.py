@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -15,7 +17,8 @@ from numpy.typing import NDArray
 
 from . import notebook
 from .certificates.bracket import margin_bracket
-from .certificates.claims import Certificate, Data, read_data
+from .certificates.claims import Certificate
+from .certificates.data import Data, read_data, read_weights
 from .certificates.deadline import Deadline
 from .certificates.digest import start_digest
 from .certificates.infinite import infinite_coefficients
@@ -23,10 +26,12 @@ from .certificates.mapped import PLAIN, as_mapped, count_columns
 from .certificates.prove import Judge, Outcome, prove, prove_conflict
 from .certificates.signed import SignedRows
 from .errors import InputError, LabelError, NumericOverflowError, SeparationWarning
+from .formula import read_formula
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from .kernels import Kernel
 
+INTERCEPT = "(intercept)"
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
 SHOWN = 8  # rows or columns named in a summary
 SHOWN_PARTS = 20  # parts listed in a notebook
@@ -44,7 +49,7 @@ MEANING = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Verdict:
     """The answer to a question of separability.
 
@@ -60,10 +65,18 @@ class Verdict:
         With a kernel, in its feature space.
     strict_rows : ndarray of int64
         Rows that some plane, with no row on its wrong side, separates strictly.
+    question : str
+        What was asked, in words.
+    n_rows : int
+        Rows that the question is about: those of zero weight are not among them.
+    witness : tuple of (int, int, int)
+        Row, rival class (-1 where there is none) and whole-number weight behind ``witness_rows``.
     parts : dict
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
     reason : str
         With a kernel: what the verdict rests on.
+    features : callable
+        Computes ``responsible_features`` when they are first asked for.
     conflict : bool
         Whether identical rows with different labels prove it: no function of the rows separates those.
     """
@@ -90,7 +103,10 @@ class Verdict:
         """Columns whose coefficient has no finite maximum-likelihood estimate, with the sign of its infinity.
 
         The sign is that in the direction of the certificate: inf, -inf, or NaN where that direction leaves it
-        open. Columns that depend linearly on others before them are left out.
+        open. Where every direction of separation has the same sign, it is that one; where the data leave room
+        for both, another direction may have the other. Columns that depend linearly on others before them are
+        left out. With more than 1,500 weights, these are just the columns that the certificate's direction
+        moves.
         """
         return self.features()
 
@@ -135,6 +151,9 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self.status}; {self.question}; {self.n_rows:,} rows>"
 
     def _repr_html_(self) -> str:
         head, *lines = self.summary().split("\n")
@@ -244,7 +263,12 @@ def separability(
             f"The 'multiclass' parameter of separability must be one of {', '.join(MULTICLASS)}. "
             f"Got {multiclass!r} instead."
         )
-    if not time_limit > 0:
+    for name, flag in (("quasi", quasi), ("fit_intercept", fit_intercept)):
+        if not isinstance(flag, bool | np.bool_):
+            raise InputError(
+                f"The {name!r} parameter of separability must be True or False. Got {flag!r} instead."
+            )
+    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
         raise InputError(
             f"The 'time_limit' parameter of separability must be a positive number of seconds. "
             f"Got {time_limit!r} instead."
@@ -256,7 +280,10 @@ def separability(
                 f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
             )
         data = replace(data, names=tuple(map(str, feature_names)))
-    inside = _kept(sample_weight, data.codes)
+    weights = (
+        np.ones(data.codes.size) if sample_weight is None else read_weights(sample_weight, data.codes.size)
+    )
+    inside = weights > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
         raise LabelError(
@@ -286,8 +313,9 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
         The rows, or a formula such as ``"HG ~ NV + PI + EH"`` (needs the extra ``formula``).
     y : array of shape (rows,)
         Class labels; not with a formula.
-    data : data frame, optional
-        Where the formula's variables are.
+    data : data frame or mapping, optional
+        Where the formula's variables are. Rows with a missing value are left out, and rows are counted as
+        in ``data``; the certificate speaks of the matrix that formulaic makes, without them.
     **options
         As for `separability`.
 
@@ -298,7 +326,8 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     Warns
     -----
     SeparationWarning
-        Names the coefficients that are infinite and the rows that cause it.
+        Names the coefficients that are infinite and the rows that cause it; one for each part of a question
+        that has parts.
 
     Examples
     --------
@@ -306,23 +335,56 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     'overlapping'
     """
     if isinstance(X, str):
-        X, y, intercept = _from_formula(X, y, data)
-        options.setdefault("fit_intercept", intercept)
+        verdict = _ask_by_formula(X, y, data, options)
     elif y is None:
         raise InputError("check_separation needs labels: check_separation(X, y), or a formula with data=.")
-    verdict = separability(X, y, **options)
-    if verdict.status in ("separable", "quasi-separable"):
-        kind = "completely" if verdict.status == "separable" else "quasi-completely"
-        signs = _infinities(verdict.responsible_features)
-        warnings.warn(
-            f"The data are {kind} separated: maximum likelihood has no finite estimate "
-            f"({_some(signs) or 'of the weights'}). {verdict.strict_rows.size} of {verdict.n_rows} rows are "
-            f"separated strictly: {_some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, "
-            "ridge), or leave out the variables named.",
-            SeparationWarning,
-            stacklevel=2,
-        )
+    else:
+        verdict = separability(X, y, **options)
+    # each part of a question is a regression of its own
+    for part in verdict.parts.values() or (verdict,):
+        if part.status in ("separable", "quasi-separable"):
+            where = f" ({part.question})" if verdict.parts else ""
+            warnings.warn(_separated(part, where), SeparationWarning, stacklevel=2)
     return verdict
+
+
+def _separated(verdict: Verdict, where: str) -> str:
+    """What a statistician has to know of data that are separated."""
+    kind = "completely" if verdict.status == "separable" else "quasi-completely"
+    named = _some(_infinities(verdict.responsible_features)) or "of the weights"
+    return (
+        f"The data are {kind} separated{where}: maximum likelihood has no finite estimate ({named}). "
+        f"{verdict.strict_rows.size} of {verdict.n_rows} rows are separated strictly: "
+        f"{_some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, ridge), or leave out the "
+        "variables named."
+    )
+
+
+def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) -> Verdict:
+    """The verdict on what a formula says, its rows counted as in the data."""
+    if y is not None or data is None:
+        raise InputError(
+            'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
+        )
+    design = read_formula(formula, data)
+    weights = options.pop("sample_weight", None)
+    verdict = separability(
+        design.X,
+        design.y,
+        sample_weight=None if weights is None else design.kept(weights),
+        **{"fit_intercept": design.intercept, **options},
+    )
+    return verdict if design.rows.size == design.n_data else _counted_as(verdict, design.rows)
+
+
+def _counted_as(verdict: Verdict, rows: NDArray[np.int64]) -> Verdict:
+    """The same verdict with its rows counted anew."""
+    return replace(
+        verdict,
+        strict_rows=rows[verdict.strict_rows],
+        witness=tuple((int(rows[row]), rival, value) for row, rival, value in verdict.witness),
+        parts={key: _counted_as(part, rows) for key, part in verdict.parts.items()},
+    )
 
 
 class _Asked:
@@ -343,7 +405,7 @@ class _Asked:
         # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
         constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
         self.lifted = self.lift or (constant and self.degrees is not None)
-        self.names = data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1]))
+        self.names = _distinct(data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1])))
         self.digest = start_digest(data)  # hashed while the search goes on
 
     def answer(self, question: str, chosen: tuple[int, ...]) -> Verdict:
@@ -438,7 +500,7 @@ class _Asked:
     def _coefficients(self, signed: SignedRows) -> list[str]:
         columns = getattr(signed.data.matrix, "columns", None)
         own = list(self.names) if columns is None else _monomials(columns, self.names)
-        own += ["(intercept)"] if self.lifted else []
+        own += [INTERCEPT] if self.lifted else []
         if not signed.joint:
             return own
         return [f"{name} [{label}]" for label in self.data.classes[:-1] for name in own]
@@ -465,6 +527,12 @@ def _kernel(given: Any, data: Data) -> Kernel:
     if isinstance(kernel, Precomputed):
         check_gram(data.matrix)
     return kernel
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that tell every column from the others, and from the intercept."""
+    often = Counter((*names, INTERCEPT))
+    return tuple(f"{name} (column {j})" if often[name] > 1 else name for j, name in enumerate(names))
 
 
 def _exact_degrees(kernel: Kernel | None, shape: tuple[int, int]) -> tuple[int, ...] | None:
@@ -494,21 +562,6 @@ def _length(kernel: Kernel, matrix: Any) -> float:
     except NumericOverflowError:
         return np.inf
     return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
-
-
-def _kept(sample_weight: Any, codes: NDArray[np.int64]) -> NDArray[np.bool_]:
-    if sample_weight is None:
-        return np.ones(codes.size, dtype=bool)
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != codes.shape:
-        raise InputError(
-            f"sample_weight has shape {weights.shape}; one weight a row is needed: {codes.shape}."
-        )
-    if not np.isfinite(weights).all() or (weights < 0).any():
-        raise InputError(
-            "sample_weight has a negative, infinite or missing weight; weights must be 0 or more."
-        )
-    return weights > 0
 
 
 def _witness(signed: SignedRows, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
@@ -541,28 +594,6 @@ def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdic
         n_rows=n_rows,
         parts=parts,
     )
-
-
-def _from_formula(formula: str, y: Any, data: Any) -> tuple[Any, Any, bool]:
-    try:
-        import formulaic
-    except ImportError:
-        raise InputError(
-            'A formula needs formulaic. Install it with: pip install "separatrix[formula]"'
-        ) from None
-    if y is not None or data is None:
-        raise InputError(
-            'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
-        )
-    matrices = formulaic.model_matrix(formula, data)
-    if not hasattr(matrices, "lhs"):
-        raise InputError(f"The formula {formula!r} has no left side; write it as 'label ~ variables'.")
-    left, right = matrices.lhs, matrices.rhs
-    if left.shape[1] != 1:
-        # A label of text or categories becomes one column a level: the levels are the labels.
-        left = left.idxmax(axis=1)
-    intercept = "Intercept" in right.columns
-    return right.drop(columns="Intercept") if intercept else right, np.asarray(left).ravel(), intercept
 
 
 def _sign(value: float) -> str:

@@ -37,7 +37,8 @@ FLOPS_AT_WORST = 60.0  # the same, with the solutions that follow it
 FLOPS_A_PRODUCT = 30.0  # the same for a number read in a product
 NEWTON_GAIN = 1e-2  # how much nearer to one the scores come at a time, where systems are not factorised
 SMALLEST = 1e-100
-FIRST_PASSES = 2
+FIRST_PASSES, MOST_PASSES = 2, 100  # from one look at all rows to the next
+WORTH_PACKING = 50  # passes that repay a copy of their rows
 ONE_THREAD = 2000  # support rows up to which BLAS is kept to one thread
 ROUNDING = 1e-13
 
@@ -64,9 +65,6 @@ class DualAscent:
         self.rows, self.loose, self.multipliers = rows, loose, multipliers
         self.order = rows.order.copy()
         self.centre = np.zeros(len(loose)) if centre is None else centre
-        self.state = loops_margin.Descent(
-            multipliers, np.full(rows.n_rows, np.inf), rows.squared_norms, np.zeros(2), np.full(1, np.inf)
-        )
         self.seed = np.full(1, 0x9E3779B97F4A7C15, dtype=np.uint64)
         self.factor: Factor | None = None
         self.passes, self.spent, self.read = FIRST_PASSES, 0.0, 0.0
@@ -87,16 +85,32 @@ class DualAscent:
         rows = self.rows
         self.weights[self.loose] += self.total[self.loose]
         self.centre += self.total[self.loose]
-        self.state.limits[0] = np.inf
-        visited, worst = loops_margin.descend_often(
-            rows.storage, self.order, self.weights, self.state, self.passes, self.seed
-        )
+        norms = rows.squared_norms
+        if self.passes >= WORTH_PACKING and rows.scattered:
+            members = np.sort(self.order)
+            few, columns = rows.pack(members)
+            carried = self.multipliers[members]
+            visited, worst = self._descend(few, few.order, carried, norms[members], self.weights[columns])
+            self.multipliers[members] = carried
+        else:
+            visited, worst = self._descend(rows, self.order, self.multipliers, norms, self.weights)
         work = visited * rows.numbers / rows.n_rows
         self.spent, self.read = self.spent + SWEEP_READS + work, self.read + work
         self.refresh()
         near = (self.multipliers > 0.0) | (self.scores < 1.0)
         self.order = rows.order[near[rows.order]]
-        self.passes, self.still = self.passes * 3 // 2 + 1, worst == 0.0
+        self.passes, self.still = min(MOST_PASSES, self.passes * 3 // 2 + 1), worst == 0.0
+
+    def _descend(
+        self, rows: Rows, order: Ints, multipliers: Floats, norms: Floats, weights: Floats
+    ) -> tuple[int, float]:
+        """Passes over the rows in order; multipliers and weights are changed."""
+        caps = np.full(rows.n_rows, np.inf)
+        state = loops_margin.Descent(multipliers, caps, norms, np.zeros(2), np.full(1, np.inf))
+        found: tuple[int, float] = loops_margin.descend_often(
+            rows.storage, order, weights, state, self.passes, self.seed
+        )
+        return found
 
     def due(self, ahead: float = np.inf) -> bool:
         """Whether passes have cost what a Newton step will, in numbers read, or have nothing left to do.

@@ -9,8 +9,8 @@ then closes the bracket or names the rows that are missing. With many, or sparse
 and Newton steps in the multipliers of the support (``dual_ascent``) work on all rows at once. That method is
 at its best where the support is independent, as with text or more columns than rows; where the
 support has more rows than columns, its Newton steps fail or the margin nearly vanishes, the proximal
-steps go on from where it stood. A few hundred dense rows of many more numbers are turned first into as many
-columns as there are rows, where all of this costs next to nothing.
+steps go on from where it stood. A few hundred rows of many more numbers get their multipliers from their
+inner products (``pivoting``), and what follows usually has nothing left to do.
 
 With many classes a signed row stands for a row and a rival class (Kesler's construction), built
 for a working set only, on which either method works.
@@ -25,11 +25,12 @@ import numpy as np
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Ints
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import Rows
 from .dual_ascent import DualAscent
 from .newton_system import calm_threads
 from .optimum import HardOptimum, Outcome
 from .pairs import Pairs, mean_direction, rows_of
+from .pivoting import pivoted_multipliers
 from .proximal_newton import ProximalNewton, combination
 from .soft_margin import balanced
 
@@ -38,8 +39,6 @@ VANISHING = 1e-6  # the part below which the ascent, where it knows no separator
 MOST_STAGES = 60
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
-SMALL_GRAM = 200  # rows whose inner products are left to one thread
-FEW_ROWS = 500  # rows, of at least four times as many numbers, whose inner products are computed once
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
@@ -75,27 +74,15 @@ def solve_max_margin(
 
 
 def work_ahead(looks: list[tuple[float, float]], goal: float) -> float:
-    """How much work it takes to reach the goal if the gap shrinks as in the last three looks (work, gap)."""
-    if len(looks) < 3 or not looks[-1][1] < looks[-3][1]:
-        return np.inf
-    (before, wide), (now, narrow) = looks[-3], looks[-1]
-    return float((now - before) * np.log(narrow / goal) / np.log(wide / narrow))
+    """How much work it takes to reach the goal if the gap shrinks as in the later half of the looks' work.
 
-
-def turned_rows(rows: Rows) -> Rows | None:
-    """Few rows of many numbers, turned into as many columns as there are rows; None where that does not pay.
-
-    Lengths and angles stay, up to rounding, and with them the multipliers of the largest margin.
+    A look is the work done by then, and the gap.
     """
-    if rows.sparse or rows.order.size < rows.n_rows or rows.n_rows > min(FEW_ROWS, rows.n_columns // 4):
-        return None
-    values = np.asarray(rows.matrix, dtype=np.float64)
-    try:
-        with calm_threads(rows.n_rows, SMALL_GRAM):
-            triangle = np.linalg.cholesky(values @ values.T)
-    except np.linalg.LinAlgError:
-        return None
-    return as_rows(triangle, rows.storage.labels, lift=rows.lifted)
+    now, narrow = looks[-1]
+    before, wide = next(look for look in reversed(looks) if look[0] <= 0.5 * (looks[0][0] + now))
+    if len(looks) < 3 or not narrow < wide:
+        return np.inf
+    return float((now - before) * np.log(narrow / goal) / np.log(wide / narrow))
 
 
 class _Search:
@@ -181,12 +168,12 @@ class _Search:
         if not (self.ascending and self.pairs.blocks == 1 and sane):
             return mean_direction(self.rows)
         loose = self.pairs.intercepts if self.free_intercept else []
-        turned = turned_rows(self.rows)
-        if turned is None:
+        found = pivoted_multipliers(self.rows, self.free_intercept, 0.1 * self.gap)
+        if found is None:
             ascent = DualAscent(self.rows, loose, np.zeros(self.rows.n_rows))
         else:
-            ascent = DualAscent(self.rows, loose, *self.taken_from(turned, len(loose)))
-        if turned is None or not self.look(ascent):
+            ascent = DualAscent(self.rows, loose, found[0], np.full(len(loose), found[1]))
+        if found is None or not self.look(ascent):
             self.ascend(ascent, lambda: self.look(ascent))
         if not self.reached:
             multipliers = ascent.multipliers
@@ -195,18 +182,6 @@ class _Search:
             self.scaled_rows(loose)  # sets the scale
             self.multipliers = multipliers[members] * self.scale**2
         return ascent.weights
-
-    def taken_from(self, turned: Rows, n_loose: int) -> tuple[Floats, Floats]:
-        """Multipliers and free intercepts of rows with the same inner products; they prove nothing yet."""
-        inner = _Search(turned, self.gap, self.free_intercept, self.max_iter)
-        inner.ascending, inner.progress = True, self.progress
-        with calm_threads(inner.pairs.width):
-            inner.run()
-        self.steps = inner.steps
-        members, _, used = inner.proof
-        multipliers = np.zeros(self.rows.n_rows)
-        multipliers[members] = used
-        return multipliers, inner.weights[inner.weights.size - n_loose :]
 
     def ascend(self, ascent: DualAscent, done: Callable[[], bool]) -> None:
         """Passes and Newton steps until the bracket is narrow enough, or they are given up for good.

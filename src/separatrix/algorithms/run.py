@@ -18,9 +18,8 @@ from ..rows.memory import Rows, Scan
 LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
-AHEAD = 1 << 20  # numbers in a block, which each thread checks when mistakes have become rare
-MOST_AHEAD = threads.MOST_AT_ONCE  # numbers, at most
-QUIET = 2  # blocks without a mistake after which that pays
+AHEAD = 1 << 20  # numbers visited before it is seen whether mistakes have become rare
+SHARE = 1 << 12  # numbers that a thread scores at a time; a mistake makes worthless what comes after it
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
 FEW_PASSES = 20  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
@@ -93,6 +92,7 @@ class Run:
         self._latest: View | None = None
         self._snapshot: Snapshot | None = None
         self._recorded = 0
+        self._rare = 1.0  # mistakes a row in the part visited last
         self._from_zero = not (start.flat[0] if not any(start.strides) else start.any())
         self._measured = -1, 0.0  # the mistakes made when the length of the weights was last computed
 
@@ -138,30 +138,23 @@ class Run:
     def visit(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether all of them were visited.
 
-        Where mistakes have become rare, threads check the rows ahead under the present weights;
-        what they found holds as long as no mistake comes before it, so the outcome is that of one
+        Where mistakes have become rare, another thread scores rows ahead under the present weights;
+        what it found holds as long as no mistake comes before it, so the outcome is that of one
         thread, bit by bit.
         """
         if self.renormalise:
             return self._visit_renormalised(order)
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
-        least, most = max(1, AHEAD // per_row), max(1, MOST_AHEAD // per_row)
         large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
-        large = large and not self.tally.norms.size  # a pass that measures has to visit each row itself
-        position, quiet, ahead = 0, 0, least
+        share, position = max(1, SHARE // per_row), 0
         while position < order.size:
-            before = self.mistakes
-            half = min(ahead, (order.size - position) // 2)
-            if quiet >= QUIET and half >= least:
-                seen, clean = self._look_ahead(order[position : position + 2 * half], half)
-                ahead, quiet = (min(2 * half, most), quiet) if clean else (least, 0)
-                position += seen
-            else:
-                part = order[position : position + (least if large else BLOCK // per_row + 1)]
-                position += (seen := self._learn(part))
-                if seen < part.size and self.out_of_updates:
-                    return False
-                quiet = quiet + 1 if large and self.mistakes == before else 0
+            before, helped = self.mistakes, large and self._rare * share < 1.0
+            size = (AHEAD if large and not helped else BLOCK) // per_row + 1
+            part = order[position : position + size]
+            position += (seen := self._learn(part, share if helped else 0))
+            if seen < part.size and self.out_of_updates:
+                return False
+            self._rare = (self.mistakes - before) / part.size
             relax()
         return True
 
@@ -175,26 +168,26 @@ class Run:
                 normalise(self.weights)
         return True
 
-    def _learn(self, order: Ints) -> int:
-        """Learn from some rows; return how many were visited before a limit was met."""
+    def _learn(self, order: Ints, share: int = 0) -> int:
+        """Learn from some rows, helped where rows are to be shared; return how many came before a limit."""
         seen = 0
         while True:
-            seen += int(loops.learn(self.rows.storage, order[seen:], self.weights, self.steps, self.tally))
+            left = order[seen:]
+            if share:
+                seen += self._learn_together(left, share)
+            else:
+                seen += int(loops.learn(self.rows.storage, left, self.weights, self.steps, self.tally))
             if seen == order.size or self.out_of_updates:
                 return seen
             self.flush_log()
 
-    def _look_ahead(self, order: Ints, half: int) -> tuple[int, bool]:
-        """Check two halves at once; return how many rows come before the first mistake, and if none."""
-        floor = np.full(1, np.inf)
-        future = threads.submit(loops.first_mistake, self.rows.storage, order[half:], self.weights, floor)
-        seen = loops.first_mistake(self.rows.storage, order[:half], self.weights, self.tally.floor)
-        beyond = future.result()  # also: nobody reads the weights when they change next
-        if seen == half:
-            seen += beyond
-            self.tally.floor[0] = min(self.tally.floor[0], floor[0])
-        self.tally.clock[loops.VISITS] += seen
-        return seen, seen == order.size
+    def _learn_together(self, order: Ints, share: int) -> int:
+        """Learn while another thread scores rows ahead, so many at a time; it is not waited for."""
+        rows, weights, tally, ahead = self.rows.storage, self.weights, self.tally, loops.ahead(share)
+        helper = threads.submit(loops.help_to_learn, rows, order, weights, tally.norms, ahead)
+        seen = int(loops.learn_together(rows, order, weights, self.steps, tally, ahead))
+        helper.cancel()
+        return seen
 
     def rebuild(self) -> None:
         """Make the weights anew from the counts: an interrupt may have come between the two."""

@@ -8,6 +8,7 @@ where it stood.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 from .. import loops_margin
 from ..errors import InputError
 from ..progress import Progress
-from ..result import Floats
+from ..result import Floats, Ints
 from ..rows.memory import Rows
 from .newton_system import DIRECT, calm_threads
 from .optimum import Outcome, SoftOptimum
@@ -26,6 +27,7 @@ INTERCEPTS = ("lifted", "free", None)
 NEWTON_AFTER = 3000  # passes of coordinate descent before Newton steps take over in any case
 NEWTON_READS = 1e5  # what a Newton step costs beside its system and one look, in numbers that a pass reads
 FLOPS_A_READ = 16.0  # operations of a factorisation that cost as much as reading one number
+WORTH_PACKING = 20  # passes that repay a copy of their rows
 POLISH = 1 << 23  # numbers that may be read beyond the gap, so that small problems end exactly
 EXACT = 1e-15
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
@@ -233,23 +235,24 @@ class _Search:
             np.full(1, np.inf),
         )
         # the weights that one entry of a sparse row meets stand together: half of the time on text
-        sparse = not hasattr(self.rows.storage, "values")
-        weights = np.zeros_like(self.weights, order="F" if sparse else "C")
+        weights = np.zeros_like(self.weights, order="F" if self.rows.sparse else "C")
         centre = weights[..., -1].copy()
         order = self.generator.permutation(np.flatnonzero(self.caps > 0.0))
+        whole = _Stretch(self.rows, order, weights, state)
+        stretch = whole
         active, check, last, spare, visited = order.size, 4, 0, POLISH, 0
         for passes in range(1, self.max_iter + 1):
-            part = order[:active]
-            self.generator.shuffle(part)
             visited += active
-            active, worst, estimate = loops_margin.descend(
-                self.rows.storage, part, weights, state, passes > 1
-            )
-            state.limits[0] = worst if worst > 0.0 else np.inf
+            active, worst, estimate = stretch.visit(active, self.generator, passes > 1)
             self.steps += 1
             self.report()
             if passes < check and estimate > self.gap * self.dual:
+                if stretch is whole and check - passes >= WORTH_PACKING and whole.packs(active):
+                    stretch = whole.packed(active)
                 continue
+            if stretch is not whole:
+                whole.take_back(stretch)
+                stretch = whole
             total = self.offer_multipliers(state.multipliers)
             plain = np.ascontiguousarray(weights)
             self.offer_weights(plain)
@@ -292,6 +295,51 @@ class _Search:
             self.progress.show(
                 f"soft margin: step {self.steps}, relative gap {relative:.2e} of {self.gap:.0e}"
             )
+
+
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """What passes of coordinate descent work on between two looks: all rows, or the active ones, packed.
+
+    Attributes
+    ----------
+    members, columns : ndarray
+        Where the rows and weights of a packed stretch stand among all.
+    """
+
+    rows: Rows
+    order: Ints
+    weights: Floats
+    state: loops_margin.Descent
+    members: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    columns: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+
+    def visit(self, active: int, generator: np.random.Generator, drop: bool) -> tuple[int, float, float]:
+        """Make one pass over the first rows of the order; those set aside come after them."""
+        part = self.order[:active]
+        generator.shuffle(part)
+        found: tuple[int, float, float] = loops_margin.descend(
+            self.rows.storage, part, self.weights, self.state, drop
+        )
+        self.state.limits[0] = found[1] if found[1] > 0.0 else np.inf
+        return found
+
+    def packs(self, active: int) -> bool:
+        """Whether passes over the active rows gain from a copy of their own."""
+        return self.rows.scattered and self.weights.ndim == 1 and 2 * active <= self.rows.n_rows
+
+    def packed(self, active: int) -> _Stretch:
+        """The active rows with the columns they use."""
+        members = np.sort(self.order[:active])
+        rows, columns = self.rows.pack(members)
+        multipliers, caps, norms = (each[members] for each in self.state[:3])
+        state = self.state._replace(multipliers=multipliers, caps=caps, norms=norms)
+        return _Stretch(rows, rows.order, self.weights[columns], state, members, columns)
+
+    def take_back(self, part: _Stretch) -> None:
+        """Bring weights and multipliers up to date with what was done to some of the rows."""
+        self.weights[part.columns] = part.weights
+        self.state.multipliers[part.members] = part.state.multipliers
 
 
 def _first_sigma(sizes: Floats) -> float:

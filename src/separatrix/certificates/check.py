@@ -18,9 +18,10 @@ from scipy import sparse
 
 from ..errors import CertificateError
 from ..rows.mapped import relax
-from .claims import Certificate, Data, Multipliers, Number, read_data, refuse_not_finite
+from .claims import Certificate, Multipliers, Number
+from .data import Data, read_data, refuse_not_finite
 from .digest import start_digest
-from .mapped import MappedMatrix, as_mapped
+from .mapped import PLAIN, MappedMatrix, as_mapped
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -94,7 +95,24 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
             "This certificate speaks of data with another hash: X or y differs from what was certified, or "
             "has another type. Check it against the original data, or test it on these with same_data=False."
         )
-    return check
+    return Check(True, check.reason + _scope(claim)) if check.holds else check
+
+
+def _scope(claim: Certificate) -> str:
+    """What the claim is about, where that is not every row, by its own numbers, with an intercept."""
+    names = [repr(claim.classes[c]) for c in claim.chosen]
+    parts = []
+    if claim.question == "one-vs-rest":
+        parts.append(f"Class {names[0]} is set against the rest.")
+    if claim.question == "pair":
+        parts.append(f"Class {names[1]} is set against {names[0]}; rows of other classes are left out.")
+    if claim.excluded:
+        parts.append(f"{len(set(claim.excluded))} of {claim.n_rows} rows are left out by the certificate.")
+    if claim.degrees != PLAIN:
+        parts.append(f"Rows stand for their monomials of degree {', '.join(map(str, claim.degrees))}.")
+    if not claim.lift:
+        parts.append("There is no intercept.")
+    return "".join(f" {part}" for part in parts)
 
 
 def check_claim(claim: Certificate, data: Data) -> Check:

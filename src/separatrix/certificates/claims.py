@@ -15,13 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-
-from ..errors import CertificateError, InputError, InputTypeError, LabelError
-from ..rows import threads
-from ..rows.facts import known_facts
+from ..errors import CertificateError
 from .mapped import PLAIN, count_columns
 
 FORMAT = "separatrix certificate"
@@ -42,7 +36,7 @@ Number = float | int
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Multipliers:
     """Non-negative multipliers on signed rows.
 
@@ -69,6 +63,9 @@ class Multipliers:
     fine: tuple[int, ...] = ()
     denominator: int = 1
 
+    def __repr__(self) -> str:
+        return f"<Multipliers on {len(self.rows):,} signed rows>"
+
     def numerators(self) -> list[int]:
         """Each multiplier times the denominator."""
         total = [c * self.denominator for c in self.coarse] if self.coarse else [0] * len(self.rows)
@@ -77,7 +74,7 @@ class Multipliers:
         return total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A claim about one question, with everything that proves it.
 
@@ -117,6 +114,10 @@ class Certificate:
     weights: tuple[tuple[Number, ...], ...] | None = None
     multipliers: Multipliers | None = None
     degrees: tuple[int, ...] = PLAIN
+
+    def __repr__(self) -> str:
+        size = f"{self.n_rows:,} x {self.n_columns:,}"
+        return f"<Certificate: {self.claim}; {self.question}; {size} numbers, sha256 {self.sha256[:12]}>"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only: integers as strings, floats as hexadecimal strings."""
@@ -339,174 +340,3 @@ def _number(found: Any) -> Number:
             raise CertificateError(f"The certificate has {found!r} where a finite number is needed.")
         return value
     return _integer(found)
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """A matrix and its labels, as certificates speak of them.
-
-    Attributes
-    ----------
-    matrix : ndarray or csr_array
-        Finite numbers of an integer or floating type, exactly as given.
-    codes : ndarray of int64
-        Position of each row's label in ``classes``.
-    classes : tuple of str
-    labels : tuple
-        The class labels themselves.
-    names : tuple of str or None
-        Column names, where the data came with them.
-    """
-
-    matrix: Any
-    codes: NDArray[np.int64]
-    classes: tuple[str, ...]
-    labels: tuple[Any, ...]
-    names: tuple[str, ...] | None
-
-
-def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
-    """See any table of numbers and its labels as data; nothing is rounded, what cannot be used is refused.
-
-    Without ``look`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
-    """
-    names = tuple(str(name) for name in X.columns) if hasattr(X, "columns") else None
-    matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    if look or values.dtype.itemsize > 8:
-        refuse_not_finite(matrix)
-    usual = _usual_type(values)
-    if usual is not values:
-        csr = sparse.issparse(matrix)
-        matrix = sparse.csr_array((usual, matrix.indices, matrix.indptr), matrix.shape) if csr else usual
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise LabelError(
-            f"y must be one label a row, in one dimension. Got an array of shape {labels.shape} instead."
-        )
-    if labels.size != matrix.shape[0]:
-        raise LabelError(
-            f"X has {matrix.shape[0]} rows and y has {labels.size} labels; one label a row is needed."
-        )
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
-    try:
-        classes, codes = _coded(labels)
-    except TypeError:
-        raise LabelError(
-            "The labels in y cannot be put in order: they are of mixed kinds, or some are missing. "
-            "Use one kind of label, for example text."
-        ) from None
-    if classes.size < 2:
-        found = f"one class ({classes[0]!r})" if classes.size else "no rows"
-        raise LabelError(
-            f"y has {found}; two are needed to separate anything. "
-            "If y comes from cross-validation, use a stratified splitter."
-        )
-    labels_list = tuple(classes.tolist())
-    return Data(matrix, codes.astype(np.int64).ravel(), tuple(map(str, labels_list)), labels_list, names)
-
-
-def _coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The classes in order, and the place of each label among them."""
-    if labels.dtype.kind in "iu" and labels.size:
-        lowest, highest = int(labels.min()), int(labels.max())
-        if highest - lowest < labels.size and highest < 1 << 62 and lowest > -(1 << 62):
-            # Counting is ten times as fast as the sort of np.unique.
-            offsets = labels.astype(np.int64) - lowest
-            present = np.bincount(offsets) > 0
-            return np.flatnonzero(present) + lowest, (np.cumsum(present) - 1)[offsets]
-    return np.unique(labels, return_inverse=True)
-
-
-def _read_dense(X: Any) -> NDArray[Any]:
-    try:
-        matrix = np.asarray(X)
-        if matrix.dtype.kind not in "biuf":
-            matrix = _from_objects(matrix)
-    except InputTypeError:
-        raise
-    except (TypeError, ValueError, OverflowError):
-        raise InputTypeError(
-            "X cannot be read as a table of numbers. Encode text first, for example with OneHotEncoder."
-        ) from None
-    if matrix.ndim != 2:
-        raise InputError(
-            f"X must have two dimensions, rows and columns. Got an array of shape {matrix.shape} instead. "
-            "For one column use X.reshape(-1, 1)."
-        )
-    return matrix
-
-
-def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
-    if matrix.dtype.kind == "c":
-        raise InputTypeError(
-            "X has complex numbers; only real ones can be put in order. Use real and imaginary parts."
-        )
-    if matrix.dtype.kind == "O" and all(isinstance(v, (int, np.integer)) for v in matrix.ravel().tolist()):
-        return matrix.astype(np.int64)
-    if matrix.dtype.kind == "O":
-        return matrix.astype(np.float64)
-    raise TypeError
-
-
-def _read_sparse(X: Any) -> Any:
-    matrix = sparse.csr_array(X)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    if matrix.dtype.kind not in "biuf":
-        raise InputTypeError(f"X has entries of type {matrix.dtype}; real numbers are needed.")
-    return matrix
-
-
-def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in a type of at most 64 bits and this machine's byte order."""
-    if values.dtype == np.bool_:
-        return values.view(np.uint8)
-    if values.dtype == np.float16:
-        return values.astype(np.float32)
-    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
-        narrow = values.astype(np.float64)
-        if not np.array_equal(narrow, values):
-            raise InputError(
-                "X has numbers that float64 cannot hold exactly. Round them first: X.astype(float)."
-            )
-        return narrow
-    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
-
-
-def _total(values: NDArray[Any]) -> Any:
-    with np.errstate(all="ignore"):  # which other threads do not inherit
-        return values.sum()
-
-
-def refuse_not_finite(matrix: Any) -> None:
-    """Name the first NaN or infinity, if there is one."""
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    if values.dtype.kind != "f" or not values.size:
-        return
-    known = known_facts(matrix)
-    if known is not None and known.finite:
-        return
-    with np.errstate(all="ignore"):
-        parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
-        total = sum(threads.run_all(_total, parts))
-    # A finite sum has no infinite or missing term; only otherwise is it worth looking one by one.
-    if np.isfinite(total):
-        return
-    bad = np.flatnonzero(~np.isfinite(values))
-    if not bad.size:
-        return
-    at = int(bad[0])
-    if sparse.issparse(matrix):
-        row, column = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
-    else:
-        row, column = divmod(at, matrix.shape[1])
-    kind = "NaN" if np.isnan(values.ravel()[at]) else "infinity"
-    raise InputError(
-        f"Input X contains {kind}: row {row}, column {column}. Every value must be finite; "
-        "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
-    )

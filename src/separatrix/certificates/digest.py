@@ -14,7 +14,8 @@ from scipy import sparse
 from ..rows import threads
 from ..rows.facts import known_facts, piece_length
 from ..rows.mapped import relax
-from .claims import FORMAT, VERSION, Data
+from .claims import FORMAT, VERSION
+from .data import Data
 
 
 def start_digest(data: Data) -> Callable[[], str]:

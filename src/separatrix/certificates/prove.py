@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .check import Signs, check_claim, first_wrong, small_sums
-from .claims import Certificate, Data, Multipliers
+from .claims import Certificate, Multipliers
+from .data import Data
 from .deadline import Deadline
 from .exact import PRIMES, IntegerRows, on_basis, pivots, transpose
 from .search import NOTHING, Search, Weights, Witness

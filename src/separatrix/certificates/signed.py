@@ -24,7 +24,7 @@ from ..rows import threads
 from ..rows.facts import known_facts
 from ..rows.hashes import row_hashes
 from ..rows.memory import Rows, as_rows
-from .claims import Data
+from .data import Data
 from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
 from .mapped import MappedMatrix
 

@@ -57,7 +57,7 @@ def check(
 
         separatrix check patients.parquet --target ill --exclude id --report report.html
 
-        separatrix check data.svm --fail-if separable && fit-a-logistic-regression
+        separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
     _check_choices(fail_if or [])
     source = options.Source(data, target, features, exclude, where, sql, table, missing)

@@ -15,6 +15,7 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from ..certificates.data import not_numbers, read_weights, refuse_loose_labels, refuse_masked
 from ..errors import InputError, InputTypeError, LabelError
 from ..rows.memory import Rows, as_rows
 
@@ -44,6 +45,7 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
     if _is_plain(estimator, X, y, reset=reset):
         estimator.n_features_in_ = X.shape[1]
         return X, y
+    refuse_masked(X, "X")
     gram = get_tags(estimator).input_tags.pairwise
     options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": gram, "reset": reset}
     try:
@@ -52,7 +54,7 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
         else:
             matrix, target = validate_data(estimator, X, y, **options)
     except (ValueError, TypeError) as problem:
-        columns = _not_numbers(X)
+        columns = not_numbers(X)
         if not columns:
             raise
         kind = InputTypeError if isinstance(problem, TypeError) else InputError
@@ -61,7 +63,7 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
             "Encode them first, for example with sklearn.preprocessing.OneHotEncoder."
         ) from problem
     if matrix.dtype.kind not in "biuf":
-        named = ", ".join(_not_numbers(X)) or "all"
+        named = ", ".join(not_numbers(X)) or "all"
         raise InputError(
             f"Columns of X that do not hold numbers: {named} (the values are of type {matrix.dtype}). "
             "Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder."
@@ -88,27 +90,6 @@ def _is_plain(estimator: Any, X: Any, y: Any, *, reset: bool) -> bool:
     return type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biu"
 
 
-def _not_numbers(X: Any) -> list[str]:
-    """Name the columns of a frame or object array that cannot be read as numbers."""
-    if getattr(getattr(X, "dtype", None), "kind", "O") not in "OUSmMTV":
-        return []
-    if hasattr(X, "columns"):
-        columns = [(str(name), np.asarray(X[name])) for name in X.columns]
-    else:
-        table = np.asarray(X, dtype=object) if not hasattr(X, "tocsr") else np.empty(0)
-        if table.ndim != 2:
-            return []
-        columns = [(str(j), table[:, j]) for j in range(table.shape[1])]
-    return [name for name, values in columns if not _reads_as_numbers(values)]
-
-
-def _reads_as_numbers(values: NDArray[Any]) -> bool:
-    try:
-        return values.dtype.kind not in "mMc" and values.astype(np.float64) is not None
-    except (ValueError, TypeError):
-        return False
-
-
 def column_names(estimator: Any) -> tuple[str, ...] | None:
     """The feature names that scikit-learn kept, if the data had them."""
     names = getattr(estimator, "feature_names_in_", None)
@@ -117,7 +98,7 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes and the code of each row."""
-    _refuse_mixed(y)
+    refuse_loose_labels(y)
     return _read_column(column_or_1d(y))
 
 
@@ -130,21 +111,11 @@ def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         top = y == high
         if low < high and np.count_nonzero(top) + np.count_nonzero(y == low) == y.size:
             return np.array([low, high], dtype=y.dtype), top.astype(np.int32)
-        if high - low < MANY_CODES:
-            found = np.flatnonzero(np.bincount((y - low).astype(np.intp))) + low
+        if high - low < MANY_CODES and high <= LARGEST_WHOLE:
+            found = np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64, casting="unsafe"))) + low
             return found.astype(y.dtype), _positions(y, found)
     classes = np.unique(y)
     return classes, _positions(y, classes)
-
-
-def _refuse_mixed(y: Any) -> None:
-    """Refuse labels that are partly text: numpy would turn the numbers into text without a word."""
-    loose = isinstance(y, list | tuple) or getattr(getattr(y, "dtype", None), "kind", "") == "O"
-    if loose and len({isinstance(value, str) for value in y}) > 1:
-        raise LabelError(
-            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
-            "[str(label) for label in y]."
-        )
 
 
 def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
@@ -156,9 +127,9 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     codes = _positions(y, classes)
     known = classes[np.minimum(codes, classes.size - 1)] == y
     if not np.all(known):
-        unseen = y[np.flatnonzero(~known)[0]]
+        row = int(np.flatnonzero(~known)[0])
         raise LabelError(
-            f"y has a label that is not among the classes: {unseen!r} (row {np.flatnonzero(~known)[0]}); "
+            f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
             f"known are {', '.join(repr(c) for c in classes[:10].tolist())}. "
             "Name every class in the first call's classes= ."
         )
@@ -189,7 +160,7 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
             "Pass one label for each row of X."
         )
-    _refuse_mixed(y)
+    refuse_loose_labels(y)
     matrix, target = read_matrix(estimator, X, y, reset=reset)
     online = classes is not None
     if classes is None:
@@ -198,7 +169,7 @@ def read_training(
         codes = codes_of(target, classes)
     weights = keep = None
     if sample_weight is not None:
-        weights = _read_weights(sample_weight, matrix.shape[0])
+        weights = read_weights(sample_weight, matrix.shape[0])
         keep = weights > 0.0
         if not keep.any() and not online:
             raise InputError(
@@ -208,7 +179,7 @@ def read_training(
     present = classes if keep is None else classes[np.flatnonzero(np.bincount(codes[keep]))]
     if present.size < 2 and not online:
         raise LabelError(
-            f"y has one class ({present[0]!r}) among the rows that count; two classes are needed to "
+            f"y has one class ({present.tolist()[0]!r}) among the rows that count; two classes are needed to "
             "separate anything. If y comes from cross-validation, use a stratified splitter."
         )
     rows = as_rows(
@@ -242,30 +213,18 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
     return known
 
 
-def _read_weights(sample_weight: Any, n_rows: int) -> Floats:
-    """One non-negative finite weight for each row; a single number serves all."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
-    if weights.shape != (n_rows,):
-        raise InputError(
-            f"sample_weight must hold one number for each row, shape ({n_rows},). "
-            f"Got shape {weights.shape} instead."
-        )
-    wrong = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
-    if wrong.size:
-        raise InputError(
-            f"sample_weight must be finite and not negative. Got {weights[wrong[0]]} for row {wrong[0]}; "
-            "to leave a row out, give it weight zero."
-        )
-    return weights
-
-
 def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
     """The weight of each class; None where all are one."""
     if class_weight is None:
         return None
-    labels = classes[rows.storage.labels[rows.order]]
-    weights: Floats = compute_class_weight(class_weight, classes=classes, y=labels).astype(np.float64)
+    codes = rows.storage.labels[rows.order]
+    labels = classes[codes]
+    weights: Floats = np.ones(classes.size)
+    if isinstance(class_weight, str):  # a class whose rows all have weight zero is not there to be counted
+        seen = np.unique(codes)
+        weights[seen] = compute_class_weight(class_weight, classes=classes[seen], y=labels)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=labels).astype(np.float64)
     if np.any(weights <= 0.0) or not np.all(np.isfinite(weights)):
         raise InputError(
             f"The 'class_weight' of every class must be a positive number. Got {weights.tolist()} instead; "

@@ -19,8 +19,9 @@ from ..algorithms.kernel_margin import (
     solve_kernel_margin,
 )
 from ..algorithms.linear_program import FORMS, solve_linear_program
-from ..algorithms.max_margin import FEW_ROWS, WIDE, solve_max_margin
+from ..algorithms.max_margin import WIDE, solve_max_margin
 from ..algorithms.optimum import HardOptimum, Outcome, signed_coefficients
+from ..algorithms.pivoting import MOST_ROWS
 from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
 from ..certificates.signed import conflicting_rows
 from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
@@ -132,7 +133,8 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
 
     Two methods narrow the bracket. On dense rows with up to 500 columns the solver works on the few that
     scans of the data name, by proximal steps on the multipliers whose inner problems Newton's method solves.
-    Elsewhere passes of coordinate ascent find the support and Newton steps in its multipliers end the run;
+    Elsewhere passes of coordinate ascent find the support and Newton steps in its multipliers end the run (a
+    few hundred rows of many more numbers get theirs from the rows' inner products, with no passes at all);
     where the support comes to more rows than columns, or the margin is below a millionth of the largest
     number, the proximal steps go on from there. Where no separator is found, the exact question is asked for
     up to a minute, and `NotSeparable` carries the certificate; without one the message says that nothing is
@@ -235,7 +237,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         return scores_of(outputs)
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
-        few = not rows.sparse and rows.n_rows <= FEW_ROWS
+        few = not rows.sparse and rows.n_rows <= MOST_ROWS
         if self.inseparable == "raise" and rows.n_columns > WIDE and not few:
             # text often holds a row twice; the solver would take long to find out
             conflict = next(conflicting_rows(rows.matrix, rows.storage.labels, rows.order), None)
@@ -320,7 +322,8 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     objective_, dual_objective_ : float
         The objective of the weights, and the bound below it.
     gap_ : float
-        Their relative difference, recomputed from the data.
+        Their relative difference, recomputed from the data, to rounding: with a large C even a loss of
+        1e-12 counts, and the bound may come out above the objective by as little.
     converged_ : bool
         Whether ``gap_`` is at most ``gap``.
     n_iter_ : int

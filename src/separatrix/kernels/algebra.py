@@ -92,7 +92,12 @@ class _Combination(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Sum(_Combination):
-    """K1 + K2 + ...: the feature spaces side by side. Made by ``k1 + k2``."""
+    """K1 + K2 + ...: the feature spaces side by side. Made by ``k1 + k2``.
+
+    Parameters
+    ----------
+    members : tuple of Kernel
+    """
 
     members: tuple[Kernel, ...]
 
@@ -138,7 +143,12 @@ class Sum(_Combination):
 
 @dataclass(frozen=True, eq=False)
 class Product(_Combination):
-    """K1 K2 ...: all products of a feature of each. Made by ``k1 * k2``."""
+    """K1 K2 ...: all products of a feature of each. Made by ``k1 * k2``.
+
+    Parameters
+    ----------
+    members : tuple of Kernel
+    """
 
     members: tuple[Kernel, ...]
 
@@ -208,7 +218,14 @@ class _Around(Kernel):
 
 @dataclass(frozen=True)
 class Scaled(_Around):
-    """c K. Made by ``2 * k`` or ``k.scaled(2)``."""
+    """c K. Made by ``2 * k`` or ``k.scaled(2)``.
+
+    Parameters
+    ----------
+    inner : Kernel
+    c : float
+        Not negative.
+    """
 
     inner: Kernel
     c: float
@@ -271,6 +288,12 @@ class Scaled(_Around):
 @dataclass(frozen=True)
 class Warped(_Around):
     """f(x) f(x') K(x, x'). Made by ``k.warped(f)``.
+
+    Parameters
+    ----------
+    inner : Kernel
+    f : callable
+        From a matrix of rows to one number a row.
 
     Examples
     --------

@@ -21,6 +21,10 @@ class Custom(Kernel):
     """A user's own function of two matrices, shapes (n, d) and (m, d), to their Gram matrix, shape (n, m).
 
     Nothing makes it legal: ask `check_legal`.
+
+    Parameters
+    ----------
+    function : callable
     """
 
     function: Callable[[Any, Any], Any]

@@ -143,6 +143,10 @@ class Geometric(Kernel):
     Summed by Horner's rule, so that it is right at t = 1 too, where ``(1 - t^(degree+1)) / (1 - t)``
     has no value.
 
+    Parameters
+    ----------
+    degree : int
+
     Examples
     --------
     >>> Geometric(degree=3)([1.0], [1.0]), Geometric(degree=3)([1.0], [2.0])

@@ -47,9 +47,9 @@ class Points:
 def read_points(X: Any, y: Any, classes: NDArray[Any] | None = None) -> Points:
     """Check rows and labels."""
     table = X.tocsr() if issparse(X) else np.asarray(X)
-    if table.ndim != 2 or table.dtype.kind not in "biuf":
+    if table.ndim != 2 or table.dtype.kind not in "biuf" or 0 in table.shape:
         raise InputError(
-            "X must be a table of numbers, rows by columns. "
+            "X must be a table of numbers, rows by columns, and not empty. "
             f"Got shape {table.shape} of {table.dtype} instead."
         )
     table = table.astype(np.float64, copy=False)

@@ -20,6 +20,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 GATHERED = 64
+SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,6 +160,23 @@ class Rows:
                 part.data, part.indices, part.indptr, storage.labels[indices], storage.lift
             )
         return replace(self, storage=taken, order=np.arange(len(indices)))
+
+    @property
+    def scattered(self) -> bool:
+        """Whether many passes over a few of these rows are worth packing them first."""
+        return self.sparse and self.n_columns > SCATTERED
+
+    def pack(self, indices: Ints) -> tuple[Rows, Ints]:
+        """Copy a few sparse rows without the columns they have nothing in; also, which weights are left."""
+        part = self.take(indices)
+        old = part.storage.indices
+        columns = np.flatnonzero(np.bincount(old, minlength=self.n_columns))
+        places = np.empty(self.n_columns, dtype=old.dtype)
+        places[columns] = np.arange(columns.size)
+        packed = replace(
+            part, storage=part.storage._replace(indices=places[old]), n_columns=int(columns.size)
+        )
+        return packed, np.append(columns, self.n_columns) if self.lifted else columns
 
     def blocks(self, numbers: int = 1 << 22) -> Iterator[tuple[int, Rows]]:
         """Yield consecutive rows, about ``numbers`` numbers at a time, each with its first row's index."""

@@ -1,0 +1,340 @@
+"""A table of numbers with its labels, read exactly as it is: what verdicts and certificates speak of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import InputError, InputTypeError, LabelError
+from ..rows import threads
+from ..rows.facts import known_facts
+
+WHOLE = float(1 << 53)  # up to here every whole number is a float64
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """A matrix and its labels, as certificates speak of them.
+
+    Attributes
+    ----------
+    matrix : ndarray or csr_array
+        Finite numbers of an integer or floating type, exactly as given.
+    codes : ndarray of int64
+        Position of each row's label in ``classes``.
+    classes : tuple of str
+    labels : tuple
+        The class labels themselves.
+    names : tuple of str or None
+        Column names, where the data came with them.
+    """
+
+    matrix: Any
+    codes: NDArray[np.int64]
+    classes: tuple[str, ...]
+    labels: tuple[Any, ...]
+    names: tuple[str, ...] | None
+
+
+def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
+    """See any table of numbers and its labels as data; nothing is rounded, what cannot be used is refused.
+
+    Without ``look`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
+    """
+    names = _titles(X)
+    matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if look or values.dtype.itemsize > 8:
+        refuse_not_finite(matrix, names)
+    usual = _usual_type(values)
+    if usual is not values:
+        csr = sparse.issparse(matrix)
+        matrix = sparse.csr_array((usual, matrix.indices, matrix.indptr), matrix.shape) if csr else usual
+    labels = _read_labels(y, matrix.shape[0])
+    try:
+        classes, codes = _coded(labels)
+    except TypeError:
+        raise LabelError(
+            "The labels in y cannot be put in order: they are of mixed kinds. Use one kind of label, for "
+            "example text."
+        ) from None
+    labels_list = tuple(classes.tolist())
+    if len(labels_list) < 2:
+        found = f"one class ({labels_list[0]!r})" if labels_list else "no rows"
+        raise LabelError(
+            f"y has {found}; two are needed to separate anything. "
+            "If y comes from cross-validation, use a stratified splitter."
+        )
+    return Data(matrix, codes.astype(np.int64).ravel(), tuple(map(str, labels_list)), labels_list, names)
+
+
+def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
+    """One finite weight for each row, none negative; a single number serves all."""
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight must hold numbers, one for each row, and none missing.") from None
+    weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights
+    if weights.shape != (n_rows,):
+        raise InputError(
+            f"sample_weight must hold one number for each row, shape ({n_rows},). "
+            f"Got shape {weights.shape} instead."
+        )
+    wrong = np.flatnonzero(~(weights >= 0.0) | ~np.isfinite(weights))
+    if wrong.size:
+        raise InputError(
+            f"sample_weight must be finite and not negative. Got {weights[wrong[0]]} for row {wrong[0]}; "
+            "to leave a row out, give it weight zero."
+        )
+    return weights
+
+
+def refuse_loose_labels(y: Any) -> None:
+    """Refuse labels that are missing, or partly text: numpy turns numbers into text without a word."""
+    refuse_masked(y, "y")
+    if getattr(getattr(y, "dtype", None), "kind", "") == "O":
+        y = np.asarray(y)  # a column of pandas takes ten times as long to go through
+    elif not isinstance(y, list | tuple):
+        return
+    kinds = set(map(type, y))
+    if not kinds or kinds in ({str}, {int}, {float}):  # NaN among floats is seen when they are an array
+        return
+    missing = _first_missing(y)
+    if missing is not None:
+        raise LabelError(f"y has no label in row {missing}; every row needs one. Drop such rows.")
+    if len({issubclass(kind, str) for kind in kinds}) > 1:
+        raise LabelError(
+            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
+            "[str(label) for label in y]."
+        )
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse what numpy would read as if nothing were masked."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        raise InputError(
+            f"{name} is a masked array, and some of its values are masked. Leave out their rows."
+        )
+
+
+def not_numbers(X: Any) -> list[str]:
+    """Name the columns of a frame or object array that cannot be read as numbers."""
+    if getattr(getattr(X, "dtype", None), "kind", "O") not in "OUSmMTV":
+        return []
+    titles = _titles(X)
+    if titles is not None:
+        columns = list(zip(titles, _columns(X), strict=True))
+    else:
+        table = np.asarray(X, dtype=object) if not hasattr(X, "tocsr") else np.empty(0)
+        if table.ndim != 2:
+            return []
+        columns = [(str(j), table[:, j]) for j in range(table.shape[1])]
+    return [name for name, values in columns if not _reads_as_numbers(values)]
+
+
+def _reads_as_numbers(values: NDArray[Any]) -> bool:
+    try:
+        return values.dtype.kind not in "mMc" and values.astype(np.float64) is not None
+    except (ValueError, TypeError):
+        return False
+
+
+def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
+    refuse_loose_labels(y)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise LabelError(
+            f"y must be one label a row, in one dimension. Got an array of shape {labels.shape} instead."
+        )
+    if labels.size != n_rows:
+        raise LabelError(f"X has {n_rows} rows and y has {labels.size} labels; one label a row is needed.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
+    if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
+        row = int(np.flatnonzero(labels != np.rint(labels))[0])
+        raise LabelError(
+            f"y has fractions ({labels[row]} in row {row}): these are continuous measurements, not classes. "
+            "Make classes of them first, for example y > limit."
+        )
+    if labels.dtype.kind == "O":
+        refuse_loose_labels(labels)
+    return labels
+
+
+def _coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes in order, and the place of each label among them."""
+    if labels.dtype.kind in "iu" and labels.size:
+        lowest, highest = int(labels.min()), int(labels.max())
+        if highest - lowest < labels.size and highest < 1 << 62 and lowest > -(1 << 62):
+            # Counting is ten times as fast as the sort of np.unique.
+            offsets = labels.astype(np.int64) - lowest
+            present = np.bincount(offsets) > 0
+            return np.flatnonzero(present) + lowest, (np.cumsum(present) - 1)[offsets]
+    return np.unique(labels, return_inverse=True)
+
+
+def _read_dense(X: Any) -> NDArray[Any]:
+    refuse_masked(X, "X")
+    _refuse_categories(X)
+    try:
+        matrix = np.asarray(X)
+        if matrix.dtype.kind not in "biuf":
+            matrix = _from_objects(matrix)
+    except (InputError, InputTypeError):
+        raise
+    except (TypeError, ValueError, OverflowError):
+        named = ", ".join(not_numbers(X))
+        raise InputTypeError(
+            (f"Columns of X that do not hold numbers: {named}. " if named else "X is no table of numbers. ")
+            + "Numbers of at most 64 bits are needed; encode text first, for example with OneHotEncoder."
+        ) from None
+    if matrix.ndim != 2:
+        raise InputError(
+            f"X must have two dimensions, rows and columns. Got an array of shape {matrix.shape} instead. "
+            "For one column use X.reshape(-1, 1)."
+        )
+    if type(X) is not np.ndarray and matrix.dtype.kind == "f" and np.abs(matrix).max(initial=0.0) >= WHOLE:
+        _refuse_rounded(X, matrix)
+    return matrix
+
+
+def _refuse_categories(X: Any) -> None:
+    """Refuse columns of categories, whose numbers would be taken for measurements."""
+    kinds = zip(X.columns, X.dtypes, strict=True) if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
+    named = [str(name) for name, kind in kinds if str(kind) == "category"]
+    if named:
+        raise InputTypeError(
+            f"Columns of X that hold categories: {', '.join(named)}. Encode them first, for example with "
+            "OneHotEncoder, or ask by a formula: check_separation('y ~ a + b', data=frame)."
+        )
+
+
+def _refuse_rounded(X: Any, matrix: NDArray[Any]) -> None:
+    """Refuse whole numbers that became floats beside others, and are not what they were."""
+    for j, given in enumerate(_columns(X)):
+        for i in np.flatnonzero(np.abs(matrix[:, j]) >= WHOLE).tolist():
+            value = given[i]
+            if isinstance(value, int | np.integer) and int(value) != int(matrix[i, j]):
+                raise InputError(
+                    f"X has whole numbers beside fractions, and float64 cannot hold {value} (row {i}, "
+                    f"column {j}) exactly. Subtract a constant from that column, or round it first: "
+                    "X.astype(float)."
+                )
+
+
+def _titles(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, where there are any: of PyArrow, or of pandas and polars."""
+    named = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if named is None else tuple(map(str, named))
+
+
+def _columns(X: Any) -> Iterator[Any]:
+    """The columns of a list of rows or of a frame, each with its own type."""
+    if isinstance(X, list | tuple):
+        yield from zip(*X, strict=True)
+    elif hasattr(X, "columns"):
+        by_place = getattr(X, "iloc", X)
+        arrow = hasattr(X, "column_names")
+        yield from (np.asarray(X[j] if arrow else by_place[:, j]) for j in range(X.shape[1]))
+
+
+def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
+    if matrix.dtype.kind == "c":
+        raise InputTypeError(
+            "X has complex numbers; only real ones can be put in order. Use real and imaginary parts."
+        )
+    if matrix.dtype.kind != "O":
+        raise TypeError
+    values = matrix.ravel().tolist()
+    if all(isinstance(v, int | np.integer) for v in values):
+        return matrix.astype(np.int64)
+    values = [np.nan if _is_missing(v) else v for v in values]
+    read = np.array(values, dtype=object).astype(np.float64)
+    for at, (value, number) in enumerate(zip(values, read.tolist(), strict=True)):
+        if value != number and value == value and not isinstance(value, str):
+            raise InputError(
+                f"X has numbers that float64 cannot hold exactly: {value} in row {at // matrix.shape[-1]}. "
+                "Round them first: X.astype(float)."
+            )
+    return read.reshape(matrix.shape)
+
+
+def _first_missing(values: Iterable[Any]) -> int | None:
+    return next((i for i, value in enumerate(values) if _is_missing(value)), None)
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, or what pandas has for them (which cannot be compared, and need not be installed)."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float | np.floating) and value != value)
+    )
+
+
+def _read_sparse(X: Any) -> Any:
+    matrix = sparse.csr_array(X)
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    if matrix.dtype.kind not in "biuf":
+        raise InputTypeError(f"X has entries of type {matrix.dtype}; real numbers are needed.")
+    return matrix
+
+
+def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
+    """The same numbers in a type of at most 64 bits and this machine's byte order."""
+    if values.dtype == np.bool_:
+        return values.view(np.uint8)
+    if values.dtype == np.float16:
+        return values.astype(np.float32)
+    if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+        narrow = values.astype(np.float64)
+        if not np.array_equal(narrow, values):
+            raise InputError(
+                "X has numbers that float64 cannot hold exactly. Round them first: X.astype(float)."
+            )
+        return narrow
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
+
+
+def _total(values: NDArray[Any]) -> Any:
+    with np.errstate(all="ignore"):  # which other threads do not inherit
+        return values.sum()
+
+
+def refuse_not_finite(matrix: Any, names: tuple[str, ...] | None = None) -> None:
+    """Name the first NaN or infinity, if there is one."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if values.dtype.kind != "f" or not values.size:
+        return
+    known = known_facts(matrix)
+    if known is not None and known.finite:
+        return
+    with np.errstate(all="ignore"):
+        parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
+        total = sum(threads.run_all(_total, parts))
+    # A finite sum has no infinite or missing term; only otherwise is it worth looking one by one.
+    if np.isfinite(total):
+        return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not bad.size:
+        return
+    at = int(bad[0])
+    if sparse.issparse(matrix):
+        row, column = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+    else:
+        row, column = divmod(at, matrix.shape[1])
+    kind = "NaN" if np.isnan(values.ravel()[at]) else "infinity"
+    where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
+    raise InputError(
+        f"Input X contains {kind}: {where}. Every value must be finite; "
+        "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
+    )

@@ -1,0 +1,30 @@
+"""Problems with a known answer: a separator and its margin, or a proof that there is none.
+
+Every claim below is about the floats returned, read as exact rational numbers; where rounding leaves a
+trace, the docstring says how large it may be. ``eps`` is 2**-52.
+"""
+
+from __future__ import annotations
+
+from .curved import make_checkerboard, make_rings, make_spirals, make_xor
+from .many import make_multiclass
+from .planes import make_overlapping, make_separable
+from .problems import Checkerboard, Multiclass, Overlapping, Problem, Rings, Separable, Spirals, Xor
+
+__all__ = [
+    "Checkerboard",
+    "Multiclass",
+    "Overlapping",
+    "Problem",
+    "Rings",
+    "Separable",
+    "Spirals",
+    "Xor",
+    "make_checkerboard",
+    "make_multiclass",
+    "make_overlapping",
+    "make_rings",
+    "make_separable",
+    "make_spirals",
+    "make_xor",
+]

@@ -1,0 +1,224 @@
+"""Two classes that no plane separates, but a product, a lift or a kernel does."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InputError
+from .problems import Checkerboard, Rings, Spirals, Xor
+from .rows import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
+
+
+def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None) -> Xor:
+    """Put the classes on opposite corners of a square: the smallest problem that no plane solves.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4. The first four rows are always the corners (1, 1), (-1, -1) of label -1 and (1, -1),
+        (-1, 1) of label +1; further rows lie around the corners, in turn.
+    noise : float
+        How far, in each coordinate, the further rows may lie from their corner; uniform, at least 0 and
+        below 1, so that no row leaves its quadrant.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Xor
+
+    Examples
+    --------
+    >>> from separatrix.datasets import make_xor
+    >>> problem = make_xor()
+    >>> problem.X.tolist(), problem.y.tolist()
+    ([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]], [-1, -1, 1, 1])
+    >>> clusters = make_xor(100, noise=0.5, random_state=0)
+    >>> bool((clusters.y == -np.sign(clusters.X.prod(axis=1))).all())
+    True
+    """
+    check_count("n_rows", n_rows, 4, "the square has four corners")
+    if not 0 <= noise < 1:
+        raise InputError(
+            f"noise is {noise:g}; from 1 on, rows leave their quadrant and the product of the columns no "
+            "longer tells the classes apart. Give a number of at least 0 and below 1."
+        )
+    rng = np.random.default_rng(random_state)
+    turn = np.arange(n_rows) % 4
+    X = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])[turn]
+    y = np.array([-1, -1, 1, 1], dtype=np.int64)[turn]
+    X[4:] += rng.uniform(-noise, noise, (n_rows - 4, 2))
+    margin = float((-y * X.prod(axis=1)).min())
+    return Xor(X, y, np.array([0.0, 0.0, -1.0]), margin, np.arange(4), np.ones(4, dtype=np.int64))
+
+
+def make_rings(
+    n_rows: int = 100,
+    n_columns: int = 2,
+    *,
+    inner: float = 1.0,
+    gap: float = 0.5,
+    random_state: Seed = None,
+) -> Rings:
+    """Put one class inside a sphere and the other around it: no plane separates them, the radial lift does.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4; half of them inside.
+    n_columns : int
+        2 for a disc in a ring.
+    inner : float
+        The radius of the ball inside, filled uniformly.
+    gap : float
+        The distance from that ball to the shell outside, which is as thick as ``inner``; lengths are
+        uniform in it.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Rings
+
+    Notes
+    -----
+    Four rows lie on one axis: the origin, ``inner``, ``outer`` and ``-outer``. The origin is the middle of
+    the last two, so no plane separates the rows. Lifted to ``(x, |x|^2)``, the segment between the last two
+    passes straight above the second, at the distance ``outer^2 - inner^2``: no plane has more than half of
+    that as its affine margin, and the plane returned has it. Lengths along an axis are exact; ``intercept``
+    and ``margin`` are rounded, so the lifted rows score at least ``margin`` to within ``4 eps * outer^2``.
+
+    Examples
+    --------
+    >>> from separatrix.datasets import make_rings
+    >>> problem = make_rings(200, inner=1.0, gap=1.0, random_state=0)
+    >>> lifted = np.column_stack([problem.X, (problem.X**2).sum(axis=1)])
+    >>> float((problem.y * (lifted @ problem.weights + problem.intercept)).min()), problem.margin
+    (1.5, 1.5)
+    """
+    check_count("n_rows", n_rows, 4, "four rows on an axis prove the answer")
+    check_count("n_columns", n_columns, 1, "a sphere needs a space to be in")
+    check_length("inner", inner, "Scale the rows afterwards if they must be larger or smaller.")
+    check_length("gap", gap, "For classes that touch, use make_overlapping.")
+    if not gap > inner * ROOM:
+        raise InputError(
+            f"gap is {gap:g} and inner is {inner:g}; a gap of at most {ROOM:g} of inner is lost in rounding. "
+            "Raise gap, or lower inner."
+        )
+    rng = np.random.default_rng(random_state)
+    outer = float(inner + gap)
+    y = balanced_signs(n_rows, rng)
+    X = rng.standard_normal((n_rows, n_columns))
+    share = rng.random(n_rows)
+    lengths = np.where(
+        y < 0,
+        inner * (1 - SLACK) * share ** (1 / n_columns),
+        outer * (1 + SLACK) + inner * share,
+    )
+    X *= (lengths / np.sqrt(np.einsum("ij,ij->i", X, X)))[:, np.newaxis]
+    on_axis = np.concatenate([rng.choice(np.flatnonzero(y == sign), 2, replace=False) for sign in (-1, 1)])
+    X[on_axis] = 0.0
+    X[on_axis, rng.integers(n_columns)] = [0.0, inner, outer, -outer]
+
+    weights = np.zeros(n_columns + 1)
+    weights[-1] = 1.0
+    return Rings(
+        X,
+        y,
+        weights,
+        intercept=-(inner * inner + outer * outer) / 2,
+        margin=(outer - inner) * (outer + inner) / 2,
+        inner=float(inner),
+        outer=outer,
+        gap=float(gap),
+        tight_rows=on_axis[1:],
+        witness_rows=on_axis[[0, 2, 3]],
+        witness_weights=np.array([2, 1, 1], dtype=np.int64),
+    )
+
+
+def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = None) -> Spirals:
+    """Wind two classes around each other: any polynomial that separates them needs a high degree.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4; half of them on each arm.
+    turns : float
+        At least 2 and at most 20: how often each arm goes around the origin. The arms are half a unit apart.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Spirals
+
+    Notes
+    -----
+    The arms are ``r = 1/2 + angle / (2 pi)`` and its mirror image. They cross the positive first axis in
+    turn, half a unit apart, so that 3/2, 2 and 5/2 belong to one arm, the other, and the first again: three
+    rows put there prove that no plane separates the arms.
+
+    Examples
+    --------
+    >>> from separatrix.datasets import make_spirals
+    >>> problem = make_spirals(100, random_state=0)
+    >>> problem.X[problem.witness_rows].tolist(), problem.y[problem.witness_rows].tolist()
+    ([[1.5, 0.0], [2.5, 0.0], [2.0, 0.0]], [1, 1, -1])
+    """
+    check_count("n_rows", n_rows, 4, "three rows on an axis prove the answer")
+    if not 2.0 <= turns <= 20.0:
+        raise InputError(
+            f"turns is {turns:g}; with fewer than 2 nothing proves that no plane separates the arms, with "
+            "more than 20 the rows are too far apart to show a spiral. Give a number from 2 to 20."
+        )
+    rng = np.random.default_rng(random_state)
+    y = balanced_signs(n_rows, rng)
+    share = rng.random(n_rows)
+    radius = 0.5 + turns * share
+    angle = 2 * np.pi * turns * share
+    X = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]) * y[:, np.newaxis]
+    positive, negative = np.flatnonzero(y == 1), np.flatnonzero(y == -1)
+    witness = np.array([positive[0], positive[1], negative[0]])
+    X[witness] = [[1.5, 0.0], [2.5, 0.0], [2.0, 0.0]]
+    return Spirals(X, y, float(turns), witness, np.array([1, 1, 2]))
+
+
+def make_checkerboard(
+    n_rows: int = 200, squares: int = 3, *, gap: float = 0.2, random_state: Seed = None
+) -> Checkerboard:
+    """Put alternating labels on the squares of a board.
+
+    Parameters
+    ----------
+    n_rows : int
+        At least 4. The first four rows are the middles of four squares around a corner.
+    squares : int
+        Squares along a side, at least 2.
+    gap : float
+        How far, at least, the rows of neighbouring squares are apart; at least 0 and below 1.
+    random_state : int, numpy Generator or None
+
+    Returns
+    -------
+    Checkerboard
+
+    Examples
+    --------
+    >>> from separatrix.datasets import make_checkerboard
+    >>> problem = make_checkerboard(100, random_state=0)
+    >>> bool((problem.y == 1 - 2 * (np.floor(problem.X).sum(axis=1) % 2)).all())
+    True
+    """
+    check_count("n_rows", n_rows, 4, "four squares prove the answer")
+    check_count("squares", squares, 2, "labels alternate from two squares on")
+    if not 0 <= gap < 1:
+        raise InputError(
+            f"gap is {gap:g}; squares of side one have no room for it. Give a number of at least 0 and "
+            "below 1."
+        )
+    rng = np.random.default_rng(random_state)
+    corners = rng.integers(squares, size=(n_rows, 2)).astype(np.float64)
+    corners[:4] = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]
+    inside = rng.uniform(gap / 2, 1 - gap / 2, (n_rows, 2))
+    inside[:4] = 0.5
+    y = 1 - 2 * (corners.sum(axis=1).astype(np.int64) % 2)
+    ones = np.ones(4, dtype=np.int64)
+    return Checkerboard(corners + inside, y, int(squares), float(gap), np.arange(4), ones)
