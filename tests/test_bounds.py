@@ -107,6 +107,20 @@ def test_a_model_can_be_the_comparison():
     assert report["Novikoff at u"].value == pytest.approx(report["Novikoff"].value, rel=1e-5)
 
 
+def test_no_margin_is_looked_for_where_it_is_known_that_there_is_none(monkeypatch):
+    X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), [0, 0, 1, 1]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = sx.Perceptron(max_passes=10).fit(X, y)
+    monkeypatch.setattr("separatrix.bounds.solve_max_margin", lambda *_, **__: pytest.fail("it was"))
+    asked = sx.mistake_bounds(model, X, y)
+    monkeypatch.setattr("separatrix.bounds.separability", lambda *_, **__: pytest.fail("it was known"))
+    told = sx.mistake_bounds(model, X, y, separable=False)
+    assert told.bounds == asked.bounds
+    assert told["Novikoff"].value == np.inf
+    assert (told.margin_lower, told.margin_upper) == (0.0, 0.0)
+
+
 def test_reports_read_well():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
     model = sx.Perceptron().fit(X, y)

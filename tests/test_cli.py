@@ -67,6 +67,50 @@ def separatrix(*arguments, **options):
     return subprocess.run(capture_output=True, text=True, timeout=300, **program(*arguments), **options)
 
 
+# The imports of the program take longer than most answers: they are made once, and each command is a process
+# that begins from there, with its own streams and exit code.
+FORKS = """
+import json, os, sys
+from separatrix.cli import main
+import separatrix.cli.app, separatrix.rows.files
+for line in sys.stdin:
+    command = json.loads(line)
+    child = os.fork()
+    if not child:
+        for number, path in enumerate(command["streams"]):
+            os.dup2(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), number)
+        sys.argv = ["separatrix", *command["arguments"]]
+        sys.exit(main())
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def forked(tmp_path_factory):
+    """Runs commands of the program one after the other, each in a process of its own."""
+    if not hasattr(os, "fork"):
+        yield separatrix
+        return
+    folder = tmp_path_factory.mktemp("streams")
+    server = {**program(), "args": [sys.executable, "-c", FORKS]}
+    with subprocess.Popen(stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **server) as process:
+
+        def command(*arguments):
+            out, err = folder / "out", folder / "err"
+            out.write_text("")
+            err.write_text("")
+            streams = [os.devnull, str(out), str(err)]
+            process.stdin.write(json.dumps({"arguments": [*map(str, arguments)], "streams": streams}) + "\n")
+            process.stdin.flush()
+            code = int(process.stdout.readline())
+            return subprocess.CompletedProcess(
+                arguments, code, out.read_text("utf-8"), err.read_text("utf-8")
+            )
+
+        yield command
+        process.stdin.close()
+
+
 def fine(*arguments):
     result = run(*arguments)
     assert result.exit_code == 0, result.output
@@ -280,15 +324,25 @@ def bomb(tmp_path):
     return path
 
 
+def test_nobody_is_advised_to_do_what_was_done(clinic, tmp_path):
+    model = tmp_path / "m.skops"
+    few = ["fit", clinic, "--target", "recovered", "--max-passes", 2, "--model", "averaged", "-o", model]
+    assert "or scale the columns with --scale" in " ".join(fine(*few).output.split())
+    assert "scale" not in fine(*few, "--scale").output
+    shown = fine("inspect", model).output
+    assert "by the last weights" in shown
+    assert "raise --max-passes." in shown
+
+
 @pytest.mark.parametrize("kind", BAD)
-def test_bad_data_end_with_a_message_and_no_file(kind, tmp_path):
+def test_bad_data_end_with_a_message_and_no_file(kind, tmp_path, forked):
     make, words, *options = BAD[kind]
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     out.mkdir()
     path = make(folder)
     options += [] if path.suffix == ".svm" else ["--target", "recovered"]
-    done = separatrix("check", path, *options, "--certificate", out / "c.json", "--report", out / "r.html")
+    done = forked("check", path, *options, "--certificate", out / "c.json", "--report", out / "r.html")
     assert done.returncode == 2, done
     assert re.search(words, " ".join(done.stderr.split())), done.stderr
     assert done.stdout == ""
@@ -302,10 +356,10 @@ def test_rows_of_a_million_columns_are_honest_data(tmp_path):
     assert found("learn", path, "--classes=-1,1")["features"] == 1_000_000
 
 
-def test_a_model_with_a_foreign_type_is_refused(clinic, tmp_path):
+def test_a_model_with_a_foreign_type_is_refused(clinic, tmp_path, forked):
     out, bad = tmp_path / "out.csv", tmp_path / "model.skops"
     bad.write_bytes(skops.io.dumps({"format": "separatrix model", "model": pathlib.PurePosixPath("x")}))
-    done = separatrix("predict", bad, clinic, "--output", out)
+    done = forked("predict", bad, clinic, "--output", out)
     assert (done.returncode, done.stdout, out.exists()) == (2, "", False)
     assert "not trusted: pathlib" in " ".join(done.stderr.split())
 

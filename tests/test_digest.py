@@ -11,7 +11,9 @@ from scipy import sparse
 
 from separatrix.certificates import digest
 from separatrix.certificates.data import read_data
-from separatrix.rows import pieces, spill
+from separatrix.errors import InputError
+from separatrix.rows import facts, spill
+from separatrix.rows.hashes import row_hashes
 
 SHORT = 64  # bytes of a piece here, so that small data have many
 
@@ -41,7 +43,7 @@ def obvious(X, y):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint8])
 @pytest.mark.parametrize("shape", [(40, 3), (7, 20), (2, 1)])
 def test_the_digest_is_the_documented_one(kind, shape, monkeypatch):
-    monkeypatch.setattr(pieces, "CHUNK", SHORT)
+    monkeypatch.setattr(facts, "CHUNK", SHORT)
     X = np.random.default_rng(0).integers(0, 3, shape).astype(kind)
     y = ["ja" if i % 3 else "ñ" for i in range(shape[0])]
     assert digest.start_digest(read_data(X, y))() == obvious(X, y)
@@ -55,18 +57,33 @@ def test_the_digest_is_the_documented_one(kind, shape, monkeypatch):
 @pytest.mark.parametrize("width", [1, 3, 20])
 @pytest.mark.parametrize("rows", [1, 4, 7])
 def test_a_matrix_on_disk_has_the_digest_of_one_in_memory(width, rows, monkeypatch):
-    monkeypatch.setattr(pieces, "CHUNK", SHORT)
+    monkeypatch.setattr(facts, "CHUNK", SHORT)
     X = np.random.default_rng(0).standard_normal((40, width))
     spilled = spill.Spill()
     for start in range(0, 40, rows):
         spilled.append(X[start : start + rows])
     mapped, y = spilled.matrix(1 << 20), [i % 2 for i in range(40)]
-    assert spill.known_digests(mapped) is not None
+    found = facts.known_facts(mapped)
+    assert found is not None
+    assert found.finite
+    assert np.array_equal(found.largest, np.abs(X).max(axis=0))
+    assert np.array_equal(found.hashes, row_hashes(X))
     assert digest.start_digest(read_data(mapped, y))() == obvious(X, y)
-    assert spill.known_digests(mapped[1:]) is None
+    assert facts.known_facts(mapped[1:]) is None
     assert digest.start_digest(read_data(mapped[1:], y[1:]))() == obvious(X[1:], y[1:])
     del mapped
-    assert not spill._digests
+    assert not facts._facts
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_matrix_on_disk_that_is_not_finite_is_refused_by_its_place(bad):
+    X = np.ones((40, 3))
+    X[17, 2] = bad
+    spilled = spill.Spill()
+    spilled.append(X[:20])
+    spilled.append(X[20:])
+    with pytest.raises(InputError, match="row 17, column 2"):
+        read_data(spilled.matrix(1 << 20), [i % 2 for i in range(40)])
 
 
 @pytest.mark.parametrize("labels", [[3, 1, 3, 7], [-5, -5, 2, 2], [2**62, 2**62 + 1, 2**62, 2**62]])

@@ -23,7 +23,7 @@ import separatrix as sx
 from separatrix import loops_files
 from separatrix.errors import InputError, LabelError
 from separatrix.online import learn
-from separatrix.rows import libsvm, plain_csv, sources
+from separatrix.rows import arrow, libsvm, plain_csv, sources
 from separatrix.rows.encoding import Encoding
 from separatrix.rows.files import open_table
 
@@ -370,3 +370,45 @@ def test_parquet_files_of_different_columns_are_refused(tmp_path, other, words):
     pq.write_table(pa.table({**other, "y": [1]}), tmp_path / "2.parquet")
     with pytest.raises(InputError, match=words):
         open_table(str(tmp_path / "*.parquet"), target="y")
+
+
+@pytest.mark.parametrize("width", [1, 3, 4, 9])
+@pytest.mark.parametrize("kinds", [["f8"], ["i8"], ["f8", "i4", "u2", "f4", "i8", "i1"]])
+def test_columns_become_rows_as_numpy_turns_them(width, kinds):
+    rng = np.random.default_rng(width)
+    columns = [rng.integers(0, 100, 1300).astype(kinds[k % len(kinds)]) for k in range(width)]
+    batch = pa.record_batch(columns, names=[f"x{k}" for k in range(width)]).slice(7)
+    found = list(arrow.Matrices(width).of(batch, 600))
+    assert [start for start, _, _ in found] == [0, 600, 1200]
+    assert not any(lacking for _, _, lacking in found)
+    assert np.array_equal(np.concatenate([rows for _, rows, _ in found]), np.column_stack(columns)[7:])
+
+
+@pytest.mark.parametrize("column", [0, 3, 4])
+def test_a_missing_value_is_noticed_in_whichever_column(column):
+    values = [pa.array([1.5, None if k == column else 2.5]) for k in range(5)]
+    ((_, rows, lacking),) = arrow.Matrices(5).of(pa.record_batch(values, names=list("abcde")), 10)
+    assert lacking
+    assert np.argwhere(np.isnan(rows)).tolist() == [[1, column]]
+
+
+def test_the_memory_of_rows_is_used_again_only_when_no_view_of_them_is_left():
+    batch = pa.record_batch([np.arange(8.0), np.arange(8.0)], names=["a", "b"])
+    matrices = arrow.Matrices(2)
+    kept = [rows[1:].T for _, rows, _ in matrices.of(batch, 2)]  # views of views
+    assert [part[0, 0] for part in kept] == [1.0, 3.0, 5.0, 7.0]
+    places = {part.ctypes.data for part in kept}
+    assert len(places) == 4
+    kept.clear()
+    again = [rows[1:] for _, rows, _ in matrices.of(batch, 2)]
+    assert {part.ctypes.data for part in again} == places
+
+
+def test_the_row_numbers_of_pandas_are_no_feature_unless_named(tmp_path):
+    import pandas as pd
+
+    path = tmp_path / "rows.parquet"
+    pd.DataFrame({"a": [1.0, 2.0, 4.0], "y": [0, 1, 1]}, index=[7, 3, 5]).to_parquet(path)
+    assert open_table(path, target="y").feature_names == ("a",)
+    named = open_table(path, target="y", features=["a", "__index_level_0__"])
+    assert named.read()[0].tolist() == [[1.0, 7.0], [2.0, 3.0], [4.0, 5.0]]

@@ -166,3 +166,12 @@ def test_few_values_are_counted_and_many_ranged():
     many = np.arange(10.0)
     assert tables.describe(many[3:], many) == "3 to 9"
     assert tables.describe(many[:0], many) == "no rows"
+
+
+def test_identical_rows_are_shown_by_what_they_hold():
+    rows = np.zeros((4, 20))
+    rows[1, 3], rows[2:, 17] = 1.0, 5.0
+    found = investigate(rows, [0, 1, 0, 1])
+    table = tables.witness_table(found.verdict, found.data)
+    assert table.columns[3:] == (">x17",)
+    assert {row[3] for row in table.rows} == {"5"}

@@ -17,6 +17,7 @@ from .errors import InputError, InputTypeError
 from .estimators import inputs
 from .result import Floats, Result, Status
 from .rows.memory import Rows
+from .verdict import separability
 
 SAFE = 1.0 + 1e-12  # covers the rounding of the few operations that follow a guarded number
 
@@ -142,6 +143,7 @@ def mistake_bounds(
     learning_rate: float | None = None,
     row_weights: Any = None,
     renormalised: bool | None = None,
+    separable: bool | None = None,
 ) -> BoundReport:
     """Compare the mistakes of a perceptron run with every bound on them.
 
@@ -159,6 +161,9 @@ def mistake_bounds(
         own class weights are known; its sample weights are not and must be given here.
     renormalised : bool, optional
         Whether the weights were scaled to length one after each update: no bound holds then.
+    separable : bool, optional
+        Whether the classes can be separated, where that is known. If not, no margin is looked for, which
+        would take long; where a run did not separate and nobody says, a verdict is asked for first.
 
     Returns
     -------
@@ -187,8 +192,10 @@ def mistake_bounds(
     if renormalised:
         nothing = Bound("all", np.inf, "", False, 0.0, "weights were renormalised: no bound holds")
         return case.report(0.0, np.inf, (nothing,))
-    hard = solve_max_margin(rows, gap=1e-6)
-    separator = hard.weights if hard.margin_lower > 0.0 else None
+    if separable is None and result.errors != 0:
+        separable = _can_be_separated(rows)
+    hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
+    separator = hard.weights if hard is not None and hard.margin_lower > 0.0 else None
     bounds = [
         case.novikoff("Novikoff", separator, "at the largest margin"),
         case.any_start("any start", separator, "at the largest margin"),
@@ -206,7 +213,17 @@ def mistake_bounds(
             case.hinge("hinge at u", given, "at the given u"),
             case.sharp_hinge("sharp hinge at u", given, "at the given u"),
         ]
-    return case.report(hard.margin_lower, hard.margin_upper, tuple(bounds))
+    lower, upper = (0.0, 0.0) if hard is None else (hard.margin_lower, hard.margin_upper)
+    return case.report(lower, upper, tuple(bounds))
+
+
+def _can_be_separated(rows: Rows) -> bool | None:
+    """The verdict on the rows that count."""
+    inside = slice(None) if rows.order.size == rows.n_rows else rows.order
+    codes = rows.storage.labels[inside]
+    if np.unique(codes).size < 2:
+        return None
+    return separability(rows.matrix[inside], codes, quasi=False, fit_intercept=rows.lifted).separable
 
 
 class _Case:

@@ -860,6 +860,23 @@ def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashe
         hashes[i] = row_hash(rows, i, keys, magnitude)
 
 
+@loop
+def survey(rows: Any, keys: Any, magnitude: Any, largest: Any, hashes: Any) -> float:
+    """Do what `column_sizes` and `hash_rows` do in one reading; return the sum of all numbers.
+
+    ``rows`` are the same numbers twice: as floats, and as the bit patterns that are hashed.
+    """
+    values, bits = rows
+    total = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            size = abs(values[i, j])
+            largest[j] = size if size > largest[j] else largest[j]
+            total += values[i, j]
+        hashes[i] = row_hash(bits, i, keys, magnitude)
+    return total
+
+
 # numba fills its registries at the first call of any loop, which takes a quarter of a second: do it at
 # import, so that the first fit of a process does not wait for it.
 cpu_target.typing_context.refresh()

@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import notebook
-from .algorithms.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from .certificates.bracket import margin_bracket
 from .certificates.claims import Certificate
 from .certificates.data import Data, read_data, read_weights
@@ -27,9 +26,10 @@ from .certificates.mapped import PLAIN, as_mapped, count_columns
 from .certificates.prove import Judge, Outcome, prove, prove_conflict
 from .certificates.signed import SignedRows
 from .errors import InputError, LabelError, NumericOverflowError, SeparationWarning
-from .features import monomial_name
 from .formula import read_formula
-from .kernels import Kernel, Precomputed, as_kernel, check_gram
+
+if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
+    from .kernels import Kernel
 
 INTERCEPT = "(intercept)"
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
@@ -289,7 +289,7 @@ def separability(
         raise LabelError(
             "The rows of positive weight have fewer than two classes; two are needed to separate anything."
         )
-    chosen = None if kernel is None else as_kernel(kernel)
+    chosen = None if kernel is None else _kernel(kernel, data)
     asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
     n_classes = len(data.classes)
     if n_classes == 2:
@@ -401,8 +401,6 @@ class _Asked:
     ) -> None:
         self.data, self.inside, self.lift, self.quasi, self.kernel = data, inside, bool(lift), quasi, kernel
         self.time_limit = time_limit
-        if isinstance(kernel, Precomputed):
-            check_gram(data.matrix)
         self.degrees = _exact_degrees(kernel, data.matrix.shape)
         # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
         constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
@@ -481,6 +479,8 @@ class _Asked:
 
     def _kernel_margin(self, signed: SignedRows, status: str) -> tuple[float, float]:
         """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
+        from .algorithms.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
+
         kernel = self.kernel
         assert kernel is not None
         if status == "quasi-separable":
@@ -499,7 +499,7 @@ class _Asked:
 
     def _coefficients(self, signed: SignedRows) -> list[str]:
         columns = getattr(signed.data.matrix, "columns", None)
-        own = list(self.names) if columns is None else [monomial_name(each, self.names) for each in columns]
+        own = list(self.names) if columns is None else _monomials(columns, self.names)
         own += [INTERCEPT] if self.lifted else []
         if not signed.joint:
             return own
@@ -517,6 +517,16 @@ class _Asked:
             "pair": f"{classes[chosen[-1]]} against {classes[chosen[0]]}" if chosen else "",
         }
         return f"{named[question]}, {where}"
+
+
+def _kernel(given: Any, data: Data) -> Kernel:
+    """The kernel that was asked for; one that is given by its values must be a kernel on these rows."""
+    from .kernels import Precomputed, as_kernel, check_gram
+
+    kernel = as_kernel(given)
+    if isinstance(kernel, Precomputed):
+        check_gram(data.matrix)
+    return kernel
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -537,6 +547,12 @@ def _exact_degrees(kernel: Kernel | None, shape: tuple[int, int]) -> tuple[int, 
         raise InputError(f"The kernel {kernel} is the same for all rows; it can separate nothing.")
     count = count_columns(shape[1], proper)
     return proper if count <= MAP_COLUMNS and count * shape[0] <= MAP_NUMBERS else None
+
+
+def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
+    from .features import monomial_name
+
+    return [monomial_name(each, names) for each in columns]
 
 
 def _length(kernel: Kernel, matrix: Any) -> float:

@@ -40,6 +40,8 @@ def _lower(signed: SignedRows, outcome: Outcome) -> float:
     """What the weights that were found prove; if there are none, what no margin is below."""
     if outcome.weights is None or outcome.status != "separable":
         return -signed.radius
+    if outcome.lower is not None and np.isfinite(outcome.lower):
+        return _shorter(outcome.lower, signed)
     vectors = np.array([[_float(v) for v in each] for each in outcome.weights])
     norm = float(np.linalg.norm(vectors / (largest := np.abs(vectors).max())))
     if not np.isfinite(largest) or not np.isfinite(norm):
@@ -47,7 +49,11 @@ def _lower(signed: SignedRows, outcome: Outcome) -> float:
     # These rounded weights are the ones that the bound speaks of; their length is 1 but for rounding.
     unit = vectors / largest / norm
     found = signed.original_rows().scan(unit if signed.joint else unit[0], 1)
-    lower = float(found.scores[0]) - signed.rounding(0.0)
+    return _shorter(float(found.scores[0]) - signed.rounding(0.0), signed)
+
+
+def _shorter(lower: float, signed: SignedRows) -> float:
+    """The bound with the rounding of the weights' length counted in."""
     return lower * (1.0 - signed.width * 2.0**-50) if lower > 0.0 else lower
 
 

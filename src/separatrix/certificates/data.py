@@ -12,6 +12,7 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, LabelError
 from ..rows import threads
+from ..rows.facts import known_facts
 
 WHOLE = float(1 << 53)  # up to here every whole number is a float64
 
@@ -313,6 +314,9 @@ def refuse_not_finite(matrix: Any, names: tuple[str, ...] | None = None) -> None
     """Name the first NaN or infinity, if there is one."""
     values = matrix.data if sparse.issparse(matrix) else matrix
     if values.dtype.kind != "f" or not values.size:
+        return
+    known = known_facts(matrix)
+    if known is not None and known.finite:
         return
     with np.errstate(all="ignore"):
         parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..rows import threads
+from ..rows.facts import known_facts, piece_length
 from ..rows.mapped import relax
-from ..rows.pieces import piece_length
-from ..rows.spill import known_digests
 from .claims import FORMAT, VERSION
 from .data import Data
 
@@ -31,12 +30,12 @@ def start_digest(data: Data) -> Callable[[], str]:
     header = (
         f"{FORMAT} {VERSION} {kind} {matrix.dtype.newbyteorder('<').str} {matrix.shape[0]} {matrix.shape[1]}"
     )
-    known = None if sparse.issparse(matrix) else known_digests(matrix)
+    known = known_facts(matrix)
     pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data, hashed=known is not None)]
 
     def finish() -> str:
         whole = hashlib.sha256(header.encode())
-        for digest in known or ():
+        for digest in () if known is None else known.digests:
             whole.update(digest)
         for piece in pieces:
             whole.update(piece.result())

@@ -35,8 +35,8 @@ class Outcome:
     status : str
     weights : weight vectors, or None
     multipliers : Multipliers or None
-    upper : float or None
-        A bound of the margin from above, by the multipliers of the search.
+    upper, lower : float or None
+        Bounds of the margin from above, by the multipliers of the search, and from below, by its weights.
     """
 
     status: str
@@ -44,6 +44,7 @@ class Outcome:
     multipliers: Multipliers | None = None
     witness: Witness | None = None
     upper: float | None = None
+    lower: float | None = None
 
 
 class Judge:
@@ -82,8 +83,8 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) 
         search = Search(signed, everything, NOTHING, deadline)
         found = search.run(lambda weights: judge.accept("separable", weights, None))
         if not isinstance(found, Witness):
-            upper = search.margin_upper()
-            return Outcome("undecided" if found is None else "separable", weights=found, upper=upper)
+            upper, status = search.margin_upper(), "undecided" if found is None else "separable"
+            return Outcome(status, weights=found, upper=upper, lower=search.lower)
         witness = found
     plain = _multipliers(signed, witness.ids, witness.values)
     if not judge.accept("inseparable", None, plain):

@@ -63,6 +63,7 @@ class Search:
             self.program.add(signed.floats(basis), tight=True)
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.upper: float | None = None
+        self.lower: float | None = None
         self.duals: Floats | None = None
         self.liked: list[float] = []
 
@@ -76,6 +77,7 @@ class Search:
             weights = self._perceptron()
             if weights is not None and accept(weights):
                 return weights
+            self.lower = None
         else:
             for weights in self._perceptron_on_planes():
                 if accept(weights):
@@ -223,6 +225,7 @@ class Search:
             if not signed.copied:
                 # After t corrections the weights are at most sqrt(t) R long, and each rounds them once.
                 self.upper = result.margin_upper + signed.rounding(2.0 * math.sqrt(result.mistakes))
+                self.lower = result.margin_lower - signed.rounding(0.0)
             powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
             return _exact_vectors(weights, powers)
         self._add(np.sort(self._corrected(result)[: 2 * signed.width + 100]))

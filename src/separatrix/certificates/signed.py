@@ -21,6 +21,8 @@ from scipy import sparse
 
 from .. import loops
 from ..rows import threads
+from ..rows.facts import known_facts
+from ..rows.hashes import row_hashes
 from ..rows.memory import Rows, as_rows
 from .data import Data
 from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
@@ -268,6 +270,8 @@ def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
 
 def _column_sizes(matrix: Any) -> Floats:
     """The largest magnitude in each column."""
+    if (known := known_facts(matrix)) is not None:
+        return known.largest
     largest = np.zeros(matrix.shape[1])
     if sparse.issparse(matrix):
         np.maximum.at(largest, matrix.indices, np.abs(matrix.data.astype(np.float64)))
@@ -295,7 +299,8 @@ def _scaled(matrix: Any, exponents: Ints) -> Any:
 
 def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[int, int]]:
     """Pairs of rows with identical numbers and different labels, one pair for each such set."""
-    hashes = _row_hashes(matrix)[order]
+    known = known_facts(matrix)
+    hashes = (row_hashes(matrix) if known is None else known.hashes)[order]
     ascending = np.sort(hashes)
     if (ascending[1:] != ascending[:-1]).all():
         return
@@ -308,29 +313,6 @@ def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[i
     for i, j in zip(first[differ].tolist(), last[differ].tolist(), strict=True):
         if _equal_rows(matrix, i, j):
             yield i, j
-
-
-def _row_hashes(matrix: Any) -> NDArray[np.uint64]:
-    """Equal rows have equal hashes."""
-    stored = matrix.data if sparse.issparse(matrix) else matrix
-    bits = stored.view(f"u{stored.dtype.itemsize}")
-    everything = (1 << 8 * stored.dtype.itemsize) - 1
-    magnitude = everything >> 1 if stored.dtype.kind == "f" else everything
-    keys = np.random.default_rng(0).integers(1, 1 << 63, matrix.shape[1], dtype=np.uint64) * np.uint64(
-        2
-    ) + np.uint64(1)
-    hashes = np.zeros(matrix.shape[0], dtype=np.uint64)
-    labels = np.zeros(0, dtype=np.int32)
-    storage: Any = (
-        loops.SparseRows(bits, matrix.indices, matrix.indptr, labels, 0)
-        if sparse.issparse(matrix)
-        else loops.DenseRows(bits, labels, 0)
-    )
-    ranges = threads.chunks(matrix.shape[0], stored.size)
-    threads.run_all(
-        loops.hash_rows, [(storage, *each, keys, np.uint64(magnitude), hashes) for each in ranges]
-    )
-    return hashes
 
 
 def _row_scales(values: Any) -> Floats:

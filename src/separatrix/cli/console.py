@@ -45,7 +45,7 @@ def show_table(table: Table | None) -> None:
     fitting = _fitting(table, _console(sys.stdout).width - INDENT)
     show(heading(f"  {table.title}"), _grid(table, fitting))
     left = len(table.columns) - fitting
-    more = f"{left} more {'column does' if left == 1 else 'columns do'} not fit here." if left else ""
+    more = f"For want of width, {left} more {'is' if left == 1 else 'are'} left out." if left else ""
     note = " ".join(filter(None, (table.note, more)))
     if note:
         show(Padding(Text(note, style="dim"), (0, 0, 0, INDENT), expand=False))

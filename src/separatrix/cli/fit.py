@@ -291,15 +291,17 @@ def _learn(estimator: Any, X: Any, y: Any) -> float:
         try:
             estimator.fit(X, y)
         except ValueError as problem:
-            raise InputError(_as_options(str(problem))) from problem
+            raise InputError(as_options(str(problem), estimator)) from problem
     seconds = time.perf_counter() - start
     for warning in caught:
-        say(f"Note: {_as_options(str(warning.message))}")
+        say(f"Note: {as_options(str(warning.message), estimator)}")
     return seconds
 
 
-def _as_options(words: str) -> str:
-    """What the library says, in the words of the command line."""
+def as_options(words: str, estimator: Any) -> str:
+    """What the library says, in the words of the command line; no advice to do what was done."""
+    if hasattr(estimator, "steps"):
+        words = words.replace(", or scale the columns", "")
     for said, option in WORDS.items():
         words = re.sub(said, option, words)
     return words
@@ -404,7 +406,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs += [
             (
                 "status",
-                _as_options(result.status.value)
+                as_options(result.status.value, estimator)
                 + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{model.mistakes_:,}, while the rows were read {model.n_passes_:,} times"),
@@ -417,7 +419,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs.append(("best margin", bracket((model.margin_lower_, model.margin_upper_))))
     if hasattr(model, "gap_"):
         pairs.append(
-            ("objective", short(model.objective_) + f", within {model.gap_:.1e} of the best there is")
+            ("objective", short(model.objective_) + f", within {model.gap_:.2g} of the best there is")
         )
     if hasattr(model, "support_"):
         pairs.append(("support", f"{len(model.support_):,} rows carry the boundary"))

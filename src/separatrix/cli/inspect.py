@@ -83,6 +83,7 @@ def _model(file: str, json: bool) -> None:
 
 def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
     from ..report.tables import bracket, short
+    from .fit import as_options
 
     set_here = ", ".join(
         f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None
@@ -93,15 +94,18 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
         ("features", f"{known['features']:,}" if known["features"] is not None else "not fitted"),
         ("classes", ", ".join(map(str, known["classes"]))),
     ]
+    if "status" in known:
+        pairs.append(("status", as_options(known["status"], saved.model)))
     for name, words in (
-        ("status", "status"),
         ("mistakes", "mistakes"),
         ("n_passes", "readings"),
-        ("errors", "errors"),
     ):
         if known.get(name) is not None:
             value = known[name]
             pairs.append((words, f"{value:,}" if isinstance(value, int) else str(value)))
+    if known.get("errors") is not None:
+        by = " by the last weights" if known["parameters"].get("average") else ""
+        pairs.append(("errors", f"{known['errors']:,}{by}"))
     if "margin_upper" in known:
         lower = known["margin_lower"]
         pairs.append(("best margin", bracket((max(0.0, lower), known["margin_upper"]))))

@@ -81,7 +81,8 @@ def investigate(
             model = _boundary(data, verdict)
     bounds = None
     if data.X.shape[0] * data.X.shape[1] <= BOUNDED and run.result_.status is not Status.ONLINE:
-        bounds = mistake_bounds(run, data.X, data.y)
+        separable = None if verdict.parts else verdict.separable
+        bounds = mistake_bounds(run, data.X, data.y, separable=separable)
     return Findings(data, title, verdict, model, run, bounds, facts)
 
 

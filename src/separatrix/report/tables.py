@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..bounds import BoundReport
 from ..result import Floats, Ints
 from ..verdict import Verdict
+
+if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
+    from ..bounds import BoundReport
 
 WITNESSES = 12  # rows shown
 VARIABLES = 12
@@ -176,9 +178,12 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Table:
         "What theory allows",
         ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
         tuple(rows),
-        f"{report.mistakes:,} mistakes were made; the longest row has norm R = {short(report.radius)}; the "
-        "best margin "
-        f"is {bracket((max(0.0, report.margin_lower), report.margin_upper))}.",
+        f"{report.mistakes:,} mistakes were made; the longest row has norm R = {short(report.radius)}; "
+        + (
+            f"the best margin is {bracket((max(0.0, report.margin_lower), report.margin_upper))}."
+            if report.margin_upper > 0.0
+            else "no margin is positive."
+        ),
     )
 
 
@@ -218,8 +223,9 @@ def bracket(margin: tuple[float, float]) -> str:
 
 
 def _differing(data: Data, rows: list[int]) -> list[int]:
-    """The first columns in which these rows differ; the first ones at all if they do not."""
+    """The first columns in which these rows differ; if they do not, in which they are not zero; or any."""
     part = data.X[rows]
     dense = part.toarray() if sparse.issparse(part) else np.asarray(part)
     apart = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0)).tolist()
-    return (apart or list(range(dense.shape[1])))[:VALUES]
+    used = np.flatnonzero(dense.any(axis=0)).tolist()
+    return (apart or used or list(range(dense.shape[1])))[:VALUES]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,8 +13,7 @@ from numpy.typing import NDArray
 from .. import loops_files
 
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
-PADDING = 8  # keeps columns from beginning at the same place of the cache: several times faster
-NUMBERS, MOST_ROWS = 5 << 17, 1 << 14  # of a batch: larger ones are decoded faster, in larger pages of memory
+NUMBERS, MOST_ROWS = 5 << 17, 1 << 14  # of a batch: larger ones are decoded and learnt faster
 
 _KINDS = {
     **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -41,29 +41,59 @@ def parquet_batches(paths: Sequence[str], names: Sequence[str], rows: int, start
                 start -= file.metadata.row_group(groups.pop(0)).num_rows
             for batch in file.iter_batches(rows, groups, list(names), use_threads=False):
                 if start < batch.num_rows:
-                    yield batch.slice(start).select(list(names))
+                    rest = batch.slice(start)
+                    yield rest if rest.schema.names == list(names) else rest.select(list(names))
                 start = max(0, start - batch.num_rows)
 
 
 class Matrices:
-    """Turns batches of columns into matrices of rows, by way of one buffer."""
+    """Turns batches of columns into matrices of rows.
+
+    The memory of a matrix is used again when nobody refers to it any more: fresh memory takes as long as
+    turning, or longer.
+    """
 
     def __init__(self, width: int) -> None:
-        self._width, self._buffer = width, np.empty((width, 0))
+        self._width = width
+        self._free: list[memoryview] = []
 
     def of(self, batch: Any, rows: int) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
         """Yield up to ``rows`` rows at a time: the number of the first, the rows, whether a value is missing.
 
         A null becomes NaN.
         """
-        if batch.num_rows + PADDING > self._buffer.shape[1]:
-            self._buffer = np.empty((self._width, batch.num_rows + PADDING))
-        for k in range(self._width):
-            self._buffer[k, : batch.num_rows] = _numbers(batch.column(k))
+        columns = batch.columns[: self._width]
+        kind = _same_kind(columns)
+        if kind is None:
+            kind = np.float64
+            copies = [np.ascontiguousarray(_numbers(each), dtype=kind) for each in columns]
+            at = np.array([each.ctypes.data for each in copies], dtype=np.uintp)
+        else:
+            at = np.array([each.buffers()[1].address + 8 * each.offset for each in columns], dtype=np.uintp)
         for start in range(0, batch.num_rows, rows):
-            matrix = np.empty((min(rows, batch.num_rows - start), self._width))
-            lacking = loops_files.turn(self._buffer[:, start:], matrix)
+            matrix = self._matrix(min(rows, batch.num_rows - start))
+            lacking = loops_files.turn(at + np.uintp(8 * start), kind(0), matrix)
             yield start, matrix, lacking
+
+    def _matrix(self, height: int) -> NDArray[np.float64]:
+        size = 8 * height * self._width
+        memory = self._free.pop() if self._free else np.empty(size, dtype=np.uint8).data
+        if memory.nbytes < size:
+            memory = np.empty(size, dtype=np.uint8).data
+        # All views refer to this array, because what it was made from is none.
+        owner: NDArray[np.float64] = np.frombuffer(memory, dtype=np.float64, count=height * self._width)
+        weakref.finalize(owner, self._free.append, memory)
+        return owner.reshape(height, self._width)
+
+
+def _same_kind(columns: Sequence[Any]) -> type[np.float64] | type[np.int64] | None:
+    """The type that columns have in common, if they can be turned as they are."""
+    import pyarrow as pa
+
+    kinds = {each.type.id for each in columns}
+    if len(kinds) > 1 or any(each.null_count for each in columns):
+        return None
+    return {pa.lib.Type_DOUBLE: np.float64, pa.lib.Type_INT64: np.int64}.get(*kinds) if kinds else None
 
 
 def _numbers(column: Any) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from ..errors import InputError
 
 # A text column with more levels than this is an identifier or free text, not a variable.
 MAX_LEVELS = 1000
+INDEX = re.compile(r"__index_level_\d+__")
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,10 @@ class Encoding:
 def choose_columns(
     available: Sequence[str], *, target: str | None, features: Iterable[str] | None, exclude: Iterable[str]
 ) -> tuple[str, ...]:
-    """The names of the feature columns, in the table's order; features that are named, in theirs."""
+    """The names of the feature columns, in the table's order; features that are named, in theirs.
+
+    The numbers of rows that pandas writes into Parquet files are none, unless they are named.
+    """
     named = None if features is None else tuple(features)
     left_out = tuple(exclude)
     for name in (*(() if target is None else (target,)), *(named or ()), *left_out):
@@ -98,7 +103,7 @@ def choose_columns(
     chosen = [
         name
         for name in (named if named is not None else available)
-        if name != target and name not in left_out
+        if name != target and name not in left_out and (named is not None or not INDEX.fullmatch(name))
     ]
     if not chosen:
         raise InputError("No feature column is left. Name some other than the target with 'features'.")

@@ -1,54 +1,55 @@
-"""SHA-256 of consecutive pieces of a matrix, taken while it is written: it need not be read again."""
+"""What is asked of every matrix, found while it is written: it need not be read again for that."""
 
 from __future__ import annotations
 
 import hashlib
 from concurrent.futures import Future
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops
 from . import threads
-
-CHUNK = 1 << 23  # bytes of a piece; part of the format of certificates
-
-
-def piece_length(width: int, itemsize: int) -> int:
-    """How many rows of so many numbers make a piece."""
-    return max(1, CHUNK // max(1, width * itemsize))
+from .facts import Facts, piece_length
+from .hashes import bit_rows, hash_keys
 
 
 class Pieces:
-    """The digests of a matrix that comes in batches, computed in another thread."""
+    """The facts of a matrix that comes in batches, found in another thread."""
 
-    def __init__(self, width: int, dtype: Any) -> None:
-        self._dtype = np.dtype(dtype).newbyteorder("<")
-        self._length = piece_length(width, self._dtype.itemsize)
+    def __init__(self, width: int) -> None:
+        self._length = piece_length(width, 8)
         self._digests: list[bytes] = []
         self._piece, self._filled = hashlib.sha256(), 0
+        self._total, self._largest = 0.0, np.zeros(width)
+        self._keys, self._hashes = hash_keys(width), [np.zeros(0, dtype=np.uint64)]
         self._running: Future[None] | None = None
 
-    def add(self, rows: NDArray[Any]) -> None:
-        """Hash some rows, when those before them are done."""
+    def add(self, rows: NDArray[np.float64]) -> None:
+        """Look at some rows, when those before them are done."""
         self._wait()
-        self._running = threads.submit(self._hash, rows)
+        self._running = threads.submit(self._look, rows)
 
-    def digests(self) -> list[bytes]:
-        """The digests of all pieces, the last of which may be shorter."""
+    def facts(self) -> Facts:
+        """What was found in all rows."""
         self._wait()
-        return self._digests + ([self._piece.digest()] if self._filled else [])
+        digests = self._digests + ([self._piece.digest()] if self._filled else [])
+        # A finite sum has no infinite or missing term.
+        return Facts(digests, bool(np.isfinite(self._total)), self._largest, np.concatenate(self._hashes))
 
     def _wait(self) -> None:
         if self._running is not None:
             self._running.result()
 
-    def _hash(self, rows: NDArray[Any]) -> None:
+    def _look(self, rows: NDArray[np.float64]) -> None:
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
+        self._hashes.append(np.empty(len(rows), dtype=np.uint64))
+        bits, magnitude = bit_rows(rows)
+        self._total += loops.survey((rows, bits), self._keys, magnitude, self._largest, self._hashes[-1])
         start = 0
         while start < len(rows):
-            part = rows[start : start + self._length - self._filled]
-            plain: Any = np.ascontiguousarray(part, dtype=self._dtype)
-            self._piece.update(plain)
+            part = np.ascontiguousarray(rows[start : start + self._length - self._filled], dtype="<f8")
+            self._piece.update(part.data)
             start, self._filled = start + len(part), self._filled + len(part)
             if self._filled == self._length:
                 self._digests.append(self._piece.digest())

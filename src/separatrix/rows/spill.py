@@ -10,7 +10,6 @@ import contextlib
 import ctypes
 import mmap
 import tempfile
-import weakref
 from typing import IO, Any
 
 import numpy as np
@@ -18,12 +17,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import OutputError
+from .facts import remember
 from .mapped import watch
-from .pieces import Pieces
 
 MOST_ENTRIES = 2**31 - 1
-
-_digests: dict[tuple[int, tuple[int, ...]], list[bytes]] = {}  # by address and shape
 
 
 class Store:
@@ -66,7 +63,7 @@ class Spill:
     def __init__(self) -> None:
         self._values = Store(np.float64)
         self._indices: Store | None = None
-        self._pieces: Pieces | None = None
+        self._pieces: Any = None
         self._lengths: list[NDArray[Any]] = []
         self._width, self._rows = 0, 0
 
@@ -79,7 +76,9 @@ class Spill:
             self._indices.append(X.indices)
             self._lengths.append(np.diff(X.indptr))
         else:
-            self._pieces = self._pieces or Pieces(self._width, np.float64)
+            from .pieces import Pieces  # most data fit into memory and do not need its compiled code
+
+            self._pieces = self._pieces or Pieces(self._width)
             self._pieces.add(X)
         self._values.append(X if self._indices is None else X.data)
 
@@ -88,7 +87,7 @@ class Spill:
         _return_freed_memory()
         if self._pieces is not None:
             matrix = self._values.map(memory).reshape(self._rows, self._width)
-            _remember(matrix, self._pieces.digests())
+            remember(matrix, self._pieces.facts())
             return matrix
         assert self._indices is not None
         if self._values.size > MOST_ENTRIES:
@@ -97,23 +96,6 @@ class Spill:
         np.cumsum(np.concatenate(self._lengths), out=indptr[1:])
         data, indices = self._values.map(memory), self._indices.map(memory)
         return sparse.csr_array((data, indices, indptr), shape=(self._rows, self._width))
-
-
-def known_digests(matrix: NDArray[Any]) -> list[bytes] | None:
-    """The SHA-256 of each piece of a matrix that was written by a `Spill`, or None for any other."""
-    if matrix.dtype != np.float64 or not matrix.flags.c_contiguous:
-        return None
-    return _digests.get((matrix.ctypes.data, matrix.shape))
-
-
-def _remember(matrix: NDArray[Any], digests: list[bytes]) -> None:
-    """Keep the digests for as long as the matrix is mapped; it is read-only, so they stay true."""
-    mapping: Any = matrix
-    while not isinstance(mapping, mmap.mmap):
-        mapping = mapping.obj if isinstance(mapping, memoryview) else mapping.base
-    key = matrix.ctypes.data, matrix.shape
-    _digests[key] = digests
-    weakref.finalize(mapping, _digests.pop, key, None)
 
 
 def _return_freed_memory() -> None:

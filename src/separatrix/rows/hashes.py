@@ -1,0 +1,42 @@
+"""A number a row by which equal rows are found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from .. import loops
+from . import threads
+
+Hashes = NDArray[np.uint64]
+
+
+def row_hashes(matrix: Any) -> Hashes:
+    """Equal rows have equal hashes."""
+    stored = matrix.data if sparse.issparse(matrix) else matrix
+    hashes, keys = np.zeros(matrix.shape[0], dtype=np.uint64), hash_keys(matrix.shape[1])
+    rows, magnitude = bit_rows(matrix)
+    ranges = threads.chunks(matrix.shape[0], stored.size)
+    threads.run_all(loops.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
+    return hashes
+
+
+def hash_keys(width: int) -> Hashes:
+    """An odd number for each column."""
+    drawn = np.random.default_rng(0).integers(1, 1 << 63, width, dtype=np.uint64)
+    return drawn * np.uint64(2) + np.uint64(1)
+
+
+def bit_rows(matrix: Any) -> tuple[Any, np.uint64]:
+    """The rows as bit patterns for the loops, and the bits that are not zero in numbers that are not."""
+    stored = matrix.data if sparse.issparse(matrix) else matrix
+    bits = stored.view(f"u{stored.dtype.itemsize}")
+    everything = (1 << 8 * stored.dtype.itemsize) - 1
+    magnitude = np.uint64(everything >> 1 if stored.dtype.kind == "f" else everything)
+    labels = np.zeros(0, dtype=np.int32)
+    if sparse.issparse(matrix):
+        return loops.SparseRows(bits, matrix.indices, matrix.indptr, labels, 0), magnitude
+    return loops.DenseRows(bits, labels, 0), magnitude
