@@ -38,6 +38,7 @@ def many_threads(monkeypatch):
         monkeypatch.setattr(threads, "n_threads", lambda: count)
         monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
         monkeypatch.setattr(run, "AHEAD", ahead)
-        monkeypatch.setattr(run, "SHARE", ahead)
+        monkeypatch.setattr(run, "SHARE_DENSE", ahead)
+        monkeypatch.setattr(run, "SHARE_SPARSE", ahead)
 
     return choose

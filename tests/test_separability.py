@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import separatrix as sx
+from separatrix.certificates import search
 from separatrix.certificates.check import verify
 from separatrix.degree import smallest_separating_degree
 from separatrix.errors import InputError, LabelError, SeparationWarning
@@ -404,6 +406,25 @@ def test_many_sparse_columns_are_partitioned_in_little_time():
     assert verdict.status == "quasi-separable"
     assert verdict.strict_rows.tolist() == list(range(3, 900))
     assert verify(verdict.certificate, both, np.concatenate([y, 1 - y[:3]])).holds
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_many_sparse_columns_are_proved_inseparable_without_a_linear_program(whole, monkeypatch):
+    generator = np.random.default_rng(3)
+    X = sparse.random_array((400, 120), density=0.05, rng=generator, format="csr")
+    if whole:
+        X.data = generator.integers(1, 4, X.nnz).astype(float)
+    y = generator.integers(0, 2, 400)
+    assert decided(X, y, quasi=False) == "inseparable"
+    monkeypatch.setattr(search, "MANY", 100)
+    assert separability(X, y, quasi=False, time_limit=1e-9).status == "undecided"
+    monkeypatch.setattr(search.ConeProgram, "solve", None)
+    assert decided(X, y, quasi=False) == "inseparable"
+    assert decided(X[:100], y[:100], quasi=False) == "separable"
+    lower, upper = separability(X[:100], y[:100], quasi=False).margin
+    best = sx.MaxMargin(intercept="lifted").fit(X[:100], y[:100])
+    assert lower <= best.margin_upper_
+    assert best.margin_lower_ <= upper
 
 
 def test_when_time_is_up_what_was_proved_is_said():

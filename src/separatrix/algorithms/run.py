@@ -18,8 +18,10 @@ from ..rows.memory import Rows, Scan
 LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
-AHEAD = 1 << 20  # numbers visited before it is seen whether mistakes have become rare
-SHARE = 1 << 12  # numbers that a thread scores at a time; a mistake makes worthless what comes after it
+AHEAD = 1 << 18  # numbers visited before it is seen whether mistakes have become rare
+# Numbers that a thread scores at a time: a mistake makes worthless what comes after it, but memory is
+# read fastest in long stretches.
+SHARE_DENSE, SHARE_SPARSE = 1 << 14, 1 << 11
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
 FEW_PASSES = 20  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
@@ -146,7 +148,8 @@ class Run:
             return self._visit_renormalised(order)
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
         large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
-        share, position = max(1, SHARE // per_row), 0
+        share = max(1, (SHARE_SPARSE if self.rows.sparse else SHARE_DENSE) // per_row)
+        position = 0
         while position < order.size:
             before, helped = self.mistakes, large and self._rare * share < 1.0
             size = (AHEAD if large and not helped else BLOCK) // per_row + 1

@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 Matrix = list[list[int]]
 
 PRIMES = (2147483647, 2147483629, 2147483587)  # the largest below 2**31: products fit 64 bits
+SPARE = 100  # rows beyond the number of columns among which all pivots are expected
 DIXON = 12  # from this size on, p-adic lifting is faster than elimination
 
 
@@ -99,7 +100,10 @@ def combination(rows: IntegerRows, fixed: dict[int, int], prime: int) -> list[in
     where the solution does not satisfy every equation.
     """
     matrix = rows.entries
-    solved = pivots(transpose(matrix), prime)
+    first = len(rows.columns) + SPARE
+    solved = pivots(transpose(matrix[:first]), prime)
+    if first < len(matrix) and len(solved) < len(rows.columns):
+        solved = pivots(transpose(matrix), prime)
     free = sorted(set(range(len(matrix))) - set(solved))
     if not free:
         return None
@@ -126,7 +130,7 @@ def on_basis(
 ) -> tuple[list[int], int] | None:
     """Solve ``sum_i (x_i / q) row_i == target`` over independent rows; None if there is no solution."""
     matrix = [rows.entries[i] for i in basis]
-    chosen = pivots(matrix, prime)
+    chosen = list(range(len(target))) if len(matrix) == len(target) else pivots(matrix, prime)
     if len(chosen) != len(matrix):
         return None
     square = [[row[j] for row in matrix] for j in chosen]

@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..algorithms.cone_program import ConeProgram
+from ..algorithms.max_margin import solve_max_margin
+from ..algorithms.optimum import Outcome
 from ..algorithms.perceptron import solve_perceptron
 from ..errors import NumericOverflowError
 from ..result import Result
@@ -32,6 +34,10 @@ Weights = tuple[tuple[Number, ...], ...]
 
 POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
 WIDE = 5000  # from here on the perceptron is worth more work, as the linear program costs most
+MANY = 700  # sparse columns from which on the shortest combination of rows is sought first
+NEWTON_STEPS = 60  # that it may take
+SOLVED_A_SECOND = 2e9  # unknowns^3 times bits of the exact systems that a second solves
+SAMPLE = 100  # rows that tell how many bits the numbers have
 PASSES = 30  # of the perceptron that picks the first working set
 WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
 NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
@@ -78,6 +84,9 @@ class Search:
             if weights is not None and accept(weights):
                 return weights
             self.lower = None
+            found = self._shortest()
+            if isinstance(found, Witness) or (found is not None and accept(found)):
+                return found
         else:
             for weights in self._perceptron_on_planes():
                 if accept(weights):
@@ -221,15 +230,42 @@ class Search:
             self._add(self._spread(signed.width + 100))
             return None
         if result.errors == 0 and np.isfinite(result.weights).all():
-            weights = np.atleast_2d(result.weights)
             if not signed.copied:
                 # After t corrections the weights are at most sqrt(t) R long, and each rounds them once.
                 self.upper = result.margin_upper + signed.rounding(2.0 * math.sqrt(result.mistakes))
                 self.lower = result.margin_lower - signed.rounding(0.0)
-            powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
-            return _exact_vectors(weights, powers)
+            return self._exact_weights(result.weights)
         self._add(np.sort(self._corrected(result)[: 2 * signed.width + 100]))
         return None
+
+    def _shortest(self) -> Weights | Witness | None:
+        """Weights or a witness from the shortest combination of rows: with many columns, soonest.
+
+        The multipliers of one that vanishes are positive on more rows than there are columns. The rows with
+        the largest are solved for, the others keep theirs but for rounding, so that all stay positive.
+        """
+        signed = self.signed
+        if signed.joint or not signed.rows.sparse or not MANY < signed.width <= WIDE:
+            return None
+        few = signed.integers(signed.ids[:SAMPLE]).entries
+        bits = max((value.bit_length() for row in few for value in row), default=0)
+        if signed.width**3 * (bits + signed.width.bit_length()) > SOLVED_A_SECOND * self.deadline.left:
+            return None
+        found = solve_max_margin(signed.rows, max_iter=NEWTON_STEPS)
+        if found.margin_lower > 0.0:
+            if not signed.copied:
+                self.upper = found.margin_upper + signed.rounding(float(found.rows.size))
+            return self._exact_weights(found.weights)
+        if found.outcome is not Outcome.NOT_SEPARABLE or found.rows.size <= signed.width:
+            return None
+        order = np.argsort(-found.multipliers, kind="stable")
+        return self._exact_witness(found.rows[order], found.multipliers[order])
+
+    def _exact_weights(self, weights: Floats) -> Weights:
+        """Weights that were found on the rows in memory, for the rows as given."""
+        signed = self.signed
+        powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
+        return _exact_vectors(np.atleast_2d(weights), powers)
 
     def _perceptron_on_planes(self) -> Iterator[Weights]:
         """The same on the planes through the basis rows, where there are many columns and few planes."""
@@ -274,27 +310,30 @@ class Search:
         if not largest > 0:
             return None
         tried = 0
-        n_tight = self.basis.size
         for tolerance in (1e-11, 1e-9, 1e-7, 1e-14):
             support = order[: int((duals[order] > tolerance * largest).sum())]
             if support.size == tried:
                 continue
             tried = support.size
-            rows = self.signed.integers(np.concatenate([self.basis, self.members[support]]))
-            fixed = {
-                n_tight + i: max(1, round(float(value / largest) * 2**30))
-                for i, value in enumerate(duals[support])
-            }
-            for prime in PRIMES[:2]:
-                values = combination(rows, fixed, prime)
-                if values is None:
-                    continue
-                own = values[n_tight:]
-                if min(own) >= 0 < max(own):
-                    used = [i for i, value in enumerate(own) if value]
-                    ids = self.members[support[used]]
-                    return Witness(ids, [own[i] for i in used], self.basis, values[:n_tight])
-                break
+            witness = self._exact_witness(self.members[support], duals[support])
+            if witness is not None:
+                return witness
+        return None
+
+    def _exact_witness(self, ids: Ints, duals: Floats) -> Witness | None:
+        """Exact multipliers near the dual values of some rows, given from the largest to the smallest."""
+        n_tight = self.basis.size
+        rows = self.signed.integers(np.concatenate([self.basis, ids]))
+        fixed = {n_tight + i: max(1, round(float(value / duals[0]) * 2**30)) for i, value in enumerate(duals)}
+        for prime in PRIMES[:2]:
+            values = combination(rows, fixed, prime)
+            if values is None:
+                continue
+            own = values[n_tight:]
+            if min(own) >= 0 < max(own):
+                used = [i for i, value in enumerate(own) if value]
+                return Witness(ids[used], [own[i] for i in used], self.basis, values[:n_tight])
+            break
         return None
 
     def _on_planes(self, weights: Floats) -> Iterator[Weights]:
