@@ -13,7 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import separatrix as sx
-from separatrix.certificates.claims import read_data
+from separatrix.certificates.data import read_data
 from separatrix.certificates.digest import start_digest
 
 from . import data, peers, timing
