@@ -40,8 +40,8 @@ $(STAMP): pyproject.toml constraints.txt
 	$(RUN) -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[dev]'
 	@touch $(STAMP)
 
-test: lint ## lint, then every test but the slow ones, docstrings and README included
-	@$(with_empty_cache) $(RUN) -m pytest $(PYTEST_ARGS)
+test: lint ## lint, then every test but the slow ones, docstrings and README included, on all cores
+	@$(with_empty_cache) $(RUN) -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 
 test-slow: setup ## every test, the slow ones included
 	@$(with_empty_cache) $(RUN) -m pytest -m "" $(PYTEST_ARGS)
