@@ -180,6 +180,16 @@ def test_several_certificates_go_into_one_file(tmp_path):
     assert len(found("verify", proof, data)["certificates"]) == 3
 
 
+def test_what_takes_longer_than_allowed_is_undecided(tmp_path):
+    random = np.random.default_rng(0)
+    table = np.column_stack([random.standard_normal((3_000, 30)).round(3), random.integers(0, 9, 3_000)])
+    data = tmp_path / "noise.csv"
+    np.savetxt(data, table, delimiter=",", header=",".join(f"x{j}" for j in range(31)), comments="")
+    answer = found("check", data, "--target", "x30", "--time-limit", "1e-6")
+    assert answer["status"] == "undecided"
+    assert "positive number of seconds" in run("check", data, "--target", "x30", "--time-limit", "0").stderr
+
+
 def test_fail_if_sets_the_exit_code_and_nothing_else(clinic):
     for wanted, code in (("separable", 0), ("quasi-separable", 1), ("inseparable", 1), ("overlapping", 0)):
         result = run("check", clinic, "--target", "recovered", "--fail-if", wanted)

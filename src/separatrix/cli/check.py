@@ -34,6 +34,12 @@ def check(
             help="What to ask of more than two classes: all at once, or in parts.",
         ),
     ] = "joint",
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit", metavar="SECONDS", help="How long to look; after that, the verdict is undecided."
+        ),
+    ] = 600.0,
     certificate: Annotated[
         str | None, typer.Option("--certificate", metavar="FILE", help="Write the proof to a JSON file.")
     ] = None,
@@ -73,6 +79,7 @@ def check(
             quasi=quasi,
             fit_intercept=intercept,
             multiclass=multiclass,
+            time_limit=time_limit,
             feature_names=rows.feature_names,
         )
     if certificate is not None:
