@@ -378,23 +378,25 @@ def test_columns_become_rows_as_numpy_turns_them(width, kinds):
     rng = np.random.default_rng(width)
     columns = [rng.integers(0, 100, 1300).astype(kinds[k % len(kinds)]) for k in range(width)]
     batch = pa.record_batch(columns, names=[f"x{k}" for k in range(width)]).slice(7)
-    found = list(arrow.Matrices(width).of(batch, 600))
+    found = list(arrow.Matrices(np.full(width, np.inf)).of(batch, 600))
     assert [start for start, _, _ in found] == [0, 600, 1200]
-    assert not any(lacking for _, _, lacking in found)
+    assert all(good for _, _, good in found)
     assert np.array_equal(np.concatenate([rows for _, rows, _ in found]), np.column_stack(columns)[7:])
 
 
 @pytest.mark.parametrize("column", [0, 3, 4])
 def test_a_missing_value_is_noticed_in_whichever_column(column):
     values = [pa.array([1.5, None if k == column else 2.5]) for k in range(5)]
-    ((_, rows, lacking),) = arrow.Matrices(5).of(pa.record_batch(values, names=list("abcde")), 10)
-    assert lacking
+    ((_, rows, good),) = arrow.Matrices(np.full(5, np.inf)).of(
+        pa.record_batch(values, names=list("abcde")), 10
+    )
+    assert not good
     assert np.argwhere(np.isnan(rows)).tolist() == [[1, column]]
 
 
 def test_the_memory_of_rows_is_used_again_only_when_no_view_of_them_is_left():
     batch = pa.record_batch([np.arange(8.0), np.arange(8.0)], names=["a", "b"])
-    matrices = arrow.Matrices(2)
+    matrices = arrow.Matrices(np.full(2, np.inf))
     kept = [rows[1:].T for _, rows, _ in matrices.of(batch, 2)]  # views of views
     assert [part[0, 0] for part in kept] == [1.0, 3.0, 5.0, 7.0]
     places = {part.ctypes.data for part in kept}
@@ -402,6 +404,22 @@ def test_the_memory_of_rows_is_used_again_only_when_no_view_of_them_is_left():
     kept.clear()
     again = [rows[1:] for _, rows, _ in matrices.of(batch, 2)]
     assert {part.ctypes.data for part in again} == places
+
+
+@pytest.mark.parametrize("other", [[0.5, 1.5, 2.5], [1, 2, 3]])
+@pytest.mark.parametrize("where", [None, "y >= 0"])
+def test_whole_numbers_that_would_be_rounded_are_refused(tmp_path, other, where):
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "rows.parquet"
+    # as floats, the first two would be one row with two labels
+    values = {"a": other, "b": [2**53, 2**53 + 1, 0], "y": [0, 1, 1]}
+    pq.write_table(pa.table(values), path)
+    with pytest.raises(InputError, match=r"'b'.*beyond 2\*\*53 in row 1"):
+        open_table(path, target="y", where=where).read()
+    pq.write_table(pa.table({**values, "b": [2**53 - 1, 1 - 2**53, 0]}), path)
+    X, _ = open_table(path, target="y", where=where).read()
+    assert X[:, 1].tolist() == [2**53 - 1, 1 - 2**53, 0]
 
 
 def test_the_row_numbers_of_pandas_are_no_feature_unless_named(tmp_path):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix import loops
+from separatrix import loops, loops_ahead
 from separatrix.algorithms.perceptron import solve_perceptron
 from separatrix.algorithms.run import Run
 from separatrix.algorithms.working_set import _Part
@@ -459,14 +459,14 @@ def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
         for run in (alone, together):
             run.tally = run.tally._replace(norms=np.full(rows.n_rows if attempt % 2 else 0, -1.0))
         loops.learn(rows.storage, rows.order, alone.weights, alone.steps, alone.tally)
-        task, ahead = (rows.storage, rows.order, together.weights), loops.ahead(4)
+        task, ahead = (rows.storage, rows.order, together.weights), loops_ahead.ahead(4)
         if attempt < 2:  # the helper is there before the learner, for the first turn: its blocks are taken
-            ahead.shared[loops.STATE] = loops.TURN + 1
-            loops.help_to_learn(*task, together.tally.norms, ahead)
-        helper = threads.submit(loops.help_to_learn, *task, together.tally.norms, ahead)
-        assert loops.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
+            ahead.shared[loops_ahead.STATE] = loops_ahead.TURN + 1
+            loops_ahead.help_to_learn(*task, together.tally.norms, ahead)
+        helper = threads.submit(loops_ahead.help_to_learn, *task, together.tally.norms, ahead)
+        assert loops_ahead.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
         helper.result()
-        assert attempt >= 2 or ahead.shared[loops.HELPED] > 0
+        assert attempt >= 2 or ahead.shared[loops_ahead.HELPED] > 0
         assert np.array_equal(alone.weights, together.weights)
         for mine, other in zip(alone.tally, together.tally, strict=True):
             assert np.array_equal(mine, other)
@@ -475,23 +475,23 @@ def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
 def test_a_helper_leaves_when_nothing_comes_and_when_all_is_over():
     rows = as_rows(np.eye(4), np.array([0, 1, 0, 1]))
     given_to = rows.storage, rows.order, np.zeros(5), np.empty(0)
-    ahead = loops.ahead(1)
-    loops.help_to_learn(*given_to, ahead)  # closed: returns after a while
-    ahead.shared[loops.STATE] = loops.OVER
-    loops.help_to_learn(*given_to, ahead)
+    ahead = loops_ahead.ahead(1)
+    loops_ahead.help_to_learn(*given_to, ahead)  # closed: returns after a while
+    ahead.shared[loops_ahead.STATE] = loops_ahead.OVER
+    loops_ahead.help_to_learn(*given_to, ahead)
     assert not ahead.tags.any()
 
 
 def test_a_helper_scores_no_more_blocks_than_are_kept():
-    n_rows = 3 * loops.WINDOW
+    n_rows = 3 * loops_ahead.WINDOW
     rows = as_rows(np.ones((n_rows, 1)), np.ones(n_rows, dtype=int), lift=False)
-    ahead = loops.ahead(1)
-    ahead.shared[loops.STATE] = loops.TURN
-    loops.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
-    assert ahead.shared[loops.STATE] == loops.TURN + loops.WINDOW
-    assert np.array_equal(ahead.tags[loops.HELPER], loops.TURN + np.arange(loops.WINDOW))
-    assert np.array_equal(ahead.found[loops.HELPER], np.arange(1, loops.WINDOW + 1))
-    assert (ahead.floors[loops.HELPER] == 1.0).all()
+    ahead = loops_ahead.ahead(1)
+    ahead.shared[loops_ahead.STATE] = loops_ahead.TURN
+    loops_ahead.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
+    assert ahead.shared[loops_ahead.STATE] == loops_ahead.TURN + loops_ahead.WINDOW
+    assert np.array_equal(ahead.tags[loops_ahead.HELPER], loops_ahead.TURN + np.arange(loops_ahead.WINDOW))
+    assert np.array_equal(ahead.found[loops_ahead.HELPER], np.arange(1, loops_ahead.WINDOW + 1))
+    assert (ahead.floors[loops_ahead.HELPER] == 1.0).all()
 
 
 @given(data=st.data(), max_updates=st.integers(1, 6))

@@ -15,6 +15,7 @@ from .algorithms.pairs import Pairs, rows_of
 from .algorithms.soft_margin import row_scores, solve_soft_margin
 from .errors import InputError, InputTypeError
 from .estimators import inputs
+from .estimators.margin import EXACT_SECONDS
 from .result import Floats, Result, Status
 from .rows.memory import Rows
 from .verdict import separability
@@ -218,12 +219,13 @@ def mistake_bounds(
 
 
 def _can_be_separated(rows: Rows) -> bool | None:
-    """The verdict on the rows that count."""
+    """The verdict on the rows that count; None where it takes long."""
     inside = slice(None) if rows.order.size == rows.n_rows else rows.order
     codes = rows.storage.labels[inside]
     if np.unique(codes).size < 2:
         return None
-    return separability(rows.matrix[inside], codes, quasi=False, fit_intercept=rows.lifted).separable
+    matrix, lift = rows.matrix[inside], rows.lifted
+    return separability(matrix, codes, quasi=False, fit_intercept=lift, time_limit=EXACT_SECONDS).separable
 
 
 class _Case:

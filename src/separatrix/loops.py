@@ -3,8 +3,8 @@
 The storage of the rows decides ``row_output`` and ``add_row``; the shape of the weights decides
 ``row_score`` and ``correct``: a vector means two classes (the sign of the label is applied on the
 fly), a matrix means one weight vector a class. The lift is applied on the fly too: where
-``rows.lift`` is set, the last weight is the intercept. All compiled code lives in this file,
-because a cached loop is not compiled again when a helper in another file changes.
+``rows.lift`` is set, the last weight is the intercept. The other modules of loops call what is here; a
+cached loop is not compiled again when a helper in another file changes.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ import numpy as np
 from numba import types
 from numba.core.registry import cpu_target
 from numba.extending import overload
-
-from .loops_shared import claim, peek, post
 
 # Sums may be reordered (SIMD); nothing else of IEEE arithmetic is given up. No loop allocates, so
 # numba's reference counting is off: on rows of 100 numbers it took half of the time.
@@ -93,40 +91,6 @@ class Tally(NamedTuple):
     norms: Any
     floor: Any
     clock: Any
-
-
-# Entries of an Ahead's ``shared``; what both threads write is a cache line apart.
-BLOCK, STATE, ORIGIN, DONE, HELPED = 0, 8, 16, 24, 32
-# States: nothing to score at present, nothing any more; else the turn, and below it the next block.
-CLOSED, OVER, TURN = 0, -1, 1 << 32
-WINDOW = 64  # blocks scored before their turn comes, at most
-PATIENCE = 100_000  # looks at the state, about a tenth of a millisecond, after which a helper leaves
-LEARNER, HELPER = 0, 1
-
-
-class Ahead(NamedTuple):
-    """What one who learns shares with a helper, who scores rows before their turn comes.
-
-    The rows from ``shared[ORIGIN]`` on are cut into blocks of ``shared[BLOCK]``; in each turn, which
-    ends with a mistake, the two claim one after the other. What the learner (0) and the helper (1)
-    found in block b stands in column b modulo WINDOW once ``tags`` holds the turn and b: the position of
-    the first mistake, the rival there, the smallest score. ``shared[DONE]`` blocks need not be kept
-    any longer; ``shared[HELPED]`` counts those taken from the helper.
-    """
-
-    shared: Any
-    tags: Any
-    found: Any
-    rivals: Any
-    floors: Any
-
-
-def ahead(block: int) -> Ahead:
-    """Make room for scoring ahead in blocks of so many rows."""
-    shared = np.zeros(40, dtype=np.int64)
-    shared[BLOCK], shape = block, (2, WINDOW)
-    numbers = np.zeros(shape, dtype=np.int64)
-    return Ahead(shared, numbers, numbers.copy(), numbers.copy(), np.zeros(shape))
 
 
 # Sparse loops cast indices to unsigned numbers: numba then omits Python's counting from the end,
@@ -421,117 +385,6 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     return seen
 
 
-@part
-def first_mistake(rows: Any, order: Any, start: int, stop: int, w: Any, norms: Any) -> tuple[int, int, float]:
-    """Return the position of the first mistake from start on, or stop, the rival there, the smallest score.
-
-    Measures the rows on its way where ``norms`` has room for it.
-    """
-    measuring, position, rival, floor = norms.shape[0] > 0, start, 0, np.inf
-    while position < stop:
-        i = order[position]
-        if measuring:
-            score, rival, norms[i] = measured_score(rows, i, w)
-        else:
-            score, rival = row_score(rows, i, w)
-        if score < floor:
-            floor = score
-        if not score > 0.0:
-            break
-        position += 1
-    return position, rival, floor
-
-
-@part
-def score_block(
-    rows: Any, order: Any, block: int, w: Any, norms: Any, ahead: Ahead, tag: int, who: int
-) -> None:
-    """Score a block and note what was found in it, by whom."""
-    size, column = ahead.shared[BLOCK], block & (WINDOW - 1)
-    start = min(peek(ahead.shared, ORIGIN) + block * size, order.shape[0])
-    stop = min(start + size, order.shape[0])
-    position, rival, floor = first_mistake(rows, order, start, stop, w, norms)
-    ahead.found[who, column], ahead.rivals[who, column] = position, rival
-    ahead.floors[who, column] = floor
-    post(ahead.tags[who], column, tag)
-
-
-@loop
-def help_to_learn(rows: Any, order: Any, w: Any, norms: Any, ahead: Ahead) -> None:
-    """Score blocks ahead of the one who learns; leave when it is over, or nothing came for a while.
-
-    The weights may change meanwhile. Then the turn does too, and what was found is not looked at.
-    """
-    waited = 0
-    while waited < PATIENCE:
-        state = peek(ahead.shared, STATE)
-        if state == OVER:
-            break
-        block, waited = state & (TURN - 1), waited + 1
-        near = state != CLOSED and block - peek(ahead.shared, DONE) < WINDOW
-        inside = peek(ahead.shared, ORIGIN) + block * ahead.shared[BLOCK] < order.shape[0]
-        if near and inside and claim(ahead.shared, STATE, state):
-            score_block(rows, order, block, w, norms, ahead, state, HELPER)
-            waited = 0
-
-
-@part
-def next_mistake(
-    rows: Any, order: Any, start: int, w: Any, norms: Any, ahead: Ahead, turn: int
-) -> tuple[int, int, float]:
-    """Find what `first_mistake` does from start to the end, block by block, with those of a helper.
-
-    The first block is scored alone: after it, mistakes are rare enough. Never waits: where the helper has
-    claimed the block needed and is not ready, another one is scored, and after WINDOW blocks
-    that one itself, because a helper may have lost its core.
-    """
-    shared, size, stop = ahead.shared, ahead.shared[BLOCK], order.shape[0]
-    post(shared, ORIGIN, start)
-    post(shared, DONE, 0)
-    block, floor, rival, position = 0, np.inf, 0, start
-    while position < stop:
-        column, tag, who = block & (WINDOW - 1), turn * TURN + block, LEARNER
-        if block > 0 and peek(ahead.tags[HELPER], column) == tag:
-            who = HELPER
-            shared[HELPED] += 1
-        elif ahead.tags[LEARNER, column] != tag:
-            state, scored, claimed = peek(shared, STATE), block, True
-            following = state & (TURN - 1)
-            if block > 0 and following - block < WINDOW and start + following * size < stop:
-                scored, claimed = following, claim(shared, STATE, state)
-            if claimed:
-                score_block(rows, order, scored, w, norms, ahead, turn * TURN + scored, LEARNER)
-            continue
-        floor, rival = min(floor, ahead.floors[who, column]), ahead.rivals[who, column]
-        found, block = ahead.found[who, column], block + 1
-        position = min(start + block * size, stop)
-        if found < position:
-            position = found
-            break
-        post(shared, DONE, block)
-        if block == 1 and position < stop:
-            post(shared, STATE, turn * TURN + 1)
-    post(shared, STATE, CLOSED)
-    return position, rival, floor
-
-
-@loop
-def learn_together(rows: Any, order: Any, w: Any, steps: Any, tally: Tally, ahead: Ahead) -> int:
-    """Do what `learn` does, bit by bit, while a helper scores rows ahead."""
-    floor, position, turn = tally.floor[0], 0, 0
-    while position < order.shape[0]:
-        turn += 1
-        position, rival, lowest = next_mistake(rows, order, position, w, tally.norms, ahead, turn)
-        floor = min(floor, lowest)
-        if position == order.shape[0] or is_full(tally):
-            break
-        update(rows, order[position], rival, w, steps, tally, position)
-        position += 1
-    post(ahead.shared, STATE, OVER)
-    tally.clock[VISITS], tally.floor[0] = tally.clock[VISITS] + position, floor
-    return position
-
-
 @loop
 def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
     """Whether a row is kept less gladly: its score is higher, or equal and the row later."""
@@ -802,9 +655,7 @@ def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -
         rival = rival_of(rows.labels, outputs, i)
         if gram.keys[i] > 0.0:
             return
-        if clock[MISTAKES] >= clock[LIMIT] or not gram.keys[i] > -np.inf:
-            return
-        if tally.log.shape[0] > 0 and clock[LOGGED] == tally.log.shape[0]:
+        if is_full(tally) or not gram.keys[i] > -np.inf:
             return
         slot = gram.slots[i]
         if slot < 0:

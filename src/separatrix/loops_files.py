@@ -20,7 +20,7 @@ from numba.extending import intrinsic
 DONE, FULL, BAD, RAGGED, HUGE = 0, 1, 2, 3, 4
 
 SPACE, TAB, RETURN, NEWLINE, COLON, HASH, QUOTE = 32, 9, 13, 10, 58, 35, 34
-PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
+PLUS, MINUS, POINT, ZERO, LOWER_E, UPPER_E = 43, 45, 46, 48, 101, 69
 
 REACH = 290  # powers of ten whose product with 19 digits neither overflows nor leaves the normal floats
 MOST_COLUMNS = 2**31 - 2
@@ -292,27 +292,30 @@ def number_at(context: Any, address: Any, place: Any, like: Any) -> Any:
 
 
 @loop
-def turn(at: Any, like: Any, matrix: Any) -> bool:
-    """Fill the rows of a matrix from columns of numbers, a block at a time; return whether one is NaN.
+def turn(at: Any, like: Any, limits: Any, matrix: Any) -> bool:
+    """Fill the rows of a matrix from columns of numbers, a block at a time; return whether all are good.
 
-    The numbers of column k begin at the address ``at[k]`` and are of the type of ``like``. Columns are read
-    in long pieces, and four together, because what is written together stays together in the cache.
+    The numbers of column k begin at the address ``at[k]`` and are of the type of ``like``; a good one is no
+    NaN and not larger than ``limits[k]``. Columns are read in long pieces, and four together, because what is
+    written together stays together in the cache.
     """
     height, width = matrix.shape
     block = max(LEAST, min(MOST, BLOCK // max(1, width)))
-    lacking = 0
+    bad = 0
     for first in range(0, height, block):
         last = min(first + block, height)
         for k in range(0, width - 3, 4):
             a, b, c, d = at[k], at[k + 1], at[k + 2], at[k + 3]
+            e, f, g, h = limits[k], limits[k + 1], limits[k + 2], limits[k + 3]
             for i in range(first, last):
                 p, q = np.float64(number_at(a, i, like)), np.float64(number_at(b, i, like))
                 r, s = np.float64(number_at(c, i, like)), np.float64(number_at(d, i, like))
-                lacking += (p != p) | (q != q) | (r != r) | (s != s)
+                good = (abs(p) <= e) & (abs(q) <= f) & (abs(r) <= g) & (abs(s) <= h)
+                bad += not good
                 matrix[i, k], matrix[i, k + 1], matrix[i, k + 2], matrix[i, k + 3] = p, q, r, s
         for k in range(width - width % 4, width):
             for i in range(first, last):
                 p = np.float64(number_at(at[k], i, like))
-                lacking += p != p
+                bad += not abs(p) <= limits[k]
                 matrix[i, k] = p
-    return lacking > 0
+    return bad == 0

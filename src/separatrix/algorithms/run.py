@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import loops
+from .. import loops, loops_ahead
 from ..errors import InputError, NumericOverflowError
 from ..progress import Progress
 from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, Votes
@@ -186,9 +186,9 @@ class Run:
 
     def _learn_together(self, order: Ints, share: int) -> int:
         """Learn while another thread scores rows ahead, so many at a time; it is not waited for."""
-        rows, weights, tally, ahead = self.rows.storage, self.weights, self.tally, loops.ahead(share)
-        helper = threads.submit(loops.help_to_learn, rows, order, weights, tally.norms, ahead)
-        seen = int(loops.learn_together(rows, order, weights, self.steps, tally, ahead))
+        rows, weights, tally, ahead = self.rows.storage, self.weights, self.tally, loops_ahead.ahead(share)
+        helper = threads.submit(loops_ahead.help_to_learn, rows, order, weights, tally.norms, ahead)
+        seen = int(loops_ahead.learn_together(rows, order, weights, self.steps, tally, ahead))
         helper.cancel()
         return seen
 

@@ -51,16 +51,21 @@ class Matrices:
 
     The memory of a matrix is used again when nobody refers to it any more: fresh memory takes as long as
     turning, or longer.
+
+    Parameters
+    ----------
+    limits : ndarray of shape (columns,)
+        The largest magnitude that is good in each column.
     """
 
-    def __init__(self, width: int) -> None:
-        self._width = width
+    def __init__(self, limits: NDArray[np.float64]) -> None:
+        self._limits, self._width = limits, limits.size
         self._free: list[memoryview] = []
 
     def of(self, batch: Any, rows: int) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
-        """Yield up to ``rows`` rows at a time: the number of the first, the rows, whether a value is missing.
+        """Yield up to ``rows`` rows at a time: the number of the first, the rows, whether all are good.
 
-        A null becomes NaN.
+        A null becomes NaN, which is not good.
         """
         columns = batch.columns[: self._width]
         kind = _same_kind(columns)
@@ -72,8 +77,8 @@ class Matrices:
             at = np.array([each.buffers()[1].address + 8 * each.offset for each in columns], dtype=np.uintp)
         for start in range(0, batch.num_rows, rows):
             matrix = self._matrix(min(rows, batch.num_rows - start))
-            lacking = loops_files.turn(at + np.uintp(8 * start), kind(0), matrix)
-            yield start, matrix, lacking
+            good = loops_files.turn(at + np.uintp(8 * start), kind(0), self._limits, matrix)
+            yield start, matrix, good
 
     def _matrix(self, height: int) -> NDArray[np.float64]:
         size = 8 * height * self._width

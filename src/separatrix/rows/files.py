@@ -25,6 +25,8 @@ from .spill import Spill
 from .text import ahead
 
 Batch = tuple[Any, NDArray[Any] | None]
+# Whole numbers of these types may be too large for float64, where all up to this one are exact.
+WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
 
 
 class Reader(Protocol):
@@ -277,13 +279,14 @@ class Query:
             if given is None:
                 return
             at += given
-        matrices = arrow.Matrices(width)
+        matrices = arrow.Matrices(self._limits)
         for batch in ahead(self._arrow(max(rows, arrow.batch_rows(width)), at)):
             target = None if self.target is None else batch.column(width)
-            for start, X, lacking in matrices.of(batch, rows):
+            for start, X, good in matrices.of(batch, rows):
                 part = None if target is None else target.slice(start, len(X))
-                if lacking or (part is not None and part.null_count):
+                if not good or (part is not None and part.null_count):
                     self._refuse_missing(X, at + start)
+                    self._refuse_rounded(X, at + start)
                 yield X, None if part is None else self._labels(part)
             at += batch.num_rows
 
@@ -429,8 +432,29 @@ class Query:
             return [name if self.database.columns[column.name] == "DOUBLE" else f"{name}::DOUBLE"]
         return [f"({name}::VARCHAR = {literal(level)})::DOUBLE" for level in kept]
 
+    @property
+    def _limits(self) -> NDArray[np.float64]:
+        """For each feature, the largest number that is certain to be what the file holds."""
+        wide = [
+            column.levels is None and self.database.columns[column.name] in WIDE_KINDS
+            for column in self.encoding.columns
+            for _ in self._expressions(column)
+        ]
+        return np.where(wide, LARGEST_WHOLE, np.inf)
+
+    def _refuse_rounded(self, X: NDArray[np.float64], at: int) -> None:
+        """Name a whole number that is too large for a float64; an answer would speak of another number."""
+        rows, features = np.nonzero(np.abs(X) > self._limits)
+        if rows.size:
+            name, row = self.encoding.feature_names[features[0]], at + int(rows[0]) + 1
+            raise InputError(
+                f"Column {name!r} of {self.database.name!r} has a whole number beyond 2**53 in row {row:,}, "
+                "which would be rounded. Leave the column out with 'exclude' if it is an identifier, or make "
+                "its numbers smaller."
+            )
+
     def _refuse_missing(self, X: NDArray[np.float64], at: int) -> None:
-        """Name the columns that lack values, and how many; a sum may also be NaN from infinities alone."""
+        """Name the columns that lack values, and how many."""
         used = [*self.names, *([] if self.target is None else [self.target])]
         counts = ", ".join(
             f"count(*) FILTER ({identifier(name)} IS NULL"

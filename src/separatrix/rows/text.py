@@ -111,9 +111,8 @@ def ahead(source: Iterator[T]) -> Iterator[T]:
             yield item
     finally:
         stopped.set()
-        reader.join(
-            1.0
-        )  # a thread that outlives the program would keep what it holds from being cleared away
+        # a thread that outlives the program would keep what it holds from being cleared away
+        reader.join(1.0)
 
 
 def line_of(piece: Text, at: int) -> tuple[int, str]:
