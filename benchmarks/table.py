@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import comb
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 HEADER = ("section", "what", "ours", "against", "ratio", "target", "met")
 
@@ -95,9 +96,23 @@ def paired(above: list[float], below: list[float], target: float | None) -> tupl
     if len(above) != len(below) or len(above) < 3:
         return median(above) / median(below), ""
     ratios = [one / other for one, other in zip(above, below, strict=True)]
-    low, middle, high = quantiles(ratios, n=4, method="inclusive")
+    low, high = median_interval(ratios)
     open_question = target is not None and low < target < high
-    return middle, f"quartiles {low:.2f} to {high:.2f}" if open_question else ""
+    return median(ratios), f"median within {low:.2f} to {high:.2f}" if open_question else ""
+
+
+def median_interval(values: list[float]) -> tuple[float, float]:
+    """Two of the values, between which the median of their law lies with a probability of 90% or more.
+
+    It is below the k-th smallest of n with the probability that fewer than k of n fair coins show heads.
+    Of fewer than five values, the smallest and the largest are the best there is.
+    """
+    ordered, n = sorted(values), len(values)
+    below, skipped = 1.0, 0
+    while skipped < (n - 1) // 2 and below + comb(n, skipped + 1) <= 0.05 * 2.0**n:
+        skipped += 1
+        below += comb(n, skipped)
+    return ordered[skipped], ordered[n - 1 - skipped]
 
 
 def table(rows: list[Row], *, markdown: bool) -> str:

@@ -23,6 +23,8 @@ from numba.extending import overload
 OPTIONS: dict[str, Any] = {"fastmath": {"reassoc", "contract"}, "error_model": "numpy", "_nrt": False}
 INLINED = {**OPTIONS, "forceinline": True}
 
+MEASURED = 1 << 15  # numbers that stay in the cache from when they are measured to when they are learnt from
+
 # Clock entries of a Tally.
 VISITS, MISTAKES, LIMIT, LOGGED = 0, 1, 2, 3
 
@@ -81,7 +83,7 @@ class Tally(NamedTuple):
     ``counts[i, r]`` updates on row i (against rival r; one column for two classes), ``average``
     the sum that lazy averaging needs (empty when not asked for), ``log`` the (row, rival, visit)
     of each mistake (empty when not asked for), ``norms`` the squared norms of the rows visited
-    (empty when known, negative where not measured), ``floor`` the smallest score since it was
+    (empty when not asked for, negative where not known), ``floor`` the smallest score since it was
     reset, ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
     """
 
@@ -248,60 +250,20 @@ def _row_score(rows: Any, i: Any, w: Any) -> Any:
     return binary if w.ndim == 1 else multiclass
 
 
-def measured_output(rows: Any, i: int, w: Any) -> tuple[float, float]:
-    """Return <w, lift(x_i)> and |lift(x_i)|^2 from one reading of the row.
-
-    The second is -1 where a sparse row's columns do not ascend: one may come twice then.
-    """
+def stretch(rows: Any) -> int:
+    """How many rows are measured at a time, so that they are in the cache when they are learnt from."""
     raise NotImplementedError("compiled only")
 
 
-@overload(measured_output, jit_options=INLINED)
-def _measured_output(rows: Any, i: Any, w: Any) -> Any:
-    def dense(rows: Any, i: Any, w: Any) -> Any:
-        values = rows.values
-        columns = values.shape[1]
-        total, square = 0.0, 0.0
-        for j in range(columns):
-            value = np.float64(values[i, j])
-            total += value * w[j]
-            square += value * value
-        if rows.lift:
-            total += w[columns]
-        return total, square + rows.lift
+@overload(stretch, jit_options=INLINED)
+def _stretch(rows: Any) -> Any:
+    def dense(rows: Any) -> Any:
+        return max(1, MEASURED // max(1, rows.values.shape[1]))
 
-    def sparse(rows: Any, i: Any, w: Any) -> Any:
-        data, indices = rows.data, rows.indices
-        total, square, last, gaps = 0.0, 0.0, -1, 0
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            value, column = np.float64(data[p]), indices[p]
-            total += value * w[np.uint64(column)]
-            square += value * value
-            gaps |= column - last - 1  # negative once a column does not ascend
-            last = column
-        if rows.lift:
-            total += w[w.shape[0] - 1]
-        return total, square + rows.lift if gaps >= 0 else -1.0
+    def sparse(rows: Any) -> Any:
+        return max(1, MEASURED * rows.labels.shape[0] // max(1, rows.data.shape[0]))
 
     return dense if is_dense(rows) else sparse
-
-
-def measured_score(rows: Any, i: int, w: Any) -> tuple[float, int, float]:
-    """Return what `row_score` does, and |lift(x_i)|^2, or -1 where it is not known."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(measured_score, jit_options=INLINED)
-def _measured_score(rows: Any, i: Any, w: Any) -> Any:
-    def binary(rows: Any, i: Any, w: Any) -> Any:
-        output, square = measured_output(rows, i, w)
-        return (2.0 * rows.labels[i] - 1.0) * output, 0, square
-
-    def multiclass(rows: Any, i: Any, w: Any) -> Any:
-        score, rival = row_score(rows, i, w)
-        return score, rival, squared_norm(rows, i) if row_ascending(rows, i) else -1.0
-
-    return binary if w.ndim == 1 else multiclass
 
 
 def correct(rows: Any, i: int, rival: int, w: Any, step: float) -> None:
@@ -359,6 +321,22 @@ def update(rows: Any, i: int, rival: int, w: Any, steps: Any, tally: Tally, posi
 
 
 @loop
+def measure(rows: Any, order: Any, norms: Any) -> int:
+    """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1.
+
+    The square of a sparse row is the sum of its entries' squares only if no column comes twice: where the
+    columns do not ascend, -1 is filled in.
+    """
+    worst = -1
+    for i in order:
+        square = squared_norm(rows, i)
+        if worst < 0 and not square < np.inf:
+            worst = i
+        norms[i] = square if row_ascending(rows, i) else -1.0
+    return worst
+
+
+@loop
 def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
 
@@ -366,21 +344,21 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     Returns how many rows were visited: fewer than asked when the allowed mistakes or the log's
     room ran out before a mistake.
     """
-    measuring = tally.norms.shape[0] > 0
-    floor, seen = tally.floor[0], order.shape[0]
-    for position in range(order.shape[0]):
-        i = order[position]
-        if measuring:
-            score, rival, tally.norms[i] = measured_score(rows, i, w)
-        else:
+    floor, seen, full, size = tally.floor[0], 0, False, stretch(rows)
+    while seen < order.shape[0] and not full:
+        here = order[seen : seen + size]
+        if tally.norms.shape[0] > 0:
+            measure(rows, here, tally.norms)
+        for i in here:
             score, rival = row_score(rows, i, w)
-        if score < floor:
-            floor = score
-        if not score > 0.0:
-            if is_full(tally):
-                seen = position
-                break
-            update(rows, i, rival, w, steps, tally, position)
+            if score < floor:
+                floor = score
+            if not score > 0.0:
+                full = is_full(tally)
+                if full:
+                    break
+                update(rows, i, rival, w, steps, tally, seen)
+            seen += 1
     tally.clock[VISITS], tally.floor[0] = tally.clock[VISITS] + seen, floor
     return seen
 
@@ -432,23 +410,6 @@ def look(
             lowest_scores[0], lowest_rows[0] = score, i
             sift_down(lowest_scores, lowest_rows)
     return mistakes, cost
-
-
-@loop
-def measure(rows: Any, order: Any, norms: Any) -> tuple[int, bool]:
-    """Fill the squared norms of the lifted rows of ``order``.
-
-    Returns the first row that is not finite, or -1, and whether every norm can be trusted: the
-    square of a sparse row is the sum of its entries' squares only if no column comes twice.
-    """
-    worst, distinct = -1, True
-    for position in range(order.shape[0]):
-        i = order[position]
-        norms[i] = squared_norm(rows, i)
-        distinct = distinct and row_ascending(rows, i)
-        if worst < 0 and not norms[i] < np.inf:
-            worst = i
-    return worst, distinct
 
 
 @loop

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from .loops import VISITS, Tally, is_full, loop, measured_score, part, row_score, update
+from .loops import VISITS, Tally, is_full, loop, measure, part, row_score, update
 
 # Entries of an Ahead's ``shared``; what both threads write is a cache line apart.
 BLOCK, STATE, ORIGIN, DONE, HELPED = 0, 8, 16, 24, 32
@@ -94,15 +94,13 @@ def claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
 def first_mistake(rows: Any, order: Any, start: int, stop: int, w: Any, norms: Any) -> tuple[int, int, float]:
     """Return the position of the first mistake from start on, or stop, the rival there, the smallest score.
 
-    Measures the rows on its way where ``norms`` has room for it.
+    Measures the rows first where ``norms`` has room for it.
     """
-    measuring, position, rival, floor = norms.shape[0] > 0, start, 0, np.inf
+    position, rival, floor = start, 0, np.inf
+    if norms.shape[0] > 0:
+        measure(rows, order[start:stop], norms)
     while position < stop:
-        i = order[position]
-        if measuring:
-            score, rival, norms[i] = measured_score(rows, i, w)
-        else:
-            score, rival = row_score(rows, i, w)
+        score, rival = row_score(rows, order[position], w)
         if score < floor:
             floor = score
         if not score > 0.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,10 +19,11 @@ from ..rows.memory import Rows, Scan
 LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
 BLOCK = 1 << 22  # numbers visited between two looks at the keyboard
-AHEAD = 1 << 18  # numbers visited before it is seen whether mistakes have become rare
+AHEAD = 1 << 18  # numbers visited before it is seen whether mistakes have become rare; then twice as many
 # Numbers that a thread scores at a time: a mistake makes worthless what comes after it, but memory is
 # read fastest in long stretches.
 SHARE_DENSE, SHARE_SPARSE = 1 << 14, 1 << 11
+RARE = 0.25  # mistakes in such a block from which on the other thread is more in the way than of help
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
 FEW_PASSES = 20  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
@@ -129,11 +131,7 @@ class Run:
         return False
 
     def _measure_on_the_way(self) -> None:
-        """Let the first pass measure the rows while it has them at hand.
-
-        It does so even if they are known: the sums of another loop may round differently, and what a
-        run learns is not to depend on what was asked of the rows before.
-        """
+        """Let the first pass measure the rows while it has them at hand."""
         rows = 0 if self.passes else self.rows.n_rows
         self.tally = self.tally._replace(norms=np.full(rows, -1.0))
 
@@ -149,10 +147,11 @@ class Run:
         per_row = max(1, self.rows.numbers // max(1, self.rows.n_rows))
         large = order.size * per_row > threads.WORTH_A_THREAD and threads.n_threads() > 1
         share = max(1, (SHARE_SPARSE if self.rows.sparse else SHARE_DENSE) // per_row)
-        position = 0
+        position, trial = 0, AHEAD
         while position < order.size:
-            before, helped = self.mistakes, large and self._rare * share < 1.0
-            size = (AHEAD if large and not helped else BLOCK) // per_row + 1
+            before, helped = self.mistakes, large and self._rare * share < RARE
+            size = (trial if large and not helped else BLOCK) // per_row + 1
+            trial = min(2 * trial, BLOCK)
             part = order[position : position + size]
             position += (seen := self._learn(part, share if helped else 0))
             if seen < part.size and self.out_of_updates:
@@ -185,11 +184,16 @@ class Run:
             self.flush_log()
 
     def _learn_together(self, order: Ints, share: int) -> int:
-        """Learn while another thread scores rows ahead, so many at a time; it is not waited for."""
+        """Learn while another thread scores rows ahead, so many at a time.
+
+        It is waited for, which is short: the next helper, woken while this one is still on its way out,
+        would be given the learner's core.
+        """
         rows, weights, tally, ahead = self.rows.storage, self.weights, self.tally, loops_ahead.ahead(share)
         helper = threads.submit(loops_ahead.help_to_learn, rows, order, weights, tally.norms, ahead)
         seen = int(loops_ahead.learn_together(rows, order, weights, self.steps, tally, ahead))
-        helper.cancel()
+        if not helper.cancel():
+            helper.result()
         return seen
 
     def rebuild(self) -> None:
@@ -243,9 +247,7 @@ class Run:
             )
 
     def _check_range(self) -> None:
-        with np.errstate(over="ignore", invalid="ignore"):
-            reach = self._length() * self.rows.radius
-        if not np.isfinite(reach):
+        if not math.isfinite(self._length() * self.rows.radius):
             raise NumericOverflowError(
                 f"The weights left the range of float64 after {self.mistakes} updates. Lower learning_rate "
                 "or the weights, or scale the columns, for example with StandardScaler."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -88,10 +89,10 @@ class Rows:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
         norms, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
         found = threads.run_all(loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges])
-        for row, _ in found:
+        for row in found:
             if row >= 0:
                 raise self._not_finite(row)
-        if all(distinct for _, distinct in found):
+        if norms.min(initial=0.0) >= 0.0:
             return norms
         merged = self._csr().copy()
         merged.sum_duplicates()
@@ -100,8 +101,11 @@ class Rows:
 
     def offer_norms(self, norms: Floats) -> None:
         """Take squared norms that a pass measured on its way, if it measured every row and all are finite."""
-        if norms.min(initial=0.0) >= 0.0 and norms.max(initial=0.0) < np.inf:
+        largest = float(norms.max(initial=0.0))
+        if largest < np.inf and norms.min(initial=0.0) >= 0.0:
             vars(self)["squared_norms"] = norms
+            if self.order.size == self.n_rows:
+                vars(self)["radius"] = math.sqrt(largest)
 
     @property
     def matrix(self) -> Any:
