@@ -28,6 +28,7 @@ SET_PASSES = 40  # plain passes over the working set at most ...
 TRIAL = 10  # ... with a look after so many whether a core would serve better
 MANY = 0.05  # share of wrong rows above which a pass over all of them teaches more than a few
 OFTEN = 2  # corrections a corrected row has had on average when inner products begin to pay
+FALLING = 2 / 3  # share of a pass's mistakes below which the next one's must be, for one more to follow
 WORK = 4  # readings of all the data that the work between two looks may cost
 LEAST_UPDATES = 1000  # updates on a core that are always worth doing
 CLOSING = 10  # plain passes at the end of a run that did not separate
@@ -47,7 +48,9 @@ def solve_working_set(run: Run) -> None:
         if run.plain_passes(_interleaved(rows.order), min(SET_PASSES, run.max_passes - closing)):
             return
     elif rows.order.size > ADDED:
-        run.plain_passes(_interleaved(rows.order) if _sorted(rows) else rows.order, 1)
+        order = _interleaved(rows.order) if _sorted(rows) else rows.order
+        if _falling_passes(run, order, run.max_passes - closing):
+            return
     members = np.flatnonzero(run.tally.counts.any(axis=1))
     lately = members[:0]
     while not run.stopped(before=closing):
@@ -80,6 +83,20 @@ def solve_working_set(run: Run) -> None:
         clean = run.plain_passes(shuffle.permutation(rows.order), 1)
         if clean or run.stopped() or run.scan().mistakes == 0:
             return
+
+
+def _falling_passes(run: Run, order: Ints, most: int) -> bool:
+    """Pass over all rows as long as mistakes get fewer fast; return whether the last pass was clean."""
+    before = order.size
+    while not run.stopped():
+        had = run.mistakes
+        if run.plain_passes(order, 1):
+            return True
+        made = run.mistakes - had
+        if made > FALLING * before or run.passes >= most:
+            break
+        before = made
+    return False
 
 
 def _sorted(rows: Rows) -> bool:

@@ -77,10 +77,10 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) 
     """
     everything = np.ones(signed.ids.size, dtype=bool)
     pairs = signed.conflicts(signed.width + 1 if quasi else 1)
+    search = Search(signed, everything, NOTHING, deadline)
     if pairs:
         witness = _paired(pairs[:1])
     else:
-        search = Search(signed, everything, NOTHING, deadline)
         found = search.run(lambda weights: judge.accept("separable", weights, None))
         if not isinstance(found, Witness):
             upper, status = search.margin_upper(), "undecided" if found is None else "separable"
@@ -91,7 +91,8 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) 
         return Outcome("undecided")
     if not quasi:
         return Outcome("inseparable", multipliers=plain, witness=witness)
-    finer = _partition(signed, _paired(pairs) if pairs else witness, judge, deadline)
+    start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
+    finer = _partition(signed, start, judge, deadline)
     if finer is None:
         return Outcome("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
     return replace(finer, witness=witness)
@@ -107,6 +108,14 @@ def prove_conflict(signed: SignedRows, judge: Judge) -> Outcome | None:
     if not judge.accept("inseparable", None, multipliers):
         return None
     return Outcome("inseparable", multipliers=multipliers, witness=witness)
+
+
+def _with_other_pairs(witness: Witness, search: Search) -> Witness:
+    """A witness together with those of further pairs of classes, which leave less to be asked of all."""
+    total = dict(zip(witness.ids.tolist(), witness.values, strict=True))
+    while (other := search.between_two()) is not None:
+        _grow(total, other)
+    return Witness(np.array(list(total), dtype=np.int64), list(total.values()))
 
 
 def _paired(pairs: list[tuple[int, int]]) -> Witness:

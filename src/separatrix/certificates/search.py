@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,7 @@ FIRST = 1000  # rows that a working set starts with, or grows by, at most
 ROUNDS = 200
 REFINED = 1 << 21  # numbers of a working set that is refined in exact arithmetic
 REFINEMENTS = 3
+PAIR_SHARE = 0.1  # of the time left that a question about two of many classes may take
 
 NOTHING: Ints = np.zeros(0, dtype=np.int64)
 
@@ -72,6 +74,7 @@ class Search:
         self.lower: float | None = None
         self.duals: Floats | None = None
         self.liked: list[float] = []
+        self.confused: list[tuple[int, int]] = []
 
     def run(self, accept: Callable[[Weights], bool], start: Ints = NOTHING) -> Weights | Witness | None:
         """Weights that the checker accepts, or a witness that there are none.
@@ -84,7 +87,7 @@ class Search:
             if weights is not None and accept(weights):
                 return weights
             self.lower = None
-            found = self._shortest()
+            found = self.between_two() or self._shortest()
             if isinstance(found, Witness) or (found is not None and accept(found)):
                 return found
         else:
@@ -236,6 +239,26 @@ class Search:
                 self.lower = result.margin_lower - signed.rounding(0.0)
             return self._exact_weights(result.weights)
         self._add(np.sort(self._corrected(result)[: 2 * signed.width + 100]))
+        self.confused = _confused(signed.labels, result.counts) if signed.joint else []
+        return None
+
+    def between_two(self) -> Witness | None:
+        """A witness that two of the classes cannot be separated from each other, so that all cannot.
+
+        The next pair of the tree of confused classes is asked, and so on until one gives an answer: with many
+        classes such questions are smaller by far. A plane between two is the difference of their weights, so
+        the multipliers of their rows serve the joint question as they are.
+        """
+        signed = self.signed
+        while self.confused and not self.deadline.passed:
+            pair = self.confused.pop(0)
+            inside = signed.inside & np.isin(signed.labels, pair)
+            two = SignedRows(signed.data, pair[1], inside, signed.lift)
+            among = np.ones(two.ids.size, dtype=bool)
+            found = Search(two, among, NOTHING, Deadline.after(PAIR_SHARE * self.deadline.left)).run(_any)
+            if isinstance(found, Witness):
+                rivals = np.where(signed.labels[found.ids] == pair[0], pair[1], pair[0])
+                return Witness(found.ids * signed.n_classes + rivals, found.values)
         return None
 
     def _shortest(self) -> Weights | Witness | None:
@@ -361,6 +384,26 @@ class Search:
         if signed.joint:
             vectors.append((0,) * signed.block)
         return tuple(vectors)
+
+
+def _any(weights: Weights) -> bool:
+    """Accept any weights: asked only whether there are some."""
+    return True
+
+
+def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
+    """Pairs of classes that connect all of them, those that were taken for each other most often first."""
+    n_classes = counts.shape[1]
+    often = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(often, labels, counts)
+    often += often.T
+    pairs = sorted(combinations(range(n_classes), 2), key=lambda pair: -often[pair])
+    group, tree = list(range(n_classes)), []
+    for a, b in pairs:
+        if group[a] != group[b] and often[a, b]:
+            tree.append((a, b))
+            group = [group[a] if each == group[b] else each for each in group]
+    return tree
 
 
 def _exact_vectors(vectors: Floats, powers: Ints) -> Weights:
