@@ -190,6 +190,29 @@ def test_verdicts_are_those_of_a_rational_simplex_method_at_length(part):
         assert decided(X, y, fit_intercept=lift) == truth(X, y, lift), seed
 
 
+@pytest.mark.parametrize("seed", range(80))
+def test_verdicts_on_many_classes_are_those_of_a_rational_simplex_method(seed):
+    """Groups of rows around a few places: some pairs of classes overlap, others are far apart."""
+    rng = np.random.default_rng(seed)
+    n_classes, n_columns = int(rng.integers(3, 6)), int(rng.integers(1, 3))
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 9)])
+    places = rng.integers(-6, 7, (n_classes, n_columns))
+    X = places[y] + rng.integers(-2, 3, (y.size, n_columns))
+    lift = bool(rng.integers(2))
+    assert decided(X, y, fit_intercept=lift) == truth(X, y, lift)
+
+
+def test_two_classes_that_overlap_prove_it_for_all():
+    rng = np.random.default_rng(0)
+    y = np.arange(3_000) % 6
+    X = rng.standard_normal((3_000, 4)) + 20.0 * np.eye(6, 4)[np.where(y == 5, 1, y)]
+    verdict = separability(X, y)
+    assert verdict.status == "quasi-separable"  # the other classes are separated
+    assert {y[row] for row, _ in verdict.witness_rows} == {1, 5}
+    assert all({y[row], rival} == {1, 5} for row, rival in verdict.witness_rows)
+    assert verify(verdict.certificate, X, y).holds
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6), st.integers(0, 10**6))
 def test_order_scale_and_storage_do_not_matter(seed, how):

@@ -92,7 +92,7 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) 
     if not quasi:
         return Outcome("inseparable", multipliers=plain, witness=witness)
     start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
-    finer = _partition(signed, start, judge, deadline)
+    finer = _partition(signed, start, search.members, judge, deadline)
     if finer is None:
         return Outcome("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
     return replace(finer, witness=witness)
@@ -133,10 +133,14 @@ def _multipliers(signed: SignedRows, ids: Ints, fine: list[int]) -> Multipliers:
     )
 
 
-def _partition(signed: SignedRows, witness: Witness, judge: Judge, deadline: Deadline) -> Outcome | None:
-    """Tucker's partition: grow the tight rows until the others are separated on the planes through them."""
+def _partition(
+    signed: SignedRows, witness: Witness, known: Ints, judge: Judge, deadline: Deadline
+) -> Outcome | None:
+    """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
+
+    ``known`` are rows that were hard to separate, for the first working set.
+    """
     positive = dict(zip(witness.ids.tolist(), witness.values, strict=True))
-    known = NOTHING
     while not deadline.passed:
         basis = _basis(signed, np.array(sorted(positive), dtype=np.int64))
         tight = signed.spanned(basis)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -75,6 +74,7 @@ class Search:
         self.duals: Floats | None = None
         self.liked: list[float] = []
         self.confused: list[tuple[int, int]] = []
+        self.group = np.arange(signed.n_classes)
 
     def run(self, accept: Callable[[Weights], bool], start: Ints = NOTHING) -> Weights | Witness | None:
         """Weights that the checker accepts, or a witness that there are none.
@@ -245,19 +245,22 @@ class Search:
     def between_two(self) -> Witness | None:
         """A witness that two of the classes cannot be separated from each other, so that all cannot.
 
-        The next pair of the tree of confused classes is asked, and so on until one gives an answer: with many
-        classes such questions are smaller by far. A plane between two is the difference of their weights, so
-        the multipliers of their rows serve the joint question as they are.
+        The pair confused most often is asked, then the next, until one gives an answer: with many classes
+        such questions are smaller by far. A plane between two is the difference of their weights, so the
+        multipliers of their rows serve the joint question as they are. Classes that were found to be tied,
+        if through others, are not asked again.
         """
         signed = self.signed
         while self.confused and not self.deadline.passed:
-            pair = self.confused.pop(0)
-            inside = signed.inside & np.isin(signed.labels, pair)
-            two = SignedRows(signed.data, pair[1], inside, signed.lift)
+            a, b = self.confused.pop(0)
+            if self.group[a] == self.group[b]:
+                continue
+            two = SignedRows(signed.data, b, signed.inside & np.isin(signed.labels, (a, b)), signed.lift)
             among = np.ones(two.ids.size, dtype=bool)
             found = Search(two, among, NOTHING, Deadline.after(PAIR_SHARE * self.deadline.left)).run(_any)
             if isinstance(found, Witness):
-                rivals = np.where(signed.labels[found.ids] == pair[0], pair[1], pair[0])
+                self.group[self.group == self.group[b]] = self.group[a]
+                rivals = np.where(signed.labels[found.ids] == a, b, a)
                 return Witness(found.ids * signed.n_classes + rivals, found.values)
         return None
 
@@ -392,18 +395,14 @@ def _any(weights: Weights) -> bool:
 
 
 def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
-    """Pairs of classes that connect all of them, those that were taken for each other most often first."""
+    """The pairs of classes that were taken for each other, most often first."""
     n_classes = counts.shape[1]
     often = np.zeros((n_classes, n_classes), dtype=np.int64)
     np.add.at(often, labels, counts)
     often += often.T
-    pairs = sorted(combinations(range(n_classes), 2), key=lambda pair: -often[pair])
-    group, tree = list(range(n_classes)), []
-    for a, b in pairs:
-        if group[a] != group[b] and often[a, b]:
-            tree.append((a, b))
-            group = [group[a] if each == group[b] else each for each in group]
-    return tree
+    a, b = np.nonzero(np.triu(often))
+    order = np.argsort(-often[a, b], kind="stable")
+    return list(zip(a[order].tolist(), b[order].tolist(), strict=True))
 
 
 def _exact_vectors(vectors: Floats, powers: Ints) -> Weights:
