@@ -325,7 +325,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             voters = gather_voters(run.rows, result.votes, run.steps, run.start)
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
         # In one pass a row is corrected once at most: each count that is not zero is another row's.
-        made = np.flatnonzero(result.counts) // result.counts.shape[1]
+        made = np.flatnonzero(result.counts != 0) // result.counts.shape[1]
         self._store(result, lifted=run.rows.lifted)
         self.mistakes_ = before + result.mistakes
         self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]
