@@ -24,6 +24,7 @@ PRECONDITIONED = 1000  # the most columns of a class whose products are factoris
 ONE_THREAD = 500  # columns up to which BLAS is kept to one thread
 INEXACT = 1e-3  # the part of a gradient that conjugate gradients leave of it
 GATHER = 1 << 22  # numbers gathered at a time for a product
+FULL = 1 / 3  # share of numbers that are not zero from which on sparse rows are multiplied as an array
 
 
 @cache
@@ -143,6 +144,8 @@ def _joint_step(
     if members.size == 0:
         return -gradient / ridge
     matrix = lifted_matrix(rows, members)
+    if sparse.issparse(matrix) and matrix.nnz > FULL * matrix.shape[0] * matrix.shape[1]:
+        matrix = matrix.toarray()
     directions = int(faces.sum()) - members.size
     if gradient.size <= DIRECT_JOINT and gradient.size <= directions:
         return _joint_by_columns(matrix, faces, sigma, ridge, gradient)

@@ -526,7 +526,10 @@ def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], 
     """The sign of a signed row's score, in integers."""
     parts: dict[int, int] = {}
     if signs.joint:
-        vectors = [(exact[int(signs.codes[row])], 1), (exact[rival], -1)]
+        own = exact[int(signs.codes[row])]
+        if own == exact[rival]:
+            return 0  # two classes with the same weights have the same output on every row
+        vectors = [(own, 1), (exact[rival], -1)]
     else:
         vectors = [(exact[0], int(signs.signs[row]))]
     numbers = list(row_integers(signs.matrix, row))
