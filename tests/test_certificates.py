@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.certificates.check import Check, verify
+from separatrix.certificates.check import Check, Signs, first_wrong, verify
 from separatrix.certificates.claims import Certificate
+from separatrix.certificates.data import read_data
+from separatrix.certificates.exact import PRIMES, products
 from separatrix.errors import CertificateError, InputError, SeparatrixError
 from separatrix.verdict import separability
 from tests import naive
@@ -152,6 +154,44 @@ def first_wrong_by_fractions(X, y, weights, lift):
         if score <= 0:
             return f"Row {row} is {'on the wrong side' if score else 'on the plane'}."
     return ""
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 4), st.booleans(), st.booleans())
+def test_rows_on_the_plane_are_those_of_rational_arithmetic(seed, n_classes, lift, dense):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (12, 3)) * (rng.random((12, 3)) < 0.5) * 0.1
+    y = np.r_[:n_classes, rng.integers(0, n_classes, 12 - n_classes)]
+    joint = n_classes > 2
+    weights = rng.integers(-1, 2, (n_classes if joint else 1, 3 + lift)) * 1.0
+    lifted = [[Fraction(v) for v in x] + [Fraction(1)] * lift for x in X.tolist()]
+    scores = {}
+    for row, rival in np.ndindex(12, n_classes if joint else 1):
+        if joint and rival == y[row]:
+            continue
+        w = weights[y[row]] - weights[rival] if joint else weights[0] * (2 * y[row] - 1)
+        score = sum(map(operator.mul, lifted[row], map(Fraction, w.tolist())), Fraction(0))
+        scores[row, rival if joint else -1] = int(score > 0) - int(score < 0)
+    tight = {pair for pair, score in scores.items() if (score == 0) ^ (rng.random() < 0.05)}
+    wrong = [(*pair, score) for pair, score in sorted(scores.items()) if score != (pair not in tight)]
+    question, classes = "joint" if joint else "binary", tuple(map(str, range(n_classes)))
+    claim = Certificate("separable", question, classes, (), lift, (), 12, 3, "")
+    signs = Signs(claim, read_data(X if dense else sparse.csr_array(X), y))
+    assert first_wrong(tuple(map(tuple, weights.tolist())), signs, tight) == (wrong[0] if wrong else None)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["integers", "floats", "sparse"]))
+def test_products_modulo_a_prime_are_those_of_whole_numbers(seed, kind):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-(2**40), 2**40, (5, 7)) * (rng.random((5, 7)) < 0.7)
+    shift = 0 if kind == "integers" else 20
+    given_as = {"integers": X, "floats": X / 2.0**20, "sparse": sparse.csr_array(X / 2.0**20)}[kind]
+    prime = PRIMES[int(rng.integers(len(PRIMES)))]
+    vectors = rng.integers(0, prime, (3, 7))
+    vectors[0] = prime - 1
+    unit = pow(2, -shift, prime)
+    expected = [[sum(map(operator.mul, x, v)) * unit % prime for v in vectors.tolist()] for x in X.tolist()]
+    assert products(given_as, vectors, prime).tolist() == expected
 
 
 @settings(max_examples=150, deadline=None)

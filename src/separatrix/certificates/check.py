@@ -425,6 +425,13 @@ class Plane:
     magnitudes: Floats
     tight: NDArray[np.bool_]
 
+    def columns(self, own: int, rival: int) -> list[int]:
+        """Columns in which two classes' weights differ; with signs, those whose weights are not zero."""
+        if rival < 0:
+            return sorted(self.exact[0])
+        first, second = self.exact[own], self.exact[rival]
+        return sorted(c for c in {*first, *second} if first.get(c) != second.get(c))
+
 
 def _rows_a_block(matrix: Any) -> int:
     n_rows, n_columns = map(int, matrix.shape)
@@ -442,12 +449,35 @@ def _first_wrong_of(block: Any, rows: Ints, plane: Plane, signs: Signs) -> tuple
             return None
         bounds = _outputs(abs(block[near]), plane.magnitudes, signs.lift)
         places, rivals = _undecided(outputs[near], bounds, rows[near], plane, signs)
-    for place, rival in zip(near[places].tolist(), rivals.tolist(), strict=True):
+    places = near[places]
+    tied = plane.tight[rows[places], np.maximum(rivals, 0)] & _untouched(
+        block, places, rivals, rows, plane, signs
+    )
+    for place, rival in zip(places[~tied].tolist(), rivals[~tied].tolist(), strict=True):
         row = int(rows[place])
         score = _exact_score(row, rival, plane.exact, signs)
         if score != (0 if plane.tight[row, max(rival, 0)] else 1):
             return row, rival, score
     return None
+
+
+def _untouched(
+    block: Any, places: Ints, rivals: Ints, rows: Ints, plane: Plane, signs: Signs
+) -> NDArray[np.bool_]:
+    """Which signed rows are zero in every column that decides their score, which then is zero."""
+    found = np.zeros(places.size, dtype=bool)
+    if isinstance(signs.matrix, MappedMatrix):
+        return found  # a product of numbers that are not zero may be rounded to zero
+    own = signs.codes[rows[places]] if signs.joint else np.full(places.size, -1)
+    for pair in {*zip(own.tolist(), rivals.tolist(), strict=True)}:
+        columns = plane.columns(*pair)
+        if signs.lift and columns[-1:] == [signs.matrix.shape[1]]:
+            continue
+        here = np.flatnonzero((own == pair[0]) & (rivals == pair[1]))
+        part = block[places[here]][:, columns]
+        touched = np.diff(part.indptr) if sparse.issparse(part) else np.count_nonzero(part, axis=1)
+        found[here] = touched == 0
+    return found
 
 
 def _floats(block: Any) -> Any:
@@ -526,10 +556,7 @@ def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], 
     """The sign of a signed row's score, in integers."""
     parts: dict[int, int] = {}
     if signs.joint:
-        own = exact[int(signs.codes[row])]
-        if own == exact[rival]:
-            return 0  # two classes with the same weights have the same output on every row
-        vectors = [(own, 1), (exact[rival], -1)]
+        vectors = [(exact[int(signs.codes[row])], 1), (exact[rival], -1)]
     else:
         vectors = [(exact[0], int(signs.signs[row]))]
     numbers = list(row_integers(signs.matrix, row))

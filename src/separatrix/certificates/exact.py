@@ -168,6 +168,10 @@ def residues(values: NDArray[Any], prime: int) -> Ints:
             return small
         large: Ints = (values % values.dtype.type(prime)).astype(np.int64)
         return large
+    if max(values.max(initial=0), -values.min(initial=0)) < 2.0**53:
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            return whole % prime
     fraction, exponent = np.frexp(values.astype(np.float64))
     mantissa = np.ldexp(fraction, 53).astype(np.int64) % prime
     lowest = int(exponent.min(initial=0))
@@ -175,6 +179,23 @@ def residues(values: NDArray[Any], prime: int) -> Ints:
     powers = np.array([pow(2, e + lowest - 53, prime) for e in range(span)], dtype=np.int64)
     found: Ints = mantissa * powers[exponent - lowest] % prime
     return found
+
+
+def _times(left: Ints, right: Ints, prime: int) -> Ints:
+    """``left @ right`` modulo a prime below 2**31, for residues.
+
+    Residues are cut into halves of 16 bits: sums of 2**20 products of two halves, and of twice as many
+    where the halves cross, are whole numbers below 2**53, which floats hold exactly.
+    """
+    total = np.zeros((left.shape[0], right.shape[1]), dtype=np.int64)
+    for start in range(0, left.shape[1], 1 << 20):
+        a, b = left[:, start : start + (1 << 20)], right[start : start + (1 << 20)]
+        low, high = (a & 0xFFFF).astype(np.float64), (a >> 16).astype(np.float64)
+        lower, upper = (b & 0xFFFF).astype(np.float64), (b >> 16).astype(np.float64)
+        found = (high @ upper).astype(np.int64) % prime
+        found = (found * 65536 + (low @ upper + high @ lower).astype(np.int64)) % prime
+        total += (found * 65536 + (low @ lower).astype(np.int64)) % prime
+    return total % prime
 
 
 def products(matrix: Any, vectors: Ints, prime: int, block: int = 1 << 21) -> Ints:
@@ -197,8 +218,5 @@ def products(matrix: Any, vectors: Ints, prime: int, block: int = 1 << 21) -> In
             values = matrix.multiplied(residues(base, prime), prime)
         else:
             values = residues(matrix[start : start + step], prime)
-        for k, vector in enumerate(vectors):
-            used = np.flatnonzero(vector)
-            terms = values[:, used] * vector[used] % prime
-            out[start : start + step, k] = terms.sum(axis=1) % prime
+        out[start : start + step] = _times(values, vectors.T, prime)
     return out

@@ -239,19 +239,19 @@ class SignedRows:
         return self._orthogonal(vectors, prime)
 
     def _orthogonal(self, vectors: Ints, prime: int) -> NDArray[np.bool_]:
-        matrix = self.data.matrix
-        inside = np.ones(self.ids.size, dtype=bool)
-        for vector in vectors:
-            blocks = vector.reshape(self.n_classes - 1, self.block)
-            outputs = products(matrix, blocks[:, : matrix.shape[1]], prime)
-            if self.lift:
-                outputs = (outputs + blocks[:, -1]) % prime
-            if not self.joint:
-                inside &= outputs[self.order, 0] == 0
-                continue
-            outputs = np.hstack([outputs, np.zeros((len(outputs), 1), dtype=np.int64)])
-            rows, rivals = self.split(self.ids)
-            inside &= (outputs[rows, self.labels[rows]] - outputs[rows, rivals]) % prime == 0
+        matrix, count = self.data.matrix, len(vectors)
+        blocks = vectors.reshape(count * (self.n_classes - 1), self.block)
+        outputs = products(matrix, blocks[:, : matrix.shape[1]], prime)
+        if self.lift:
+            outputs = (outputs + blocks[:, -1]) % prime
+        inside: NDArray[np.bool_] = np.ones(self.ids.size, dtype=bool)
+        if not self.joint:
+            inside &= (outputs[self.order] == 0).all(axis=1)
+            return inside
+        rows, rivals = self.split(self.ids)
+        for each in np.split(outputs, count, axis=1):
+            each = np.hstack([each, np.zeros((len(each), 1), dtype=np.int64)])
+            inside &= each[rows, self.labels[rows]] == each[rows, rivals]
         return inside
 
 
