@@ -97,7 +97,7 @@ def test_the_page_says_the_verdict_the_proof_and_the_facts():
     )
     found = render(findings)
     said = " ".join(Reader(found).words)
-    assert words.ANSWER["overlapping"] in said
+    assert words.answer(findings.verdict) in said
     assert findings.verdict.certificate.sha256 in said
     assert "flowers.csv" in said
     assert sx.__version__ in said
@@ -175,3 +175,12 @@ def test_identical_rows_are_shown_by_what_they_hold():
     table = tables.witness_table(found.verdict, found.data)
     assert table.columns[3:] == (">x17",)
     assert {row[3] for row in table.rows} == {"5"}
+
+
+@pytest.mark.parametrize(
+    ("tied", "said"), [(2, "Almost: "), (20, "Almost: "), (22, "In part: 20 of 42 rows ")]
+)
+def test_almost_is_said_only_where_most_rows_are_separated(tied, said):
+    X = np.concatenate([np.arange(-10, 0), np.zeros(tied), np.arange(1, 11)])[:, None]
+    y = np.concatenate([np.zeros(10), np.arange(tied) % 2, np.ones(10)])
+    assert words.answer(sx.separability(X, y)).startswith(said)

@@ -117,7 +117,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
     named = ", ".join(f"{label} ({count:,})" for label, count in zip(labels[:8], counts[:8], strict=True))
     more = f" and {labels.size - 8} more" if labels.size > 8 else ""
     show(
-        heading(words.ANSWER[verdict.status], TONES.get(verdict.status, "bold red")),
+        heading(words.answer(verdict), TONES.get(verdict.status, "bold red")),
         words.meaning(verdict),
         "",
         facts(

@@ -66,7 +66,7 @@ def render(findings: Findings) -> str:
     kind = KINDS[verdict.status]
     header = (
         f'<header class="verdict {kind}"><span class="sign" aria-hidden="true">{SIGNS[verdict.status]}</span>'
-        f"<div><p class='source'>{escape(findings.title)}</p><h1>{escape(words.ANSWER[verdict.status])}</h1>"
+        f"<div><p class='source'>{escape(findings.title)}</p><h1>{escape(words.answer(verdict))}</h1>"
         f"<p>{escape(words.meaning(verdict))}</p></div></header>"
     )
     body = [

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from ..verdict import MEANING, Verdict
 
-ANSWER = {
+_ANSWER = {
     "separable": "Yes: the classes can be separated.",
     "quasi-separable": "Almost: the classes can be separated but for rows on the boundary itself.",
     "overlapping": "No: the classes overlap.",
     "inseparable": "No: the classes cannot be separated.",
     "undecided": "Undecided: neither a separator nor a proof against one was found.",
 }
+
+
+def answer(verdict: Verdict) -> str:
+    """The answer in one sentence; "almost" only where most rows are separated."""
+    strict, all_rows = verdict.strict_rows.size, verdict.n_rows
+    if verdict.status == "quasi-separable" and not verdict.parts and 2 * strict < all_rows:
+        return f"In part: {strict:,} of {all_rows:,} rows can be separated; the others stay on the boundary."
+    return _ANSWER[verdict.status]
 
 
 def meaning(verdict: Verdict) -> str:
