@@ -194,6 +194,12 @@ def test_products_modulo_a_prime_are_those_of_whole_numbers(seed, kind):
     assert products(given_as, vectors, prime).tolist() == expected
 
 
+def test_products_modulo_a_prime_of_more_columns_than_floats_can_sum():
+    prime, width = PRIMES[0], (1 << 20) + 3
+    X = np.full((1, width), prime - 1)
+    assert products(X, X, prime).tolist() == [[width % prime]]
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     st.integers(0, 10**6),

@@ -450,9 +450,8 @@ def _first_wrong_of(block: Any, rows: Ints, plane: Plane, signs: Signs) -> tuple
         bounds = _outputs(abs(block[near]), plane.magnitudes, signs.lift)
         places, rivals = _undecided(outputs[near], bounds, rows[near], plane, signs)
     places = near[places]
-    tied = plane.tight[rows[places], np.maximum(rivals, 0)] & _untouched(
-        block, places, rivals, rows, plane, signs
-    )
+    tied = plane.tight[rows[places], np.maximum(rivals, 0)]
+    tied[tied] = _untouched(block, places[tied], rivals[tied], rows, plane, signs)
     for place, rival in zip(places[~tied].tolist(), rivals[~tied].tolist(), strict=True):
         row = int(rows[place])
         score = _exact_score(row, rival, plane.exact, signs)

@@ -257,7 +257,8 @@ class Search:
                 continue
             two = SignedRows(signed.data, b, signed.inside & np.isin(signed.labels, (a, b)), signed.lift)
             among = np.ones(two.ids.size, dtype=bool)
-            found = Search(two, among, NOTHING, Deadline.after(PAIR_SHARE * self.deadline.left)).run(_any)
+            share = Deadline.after(PAIR_SHARE * self.deadline.left)
+            found = Search(two, among, NOTHING, share).run(lambda _: True)  # any separator will do
             if isinstance(found, Witness):
                 self.group[self.group == self.group[b]] = self.group[a]
                 rivals = np.where(signed.labels[found.ids] == a, b, a)
@@ -387,11 +388,6 @@ class Search:
         if signed.joint:
             vectors.append((0,) * signed.block)
         return tuple(vectors)
-
-
-def _any(weights: Weights) -> bool:
-    """Accept any weights: asked only whether there are some."""
-    return True
 
 
 def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:

@@ -37,7 +37,7 @@ def check(
     time_limit: Annotated[
         float,
         typer.Option(
-            "--time-limit", metavar="SECONDS", help="How long to look; after that, the verdict is undecided."
+            "--time-limit", metavar="SECONDS", help="How long to look; what is not proved by then stays open."
         ),
     ] = 600.0,
     certificate: Annotated[
