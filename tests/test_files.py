@@ -24,6 +24,7 @@ from separatrix import loops_files
 from separatrix.errors import InputError, LabelError
 from separatrix.online import learn
 from separatrix.rows import arrow, libsvm, plain_csv, sources
+from separatrix.rows.columns import Matrices
 from separatrix.rows.encoding import Encoding
 from separatrix.rows.files import open_table
 
@@ -378,7 +379,7 @@ def test_columns_become_rows_as_numpy_turns_them(width, kinds):
     rng = np.random.default_rng(width)
     columns = [rng.integers(0, 100, 1300).astype(kinds[k % len(kinds)]) for k in range(width)]
     batch = pa.record_batch(columns, names=[f"x{k}" for k in range(width)]).slice(7)
-    found = list(arrow.Matrices(np.full(width, np.inf)).of(batch, 600))
+    found = list(arrow.matrices_of(batch, Matrices(np.full(width, np.inf)), 600))
     assert [start for start, _, _ in found] == [0, 600, 1200]
     assert all(good for _, _, good in found)
     assert np.array_equal(np.concatenate([rows for _, rows, _ in found]), np.column_stack(columns)[7:])
@@ -387,22 +388,21 @@ def test_columns_become_rows_as_numpy_turns_them(width, kinds):
 @pytest.mark.parametrize("column", [0, 3, 4])
 def test_a_missing_value_is_noticed_in_whichever_column(column):
     values = [pa.array([1.5, None if k == column else 2.5]) for k in range(5)]
-    ((_, rows, good),) = arrow.Matrices(np.full(5, np.inf)).of(
-        pa.record_batch(values, names=list("abcde")), 10
-    )
+    batch = pa.record_batch(values, names=list("abcde"))
+    ((_, rows, good),) = arrow.matrices_of(batch, Matrices(np.full(5, np.inf)), 10)
     assert not good
     assert np.argwhere(np.isnan(rows)).tolist() == [[1, column]]
 
 
 def test_the_memory_of_rows_is_used_again_only_when_no_view_of_them_is_left():
     batch = pa.record_batch([np.arange(8.0), np.arange(8.0)], names=["a", "b"])
-    matrices = arrow.Matrices(np.full(2, np.inf))
-    kept = [rows[1:].T for _, rows, _ in matrices.of(batch, 2)]  # views of views
+    matrices = Matrices(np.full(2, np.inf))
+    kept = [rows[1:].T for _, rows, _ in arrow.matrices_of(batch, matrices, 2)]  # views of views
     assert [part[0, 0] for part in kept] == [1.0, 3.0, 5.0, 7.0]
     places = {part.ctypes.data for part in kept}
     assert len(places) == 4
     kept.clear()
-    again = [rows[1:] for _, rows, _ in matrices.of(batch, 2)]
+    again = [rows[1:] for _, rows, _ in arrow.matrices_of(batch, matrices, 2)]
     assert {part.ctypes.data for part in again} == places
 
 

@@ -1,4 +1,4 @@
-"""Compiled readers of numbers: LIBSVM lines, plain CSV lines, and columns that become rows.
+"""Compiled readers of numbers in text: LIBSVM lines and plain CSV lines.
 
 Decimal text becomes the nearest float64, as Python's ``float`` has it: exactly where digits and power of
 ten are small (Clinger 1990), else in two floats, with the error bounded; what the bound does not decide is
@@ -13,8 +13,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
 # How a reader ends: all lines read, no room in the output, or something that is not a number.
 DONE, FULL, BAD, RAGGED, HUGE = 0, 1, 2, 3, 4
@@ -24,8 +22,6 @@ PLUS, MINUS, POINT, ZERO, LOWER_E, UPPER_E = 43, 45, 46, 48, 101, 69
 
 REACH = 290  # powers of ten whose product with 19 digits neither overflows nor leaves the normal floats
 MOST_COLUMNS = 2**31 - 2
-BLOCK = 1 << 16  # numbers of a block that is turned: it stays in the cache until its rows are complete
-LEAST, MOST = 32, 512  # rows of one
 
 
 def _powers() -> Any:
@@ -278,44 +274,3 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
         row += 1
     hard[0, 0] = left
     return DONE, at, row
-
-
-@intrinsic
-def number_at(context: Any, address: Any, place: Any, like: Any) -> Any:
-    """Return the number at a place of an array of the type of ``like`` that begins at an address."""
-
-    def generate(target: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        start = builder.inttoptr(arguments[0], target.get_data_type(like).as_pointer())
-        return builder.load(builder.gep(start, [arguments[1]]))
-
-    return like(types.uintp, types.intp, like), generate
-
-
-@loop
-def turn(at: Any, like: Any, limits: Any, matrix: Any) -> bool:
-    """Fill the rows of a matrix from columns of numbers, a block at a time; return whether all are good.
-
-    The numbers of column k begin at the address ``at[k]`` and are of the type of ``like``; a good one is no
-    NaN and not larger than ``limits[k]``. Columns are read in long pieces, and four together, because what is
-    written together stays together in the cache.
-    """
-    height, width = matrix.shape
-    block = max(LEAST, min(MOST, BLOCK // max(1, width)))
-    bad = 0
-    for first in range(0, height, block):
-        last = min(first + block, height)
-        for k in range(0, width - 3, 4):
-            a, b, c, d = at[k], at[k + 1], at[k + 2], at[k + 3]
-            e, f, g, h = limits[k], limits[k + 1], limits[k + 2], limits[k + 3]
-            for i in range(first, last):
-                p, q = np.float64(number_at(a, i, like)), np.float64(number_at(b, i, like))
-                r, s = np.float64(number_at(c, i, like)), np.float64(number_at(d, i, like))
-                good = (abs(p) <= e) & (abs(q) <= f) & (abs(r) <= g) & (abs(s) <= h)
-                bad += not good
-                matrix[i, k], matrix[i, k + 1], matrix[i, k + 2], matrix[i, k + 3] = p, q, r, s
-        for k in range(width - width % 4, width):
-            for i in range(first, last):
-                p = np.float64(number_at(at[k], i, like))
-                bad += not abs(p) <= limits[k]
-                matrix[i, k] = p
-    return bad == 0

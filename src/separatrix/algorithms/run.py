@@ -289,9 +289,14 @@ class Run:
             if self._proves(multipliers):
                 self.cycle = Cycle(kept.passes, self.passes, multipliers)
                 return
-        if self.passes & (self.passes - 1) == 0 and not self.stopped():
+        if self.passes & (self.passes - 1) == 0 and not self.stopped() and self._may_prove():
             state = self.weights.copy(), self.tally.counts.copy()
             self._snapshot = Snapshot(self.passes, self.mistakes, self._length(), *state)
+
+    def _may_prove(self) -> bool:
+        """Whether a cycle could be a proof, as far as the first row tells."""
+        whole = loops.integral(self.rows.storage, 0, min(1, self.rows.n_rows))
+        return self.steps.size == 1 and bool(whole)
 
     def _proves(self, multipliers: Ints) -> bool:
         """Whether the signed rows, so weighed, sum to exactly zero in arithmetic that cannot round."""

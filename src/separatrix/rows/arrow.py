@@ -1,19 +1,18 @@
-"""Arrow batches as rows of float64; plain Parquet files are read by Arrow alone, with little memory."""
+"""Arrow batches as rows of float64; Parquet files are read by Arrow alone, with little memory."""
 
 from __future__ import annotations
 
 import sys
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import loops_files
+from .. import loops_columns as loops
+from .columns import Matrices
 
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
-NUMBERS, MOST_ROWS = 5 << 17, 1 << 14  # of a batch: larger ones are decoded and learnt faster
 
 _KINDS = {
     **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
@@ -22,9 +21,12 @@ _KINDS = {
 }
 
 
-def batch_rows(width: int) -> int:
-    """How many rows of so many numbers to read at once."""
-    return max(1, min(MOST_ROWS, NUMBERS // max(1, width)))
+_PLAIN = {
+    "double": (loops.DOUBLE, 8),
+    "float": (loops.FLOAT, 4),
+    "int64": (loops.LONG, 8),
+    "int32": (loops.INT, 4),
+}
 
 
 def parquet_batches(paths: Sequence[str], names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
@@ -46,59 +48,28 @@ def parquet_batches(paths: Sequence[str], names: Sequence[str], rows: int, start
                 start = max(0, start - batch.num_rows)
 
 
-class Matrices:
-    """Turns batches of columns into matrices of rows.
+def matrices_of(batch: Any, matrices: Matrices, rows: int) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
+    """Yield up to ``rows`` rows of a batch at a time: the number of the first, the rows, if all are good.
 
-    The memory of a matrix is used again when nobody refers to it any more: fresh memory takes as long as
-    turning, or longer.
-
-    Parameters
-    ----------
-    limits : ndarray of shape (columns,)
-        The largest magnitude that is good in each column.
+    Columns beyond the width of the matrices are left out. A null becomes NaN, which is not good.
     """
-
-    def __init__(self, limits: NDArray[np.float64]) -> None:
-        self._limits, self._width = limits, limits.size
-        self._free: list[memoryview] = []
-
-    def of(self, batch: Any, rows: int) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
-        """Yield up to ``rows`` rows at a time: the number of the first, the rows, whether all are good.
-
-        A null becomes NaN, which is not good.
-        """
-        columns = batch.columns[: self._width]
-        kind = _same_kind(columns)
+    columns = batch.columns[: matrices.width]
+    state = np.zeros((len(columns), loops.FIELDS), dtype=np.int64)
+    copies = []  # have to stay as long as they are read
+    for k, column in enumerate(columns):
+        kind = _PLAIN.get(str(column.type)) if not column.null_count else None
         if kind is None:
-            kind = np.float64
-            copies = [np.ascontiguousarray(_numbers(each), dtype=kind) for each in columns]
-            at = np.array([each.ctypes.data for each in copies], dtype=np.uintp)
+            copies.append(np.ascontiguousarray(_numbers(column), dtype=np.float64))
+            state[k, loops.KIND], state[k, loops.AT] = loops.DOUBLE, copies[-1].ctypes.data
         else:
-            at = np.array([each.buffers()[1].address + 8 * each.offset for each in columns], dtype=np.uintp)
-        for start in range(0, batch.num_rows, rows):
-            matrix = self._matrix(min(rows, batch.num_rows - start))
-            good = loops_files.turn(at + np.uintp(8 * start), kind(0), self._limits, matrix)
-            yield start, matrix, good
-
-    def _matrix(self, height: int) -> NDArray[np.float64]:
-        size = 8 * height * self._width
-        memory = self._free.pop() if self._free else np.empty(size, dtype=np.uint8).data
-        if memory.nbytes < size:
-            memory = np.empty(size, dtype=np.uint8).data
-        # All views refer to this array, because what it was made from is none.
-        owner: NDArray[np.float64] = np.frombuffer(memory, dtype=np.float64, count=height * self._width)
-        weakref.finalize(owner, self._free.append, memory)
-        return owner.reshape(height, self._width)
-
-
-def _same_kind(columns: Sequence[Any]) -> type[np.float64] | type[np.int64] | None:
-    """The type that columns have in common, if they can be turned as they are."""
-    import pyarrow as pa
-
-    kinds = {each.type.id for each in columns}
-    if len(kinds) > 1 or any(each.null_count for each in columns):
-        return None
-    return {pa.lib.Type_DOUBLE: np.float64, pa.lib.Type_INT64: np.int64}.get(*kinds) if kinds else None
+            number, size = kind
+            state[k, loops.KIND] = number
+            state[k, loops.AT] = column.buffers()[1].address + size * column.offset
+    state[:, loops.LEFT] = batch.num_rows
+    for start in range(0, batch.num_rows, rows):
+        matrix = matrices.new(min(rows, batch.num_rows - start))
+        _, good, _ = matrices.fill(state, matrix, np.empty(0))
+        yield start, matrix, good
 
 
 def _numbers(column: Any) -> NDArray[Any]:

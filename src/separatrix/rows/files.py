@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, LabelError
-from . import arrow
+from . import arrow, parquet
 from .arrays import ArrayFile
+from .columns import Matrices, batch_rows
 from .database import Database, identifier, literal, open_database
 from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, shown
 from .growing import Growing
@@ -104,7 +105,7 @@ class Table:
         start : int
             The first row wanted, counted from zero.
         """
-        most = arrow.batch_rows(self.encoding.n_features) if rows is None else rows
+        most = batch_rows(self.encoding.n_features) if rows is None else rows
         return ahead(self.reader.batches(most, start))
 
     def read(self, memory: int | None = None) -> Batch:
@@ -273,16 +274,18 @@ class Query:
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows as they stand in the file."""
-        width, at = self.encoding.n_features, start
+        width, at, matrices = self.encoding.n_features, start, Matrices(self._limits)
+        given: int | None = 0
         if self._is_plain_csv():
             given = yield from self._plain_csv(rows, start)
-            if given is None:
-                return
-            at += given
-        matrices = arrow.Matrices(self._limits)
-        for batch in ahead(self._arrow(max(rows, arrow.batch_rows(width)), at)):
+        elif self._is_plain_parquet():
+            given = yield from self._pages(matrices, rows, start)
+        if given is None:
+            return
+        at += given
+        for batch in ahead(self._arrow(max(rows, batch_rows(width)), at)):
             target = None if self.target is None else batch.column(width)
-            for start, X, good in matrices.of(batch, rows):
+            for start, X, good in arrow.matrices_of(batch, matrices, rows):
                 part = None if target is None else target.slice(start, len(X))
                 if not good or (part is not None and part.null_count):
                     self._refuse_missing(X, at + start)
@@ -291,8 +294,7 @@ class Query:
             at += batch.num_rows
 
     def _is_plain_csv(self) -> bool:
-        used = [*self.names, *([] if self.target is None else [self.target])]
-        plain = all(self.database.columns[name] == "DOUBLE" for name in used)
+        plain = all(self.database.columns[name] == "DOUBLE" for name in self._used)
         return (
             self.database.source is not None
             and self.database.dialect is not None
@@ -314,19 +316,37 @@ class Query:
             given += X.shape[0]
             yield X, None if self.target is None else whole(labels)
 
+    def _is_plain_parquet(self) -> bool:
+        source = self.database.source
+        return (
+            source is not None
+            and source.kind == "parquet"
+            and all(is_number(self.database.columns[name]) for name in self.names)
+            and self.where is None
+            and self.missing == "error"
+        )
+
+    def _pages(self, matrices: Matrices, rows: int, start: int) -> Generator[Batch, None, int | None]:
+        """The rows of Parquet files as long as they are plain numbers; as `_plain_csv`."""
+        source, given = self.database.source, 0
+        assert source is not None
+        found = parquet.rows_of(source.paths, self._used, matrices, rows, start)
+        while True:
+            try:
+                X, labels, good = next(found)
+            except StopIteration as end:
+                return None if end.value is None else given
+            if not good:
+                self._refuse_missing(X, start + given)
+                self._refuse_rounded(X, start + given)
+            given += X.shape[0]
+            yield X, labels
+
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
         """The wanted columns: the features, then the target."""
         source = self.database.source
-        plain = all(is_number(self.database.columns[name]) for name in self.names)
-        if (
-            source is not None
-            and source.kind == "parquet"
-            and plain
-            and self.where is None
-            and self.missing == "error"
-        ):
-            names = [*self.names, *([] if self.target is None else [self.target])]
-            return arrow.parquet_batches(source.paths, names, rows, start)
+        if source is not None and self._is_plain_parquet():
+            return arrow.parquet_batches(source.paths, self._used, rows, start)
         columns = [expression for column in self.encoding.columns for expression in self._expressions(column)]
         wanted = ", ".join([*columns, *([] if self.target is None else [self._label])])
         query = f"SELECT {wanted} FROM {self._from}" + (f" OFFSET {start}" if start else "")
@@ -393,12 +413,17 @@ class Query:
                 )
 
     @property
+    def _used(self) -> list[str]:
+        """The columns that are read: the features, then the target."""
+        return [*self.names, *([] if self.target is None else [self.target])]
+
+    @property
     def _from(self) -> str:
         wanted = []
         if self.where is not None:
             wanted.append(f"({self.where})")
         if self.missing == "drop":
-            used = [*self.names, *([] if self.target is None else [self.target])]
+            used = self._used
             wanted += [f"{identifier(name)} IS NOT NULL" for name in used]
             wanted += [
                 f"NOT isnan({identifier(n)})" for n in used if self.database.columns[n] in ("DOUBLE", "FLOAT")
@@ -455,7 +480,7 @@ class Query:
 
     def _refuse_missing(self, X: NDArray[np.float64], at: int) -> None:
         """Name the columns that lack values, and how many."""
-        used = [*self.names, *([] if self.target is None else [self.target])]
+        used = self._used
         counts = ", ".join(
             f"count(*) FILTER ({identifier(name)} IS NULL"
             + (f" OR isnan({identifier(name)})" if self.database.columns[name] in ("DOUBLE", "FLOAT") else "")

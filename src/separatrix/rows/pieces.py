@@ -15,7 +15,7 @@ from .hashes import bit_rows, hash_keys
 
 
 class Pieces:
-    """The facts of a matrix that comes in batches, found in another thread."""
+    """The facts of a matrix that comes in batches."""
 
     def __init__(self, width: int) -> None:
         self._length = piece_length(width, 8)
@@ -26,9 +26,13 @@ class Pieces:
         self._running: Future[None] | None = None
 
     def add(self, rows: NDArray[np.float64]) -> None:
-        """Look at some rows, when those before them are done."""
+        """Look at some rows, when those before them are done; they are digested in another thread."""
+        rows = np.ascontiguousarray(rows, dtype=np.float64)
         self._wait()
-        self._running = threads.submit(self._look, rows)
+        self._running = threads.submit(self._digest, rows)
+        self._hashes.append(np.empty(len(rows), dtype=np.uint64))
+        bits, magnitude = bit_rows(rows)
+        self._total += loops.survey((rows, bits), self._keys, magnitude, self._largest, self._hashes[-1])
 
     def facts(self) -> Facts:
         """What was found in all rows."""
@@ -41,11 +45,7 @@ class Pieces:
         if self._running is not None:
             self._running.result()
 
-    def _look(self, rows: NDArray[np.float64]) -> None:
-        rows = np.ascontiguousarray(rows, dtype=np.float64)
-        self._hashes.append(np.empty(len(rows), dtype=np.uint64))
-        bits, magnitude = bit_rows(rows)
-        self._total += loops.survey((rows, bits), self._keys, magnitude, self._largest, self._hashes[-1])
+    def _digest(self, rows: NDArray[np.float64]) -> None:
         start = 0
         while start < len(rows):
             part = np.ascontiguousarray(rows[start : start + self._length - self._filled], dtype="<f8")
