@@ -39,9 +39,12 @@ class Matrices:
     def new(self, height: int) -> NDArray[np.float64]:
         """A matrix whose numbers are anything yet."""
         size = 8 * height * self.width
-        memory = self._free.pop() if self._free else np.empty(size, dtype=np.uint8).data
-        if memory.nbytes < size:
+        try:
+            memory = self._free.pop()  # other threads take from it, too
+        except IndexError:
             memory = np.empty(size, dtype=np.uint8).data
+        if memory.nbytes < size:
+            memory = np.empty(size + size // 8, dtype=np.uint8).data
         # All views refer to this array, because what it was made from is none.
         owner: NDArray[np.float64] = np.frombuffer(memory, dtype=np.float64, count=height * self.width)
         weakref.finalize(owner, self._free.append, memory)

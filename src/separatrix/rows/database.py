@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -108,7 +109,11 @@ def open_database(source: Source | None, *, sql: str | None, table: str | None) 
         columns = _parquet_columns(source)
         if columns is not None:
             return Database(name, _relation(source), columns, source, keep=source)
-    connection, dialect, keep = _connect(), None, source
+    if source is not None and source.kind == "csv" and sql is None:
+        dialect = _csv_dialect(source)
+        columns = _csv_columns(source, dialect)
+        return Database(name, _csv_relation(source, dialect, columns), columns, source, dialect, source)
+    connection, keep = _connect(), source
     whole = source if sql is None else None
     attached = source is not None and source.kind == "duckdb"
     with explaining(name):
@@ -116,7 +121,7 @@ def open_database(source: Source | None, *, sql: str | None, table: str | None) 
             relation = ""
         elif source.kind == "csv":
             dialect = _csv_dialect(source)
-            relation = _csv_relation(source, dialect)
+            relation = _csv_relation(source, dialect, _csv_columns(source, dialect))
         elif source.kind == "duckdb":
             relation = _duckdb_relation(connection, source, table, queried=sql is not None)
         elif source.kind == "sqlite":
@@ -127,10 +132,10 @@ def open_database(source: Source | None, *, sql: str | None, table: str | None) 
         if sql is not None:
             if relation:
                 connection.execute(f"CREATE VIEW data AS FROM {relation}")
-            relation, dialect = f"({sql.strip().rstrip(';')})", None
+            relation = f"({sql.strip().rstrip(';')})"
         found = connection.sql(f"DESCRIBE FROM {relation}").fetchall()
     columns = {row[0]: row[1] for row in found}
-    return Database(name, relation, columns, whole, dialect, keep, attached, connection)
+    return Database(name, relation, columns, whole, None, keep, attached, connection)
 
 
 def identifier(name: str) -> str:
@@ -243,23 +248,21 @@ def _csv_dialect(source: Source) -> Dialect:
     return dialect
 
 
-def _csv_relation(source: Source, dialect: Dialect) -> str:
-    """Read CSV with the types of the first rows: a column of numbers, dates or text."""
+def _csv_columns(source: Source, dialect: Dialect) -> dict[str, str]:
+    """The columns of a CSV file, which are of numbers, dates or text: the first rows tell."""
     cells = sample_cells(source.paths[0], source.compression, dialect)
-    kinds = {
-        name: _csv_kind([cell for cell in column if cell not in MISSING]) for name, column in cells.items()
-    }
-    return _read_csv(source, dialect, kinds)
+    return {name: _csv_kind(Counter(column)) for name, column in cells.items()}
 
 
-def _csv_kind(cells: list[str]) -> str:
+def _csv_kind(cells: Counter[str]) -> str:
     """The type of a column; where most cells are numbers, one that is not is an error of the file."""
-    if 2 * sum(is_number_text(cell) for cell in cells) >= len(cells):
+    given = {cell: times for cell, times in cells.items() if cell not in MISSING}
+    if 2 * sum(times for cell, times in given.items() if is_number_text(cell)) >= sum(given.values()):
         return "DOUBLE"
-    return "TIMESTAMP" if all(_DATE.match(cell) for cell in cells) else "VARCHAR"
+    return "TIMESTAMP" if all(_DATE.match(cell) for cell in given) else "VARCHAR"
 
 
-def _read_csv(source: Source, dialect: Dialect, kinds: dict[str, str]) -> str:
+def _csv_relation(source: Source, dialect: Dialect, kinds: dict[str, str]) -> str:
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
     return (
         f"read_csv({_literals(source.paths)}, auto_detect = false, columns = {{{columns}}}, "

@@ -277,7 +277,7 @@ class Query:
         width, at, matrices = self.encoding.n_features, start, Matrices(self._limits)
         given: int | None = 0
         if self._is_plain_csv():
-            given = yield from self._plain_csv(rows, start)
+            given = yield from self._plain_csv(matrices, rows, start)
         elif self._is_plain_parquet():
             given = yield from self._pages(matrices, rows, start)
         if given is None:
@@ -302,12 +302,12 @@ class Query:
             and self.where is None
         )
 
-    def _plain_csv(self, rows: int, start: int) -> Generator[Batch, None, int | None]:
+    def _plain_csv(self, matrices: Matrices, rows: int, start: int) -> Generator[Batch, None, int | None]:
         """The rows of a CSV file as long as they are plain numbers; returns how many, or None if all are."""
         source, dialect, given = self.database.source, self.database.dialect, 0
         assert source is not None
         assert dialect is not None
-        found = number_batches(source, dialect, self.names, self.target, rows, start)
+        found = number_batches(source, dialect, self.names, self.target, matrices, rows, start)
         while True:
             try:
                 X, labels = next(found)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .. import loops_files
 from . import text
+from .columns import Matrices
 from .sources import Dialect, Source
 
 
@@ -23,7 +24,13 @@ class Cells:
 
 
 def number_batches(
-    source: Source, dialect: Dialect, names: Sequence[str], target: str | None, rows: int, start: int
+    source: Source,
+    dialect: Dialect,
+    names: Sequence[str],
+    target: str | None,
+    matrices: Matrices,
+    rows: int,
+    start: int,
 ) -> Generator[tuple[NDArray[np.float64], NDArray[np.float64]], None, bool]:
     """Yield rows from row ``start`` on, up to a line that is not plain numbers; return whether there is none.
 
@@ -33,7 +40,7 @@ def number_batches(
     for path in source.paths:
         pieces = text.pieces(source, path)
         found = text.in_order(
-            lambda piece: _read_piece(piece, ord(dialect.delimiter), places, len(names)),
+            lambda piece: _read_piece(piece, ord(dialect.delimiter), places, matrices),
             _without_header(pieces) if dialect.header else pieces,
             live=source.growing is not None,
         )
@@ -58,9 +65,9 @@ def _without_header(pieces: Iterator[text.Text]) -> Iterator[text.Text]:
     yield from pieces
 
 
-def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], width: int) -> Cells:
+def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], matrices: Matrices) -> Cells:
     n_lines = int(np.count_nonzero(piece == 10))
-    matrix, labels, room = np.empty((n_lines, width)), np.empty(n_lines), 1024
+    matrix, labels, room = matrices.new(n_lines), np.empty(n_lines), 1024
     while True:
         hard = np.empty((room, 3), dtype=np.int64)
         out = (matrix, labels, hard)
