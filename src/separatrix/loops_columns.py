@@ -157,6 +157,21 @@ def unpack(at: int, end: int, read: int, bits: int, words: int, last: int, out: 
 
 
 @loop
+def unpack_bits(at: int, words: int, out: Any) -> None:
+    """Fill an array with what codes of one bit stand for, eight at a time, from the beginning of a byte."""
+    no, yes = value_at(words, 0, np.float64(0)), value_at(words, 1, np.float64(0))
+    for start in range(0, out.shape[0] - 7, 8):
+        byte = byte_at(at + (start >> 3))
+        for k in range(8):
+            out[start + k] = yes if byte & (1 << k) else no
+    rest = out.shape[0] & 7
+    if rest:
+        byte = byte_at(at + (out.shape[0] >> 3))
+        for k in range(rest):
+            out[out.shape[0] - rest + k] = yes if byte & (1 << k) else no
+
+
+@loop
 def look_up(column: Any, out: Any) -> bool:
     """Fill an array with what the next codes stand for; return whether the codes make sense."""
     at, end, bits, words, last = column[AT], column[END], column[BITS], column[WORDS], column[SIZE] - 1
@@ -184,11 +199,13 @@ def look_up(column: Any, out: Any) -> bool:
             continue
         count = min(run, out.shape[0] - done)
         if repeats:
-            value = value_at(words, code, np.float64(0))
-            for i in range(done, done + count):
-                out[i] = value
+            part, value = out[done : done + count], value_at(words, code, np.float64(0))
+            for i in range(part.shape[0]):
+                part[i] = value
         else:
-            if not unpack(at, end, read, bits, words, last, out[done : done + count]):
+            if bits == 1 and last == 1 and read & 7 == 0:
+                unpack_bits(at + (read >> 3), words, out[done : done + count])
+            elif not unpack(at, end, read, bits, words, last, out[done : done + count]):
                 return False
             read += count * bits
             if count == run:
