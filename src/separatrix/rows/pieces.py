@@ -13,7 +13,6 @@ from .. import loops
 from .facts import Facts, piece_length
 from .hashes import bit_rows, hash_keys
 
-
 LAG = 3  # batches that may wait to be digested
 
 
