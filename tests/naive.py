@@ -275,6 +275,8 @@ def codes(data, bits, count, size):
             at, shift = at + 1, shift + 7
             if data[at - 1] < 128:
                 break
+        if header > 2**33:
+            return None
         if header & 1:
             packed = data[at : at + (header >> 1) * bits]
             number = int.from_bytes(packed, "little")

@@ -257,6 +257,20 @@ def test_any_bytes_are_codes_as_the_naive_reader_sees_them(coded, counts):
     del kept
 
 
+@pytest.mark.parametrize("length", range(4, 11))
+@pytest.mark.parametrize("last", [0x01, 0x3F, 0x40, 0x7F])
+@pytest.mark.parametrize("bits", [0, 1, 8, 32])
+def test_a_run_longer_than_any_page_leads_nowhere(length, last, bits):
+    """Its length times the bits may be more than a number can hold."""
+    for first in (0xFE, 0xFF):
+        data = bytes([first, *[0xFF] * (length - 2), last]) + bytes(40)
+        state, kept = columns_of(data, bits, max(1, min(1 << bits, 1000)))
+        found = loops.look_up(state, np.empty(10_000))
+        assert found == (naive.codes(data, bits, 10_000, max(1, min(1 << bits, 1000))) is not None)
+        address = kept[0].ctypes.data
+        assert not loops.all_there(address, address + len(data), 10_000)
+
+
 @given(st.binary(max_size=80))
 def test_any_bytes_are_a_header_or_none(data):
     content, facts = np.frombuffer(data or b"\0", dtype=np.uint8), np.full((10, 9), -1, dtype=np.int64)

@@ -25,6 +25,7 @@ KIND, AT, END, LEFT, BITS, RUN, REPEATS, CODE, READ, BYTES, WORDS, SIZE = range(
 FIELDS = 12
 DOUBLE, FLOAT, LONG, INT, CODES = range(5)
 
+LONGEST = 1 << 33  # header of a run: a page has fewer values
 BLOCK = 1 << 15  # numbers of a block: it stays in the cache until its rows are complete
 LEAST, MOST = 32, 512  # rows of one
 SIDE = 4  # rows and columns that are turned together, in registers
@@ -180,7 +181,7 @@ def look_up(column: Any, out: Any) -> bool:
     while done < out.shape[0]:
         if run == 0:
             header, at = varint(at, end)
-            if header < 0:
+            if header < 0 or header > LONGEST:
                 return False
             run, repeats = header >> 1, 1 - (header & 1)
             if repeats:
@@ -223,7 +224,7 @@ def all_there(at: int, end: int, count: int) -> bool:
     while count > 0:
         header, at = varint(at, end)
         size = header >> 1
-        if header <= 0:
+        if header <= 0 or header > LONGEST:
             return False
         if header & 1:
             needed = min(size, (count + 7) >> 3)

@@ -119,14 +119,24 @@ def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    return (y == classes[-1]).astype(np.int32) if classes.size == 2 else np.searchsorted(classes, y)
+    """Where each label, if it is known, stands among the sorted classes."""
+    if classes.size == 2:
+        return (y == classes[-1]).astype(np.int32)
+    if y.dtype == classes.dtype == np.int64:
+        low, high = int(classes[0]), int(classes[-1])
+        if high - low < MANY_CODES:  # looked up, which is faster than searched for
+            places = np.zeros(high - low + 1, dtype=np.int64)
+            places[classes - low] = np.arange(classes.size)
+            found: NDArray[Any] = places.take(y - low, mode="clip")
+            return found
+    return np.searchsorted(classes, y)
 
 
 def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """The position of each label among the sorted classes; an unknown label is an error."""
     codes = _positions(y, classes)
-    known = classes[np.minimum(codes, classes.size - 1)] == y
-    if not np.all(known):
+    known = classes.take(codes, mode="clip") == y
+    if not known.all():
         row = int(np.flatnonzero(~known)[0])
         raise LabelError(
             f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "

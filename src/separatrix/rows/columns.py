@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from .. import loops_columns as loops
 
-NUMBERS, MOST_ROWS = 5 << 17, 1 << 14  # of a batch: larger ones are read and learnt faster
+# Of a batch: smaller ones take longer to hand over, and several of these have to fit into the cache.
+NUMBERS, MOST_ROWS = 7 << 16, 1 << 14
 
 
 def batch_rows(width: int) -> int:

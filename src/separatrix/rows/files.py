@@ -101,7 +101,7 @@ class Table:
         Parameters
         ----------
         rows : int, optional
-            About 5 MB, if not given.
+            About 4 MB, if not given.
         start : int
             The first row wanted, counted from zero.
         """
@@ -124,7 +124,8 @@ class Table:
         parts: list[Any] = []
         labels: list[NDArray[Any] | None] = []
         taken, spill = 0, None
-        for X, y in self.batches():
+        # Larger batches than those that are learnt from: nothing has to stay in the cache.
+        for X, y in self.batches(3 * batch_rows(self.encoding.n_features) // 2):
             labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
             taken += X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
             parts.append(X)

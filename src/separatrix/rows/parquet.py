@@ -276,9 +276,12 @@ def _unpacked(codec: str, body: NDArray[np.uint8], size: int) -> Any:
     if not codec:
         return pa.py_buffer(body.tobytes())
     try:
-        return pa.Codec(codec).decompress(body, size)
+        found = pa.Codec(codec).decompress(body, size)
     except (OSError, ValueError) as error:
         raise Unusual from error
+    if len(found) != size:
+        raise Unusual
+    return found
 
 
 def _checked(chunk: Chunk, page: Page) -> Page:
