@@ -522,3 +522,18 @@ def test_the_readme_shows_what_the_commands_say(tmp_path, monkeypatch):
         command, *lines = part.splitlines()
         said = [line.rstrip() for line in fine(*command.split()).stdout.splitlines()]
         assert [line for line in lines if line and line != "..." and line not in said] == []
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+def test_learning_from_rows_sorted_by_class_says_so(tmp_path, end):
+    """Only then: neither from shuffled rows, nor from few."""
+    import duckdb
+
+    path = tmp_path / f"rows.{end}"
+    for rows, order, told in ((3000, "y, a", True), (3000, "hash(a)", False), (300, "y, a", False)):
+        columns = f"SELECT i % 97 + i / {rows} AS a, i // {rows // 3} AS y FROM range({rows}) t(i)"
+        duckdb.sql(f"COPY (FROM ({columns}) ORDER BY {order}) TO '{path}'")
+        done = run("learn", path, "--target", "y")
+        assert done.exit_code == 0
+        assert ("sorted by class" in done.stderr) == told
+        assert found("learn", path, "--target", "y")["sorted_by_class"] == told

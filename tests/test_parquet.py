@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +15,7 @@ from separatrix.errors import InputError
 from separatrix.rows import arrow, parquet
 from separatrix.rows.columns import Matrices
 from separatrix.rows.files import open_table
+from tests import naive
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

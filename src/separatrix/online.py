@@ -22,6 +22,7 @@ from .rows.files import Table
 from .rows.libsvm import LibsvmFile, whole
 
 HEAD = 1 << 20
+MANY = 1000  # rows whose order is no accident
 BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
 
 
@@ -61,6 +62,8 @@ class Learnt:
         Whether the last checkpoint was damaged and the one before it was used.
     interrupted : bool
         Whether the run was stopped from the keyboard; the checkpoint is up to date.
+    stretches : int
+        How many times a row of another class than the one before came, in this process, and the first row.
     """
 
     model: Perceptron
@@ -70,6 +73,12 @@ class Learnt:
     resumed: int
     repaired: bool
     interrupted: bool
+    stretches: int
+
+    @property
+    def sorted(self) -> bool:
+        """Whether the rows came class by class, so that a row is much like the one before it."""
+        return self.rows - self.resumed >= MANY and self.stretches <= 2 * len(self.model.classes_)
 
 
 def learn(
@@ -127,6 +136,7 @@ class _Run:
         self.rows = 0
         self.mistakes = 0
         self.first, self.last = 1, 0  # column numbers of a LIBSVM file seen so far
+        self.stretches, self.label = 0, np.empty(0)
 
     def go(
         self,
@@ -146,6 +156,7 @@ class _Run:
             for X, y in self._batches():
                 self.model.partial_fit(X, y, classes=None if self.rows else known)
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
+                self._count_stretches(y)
                 if report is not None:
                     report(
                         Progress(
@@ -171,7 +182,14 @@ class _Run:
             self._save(path)
         encoding = self._settle_columns()
         repaired = found is not None and found[2]
-        return Learnt(self.model, encoding, self.rows, self.mistakes, resumed, repaired, interrupted)
+        return Learnt(
+            self.model, encoding, self.rows, self.mistakes, resumed, repaired, interrupted, self.stretches
+        )
+
+    def _count_stretches(self, y: NDArray[Any]) -> None:
+        begins = not np.array_equal(self.label, y[:1])
+        self.stretches += int(np.count_nonzero(y[1:] != y[:-1])) + begins
+        self.label = y[-1:].copy()
 
     def _batches(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """The rows not seen yet; columns of a LIBSVM file as they stand, since nobody has counted them."""

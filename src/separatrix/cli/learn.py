@@ -111,6 +111,7 @@ def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
         "rows": learnt.rows,
         "mistakes": learnt.mistakes,
         "mistake_rate": _rate(learnt),
+        "sorted_by_class": learnt.sorted,
         "resumed_from": learnt.resumed,
         "interrupted": learnt.interrupted,
         "classes": learnt.model.classes_,
@@ -137,6 +138,11 @@ def show_learnt(learnt: Any, seconds: float) -> None:
         ),
         "",
     )
+    if learnt.sorted:
+        say(
+            "The rows come sorted by class: a guess that the next is like the last is nearly always right, "
+            "and this rate says little about new rows. Shuffle the file, or fit with more than one pass."
+        )
 
 
 def _rate(learnt: Any) -> float:

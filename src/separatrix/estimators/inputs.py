@@ -120,16 +120,17 @@ def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
 
 def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """Where each label, if it is known, stands among the sorted classes."""
+    found: NDArray[Any]
     if classes.size == 2:
-        return (y == classes[-1]).astype(np.int32)
-    if y.dtype == classes.dtype == np.int64:
-        low, high = int(classes[0]), int(classes[-1])
-        if high - low < MANY_CODES:  # looked up, which is faster than searched for
-            places = np.zeros(high - low + 1, dtype=np.int64)
-            places[classes - low] = np.arange(classes.size)
-            found: NDArray[Any] = places.take(y - low, mode="clip")
-            return found
-    return np.searchsorted(classes, y)
+        found = (y == classes[-1]).astype(np.int32)
+    elif y.dtype == classes.dtype == np.int64 and int(classes[-1]) - int(classes[0]) < MANY_CODES:
+        # Looked up, which is faster than searched for.
+        places = np.zeros(classes[-1] - classes[0] + 1, dtype=np.int64)
+        places[classes - classes[0]] = np.arange(classes.size)
+        found = places.take(y - classes[0], mode="clip")
+    else:
+        found = np.searchsorted(classes, y)
+    return found
 
 
 def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
