@@ -27,6 +27,7 @@ RARE = 0.25  # mistakes in such a block from which on the other thread is more i
 LARGE = 1 << 20  # numbers from which a look is not made for the asking
 FEW_PASSES = 20  # passes beside which one more look at large data would be felt
 EXACT = 2.0**52
+MOST_UPDATES = 2**63 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +82,7 @@ class Run:
         self.progress = progress
         self.cycle: Cycle | None = None
         rivals = 1 if rows.n_classes == 2 else rows.n_classes
-        most = np.iinfo(np.int64).max
-        limit = most if max_updates is None else min(max_updates, most)
+        limit = MOST_UPDATES if max_updates is None else min(max_updates, MOST_UPDATES)
         self.tally = loops.Tally(
             counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
             average=np.zeros(start.shape if averaging else (0,) * start.ndim),

@@ -181,7 +181,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             if result.votes is not None:
                 steps = steps_of(rows, self.learning_rate, weights)
                 self._voters = gather_voters(rows, result.votes, steps, start)
-            self._store(result, lifted=rows.lifted)
+            self._store(result, lifted=rows.lifted, mistakes=result.mistakes)
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
             self._mistake_rows: list[Ints] = []
         self._warn_unless_converged(result)
@@ -326,8 +326,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
         # In one pass a row is corrected once at most: each count that is not zero is another row's.
         made = np.flatnonzero(result.counts != 0) // result.counts.shape[1]
-        self._store(result, lifted=run.rows.lifted)
-        self.mistakes_ = before + result.mistakes
+        self._store(result, lifted=run.rows.lifted, mistakes=before + made.size)
         self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]
         self._rows_seen += run.rows.n_rows
 
@@ -370,8 +369,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 average_sum=sums,
             ),
             lifted=bool(self.fit_intercept),
+            mistakes=mistakes,
         )
-        self.mistakes_ = mistakes
 
     def _reshape_online(self, first: int, n_columns: int) -> None:
         """Drop columns before ``first`` and grow to ``n_columns``: a column not seen yet has weight zero."""
@@ -388,14 +387,14 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 state[name] = new
         self._resume_online(state, self.classes_)
 
-    def _store(self, result: Result, *, lifted: bool) -> None:
+    def _store(self, result: Result, *, lifted: bool, mistakes: int) -> None:
         self._weights, self._lifted, self._averaged = result.weights, lifted, self.average
         self._average_sum, self._visits = result.average_sum, result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1] if lifted else shown
         self.intercept_ = shown[:, -1] if lifted else np.zeros(shown.shape[0])
         self.result_ = result
-        self.mistakes_ = result.mistakes
+        self.mistakes_ = mistakes
         self.n_passes_ = result.passes
         self.converged_ = result.separated
 
