@@ -430,3 +430,23 @@ def test_the_row_numbers_of_pandas_are_no_feature_unless_named(tmp_path):
     assert open_table(path, target="y").feature_names == ("a",)
     named = open_table(path, target="y", features=["a", "__index_level_0__"])
     assert named.read()[0].tolist() == [[1.0, 7.0], [2.0, 3.0], [4.0, 5.0]]
+
+
+@pytest.mark.parametrize("end", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("labels", "without"),
+    [([3, 1, 2, 1] * 10, True), ([0.5, 1.0, 2.0, 1.0] * 10, True), (["u", "v", "v", "u"] * 10, False)],
+)
+def test_the_classes_of_plain_numbers_are_found_without_duckdb(tmp_path, monkeypatch, end, labels, without):
+    import duckdb
+
+    from separatrix.rows.database import Database
+
+    path, asked = tmp_path / f"rows.{end}", []
+    duckdb.from_arrow(pa.table({"a": np.arange(40.0), "y": labels})).query("t", f"COPY t TO '{path}'")
+    rows = Database.rows
+    monkeypatch.setattr(Database, "rows", lambda self, query: asked.append(query) or rows(self, query))
+    found = open_table(path, target="y").classes
+    assert found.tolist() == sorted(set(labels))
+    assert found.dtype == np.unique(labels).dtype
+    assert (asked == []) == without

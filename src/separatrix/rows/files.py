@@ -355,10 +355,34 @@ class Query:
 
     def classes(self) -> NDArray[Any]:
         """The different labels."""
+        plain = self._plain_classes()
+        if plain is not None:
+            return plain
         query = f"SELECT DISTINCT {self._label} AS label FROM {self._from} ORDER BY label LIMIT 100000"
         found = [row[0] for row in self.database.rows(query)]
         labels = np.array([label for label in found if label is not None])
         return whole(labels) if self.database.dialect is not None and labels.dtype.kind == "f" else labels
+
+    def _plain_classes(self) -> NDArray[Any] | None:
+        """The different labels by the readers of plain files, which are faster; None if they give up."""
+        source, only = self.database.source, replace(self, names=(), encoding=Encoding())
+        if source is None or source.growing is not None:
+            return None
+        matrices, rows = Matrices(np.empty(0)), batch_rows(1)
+        if only._is_plain_csv():
+            found = only._plain_csv(matrices, rows, 0)
+        elif only._is_plain_parquet():
+            found = only._pages(matrices, rows, 0)
+        else:
+            return None
+        parts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
+        while True:
+            try:
+                _, y = next(found)
+            except StopIteration as end:
+                return np.unique(np.concatenate(parts)) if end.value is None else None
+            assert y is not None
+            parts.append(np.unique(y))
 
     def learn_column(self, name: str) -> Column:
         """See what a column holds."""
