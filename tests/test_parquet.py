@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import pathlib
 
 import numpy as np
 import pytest
@@ -120,6 +121,21 @@ def test_several_files_are_one_table(tmp_path):
     assert [len(X) for X, _, _ in found] == [4, 4, 1]
     assert np.concatenate([X[:, 0] for X, _, _ in found]).tolist() == list(range(6, 15))
     assert np.concatenate([y for _, y, _ in found]).tolist() == [1, 0, 1, 0, 0, 1, 0, 1, 0]
+
+
+def test_more_files_than_may_be_open_are_one_table(tmp_path):
+    resource = pytest.importorskip("resource")
+    paths = [str(tmp_path / f"{k}.parquet") for k in range(60)]
+    for k, path in enumerate(paths):
+        pq.write_table(pa.table({"a": [2.0 * k, 2.0 * k + 1], "b": [0.5, 1.5]}), path)
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    open_now = len(list(pathlib.Path("/dev/fd").iterdir()))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + 40, before[1]))
+    try:
+        found = list(parquet.rows_of(paths, ["a", "b"], Matrices(np.full(2, np.inf)), 50, 0))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+    assert np.concatenate([X[:, 0] for X, _, _ in found]).tolist() == list(range(120))
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])

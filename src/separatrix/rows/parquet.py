@@ -6,9 +6,11 @@ the caller lets Arrow read on from there. Arrow also reads what a file says of i
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,7 +44,7 @@ class Chunk:
     """The pages of one column in one row group: of how many rows, where they are, and what is in them."""
 
     rows: int
-    file: Any
+    path: str
     start: int
     stop: int
     kind: int
@@ -74,20 +76,19 @@ def rows_of(
     import pyarrow.parquet as pq
 
     given, labelled = 0, len(names) > matrices.width
-    with ExitStack() as stack:
+    with closing(_Reader()) as reader:
         try:
             groups: list[list[Chunk]] = []
             whole = set()
             for path in paths:
-                file = stack.enter_context(open(path, "rb", buffering=0))
                 with pq.ParquetFile(path) as facts:
-                    groups += _groups(facts, file, names)
+                    groups += _groups(facts, path, names)
                     whole.add(str(facts.schema_arrow.field(names[-1]).type) in WHOLES)
             if labelled and len(whole) > 1:
                 raise Unusual
             while groups and start >= groups[0][0].rows:
                 start -= groups.pop(0)[0].rows
-            left, table = sum(chunks[0].rows for chunks in groups), _Table(groups, len(names))
+            left, table = sum(chunks[0].rows for chunks in groups), _Table(groups, len(names), reader)
             while left:
                 # Rows before the first one wanted have to be read, too.
                 matrix = matrices.new(min(rows, left, start or left))
@@ -111,7 +112,7 @@ def _whole(labels: NDArray[np.float64]) -> NDArray[np.int64]:
     return labels.astype(np.int64)
 
 
-def _groups(facts: Any, file: Any, names: Sequence[str]) -> Iterator[list[Chunk]]:
+def _groups(facts: Any, path: str, names: Sequence[str]) -> Iterator[list[Chunk]]:
     """The wanted columns of each row group of a file that has rows."""
     schema, arrow = facts.schema, facts.schema_arrow
     if sys.byteorder != "little" or len(schema) != len(arrow):
@@ -133,7 +134,7 @@ def _groups(facts: Any, file: Any, names: Sequence[str]) -> Iterator[list[Chunk]
             start = min(found.data_page_offset, found.dictionary_page_offset or found.data_page_offset)
             stop, optional = start + found.total_compressed_size, column.max_definition_level == 1
             kind, codec = KINDS[column.physical_type], CODECS[found.compression]
-            chunks.append(Chunk(group.num_rows, file, start, stop, kind, codec, optional))
+            chunks.append(Chunk(group.num_rows, path, start, stop, kind, codec, optional))
         if group.num_rows:
             yield chunks
 
@@ -141,9 +142,8 @@ def _groups(facts: Any, file: Any, names: Sequence[str]) -> Iterator[list[Chunk]
 class _Table:
     """Columns that are read side by side."""
 
-    def __init__(self, groups: Sequence[list[Chunk]], width: int) -> None:
+    def __init__(self, groups: Sequence[list[Chunk]], width: int, reader: _Reader) -> None:
         self._state = np.zeros((width, loops.FIELDS), dtype=np.int64)
-        reader = _Reader()
         self._columns = [
             _Column(iter([chunks[k] for chunks in groups]), self._state[k], reader) for k in range(width)
         ]
@@ -209,9 +209,10 @@ class _Column:
 
 
 class _Reader:
-    """Reads pages of any column."""
+    """Reads pages of any column; one file is open at a time."""
 
     def __init__(self) -> None:
+        self._path, self._file = "", io.FileIO(os.devnull)
         self._room = np.empty(1 << 20, dtype=np.uint8)
         self._facts = np.zeros((OF_DATA_2 + 2, OF_DATA_2 + 1), dtype=np.int64)
 
@@ -264,10 +265,17 @@ class _Reader:
             room = np.empty(size + size // 4, dtype=np.uint8)
             room[:have], self._room = self._room[:have], room
         if size > have:
-            chunk.file.seek(at + have)
-            if chunk.file.readinto(self._room[have:size].data) < size - have:
+            if chunk.path != self._path:
+                self.close()
+                self._path, self._file = chunk.path, io.FileIO(chunk.path)
+            self._file.seek(at + have)
+            if self._file.readinto(self._room[have:size].data) < size - have:
                 raise Unusual
         return size
+
+    def close(self) -> None:
+        """Close the file that is open."""
+        self._file.close()
 
 
 def _unpacked(codec: str, body: NDArray[np.uint8], size: int) -> Any:
