@@ -24,6 +24,7 @@ from .loops_files import loop
 KIND, AT, END, LEFT, BITS, RUN, REPEATS, CODE, READ, BYTES, WORDS, SIZE = range(12)
 FIELDS = 12
 DOUBLE, FLOAT, LONG, INT, CODES = range(5)
+SIZES = {DOUBLE: 8, FLOAT: 4, LONG: 8, INT: 4}  # bytes of a value
 
 LONGEST = 1 << 33  # header of a run: a page has fewer values
 BLOCK = 1 << 15  # numbers of a block: it stays in the cache until its rows are complete

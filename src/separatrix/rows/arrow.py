@@ -21,12 +21,7 @@ _KINDS = {
 }
 
 
-_PLAIN = {
-    "double": (loops.DOUBLE, 8),
-    "float": (loops.FLOAT, 4),
-    "int64": (loops.LONG, 8),
-    "int32": (loops.INT, 4),
-}
+_PLAIN = {"double": loops.DOUBLE, "float": loops.FLOAT, "int64": loops.LONG, "int32": loops.INT}
 
 
 def parquet_batches(paths: Sequence[str], names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
@@ -62,9 +57,8 @@ def matrices_of(batch: Any, matrices: Matrices, rows: int) -> Iterator[tuple[int
             copies.append(np.ascontiguousarray(_numbers(column), dtype=np.float64))
             state[k, loops.KIND], state[k, loops.AT] = loops.DOUBLE, copies[-1].ctypes.data
         else:
-            number, size = kind
-            state[k, loops.KIND] = number
-            state[k, loops.AT] = column.buffers()[1].address + size * column.offset
+            state[k, loops.KIND] = kind
+            state[k, loops.AT] = column.buffers()[1].address + loops.SIZES[kind] * column.offset
     state[:, loops.LEFT] = batch.num_rows
     for start in range(0, batch.num_rows, rows):
         matrix = matrices.new(min(rows, batch.num_rows - start))

@@ -276,11 +276,8 @@ class Query:
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows as they stand in the file."""
         width, at, matrices = self.encoding.n_features, start, Matrices(self._limits)
-        given: int | None = 0
-        if self._is_plain_csv():
-            given = yield from self._plain_csv(matrices, rows, start)
-        elif self._is_plain_parquet():
-            given = yield from self._pages(matrices, rows, start)
+        plain = self._plain(matrices, rows, start)
+        given = 0 if plain is None else (yield from plain)
         if given is None:
             return
         at += given
@@ -294,6 +291,12 @@ class Query:
                 yield X, None if part is None else self._labels(part)
             at += batch.num_rows
 
+    def _plain(self, matrices: Matrices, rows: int, start: int) -> Generator[Batch, None, int | None] | None:
+        """The rows by a reader of plain files, if there is one; it returns how many, or None if all."""
+        if self._is_plain_csv():
+            return self._plain_csv(matrices, rows, start)
+        return self._pages(matrices, rows, start) if self._is_plain_parquet() else None
+
     def _is_plain_csv(self) -> bool:
         plain = all(self.database.columns[name] == "DOUBLE" for name in self._used)
         return (
@@ -304,7 +307,7 @@ class Query:
         )
 
     def _plain_csv(self, matrices: Matrices, rows: int, start: int) -> Generator[Batch, None, int | None]:
-        """The rows of a CSV file as long as they are plain numbers; returns how many, or None if all are."""
+        """The rows of a CSV file as long as they are plain numbers."""
         source, dialect, given = self.database.source, self.database.dialect, 0
         assert source is not None
         assert dialect is not None
@@ -328,7 +331,7 @@ class Query:
         )
 
     def _pages(self, matrices: Matrices, rows: int, start: int) -> Generator[Batch, None, int | None]:
-        """The rows of Parquet files as long as they are plain numbers; as `_plain_csv`."""
+        """The rows of Parquet files as long as they are plain numbers."""
         source, given = self.database.source, 0
         assert source is not None
         found = parquet.rows_of(source.paths, self._used, matrices, rows, start)
@@ -368,12 +371,8 @@ class Query:
         source, only = self.database.source, replace(self, names=(), encoding=Encoding())
         if source is None or source.growing is not None:
             return None
-        matrices, rows = Matrices(np.empty(0)), batch_rows(1)
-        if only._is_plain_csv():
-            found = only._plain_csv(matrices, rows, 0)
-        elif only._is_plain_parquet():
-            found = only._pages(matrices, rows, 0)
-        else:
+        found = only._plain(Matrices(np.empty(0)), batch_rows(1), 0)
+        if found is None:
             return None
         parts: list[NDArray[Any]] = [np.empty(0, dtype=np.int64)]
         while True:

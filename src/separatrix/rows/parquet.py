@@ -30,7 +30,6 @@ PLAIN, OLD_CODES, RUNS, NEW_CODES = 0, 2, 3, 8  # encodings
 HEADER, OF_DATA, OF_DICTIONARY, OF_DATA_2 = 0, 5, 7, 8  # a page's header, and its parts for types of pages
 CODECS = {"UNCOMPRESSED": "", "SNAPPY": "snappy", "GZIP": "gzip", "ZSTD": "zstd"}
 KINDS = {"DOUBLE": loops.DOUBLE, "FLOAT": loops.FLOAT, "INT64": loops.LONG, "INT32": loops.INT}
-SIZES = {loops.DOUBLE: 8, loops.FLOAT: 4, loops.LONG: 8, loops.INT: 4}
 FLOATS, WHOLES = ("double", "float"), ("int64", "int32", "int16", "int8", "uint16", "uint8")  # Arrow's names
 LARGEST = 2.0**53  # a whole number of this size may have been a larger one
 
@@ -298,6 +297,6 @@ def _checked(chunk: Chunk, page: Page) -> Page:
     if page.count < 0 or page.encoding not in known:
         raise Unusual
     counted = page.type == DICTIONARY or page.encoding == PLAIN
-    if counted and page.count * SIZES[chunk.kind] > len(page.data) - page.start:
+    if counted and page.count * loops.SIZES[chunk.kind] > len(page.data) - page.start:
         raise Unusual
     return page
