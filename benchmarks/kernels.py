@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.svm import SVC
 
 import separatrix as sx
-from separatrix.algorithms.budget import REMOVALS
-from separatrix.algorithms.expansion import Expansion
+from separatrix.dual.budget import REMOVALS
+from separatrix.dual.expansion import Expansion
 
 from . import timing
 from .data import mnist

@@ -31,7 +31,7 @@ settings.load_profile("separatrix")
 @pytest.fixture
 def many_threads(monkeypatch):
     """Let the smallest problem be cut between threads, and let passes score a few numbers ahead at a time."""
-    from separatrix.algorithms import run
+    from separatrix.perceptron import run
     from separatrix.rows import threads
 
     def choose(count, ahead=8):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.algorithms import budget as budgets
+from separatrix.dual import budget as budgets
 from separatrix.kernels import Gaussian, Linear, Polynomial
 from separatrix.result import Status
 from tests import naive_kernel

@@ -17,9 +17,9 @@ from scipy import sparse
 from separatrix.certificates.check import Check, Signs, first_wrong, verify
 from separatrix.certificates.claims import Certificate
 from separatrix.certificates.data import read_data
-from separatrix.certificates.exact import PRIMES, products
 from separatrix.errors import CertificateError, InputError, SeparatrixError
-from separatrix.verdict import separability
+from separatrix.proofs.exact import PRIMES, products
+from separatrix.proofs.verdict import separability
 from tests import naive
 from tests.test_separability import small_problem
 

@@ -16,16 +16,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from separatrix import atomic, checkpoint, online
+from separatrix import atomic
 from separatrix.errors import InputError, OutputError
-from separatrix.rows.files import open_table
+from separatrix.estimators import checkpoint, online
+from separatrix.tables.table import open_table
 
 ROWS = 6000
 WORKER = textwrap.dedent(
     """
     import sys, time
-    from separatrix import online
-    from separatrix.rows.files import open_table
+    from separatrix.estimators import online
+    from separatrix.tables.table import open_table
     online.BATCH = 30
     table = open_table(sys.argv[1], target="y")
     print("ready", flush=True)

@@ -72,7 +72,7 @@ def separatrix(*arguments, **options):
 FORKS = """
 import json, os, sys
 from separatrix.cli import main
-import separatrix.cli.app, separatrix.rows.files
+import separatrix.cli.app, separatrix.tables.table
 for line in sys.stdin:
     command = json.loads(line)
     child = os.fork()
@@ -118,7 +118,7 @@ def fine(*arguments):
 
 
 def test_one_pass_learns_the_rows_as_they_are_read(tmp_path, monkeypatch):
-    from separatrix.rows.files import Table
+    from separatrix.tables.table import Table
 
     path = tmp_path / "rows.csv"
     path.write_text("a,y\n" + "".join(f"{k},{int(k > 20)}\n" for k in range(50)))

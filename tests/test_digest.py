@@ -12,8 +12,9 @@ from scipy import sparse
 from separatrix.certificates import digest
 from separatrix.certificates.data import read_data
 from separatrix.errors import InputError
-from separatrix.rows import facts, spill
+from separatrix.rows import facts
 from separatrix.rows.hashes import row_hashes
+from separatrix.tables import spill
 
 SHORT = 64  # bytes of a piece here, so that small data have many
 

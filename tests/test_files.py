@@ -20,13 +20,13 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import separatrix as sx
-from separatrix import loops_files
 from separatrix.errors import InputError, LabelError
-from separatrix.online import learn
-from separatrix.rows import arrow, libsvm, plain_csv, sources
-from separatrix.rows.columns import Matrices
-from separatrix.rows.encoding import Encoding
-from separatrix.rows.files import open_table
+from separatrix.estimators.online import learn
+from separatrix.loops import text as text_loops
+from separatrix.tables import arrow, libsvm, plain_csv, sources
+from separatrix.tables.columns import Matrices
+from separatrix.tables.encoding import Encoding
+from separatrix.tables.table import open_table
 
 duckdb = pytest.importorskip("duckdb")
 pa = pytest.importorskip("pyarrow")
@@ -126,7 +126,8 @@ def test_a_pattern_reads_the_files_in_order(tmp_path):
 
 def test_standard_input_is_read(tmp_path):
     code = (
-        "from separatrix.rows.files import open_table; print(open_table('-', target='y').read()[0].tolist())"
+        "from separatrix.tables.table import open_table; "
+        "print(open_table('-', target='y').read()[0].tolist())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], input="a,y\n1,0\n2,1\n", capture_output=True, text=True
@@ -330,7 +331,7 @@ def test_columns_that_no_memory_holds_are_refused(tmp_path, monkeypatch):
     [
         ("1 3:1 2:1", "must ascend"),
         ("1 2:1 2:1", "must ascend"),
-        ("1 99999999999:1", f"beyond {loops_files.MOST_COLUMNS:,}"),
+        ("1 99999999999:1", f"beyond {text_loops.MOST_COLUMNS:,}"),
         ("1 a:1", "not 'column:value'"),
         ("1 1:x", "not 'column:value'"),
         ("spam 1:1", "not 'column:value'"),
@@ -440,7 +441,7 @@ def test_the_row_numbers_of_pandas_are_no_feature_unless_named(tmp_path):
 def test_the_classes_of_plain_numbers_are_found_without_duckdb(tmp_path, monkeypatch, end, labels, without):
     import duckdb
 
-    from separatrix.rows.database import Database
+    from separatrix.tables.database import Database
 
     path, asked = tmp_path / f"rows.{end}", []
     duckdb.from_arrow(pa.table({"a": np.arange(40.0), "y": labels})).query("t", f"COPY t TO '{path}'")

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import linprog
 
 from separatrix.errors import InputError, SeparationWarning
-from separatrix.verdict import check_separation
+from separatrix.proofs.verdict import check_separation
 
 pytest.importorskip("formulaic")
 

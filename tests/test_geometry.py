@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix.errors import InputError
-from separatrix.geometry import common_point, distance, functional_margin, geometric_margin, in_half_space
+from separatrix.proofs.geometry import (
+    common_point,
+    distance,
+    functional_margin,
+    geometric_margin,
+    in_half_space,
+)
 
 X = np.array([[3.0, 4.0], [0.0, 0.0], [-3.0, 1.0]])
 

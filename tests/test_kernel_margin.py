@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import separatrix as sx
 from examples import classic_problems
-from separatrix.algorithms.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
-from separatrix.certificates.mapped import MappedMatrix
+from separatrix.certificates.monomials import MappedMatrix
+from separatrix.dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from separatrix.errors import (
     CertificateError,
     ConvergenceWarning,

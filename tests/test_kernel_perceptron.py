@@ -18,9 +18,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import separatrix as sx
-from separatrix.algorithms import kernel_perceptron
-from separatrix.algorithms.expansion import Expansion
-from separatrix.algorithms.similarity import Similarity
+from separatrix.dual import kernel_perceptron
+from separatrix.dual.expansion import Expansion
+from separatrix.dual.similarity import Similarity
 from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
 from separatrix.result import Status
 from tests import naive_kernel

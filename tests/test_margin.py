@@ -15,11 +15,11 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import separatrix as sx
-from separatrix import loops_margin
-from separatrix.algorithms import newton_system
-from separatrix.algorithms.max_margin import solve_max_margin
-from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, InputError, LabelError, NotSeparable
+from separatrix.loops import margins as margin_loops
+from separatrix.margins import newton_system
+from separatrix.margins.max_margin import solve_max_margin
+from separatrix.margins.optimum import Outcome
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
 
@@ -321,8 +321,8 @@ def test_proximal_multipliers_are_the_nearest_allowed(seed, sigma):
     centre = -against
     centre[np.arange(6), y] = against.sum(axis=1)
     current, total = np.zeros((6, 3)), np.zeros((3, 3))
-    box = loops_margin.Box(centre, caps, current, np.zeros((6, 3), dtype=bool), np.empty(3))
-    moved, size = loops_margin.clip_step(rows.storage, outputs, sigma, box, total)
+    box = margin_loops.Box(centre, caps, current, np.zeros((6, 3), dtype=bool), np.empty(3))
+    moved, size = margin_loops.clip_step(rows.storage, outputs, sigma, box, total)
     costs = 1.0 - np.eye(3)[y]
     truth = np.array(
         [
@@ -458,7 +458,7 @@ def test_bad_data_is_named_and_leaves_the_model_alone(estimator):
 
 @pytest.mark.parametrize("estimator", [sx.MaxMargin(intercept="lifted"), sx.SoftMargin()], ids=repr)
 def test_an_interrupt_keeps_the_weights_so_far(estimator, monkeypatch):
-    from separatrix.algorithms.proximal_newton import ProximalNewton
+    from separatrix.margins.proximal_newton import ProximalNewton
 
     plain, calls = ProximalNewton.advance, []
 

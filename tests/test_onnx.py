@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
 import separatrix as sx
-from separatrix import onnx as sx_onnx
+from separatrix.storage import onnx as sx_onnx
 
 ort = pytest.importorskip("onnxruntime")
 

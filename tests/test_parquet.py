@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separatrix import loops_columns as loops
 from separatrix.errors import InputError
-from separatrix.rows import arrow, parquet
-from separatrix.rows.columns import Matrices
-from separatrix.rows.files import open_table
+from separatrix.loops import columns as loops
+from separatrix.tables import arrow, parquet
+from separatrix.tables.columns import Matrices
+from separatrix.tables.table import open_table
 from tests import naive
 
 pa = pytest.importorskip("pyarrow")
@@ -232,7 +232,11 @@ def columns_of(data, bits, size):
     """A column of codes in some bytes, for the loops, and what has to live as long."""
     content, words = np.frombuffer(bytes(data) or b"\0", dtype=np.uint8), np.arange(float(size)) * 0.5
     state = np.zeros(loops.FIELDS, dtype=np.int64)
-    state[loops.KIND], state[loops.AT], state[loops.BITS] = loops.CODES, content.ctypes.data, bits
+    state[loops.KIND], state[loops.AT], state[loops.BITS] = (
+        loops.CODES,
+        content.ctypes.data,
+        bits,
+    )
     state[loops.END] = content.ctypes.data + len(data)
     state[loops.WORDS], state[loops.SIZE] = words.ctypes.data, size
     return state, (content, words)

@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix import loops, loops_ahead
-from separatrix.algorithms.perceptron import solve_perceptron
-from separatrix.algorithms.run import Run
-from separatrix.algorithms.working_set import _Part
 from separatrix.datasets import make_multiclass, make_separable, make_xor
 from separatrix.errors import InputError
+from separatrix.loops import ahead as ahead_loops
+from separatrix.loops import rows as row_loops
+from separatrix.perceptron.orders import solve_perceptron
+from separatrix.perceptron.run import Run
+from separatrix.perceptron.working_set import _Part
 from separatrix.result import Status
 from separatrix.rows import threads
 from separatrix.rows.memory import as_rows
@@ -151,7 +152,7 @@ def test_the_votes_replay_every_weight_vector_with_its_survival(order, data):
 
 
 def test_more_mistakes_than_the_log_has_room_for_are_all_kept(monkeypatch):
-    monkeypatch.setattr("separatrix.algorithms.run.LOG_ROOM", 3)
+    monkeypatch.setattr("separatrix.perceptron.run.LOG_ROOM", 3)
     problem = make_separable(60, 4, margin=0.02, random_state=0)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
     for order in ORDERS:
@@ -459,15 +460,15 @@ def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
         )
         for run in (alone, together):
             run.tally = run.tally._replace(norms=np.full(rows.n_rows if attempt % 2 else 0, -1.0))
-        loops.learn(rows.storage, rows.order, alone.weights, alone.steps, alone.tally)
-        task, ahead = (rows.storage, rows.order, together.weights), loops_ahead.ahead(4)
+        row_loops.learn(rows.storage, rows.order, alone.weights, alone.steps, alone.tally)
+        task, ahead = (rows.storage, rows.order, together.weights), ahead_loops.ahead(4)
         if attempt < 2:  # the helper is there before the learner, for the first turn: its blocks are taken
-            ahead.shared[loops_ahead.STATE] = loops_ahead.TURN + 1
-            loops_ahead.help_to_learn(*task, together.tally.norms, ahead)
-        helper = threads.submit(loops_ahead.help_to_learn, *task, together.tally.norms, ahead)
-        assert loops_ahead.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
+            ahead.shared[ahead_loops.STATE] = ahead_loops.TURN + 1
+            ahead_loops.help_to_learn(*task, together.tally.norms, ahead)
+        helper = threads.submit(ahead_loops.help_to_learn, *task, together.tally.norms, ahead)
+        assert ahead_loops.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
         helper.result()
-        assert attempt >= 2 or ahead.shared[loops_ahead.HELPED] > 0
+        assert attempt >= 2 or ahead.shared[ahead_loops.HELPED] > 0
         assert np.array_equal(alone.weights, together.weights)
         for mine, other in zip(alone.tally, together.tally, strict=True):
             assert np.array_equal(mine, other)
@@ -476,23 +477,23 @@ def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
 def test_a_helper_leaves_when_nothing_comes_and_when_all_is_over():
     rows = as_rows(np.eye(4), np.array([0, 1, 0, 1]))
     given_to = rows.storage, rows.order, np.zeros(5), np.empty(0)
-    ahead = loops_ahead.ahead(1)
-    loops_ahead.help_to_learn(*given_to, ahead)  # closed: returns after a while
-    ahead.shared[loops_ahead.STATE] = loops_ahead.OVER
-    loops_ahead.help_to_learn(*given_to, ahead)
+    ahead = ahead_loops.ahead(1)
+    ahead_loops.help_to_learn(*given_to, ahead)  # closed: returns after a while
+    ahead.shared[ahead_loops.STATE] = ahead_loops.OVER
+    ahead_loops.help_to_learn(*given_to, ahead)
     assert not ahead.tags.any()
 
 
 def test_a_helper_scores_no_more_blocks_than_are_kept():
-    n_rows = 3 * loops_ahead.WINDOW
+    n_rows = 3 * ahead_loops.WINDOW
     rows = as_rows(np.ones((n_rows, 1)), np.ones(n_rows, dtype=int), lift=False)
-    ahead = loops_ahead.ahead(1)
-    ahead.shared[loops_ahead.STATE] = loops_ahead.TURN
-    loops_ahead.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
-    assert ahead.shared[loops_ahead.STATE] == loops_ahead.TURN + loops_ahead.WINDOW
-    assert np.array_equal(ahead.tags[loops_ahead.HELPER], loops_ahead.TURN + np.arange(loops_ahead.WINDOW))
-    assert np.array_equal(ahead.found[loops_ahead.HELPER], np.arange(1, loops_ahead.WINDOW + 1))
-    assert (ahead.floors[loops_ahead.HELPER] == 1.0).all()
+    ahead = ahead_loops.ahead(1)
+    ahead.shared[ahead_loops.STATE] = ahead_loops.TURN
+    ahead_loops.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
+    assert ahead.shared[ahead_loops.STATE] == ahead_loops.TURN + ahead_loops.WINDOW
+    assert np.array_equal(ahead.tags[ahead_loops.HELPER], ahead_loops.TURN + np.arange(ahead_loops.WINDOW))
+    assert np.array_equal(ahead.found[ahead_loops.HELPER], np.arange(1, ahead_loops.WINDOW + 1))
+    assert (ahead.floors[ahead_loops.HELPER] == 1.0).all()
 
 
 @given(data=st.data(), max_updates=st.integers(1, 6))
@@ -516,7 +517,7 @@ def test_one_weight_vector_a_class_gives_the_binary_answer_for_two(data):
     storage, n_rows = case.rows().storage, len(case.codes)
     width = case.X.shape[1] + case.lift
     tallies = [
-        loops.Tally(
+        row_loops.Tally(
             counts=np.zeros((n_rows, rivals), dtype=np.int64),
             average=np.zeros((0,) * ndim),
             log=np.zeros((0, 3), dtype=np.int64),
@@ -528,8 +529,8 @@ def test_one_weight_vector_a_class_gives_the_binary_answer_for_two(data):
     ]
     w, W = np.zeros(width), np.zeros((2, width))
     for _ in range(5):
-        loops.learn(storage, np.arange(n_rows), w, np.ones(1), tallies[0])
-        loops.learn(storage, np.arange(n_rows), W, np.ones(1), tallies[1])
+        row_loops.learn(storage, np.arange(n_rows), w, np.ones(1), tallies[0])
+        row_loops.learn(storage, np.arange(n_rows), W, np.ones(1), tallies[1])
         assert np.array_equal(W[1] - W[0], w)
     assert np.array_equal(tallies[0].counts[:, 0], tallies[1].counts.sum(axis=1))
 
@@ -631,6 +632,6 @@ def test_an_average_needs_an_order_that_visits_every_row():
 
 
 def test_a_trace_beyond_memory_is_refused_with_advice(monkeypatch):
-    monkeypatch.setattr("separatrix.algorithms.run.TRACE_ROOM", 10)
+    monkeypatch.setattr("separatrix.perceptron.run.TRACE_ROOM", 10)
     with pytest.raises(InputError, match="max_updates"):
         solve_perceptron(xor_case().rows(), order="cyclic", trace=True)

@@ -16,8 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import separatrix as sx
-from separatrix import persist
 from separatrix.errors import ModelFileError, OutputError
+from separatrix.storage import models
 
 PROBLEM = sx.datasets.make_separable(n_rows=120, n_columns=4, margin=0.05, random_state=0)
 X, y = PROBLEM.X, np.where(PROBLEM.y == PROBLEM.y.max(), "yes", "no")
@@ -106,17 +106,17 @@ def test_an_online_model_goes_on_where_it_was(tmp_path):
 
 
 def test_every_trusted_name_is_a_type_that_exists():
-    for name in persist.TRUSTED:
+    for name in models.TRUSTED:
         module, _, kind = name.rpartition(".")
         assert isinstance(getattr(__import__(module, fromlist=[kind]), kind), type)
 
 
 def test_columns_and_versions_are_kept(tmp_path):
     path = tmp_path / "model.skops"
-    persist.save(MODELS["soft-margin"].fit(X, y), path, columns={"features": ["a"], "levels": {"b": ["x"]}})
-    saved = persist.read(path)
+    models.save(MODELS["soft-margin"].fit(X, y), path, columns={"features": ["a"], "levels": {"b": ["x"]}})
+    saved = models.read(path)
     assert saved.columns == {"features": ["a"], "levels": {"b": ["x"]}}
-    assert (saved.version, saved.release) == (persist.VERSION, sx.__version__)
+    assert (saved.version, saved.release) == (models.VERSION, sx.__version__)
 
 
 class Hostile:
@@ -134,8 +134,8 @@ class Hostile:
 
 def envelope(model, **others):
     return {
-        "format": persist.FORMAT,
-        "version": persist.VERSION,
+        "format": models.FORMAT,
+        "version": models.VERSION,
         "release": "0",
         "columns": None,
         "model": model,
@@ -199,7 +199,7 @@ def zipped(members, compression=zipfile.ZIP_STORED):
 def test_zip_bombs_are_refused_before_they_unfold(tmp_path, monkeypatch):
     zeros = bytes(5_000_000)
     refused(tmp_path, zipped({"schema.json": zeros}, zipfile.ZIP_DEFLATED), "would unfold to 5,000,")
-    monkeypatch.setattr(persist, "UNFOLDED_BYTES", 1_000_000)
+    monkeypatch.setattr(models, "UNFOLDED_BYTES", 1_000_000)
     nested = zipped({"data.npy": zeros}, zipfile.ZIP_DEFLATED)
     refused(tmp_path, zipped({"schema.json": "{}", "1.npz": nested}), "would unfold to 5,000,")
 

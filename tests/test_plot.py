@@ -38,9 +38,9 @@ from sklearn.svm import SVC, LinearSVC
 
 import separatrix as sx
 from separatrix.errors import InputError, InputTypeError, LabelError, OutputError
-from separatrix.plot.polygons import border, class_polygon
 from separatrix.plot.run import trace_of
 from separatrix.plot.style import DARK, LIGHT, palette_of
+from separatrix.views.polygons import border, class_polygon
 
 mpl.use("Agg")
 Regions, Run = sx.plot.DecisionRegionDisplay, sx.plot.RunDisplay

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.certificates import search
 from separatrix.certificates.check import verify
-from separatrix.degree import smallest_separating_degree
 from separatrix.errors import InputError, LabelError, SeparationWarning
 from separatrix.estimators.linear import Perceptron
-from separatrix.geometry import common_point
-from separatrix.verdict import check_separation, separability
+from separatrix.proofs import search
+from separatrix.proofs.degree import smallest_separating_degree
+from separatrix.proofs.geometry import common_point
+from separatrix.proofs.verdict import check_separation, separability
 from tests import naive
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.algorithms import dual_ascent, max_margin, pivoting, soft_margin
-from separatrix.algorithms.dual_ascent import DualAscent, Factor, products
-from separatrix.algorithms.optimum import Outcome
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import margin
+from separatrix.margins import dual_ascent, max_margin, pivoting, soft_margin
+from separatrix.margins.dual_ascent import DualAscent, Factor, products
+from separatrix.margins.optimum import Outcome
 from separatrix.rows import memory
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from separatrix.algorithms import working_set
-from separatrix.algorithms.perceptron import solve_perceptron
 from separatrix.datasets import make_multiclass, make_overlapping, make_separable
+from separatrix.perceptron import working_set
+from separatrix.perceptron.orders import solve_perceptron
 from separatrix.result import Status
 from separatrix.rows.memory import Rows, as_rows
 from tests import naive

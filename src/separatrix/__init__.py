@@ -12,23 +12,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, geometry, kernels, plot
+    from . import datasets, errors, experiments, features, kernels, plot
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
-    from .degree import SeparatingDegree, smallest_separating_degree
     from .errors import SeparationWarning
     from .estimators.kernel import KernelPerceptron
     from .estimators.linear import Perceptron
     from .estimators.margin import LinearProgram, MaxMargin, SoftMargin
-    from .onnx import export_onnx
-    from .persist import load, save
+    from .proofs import geometry
+    from .proofs.degree import SeparatingDegree, smallest_separating_degree
+    from .proofs.verdict import Verdict, check_separation, separability
     from .report.page import write_report
     from .result import Result, Status
-    from .verdict import Verdict, check_separation, separability
+    from .storage.models import load, save
+    from .storage.onnx import export_onnx
 
 __version__ = "0.1.0"
 
-# Where each public name lives; imported when first used, so that `import separatrix` is instant.
+# Where each public name lives (a module, or the module that has it); imported when first used, so that
+# `import separatrix` is instant.
 _HOMES = {
     "BoundReport": ".bounds",
     "KernelPerceptron": ".estimators.kernel",
@@ -39,22 +41,22 @@ _HOMES = {
     "SoftMargin": ".estimators.margin",
     "Status": ".result",
     "SeparationWarning": ".errors",
-    "Verdict": ".verdict",
-    "check_separation": ".verdict",
-    "datasets": "",
-    "errors": "",
-    "export_onnx": ".onnx",
-    "load": ".persist",
-    "experiments": "",
-    "features": "",
-    "geometry": "",
-    "kernels": "",
+    "Verdict": ".proofs.verdict",
+    "check_separation": ".proofs.verdict",
+    "datasets": ".datasets",
+    "errors": ".errors",
+    "export_onnx": ".storage.onnx",
+    "load": ".storage.models",
+    "experiments": ".experiments",
+    "features": ".features",
+    "geometry": ".proofs.geometry",
+    "kernels": ".kernels",
     "mistake_bounds": ".bounds",
-    "plot": "",
-    "SeparatingDegree": ".degree",
-    "save": ".persist",
-    "separability": ".verdict",
-    "smallest_separating_degree": ".degree",
+    "plot": ".plot",
+    "SeparatingDegree": ".proofs.degree",
+    "save": ".storage.models",
+    "separability": ".proofs.verdict",
+    "smallest_separating_degree": ".proofs.degree",
     "verify": ".certificates.check",
     "write_report": ".report.page",
 }
@@ -94,7 +96,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES[name]
-    value = getattr(import_module(home, __name__), name) if home else import_module(f".{name}", __name__)
+    module = import_module(home, __name__)
+    value = module if home.endswith(f".{name}") else getattr(module, name)
     globals()[name] = value
     return value
 

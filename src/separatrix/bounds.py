@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from . import loops, notebook
-from .algorithms.max_margin import solve_max_margin
-from .algorithms.pairs import Pairs, rows_of
-from .algorithms.soft_margin import row_scores, solve_soft_margin
+from . import inputs, notebook
 from .errors import InputError, InputTypeError
-from .estimators import inputs
 from .estimators.margin import EXACT_SECONDS
+from .loops import rows as row_loops
+from .margins.max_margin import solve_max_margin
+from .margins.pairs import Pairs, rows_of
+from .margins.soft_margin import row_scores, solve_soft_margin
+from .proofs.verdict import separability
 from .result import Floats, Result, Status
 from .rows.memory import Rows
-from .verdict import separability
 
 SAFE = 1.0 + 1e-12  # covers the rounding of the few operations that follow a guarded number
 
@@ -384,7 +384,7 @@ def _start(run: Any, result: Result, rows: Rows, steps: Floats) -> Floats | None
     """The first weights: as the model was told, or what the updates leave of the last ones."""
     init = getattr(run, "init", None)
     total = np.zeros_like(result.weights)
-    loops.combine(rows.storage, result.counts, steps, total)
+    row_loops.combine(rows.storage, result.counts, steps, total)
     start: Floats = result.weights - total
     noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
     told = None if init is None or isinstance(init, str) else np.asarray(init, dtype=np.float64)

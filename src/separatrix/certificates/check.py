@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import CertificateError
-from ..rows.mapped import relax
+from ..rows.pages import relax
 from .claims import Certificate, Multipliers, Number
 from .data import Data, read_data, refuse_not_finite
 from .digest import start_digest
-from .mapped import PLAIN, MappedMatrix, as_mapped
+from .monomials import PLAIN, MappedMatrix, as_mapped
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ..errors import CertificateError
-from .mapped import PLAIN, count_columns
+from .monomials import PLAIN, count_columns
 
 FORMAT = "separatrix certificate"
 VERSION = 1

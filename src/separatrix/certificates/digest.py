@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ..rows import threads
 from ..rows.facts import known_facts, piece_length
-from ..rows.mapped import relax
+from ..rows.pages import relax
 from .claims import FORMAT, VERSION
 from .data import Data
 

@@ -70,7 +70,7 @@ def check(
     rows = options.labelled(source.open(intercept=intercept))
     with waiting("Reading the rows"):
         X, y = rows.read(options.size(memory))
-    from ..verdict import separability  # late: what is wrong with the data is said a second earlier
+    from ..proofs.verdict import separability  # late: what is wrong with the data is said a second earlier
 
     with waiting("Looking for a separator, or for a proof against one"):
         verdict = separability(

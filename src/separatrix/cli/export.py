@@ -33,8 +33,8 @@ def export(
         separatrix export model.skops --onnx model.onnx --check new.csv
     """
     from ..atomic import write_bytes
-    from ..onnx import to_onnx
-    from ..persist import read
+    from ..storage.models import read
+    from ..storage.onnx import to_onnx
 
     saved = read(model)
     graph = to_onnx(saved.model, dtype=dtype).SerializeToString()
@@ -58,7 +58,7 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
     """How far the graph is from the model on some rows."""
     import numpy as np
 
-    from ..rows.encoding import Encoding
+    from ..tables.encoding import Encoding
 
     try:
         import onnxruntime

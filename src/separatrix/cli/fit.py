@@ -170,7 +170,7 @@ def fit(
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
     if output is not None:
-        from ..persist import save
+        from ..storage.models import save
 
         save(estimator, output, columns=rows.encoding.as_dict())
     if report is not None:
@@ -191,7 +191,7 @@ def fit(
 
 def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> None:
     """One pass needs no row twice: however large the data, only a few rows are in memory."""
-    from ..online import learn
+    from ..estimators.online import learn
     from .inspect import model_facts
     from .learn import show_learnt
 
@@ -203,7 +203,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
         say(f"Stopped after row {learnt.rows:,}; the model has learnt from the rows up to there.")
     options.name_features(learnt.model, learnt.encoding)
     if output is not None:
-        from ..persist import save
+        from ..storage.models import save
 
         save(learnt.model, output, columns=learnt.encoding.as_dict())
     if json:
@@ -393,7 +393,7 @@ def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], b
 
 def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
     from ..report.tables import bracket, short
-    from ..rows.encoding import shown
+    from ..tables.encoding import shown
 
     model = last(estimator)
     pairs = [

@@ -60,8 +60,8 @@ def model_facts(estimator: Any) -> dict[str, Any]:
 
 
 def _model(file: str, json: bool) -> None:
-    from ..persist import read
-    from ..rows.encoding import Encoding
+    from ..storage.models import read
+    from ..tables.encoding import Encoding
 
     saved = read(file)
     known = model_facts(saved.model)

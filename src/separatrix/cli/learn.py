@@ -65,7 +65,7 @@ def learn(
 
         zcat mail.svm.gz | separatrix learn - --classes=-1,1 --average
     """
-    from ..online import learn as learn_online
+    from ..estimators.online import learn as learn_online
 
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
@@ -89,7 +89,7 @@ def learn(
     if learnt.resumed:
         say(f"Went on from row {learnt.resumed:,}.")
     if output is not None and not learnt.interrupted:
-        from ..persist import save
+        from ..storage.models import save
 
         options.name_features(learnt.model, learnt.encoding)
         save(learnt.model, output, columns=learnt.encoding.as_dict())
@@ -124,7 +124,7 @@ def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
 
 def show_learnt(learnt: Any, seconds: float) -> None:
     """Say what one pass over the rows came to."""
-    from ..rows.encoding import shown
+    from ..tables.encoding import shown
 
     show(
         heading(f"{learnt.mistakes:,} mistakes in {learnt.rows:,} rows: {100 * _rate(learnt):.2f} %."),

@@ -73,7 +73,7 @@ class Source:
         self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True, live: bool = False
     ) -> Any:
         """The table, not read yet."""
-        from ..rows.files import open_table
+        from ..tables.table import open_table
 
         return open_table(
             self.data,

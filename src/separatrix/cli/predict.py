@@ -45,8 +45,8 @@ def predict(
 
         separatrix predict model.skops new.csv --scores | head
     """
-    from ..persist import read
-    from ..rows.encoding import Encoding
+    from ..storage.models import read
+    from ..tables.encoding import Encoding
 
     if json and output is None:
         raise typer.BadParameter(

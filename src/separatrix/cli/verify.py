@@ -43,7 +43,7 @@ def verify(
     """
     from ..certificates.check import verify as verify_certificate
     from ..errors import CertificateError
-    from ..rows.encoding import Encoding
+    from ..tables.encoding import Encoding
     from .proofs import unpack
 
     parts, columns = unpack(Path(certificate).read_bytes())

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import inputs
 from ..errors import NumericOverflowError
 from ..result import Floats
 from ..rows.memory import Rows, as_rows
-from . import inputs
 
 
 class Decision(ABC):

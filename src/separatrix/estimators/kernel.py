@@ -11,17 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from .. import kernels
-from ..algorithms.budget import REMOVALS, Budget, learn_on_budget
-from ..algorithms.budget_bound import BudgetBound
-from ..algorithms.expansion import Expansion
-from ..algorithms.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
-from ..algorithms.perceptron import AVERAGES
-from ..algorithms.similarity import Similarity, TrainingRows, training_rows
+from .. import inputs, kernels
+from ..dual.budget import REMOVALS, Budget, learn_on_budget
+from ..dual.budget_bound import BudgetBound
+from ..dual.expansion import Expansion
+from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
+from ..dual.similarity import Similarity, TrainingRows, training_rows
 from ..errors import ConvergenceWarning, InputError
+from ..perceptron.orders import AVERAGES
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import Rows, as_rows
-from . import inputs
 from .decision import Decision, scores_of, shares_of
 
 DTYPES = ("float64", "float32")

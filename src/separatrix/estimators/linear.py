@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..algorithms.perceptron import AVERAGES, ORDERS, solve_perceptron
-from ..algorithms.run import Run, steps_of
-from ..algorithms.voting import Voters, gather_voters, join_voters
+from .. import inputs
 from ..errors import ConvergenceWarning, InputError
+from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
+from ..perceptron.run import Run, steps_of
+from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import Rows
-from . import inputs
 from .decision import Decision, linear_scores, read_rows, shares_of
 
 

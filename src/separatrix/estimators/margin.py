@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..algorithms.kernel_margin import (
+from .. import inputs
+from ..dual.kernel_margin import (
     KernelOptimum,
     KernelRows,
     expansion,
@@ -18,18 +19,17 @@ from ..algorithms.kernel_margin import (
     soft_in_span,
     solve_kernel_margin,
 )
-from ..algorithms.linear_program import FORMS, solve_linear_program
-from ..algorithms.max_margin import WIDE, solve_max_margin
-from ..algorithms.optimum import HardOptimum, Outcome, signed_coefficients
-from ..algorithms.pivoting import MOST_ROWS
-from ..algorithms.soft_margin import INTERCEPTS, solve_soft_margin
-from ..certificates.signed import conflicting_rows
 from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
 from ..kernels import Precomputed, as_kernel, check_gram
+from ..margins.linear_program import FORMS, solve_linear_program
+from ..margins.max_margin import WIDE, solve_max_margin
+from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
+from ..margins.pivoting import MOST_ROWS
+from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
+from ..proofs.signed import conflicting_rows
+from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..rows.memory import Rows
-from ..verdict import Verdict, separability
-from . import inputs
 from .decision import Decision, linear_scores, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")

@@ -15,7 +15,7 @@ from .. import datasets
 from ..estimators.kernel import KernelPerceptron
 from ..features import exponent_table, monomials, multinomials
 from ..kernels import Polynomial
-from ..verdict import separability
+from ..proofs.verdict import separability
 from . import figures, theory
 from .fitting import perceptron
 from .study import Bounded, Finding, Record, Study, Table, listing, medians, values, where

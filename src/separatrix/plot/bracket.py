@@ -12,7 +12,7 @@ from matplotlib.figure import Figure, SubFigure
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Trace
-from .model import Points, leads, read_model, read_points
+from ..views.model import Points, leads, read_model, read_points
 from .run import trace_of
 from .style import Palette, add_legend, axes_for, plain_ticks, style
 

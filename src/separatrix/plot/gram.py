@@ -14,7 +14,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..errors import InputError
 from ..result import Floats, Ints
-from .model import need_two, read_points
+from ..views.model import need_two, read_points
 from .style import Palette, axes_for, style
 
 

@@ -15,10 +15,10 @@ from scipy.spatial import ConvexHull, QhullError
 
 from ..errors import InputError, InputTypeError
 from ..estimators.margin import MaxMargin
-from ..geometry import common_point
+from ..proofs.geometry import common_point
+from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
-from ..verdict import Verdict, separability
-from .model import Plane, Points, cross_plane, flat_plane, need_two, read_points
+from ..views.model import Plane, Points, cross_plane, flat_plane, need_two, read_points
 from .regions import class_handles, draw_points, point_sizes, prepare_axes, ring_size, view_box
 from .style import Palette, add_legend, axes_for, halo, style
 

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..estimators.linear import Perceptron
 from ..estimators.margin import SoftMargin
 from ..result import Floats, Ints, Trace
-from .model import (
+from ..views.model import (
     Model,
     Plane,
     Points,
@@ -29,7 +29,7 @@ from .model import (
     read_model,
     read_points,
 )
-from .polygons import border, class_polygon
+from ..views.polygons import border, class_polygon
 from .style import Palette, add_legend, axes_for, halo, style
 
 Box = tuple[float, float, float, float]

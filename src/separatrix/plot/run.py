@@ -20,9 +20,9 @@ from ..bounds import mistake_bounds
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Result, Status, Trace
+from ..views.model import Model, Plane, Points, plane_for, read_model, read_points
+from ..views.polygons import border, class_polygon
 from .film import Film
-from .model import Model, Plane, Points, plane_for, read_model, read_points
-from .polygons import border, class_polygon
 from .regions import (
     REGION,
     class_handles,

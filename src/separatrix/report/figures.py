@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..estimators.margin import MaxMargin, SoftMargin
-from ..plot.model import Model, Plane, Points, leads, plane_for, plane_scores, plane_weights, read_model
-from ..plot.polygons import border, class_polygon
 from ..result import Floats, Ints, PassRecord
+from ..views.model import Model, Plane, Points, leads, plane_for, plane_scores, plane_weights, read_model
+from ..views.polygons import border, class_polygon
 from .findings import Findings
 from .svg import WIDTH, Picture, Scale, hint, mark, number, span
 from .tables import short

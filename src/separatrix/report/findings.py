@@ -10,8 +10,8 @@ from ..bounds import BoundReport, mistake_bounds
 from ..errors import ConvergenceWarning, SeparatrixError
 from ..estimators.linear import Perceptron
 from ..estimators.margin import MaxMargin, SoftMargin
+from ..proofs.verdict import Verdict, separability
 from ..result import Status
-from ..verdict import Verdict, separability
 from .tables import Data, read
 
 # Numbers of the data up to which the bounds are computed: they need a largest margin and a soft margin.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..verdict import MEANING, Verdict
+from ..proofs.verdict import MEANING, Verdict
 
 _ANSWER = {
     "separable": "Yes: the classes can be separated.",

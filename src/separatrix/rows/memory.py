@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .. import loops
 from ..errors import InputError, NumericOverflowError
+from ..loops import rows as row_loops
 from . import threads
-from .mapped import relax
+from .pages import relax
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -70,7 +70,7 @@ class Rows:
     @property
     def sparse(self) -> bool:
         """Whether the matrix is stored as CSR."""
-        return isinstance(self.storage, loops.SparseRows)
+        return isinstance(self.storage, row_loops.SparseRows)
 
     @property
     def weights_shape(self) -> tuple[int, ...]:
@@ -88,7 +88,9 @@ class Rows:
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
         norms, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
-        found = threads.run_all(loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges])
+        found = threads.run_all(
+            row_loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges]
+        )
         for row in found:
             if row >= 0:
                 raise self._not_finite(row)
@@ -110,7 +112,7 @@ class Rows:
     @property
     def matrix(self) -> Any:
         """The matrix itself: an array, or CSR."""
-        return self.storage.values if isinstance(self.storage, loops.DenseRows) else self._csr()
+        return self.storage.values if isinstance(self.storage, row_loops.DenseRows) else self._csr()
 
     def _csr(self) -> Any:
         storage = self.storage
@@ -127,7 +129,7 @@ class Rows:
     def integral(self) -> bool:
         """Whether every value is a whole number, so that sums do not round while they are small."""
         ranges = threads.chunks(self.n_rows, self.numbers)
-        return all(threads.run_all(loops.integral, [(self.storage, *each) for each in ranges]))
+        return all(threads.run_all(row_loops.integral, [(self.storage, *each) for each in ranges]))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores.
@@ -140,7 +142,7 @@ class Rows:
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
         looks = threads.run_all(
-            loops.look,
+            row_loops.look,
             [
                 (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
                 for part, (start, stop) in enumerate(ranges)
@@ -155,12 +157,12 @@ class Rows:
     def take(self, indices: Ints) -> Rows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
-        if isinstance(storage, loops.DenseRows):
+        if isinstance(storage, row_loops.DenseRows):
             values = _gathered(storage.values, indices)
-            taken: Any = loops.DenseRows(values, storage.labels[indices], storage.lift)
+            taken: Any = row_loops.DenseRows(values, storage.labels[indices], storage.lift)
         else:
             part = self._csr()[indices]
-            taken = loops.SparseRows(
+            taken = row_loops.SparseRows(
                 part.data, part.indices, part.indptr, storage.labels[indices], storage.lift
             )
         return replace(self, storage=taken, order=np.arange(len(indices)))
@@ -195,15 +197,15 @@ class Rows:
         matrix = np.atleast_2d(weights)
         outputs = np.empty((self.n_rows, matrix.shape[0]))
         ranges = threads.chunks(self.n_rows, self.numbers * matrix.shape[0])
-        threads.run_all(loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
+        threads.run_all(row_loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
         return outputs
 
     def _slice(self, start: int, stop: int) -> Any:
         storage = self.storage
-        if isinstance(storage, loops.DenseRows):
-            return loops.DenseRows(storage.values[start:stop], storage.labels[start:stop], storage.lift)
+        if isinstance(storage, row_loops.DenseRows):
+            return row_loops.DenseRows(storage.values[start:stop], storage.labels[start:stop], storage.lift)
         first, last = storage.indptr[start], storage.indptr[stop]
-        return loops.SparseRows(
+        return row_loops.SparseRows(
             storage.data[first:last],
             storage.indices[first:last],
             storage.indptr[start : stop + 1] - first,
@@ -213,7 +215,7 @@ class Rows:
 
     def _not_finite(self, row: int) -> Exception:
         storage = self.storage
-        if isinstance(storage, loops.DenseRows):
+        if isinstance(storage, row_loops.DenseRows):
             values, columns = storage.values[row], np.arange(self.n_columns)
         else:
             part = slice(storage.indptr[row], storage.indptr[row + 1])
@@ -273,9 +275,9 @@ def as_rows(
     storage: Any
     if sparse.issparse(X):
         data, indices, indptr = _readable(X.data), X.indices, X.indptr
-        storage = loops.SparseRows(data, indices, indptr, codes, int(lift))
+        storage = row_loops.SparseRows(data, indices, indptr, codes, int(lift))
     else:
-        storage = loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
+        storage = row_loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
     return Rows(storage, n_classes, int(X.shape[1]), order, names)
 
 

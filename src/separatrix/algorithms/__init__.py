@@ -1,1 +1,0 @@
-"""Stage 2: from rows to a result, one file a method."""

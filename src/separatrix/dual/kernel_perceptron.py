@@ -1,0 +1,377 @@
+"""The perceptron in its dual form: weights are sums of kernel rows, one for each mistake.
+
+Rows are visited in blocks. The outputs of a block are one matrix product of its kernel rows with the updates
+made since the block was last seen; corrections inside the block are a compiled loop. How the products are cut
+changes their last bits, so every output carries a bound of its error. Where the bound leaves room for another
+answer (mistake or not, and against which rival), the row is scored again: in float64, and at last one row
+alone against the support in tiles of a fixed shape. That last sum depends on the updates only, never on the
+blocks, so neither do the mistakes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InputError, NumericOverflowError
+from ..loops import kernels as kernel_loops
+from ..progress import Progress
+from ..result import Floats, Ints, KernelResult, PassRecord, Status
+from .expansion import Expansion
+from .similarity import Side, TrainingRows, signed_scores
+
+ORDERS = ("cyclic", "shuffled", "worst")
+
+
+class KernelRun:
+    """A run over training rows: it learns block by block and remembers the outputs between passes."""
+
+    def __init__(
+        self,
+        rows: TrainingRows,
+        expansion: Expansion,
+        *,
+        max_passes: int,
+        max_updates: int | None,
+        dtype: Any,
+        memory_limit: float,
+        first_row: int = 0,
+        remember: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
+        self.rows, self.expansion = rows, expansion
+        self.max_passes, self.dtype, self.progress = max_passes, np.dtype(dtype), progress
+        self.first_row = first_row
+        self.passes, self.settled = 0, 0
+        self.history: list[PassRecord] = []
+        self.block_rows = block_rows(rows, self.dtype, memory_limit)
+        self._room = np.empty(self.block_rows * expansion.PIECE, dtype=self.dtype)
+        shape = (rows.size, expansion.columns)
+        self._outputs = np.zeros(shape) if remember else None
+        self._spread = np.zeros(shape) if remember and self.dtype == np.float32 else None
+        self._seen: list[tuple[Ints, int]] = []
+        self._slots = np.full(rows.size, -1, dtype=np.int64)
+        self._indices = np.zeros(0, dtype=np.int64)
+        self._side: Side | None = None
+        self.counts = np.zeros((rows.size, expansion.columns), dtype=np.int64)
+        most = np.iinfo(np.int64).max
+        limit = most if max_updates is None else min(max_updates, most)
+        expansion.measure(rows)
+        self.tally = kernel_loops.BlockTally(
+            reach=expansion.reach,
+            log=np.zeros((self.block_rows, 3), dtype=np.int64),
+            clock=np.array([expansion.visits, 0, limit, 0, 0], dtype=np.int64),
+            measures=expansion.measures,
+        )
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made in this run."""
+        return int(self.tally.clock[kernel_loops.MISTAKES])
+
+    @property
+    def out_of_updates(self) -> bool:
+        """Whether max_updates has been reached."""
+        return bool(self.mistakes >= self.tally.clock[kernel_loops.LIMIT])
+
+    def stopped(self) -> bool:
+        """Whether a limit is met."""
+        return self.passes >= self.max_passes or self.out_of_updates
+
+    def one_pass(self, order: Ints) -> bool:
+        """Visit the rows of ``order`` once; return whether that was a clean pass."""
+        before = self.mistakes
+        self.tally.measures[kernel_loops.FLOOR] = np.inf
+        finished, seen = True, []
+        for number, indices in enumerate(self._blocks(order)):
+            since = self._seen[number][1] if number < len(self._seen) else 0
+            finished = self._visit(indices, since)
+            seen.append((indices, self.expansion.made))
+            if not finished:
+                break
+        self._seen = seen
+        clean = finished and self.mistakes == before
+        self._end_pass(self.mistakes - before, clean)
+        return clean
+
+    def catch_up(self) -> None:
+        """Bring the remembered outputs of all rows up to date with all updates."""
+        for indices, since in self._seen:
+            self._bring_up(indices, since)
+        self._seen = [(indices, self.expansion.made) for indices, _ in self._seen]
+
+    def _bring_up(self, indices: Ints, since: int) -> tuple[Floats, Floats]:
+        """The outputs of a block after all updates, and what float32 may have them off by."""
+        left = self._left(indices, self.dtype)
+        added, spread = self.expansion.outputs_since(left, since, self.dtype, self._room)
+        if self._outputs is not None:
+            added += self._outputs[indices]
+            self._outputs[indices] = added
+        self._check_range(added)
+        if self.dtype == np.float64:
+            return added, np.zeros_like(added)
+        if self._spread is not None:
+            spread += self._spread[indices]
+            self._spread[indices] = spread
+        return added, self.expansion.slack(spread, self.rows.roots[indices])
+
+    def _blocks(self, order: Ints) -> Iterator[Ints]:
+        for start in range(0, order.size, self.block_rows):
+            yield order[start : start + self.block_rows]
+
+    def _left(self, indices: Ints, dtype: Any) -> Side:
+        return self.expansion.similarity.left(self.rows.X[indices], dtype)
+
+    def _visit(self, indices: Ints, since: int) -> bool:
+        """Learn from one block; return whether all of it was visited."""
+        self.expansion.forget_pieces(since)
+        outputs, slack = self._bring_up(indices, since)
+        block = kernel_loops.Block(
+            scores=outputs,
+            gram=np.empty((indices.size, indices.size)),
+            known=np.zeros(indices.size, dtype=np.bool_),
+            labels=self.rows.labels[indices],
+            steps=self.rows.steps[indices],
+            roots=self.rows.roots[indices],
+            errors=np.full(indices.size, self.expansion.error()),
+            slack=slack,
+        )
+        self._indices, self._side = indices, None
+        self._refine(block, 0)
+        self._know(block, np.flatnonzero(signed_scores(outputs, block.labels) <= 0.0))
+        position = 0
+        while True:
+            position = kernel_loops.learn_block(block, self.tally, position)
+            self._flush()
+            reason = self.tally.clock[kernel_loops.REASON]
+            if reason == kernel_loops.UNKNOWN:
+                wrong = signed_scores(outputs[position:], block.labels[position:]) <= 0.0
+                self._know(block, position + np.flatnonzero(wrong & ~block.known[position:]))
+            elif reason == kernel_loops.UNSURE:
+                self._settle(block, position)
+            else:
+                break
+        if self._outputs is not None:
+            self._outputs[indices] = outputs
+        if self.progress is not None and self.progress.due():
+            self.progress.show(
+                f"kernel perceptron: pass {self.passes + 1} of {self.max_passes}, {self.mistakes} mistakes, "
+                f"{self.expansion.size} rows of support"
+            )
+        return bool(reason == kernel_loops.FINISHED)
+
+    def _know(self, block: kernel_loops.Block, positions: Ints) -> None:
+        """Fill the kernel rows of likely mistakes with the rest of the block."""
+        similarity, here = self.expansion.similarity, self._indices
+        if positions.size:
+            if self._side is None:
+                self._side = similarity.right(similarity.kernel.anchors(self.rows.X, here))
+            left = self._left(here[positions], np.float64)
+            block.gram[positions] = similarity.block(left, self._side)
+            block.known[positions] = True
+
+    def _refine(self, block: kernel_loops.Block, start: int) -> None:
+        """Score in float64 the rows from ``start`` on that float32 leaves unsure, or soon might."""
+        scores = np.abs(signed_scores(block.scores[start:], block.labels[start:]))
+        slack = block.slack[start:].max(axis=1)
+        unsure = start + np.flatnonzero((slack > 0.0) & (scores <= 2.5 * slack))
+        if unsure.size and self.expansion.made:
+            left = self._left(self._indices[unsure], np.float64)
+            block.scores[unsure] = self.expansion.outputs(left, self.expansion.coef[: self.expansion.size])
+            block.slack[unsure] = 0.0
+            if self._spread is not None:
+                self._spread[self._indices[unsure]] = 0.0
+
+    def _settle(self, block: kernel_loops.Block, position: int) -> None:
+        """Score a row that is not sure once more, in float64 first, then in the way that decides."""
+        if block.slack[position].any():
+            self._refine(block, position)
+            if not block.slack[position].any():
+                return
+        left = self._left(self._indices[position : position + 1], np.float64)
+        block.scores[position] = self.expansion.settled_outputs(left)[0]
+        block.errors[position] = 0.0
+        block.slack[position] = 0.0
+        self.settled += 1
+
+    def _flush(self) -> None:
+        """Move the logged mistakes of the block into the expansion."""
+        length = int(self.tally.clock[kernel_loops.LOGGED])
+        self.expansion.visits = int(self.tally.clock[kernel_loops.VISITS])
+        if not length:
+            return
+        positions, rivals, visits = self.tally.log[:length].T.copy()
+        indices = self._indices[positions]
+        fresh = indices[self._slots[indices] < 0]
+        self._slots[fresh] = self.expansion.size + np.arange(fresh.size)
+        self.expansion.extend(
+            self.expansion.similarity.kernel.anchors(self.rows.X, fresh),
+            fresh + self.first_row,
+            self._slots[indices],
+            np.column_stack([self.rows.labels[indices], rivals, visits]),
+            self.rows.steps[indices],
+        )
+        np.add.at(self.counts, (indices, rivals), 1)
+        self.tally.clock[kernel_loops.LOGGED] = 0
+
+    def recover(self) -> None:
+        """Put the state right after an interrupt, which may have come between any two statements."""
+        self.tally.clock[kernel_loops.LOGGED] = 0
+        self.expansion.rebuild()
+        self.counts[...] = 0
+        if self.expansion.made:
+            updates = self.expansion.updates[: self.expansion.made]
+            np.add.at(self.counts, (self.expansion.rows[updates[:, 0]] - self.first_row, updates[:, 2]), 1)
+        self.tally.clock[kernel_loops.MISTAKES] = self.counts.sum()
+
+    def correct_worst(self) -> bool:
+        """Look at every row and correct the most violated one; return whether none was violated."""
+        self._seen = self._seen or [(indices, 0) for indices in self._blocks(np.arange(self.rows.size))]
+        self.catch_up()
+        outputs: Any = self._outputs
+        scores = signed_scores(outputs, self.rows.labels)
+        errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
+        if self._spread is not None:
+            errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
+        close = np.flatnonzero(scores - errors <= (scores + errors).min())
+        if not self.expansion.made:
+            close = close[:1]
+        lefts = [self._left(close[[i]], np.float64) for i in range(close.size)]
+        settled = np.concatenate([self.expansion.settled_outputs(left) for left in lefts])
+        lowest = signed_scores(settled, self.rows.labels[close])
+        row = close[[int(np.argmin(lowest))]]
+        self.tally.measures[kernel_loops.FLOOR] = lowest.min()
+        clean = bool(lowest.min() > 0.0)
+        made = self.mistakes
+        if not clean and self.passes < self.max_passes - 1 and not self.out_of_updates:
+            before = outputs[row]
+            self._visit(row, self.expansion.made)
+            outputs[row] = before  # the next look adds this update to all rows
+        self._end_pass(self.mistakes - made, clean)
+        return clean
+
+    def margin_upper(self) -> float:
+        """|w| / sum of steps: no margin is larger."""
+        mass = self.expansion.mass()
+        if mass == 0.0:
+            return self.expansion.longest * (1.0 if self.expansion.columns == 1 else float(np.sqrt(2.0)))
+        return self._length() / mass
+
+    def _length(self) -> float:
+        return float(np.sqrt(max(0.0, self.tally.measures[kernel_loops.SQUARED_LENGTH])))
+
+    def _end_pass(self, mistakes: int, clean: bool) -> None:
+        self.passes += 1
+        lower = -np.inf
+        if clean:
+            length = self._length()
+            lower = float(self.tally.measures[kernel_loops.FLOOR]) / length if length > 0.0 else 0.0
+        self.history.append(PassRecord(mistakes, 0 if clean else None, lower, self.margin_upper()))
+
+    def _check_range(self, outputs: Floats) -> None:
+        if not np.all(np.isfinite(outputs)):
+            raise NumericOverflowError(
+                f"An output left the range of float64 after {self.mistakes} updates. Scale the columns, for "
+                "example with sklearn.preprocessing.MaxAbsScaler."
+            )
+
+    def result(self, status: Status, order: str) -> KernelResult:
+        """What the run came to."""
+        lower = self.history[-1].margin_lower if self.history else -np.inf
+        clean = bool(self.history) and self.history[-1].errors == 0
+        return KernelResult(
+            status=Status.SEPARATED if clean and status is not Status.ONLINE else status,
+            counts=self.counts,
+            errors=0 if clean and status is not Status.ONLINE else None,
+            passes=self.passes,
+            radius=self.expansion.longest,
+            margin_lower=lower if status is not Status.ONLINE else -np.inf,
+            margin_upper=self.margin_upper(),
+            history=tuple(self.history),
+            order=order,
+            visits=self.expansion.visits,
+            settled=self.settled,
+        )
+
+
+def solve_kernel_perceptron(
+    rows: TrainingRows,
+    expansion: Expansion,
+    *,
+    order: str = "cyclic",
+    max_passes: int = 100,
+    max_updates: int | None = None,
+    dtype: Any = np.float64,
+    memory_limit: float = 1e9,
+    seed: np.random.Generator | None = None,
+) -> KernelResult:
+    """Separate the rows in the kernel's feature space, or stop and say how far the run got.
+
+    Novikoff's theorem holds there as it does for plain rows: at most ``(R / margin)**2`` mistakes, twice
+    that with more than two classes.
+
+    Parameters
+    ----------
+    rows : TrainingRows
+    expansion : Expansion
+        The weights to go on from; changed in place.
+    order : {"cyclic", "shuffled", "worst"}
+    max_passes, max_updates : int
+        Where to stop if no separator was found.
+    dtype : float32 or float64
+        The arithmetic of the large products. Whatever it is, the mistakes are those of float64.
+    memory_limit : float
+        Bytes that blocks of products may take.
+    seed : Generator, optional
+        For the shuffles.
+    """
+    with Progress() as progress:
+        run = KernelRun(
+            rows,
+            expansion,
+            max_passes=max_passes,
+            max_updates=max_updates,
+            dtype=dtype,
+            memory_limit=memory_limit,
+            remember=max_passes > 1,
+            progress=progress,
+        )
+        interrupted = False
+        try:
+            _passes(run, order, seed)
+        except KeyboardInterrupt:
+            interrupted = True
+            run.recover()
+    status = Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
+    return run.result(Status.INTERRUPTED if interrupted else status, order)
+
+
+def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> None:
+    every = np.arange(run.rows.size)
+    if order == "worst":
+        while not run.correct_worst() and run.history[-1].mistakes:
+            pass
+        return
+    while not run.stopped():
+        shuffled = every
+        if order == "shuffled" and seed is not None:
+            run.catch_up()
+            shuffled = seed.permutation(every)
+        if run.one_pass(shuffled):
+            return
+
+
+def block_rows(rows: TrainingRows, dtype: Any, memory_limit: float) -> int:
+    """How many rows a block may have: its rows, its products and the kernel inside it fit the limit."""
+    width = rows.X.shape[1] if not sparse.issparse(rows.X) else rows.width
+    fixed = Expansion.PIECE * width * dtype.itemsize
+    for size in (Expansion.BLOCK, 256, 128, 64, 32, 16, 8, 4, 2, 1):
+        if fixed + size * (24 * size + Expansion.PIECE * dtype.itemsize + 16 * width) <= memory_limit:
+            return size
+    raise InputError(
+        f"memory_limit={memory_limit:g} bytes is too little for one block of rows with {width} columns: "
+        f"{fixed + Expansion.PIECE * dtype.itemsize + 16 * width + 24:g} bytes are needed."
+    )

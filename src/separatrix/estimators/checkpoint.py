@@ -1,0 +1,130 @@
+"""The state of an online run in a file: written at once, checked by a checksum, the one before it kept."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..atomic import clear_partial, write_bytes
+from ..errors import InputError, OutputError
+
+FORMAT = "separatrix checkpoint 1"
+
+State = dict[str, NDArray[Any]]
+
+
+def previous_of(path: Path) -> Path:
+    """Where the checkpoint before the last one is kept."""
+    return path.with_name(path.name + ".previous")
+
+
+def save(path: Path, facts: dict[str, Any], state: State) -> None:
+    """Write facts (plain JSON) and arrays together, as an npz file without pickles."""
+    text = json.dumps({"format": FORMAT, **facts}, sort_keys=True)
+    members = {"facts": np.frombuffer(text.encode(), dtype=np.uint8), **state}
+    members["sha256"] = np.frombuffer(_digest(members), dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **members)
+    write_bytes(path, buffer.getvalue(), previous=previous_of(path))
+
+
+def load(path: Path) -> tuple[dict[str, Any], State, bool] | None:
+    """The last checkpoint that is whole, and whether it is the one before; None if there never was one."""
+    found = [each for each in (path, previous_of(path)) if each.exists()]
+    for each in found:
+        with contextlib.suppress(zipfile.BadZipFile, ValueError, KeyError, OSError, EOFError):
+            facts, state = _read(each)
+            return facts, state, each != path
+    if found:
+        raise InputError(
+            f"{os.fspath(path)!r} is damaged, or is no checkpoint of this library, and so is the one "
+            "before it. Name another file, or remove it to start afresh."
+        )
+    return None
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from a checkpoint; the system lets go when this process ends, however it does."""
+    lock = path.with_name(f".{path.name}.lock")
+    try:
+        handle = _lock(lock)
+    except OSError as error:
+        raise OutputError(
+            f"{os.fspath(path)!r} cannot be used for checkpoints: {error.strerror}. Name a file in a "
+            "directory that exists and can be written."
+        ) from error
+    if handle is None:
+        raise InputError(
+            f"Another process is learning into {os.fspath(path)!r}. Wait for it, or name another checkpoint."
+        )
+    try:
+        clear_partial(path)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            lock.unlink()
+        os.close(handle)
+
+
+def _lock(lock: Path) -> int | None:
+    """A handle that holds the lock; None if somebody else does."""
+    while True:
+        handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        if not _try(handle):
+            os.close(handle)
+            return None
+        # The last holder may have removed the file between opening and locking.
+        with contextlib.suppress(FileNotFoundError):
+            if os.name == "nt" or os.fstat(handle).st_ino == os.stat(lock).st_ino:
+                return handle
+        os.close(handle)
+
+
+def _try(handle: int) -> bool:
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        import msvcrt
+
+        try:
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _digest(members: State) -> bytes:
+    digest = hashlib.sha256()
+    for name in sorted(members):
+        array = np.ascontiguousarray(members[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        digest.update(array.data)
+    return digest.digest()
+
+
+def _read(path: Path) -> tuple[dict[str, Any], State]:
+    with path.open("rb") as opened, np.load(opened, allow_pickle=False) as file:
+        members = {name: file[name] for name in file.files}
+    expected = members.pop("sha256").tobytes()
+    if _digest(members) != expected:
+        raise ValueError("the checksum does not match")
+    facts = json.loads(members.pop("facts").tobytes())
+    if facts.pop("format") != FORMAT:
+        raise ValueError("another format")
+    return facts, members

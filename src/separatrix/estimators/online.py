@@ -1,0 +1,301 @@
+"""Learn from a table row by row, in order, once; stop and go on with the same outcome, bit by bit."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import InputError
+from ..tables.encoding import Encoding
+from ..tables.libsvm import LibsvmFile, whole
+from ..tables.table import Table
+from . import checkpoint
+from .linear import Perceptron
+
+HEAD = 1 << 20
+MANY = 1000  # rows whose order is no accident
+BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come: rows and mistakes in all, and since the last report."""
+
+    rows: int
+    mistakes: int
+    recent_rows: int
+    recent_mistakes: int
+
+    @property
+    def rate(self) -> float:
+        """Mistakes a row."""
+        return self.mistakes / max(1, self.rows)
+
+    @property
+    def recent_rate(self) -> float:
+        """Mistakes a row, of late."""
+        return self.recent_mistakes / max(1, self.recent_rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What a run gives back.
+
+    Attributes
+    ----------
+    model : Perceptron
+    encoding : Encoding
+    rows, mistakes : int
+        In all, those before a checkpoint included.
+    resumed : int
+        The rows that had been seen before this process began.
+    repaired : bool
+        Whether the last checkpoint was damaged and the one before it was used.
+    interrupted : bool
+        Whether the run was stopped from the keyboard; the checkpoint is up to date.
+    stretches : int
+        How many times a row of another class than the one before came, in this process, and the first row.
+    """
+
+    model: Perceptron
+    encoding: Encoding
+    rows: int
+    mistakes: int
+    resumed: int
+    repaired: bool
+    interrupted: bool
+    stretches: int
+
+    @property
+    def sorted(self) -> bool:
+        """Whether the rows came class by class, so that a row is much like the one before it."""
+        return self.rows - self.resumed >= MANY and self.stretches <= 2 * len(self.model.classes_)
+
+
+def learn(
+    table: Table,
+    *,
+    classes: Any = None,
+    average: bool = False,
+    learning_rate: float = 1.0,
+    path: str | os.PathLike[str] | None = None,
+    every_rows: int | None = None,
+    every_seconds: float = 30.0,
+    report: Callable[[Progress], None] | None = None,
+) -> Learnt:
+    """Visit each row of a table once, in order.
+
+    Parameters
+    ----------
+    table : Table
+    classes : array, optional
+        Every class to come. If it is not given, the target is read once before.
+    average : bool
+        Predict with the mean of the weights.
+    learning_rate : float
+    path : path, optional
+        The checkpoint. If it exists, the run goes on from there: the outcome is that of a run that was
+        never interrupted, bit by bit. Rows that were added to the data since are learnt too.
+    every_rows, every_seconds : number
+        How often the checkpoint is written.
+    report : callable, optional
+        Called after each batch.
+
+    Returns
+    -------
+    Learnt
+    """
+    if path is None:
+        return _Run(table, classes, average, learning_rate).go(None, every_rows, every_seconds, report)
+    target = Path(os.path.realpath(path))
+    with checkpoint.locked(target):
+        return _Run(table, classes, average, learning_rate).go(target, every_rows, every_seconds, report)
+
+
+class _Run:
+    """A model, and how many rows it has seen."""
+
+    def __init__(self, table: Table, classes: Any, average: bool, learning_rate: float) -> None:
+        if table.target_name is None:
+            raise InputError("Which column is the target? Name it with 'target' (`--target`).")
+        self.table, self.classes = table, classes
+        self.model = Perceptron(
+            average="averaged" if average else False,
+            fit_intercept=table.encoding.intercept,
+            learning_rate=learning_rate,
+        )
+        self.rows = 0
+        self.mistakes = 0
+        self.first, self.last = 1, 0  # column numbers of a LIBSVM file seen so far
+        self.stretches, self.label = 0, np.empty(0)
+
+    def go(
+        self,
+        path: Path | None,
+        every_rows: int | None,
+        every_seconds: float,
+        report: Callable[[Progress], None] | None,
+    ) -> Learnt:
+        found = None if path is None else checkpoint.load(path)
+        if path is not None and found is not None:
+            self._resume(path, *found[:2])
+        known = self._known_classes()
+        resumed, saved_rows, saved_at = self.rows, self.rows if found else -1, time.monotonic()
+        reported = (self.rows, self.mistakes)
+        interrupted = False
+        try:
+            for X, y in self._batches():
+                self.model.partial_fit(X, y, classes=None if self.rows else known)
+                self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
+                self._count_stretches(y)
+                if report is not None:
+                    report(
+                        Progress(
+                            self.rows, self.mistakes, self.rows - reported[0], self.mistakes - reported[1]
+                        )
+                    )
+                    reported = (self.rows, self.mistakes)
+                due = every_rows is not None and self.rows - saved_rows >= every_rows
+                if path is not None and (due or time.monotonic() - saved_at >= every_seconds):
+                    self._save(path)
+                    saved_rows, saved_at = self.rows, time.monotonic()
+        except KeyboardInterrupt:
+            # `partial_fit` is done or has left the model as it was; it counts the rows with what it learns.
+            interrupted = True
+            self.table.close()
+            self.rows = getattr(self.model, "_rows_seen", 0)
+            self.mistakes = getattr(self.model, "mistakes_", 0)
+        if not self.rows:
+            if interrupted:
+                raise KeyboardInterrupt
+            raise self.table.empty()
+        if path is not None and self.rows != saved_rows:
+            self._save(path)
+        encoding = self._settle_columns()
+        repaired = found is not None and found[2]
+        return Learnt(
+            self.model, encoding, self.rows, self.mistakes, resumed, repaired, interrupted, self.stretches
+        )
+
+    def _count_stretches(self, y: NDArray[Any]) -> None:
+        begins = not np.array_equal(self.label, y[:1])
+        self.stretches += int(np.count_nonzero(y[1:] != y[:-1])) + begins
+        self.label = y[-1:].copy()
+
+    def _batches(self) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """The rows not seen yet; columns of a LIBSVM file as they stand, since nobody has counted them."""
+        reader = self.table.reader
+        if not (isinstance(reader, LibsvmFile) and reader.width is None):
+            for X, y in self.table.batches(BATCH, self.rows):
+                assert y is not None
+                yield X, y
+            return
+        skipped = self.rows
+        for lines in reader.lines():
+            if skipped >= lines.labels.size:
+                skipped -= lines.labels.size
+                continue
+            self.first = min(self.first, int(lines.indices.min(initial=1)))
+            self.last = max(self.last, lines.most)
+            if hasattr(self.model, "n_features_in_") and lines.most >= self.model.n_features_in_:
+                self.model._reshape_online(0, max(lines.most + 1, 2 * self.model.n_features_in_))
+            width = getattr(self.model, "n_features_in_", lines.most + 1)
+            shape = (lines.labels.size, max(1, width))
+            X = sparse.csr_array((lines.data, lines.indices, lines.indptr), shape=shape)
+            yield (X[skipped:] if skipped else X), whole(lines.labels[skipped:])
+            skipped = 0
+
+    def _known_classes(self) -> NDArray[Any]:
+        if hasattr(self.model, "classes_"):
+            return np.asarray(self.model.classes_)
+        if self.classes is None:
+            return self.table.classes
+        given: NDArray[Any] = np.unique(np.asarray(self.classes))
+        return given
+
+    def _settle_columns(self) -> Encoding:
+        """Forget the room that was kept for columns of a LIBSVM file that never came."""
+        reader = self.table.reader
+        if not (isinstance(reader, LibsvmFile) and reader.width is None):
+            return self.table.encoding
+        width = max(1, self.last + 1 - self.first)
+        self.model._reshape_online(self.first, width)
+        return Encoding(intercept=self.table.encoding.intercept, width=width, first=self.first)
+
+    def _save(self, path: Path) -> None:
+        classes = self.model.classes_
+        facts = {
+            "asked": self._asked(),
+            "data": _identity(self.table),
+            "classes": classes.tolist(),
+            "rows": self.rows,
+            "columns": [self.first, self.last],
+        }
+        checkpoint.save(path, facts, self.model._online_state())
+
+    def _resume(self, path: Path, facts: dict[str, Any], state: checkpoint.State) -> None:
+        asked = self._asked()
+        for name, value in asked.items():
+            if facts["asked"].get(name) != value:
+                raise InputError(
+                    f"{os.fspath(path)!r} is the checkpoint of another run: {name} was "
+                    f"{_short(facts['asked'].get(name))}, and is {_short(value)} now. Repeat the command "
+                    "as it was, or name another checkpoint."
+                )
+        _need_same_data(path, self.table, facts["data"])
+        classes = np.array(facts["classes"])
+        if self.classes is not None and not np.array_equal(np.unique(np.asarray(self.classes)), classes):
+            raise InputError(f"{os.fspath(path)!r} was made with the classes {_short(classes.tolist())}.")
+        self.model._resume_online(state, classes)
+        self.rows, self.mistakes = int(facts["rows"]), self.model.mistakes_
+        self.first, self.last = facts["columns"]
+
+    def _asked(self) -> dict[str, Any]:
+        reader = self.table.reader
+        numbered = isinstance(reader, LibsvmFile) and reader.width is None
+        return {
+            "target": self.table.target_name,
+            "columns": None if numbered else self.table.encoding.as_dict(),
+            "intercept": self.table.encoding.intercept,
+            "rows": self.table.asked,
+            "average": self.model.average,
+            "learning_rate": float(self.model.learning_rate),
+        }
+
+
+def _identity(table: Table) -> dict[str, Any]:
+    """What tells one file from another, and lets it grow: its size and a checksum of its beginning."""
+    paths = table.paths
+    if not paths:
+        return {"files": 0, "size": 0, "head": 0, "sha256": ""}
+    with open(paths[0], "rb") as file:
+        head = file.read(HEAD)
+    size = sum(os.path.getsize(each) for each in paths)
+    return {"files": len(paths), "size": size, "head": len(head), "sha256": hashlib.sha256(head).hexdigest()}
+
+
+def _need_same_data(path: Path, table: Table, before: dict[str, Any]) -> None:
+    if not table.paths:
+        return
+    with open(table.paths[0], "rb") as file:
+        head = file.read(before["head"])
+    size = sum(os.path.getsize(each) for each in table.paths)
+    if hashlib.sha256(head).hexdigest() != before["sha256"] or size < before["size"]:
+        raise InputError(
+            f"{table.name!r} is not the data that {os.fspath(path)!r} was made from: it begins "
+            "differently, or is shorter. Name another checkpoint to start afresh."
+        )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

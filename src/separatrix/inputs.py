@@ -1,0 +1,290 @@
+"""From what a user passes to fit or predict to rows, or to an error that says what to change."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import column_or_1d, get_tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
+
+from .certificates.data import not_numbers, read_weights, refuse_loose_labels, refuse_masked
+from .errors import InputError, InputTypeError, LabelError
+from .rows.memory import Rows, as_rows
+
+MANY_CODES = 1 << 16
+LARGEST_WHOLE, LARGEST = int(np.iinfo(np.int64).max), float(np.finfo(np.float64).max)
+
+Floats = NDArray[np.float64]
+
+
+@contextmanager
+def unchanged_on_error(estimator: Any) -> Iterator[None]:
+    """Give an estimator back as it was if fitting fails."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
+
+
+def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
+    """Validate X (and y) as scikit-learn does, but keep X's type and leave finiteness to the loops.
+
+    A Gram matrix is checked here: its width is what it is asked for next.
+    """
+    if _is_plain(estimator, X, y, reset=reset):
+        estimator.n_features_in_ = X.shape[1]
+        return X, y
+    refuse_masked(X, "X")
+    gram = get_tags(estimator).input_tags.pairwise
+    options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": gram, "reset": reset}
+    try:
+        if y is None:
+            matrix, target = validate_data(estimator, X, **options), None
+        else:
+            matrix, target = validate_data(estimator, X, y, **options)
+    except (ValueError, TypeError) as problem:
+        columns = not_numbers(X)
+        if not columns:
+            raise
+        kind = InputTypeError if isinstance(problem, TypeError) else InputError
+        raise kind(
+            f"Columns of X that do not hold numbers: {', '.join(columns)} ({problem}). "
+            "Encode them first, for example with sklearn.preprocessing.OneHotEncoder."
+        ) from problem
+    if matrix.dtype.kind not in "biuf":
+        named = ", ".join(not_numbers(X)) or "all"
+        raise InputError(
+            f"Columns of X that do not hold numbers: {named} (the values are of type {matrix.dtype}). "
+            "Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder."
+        )
+    return matrix, target
+
+
+def _is_plain(estimator: Any, X: Any, y: Any, *, reset: bool) -> bool:
+    """Whether scikit-learn's validation, which on small data takes longer than learning, has nothing to do.
+
+    With a kernel there may be a Gram matrix to look at.
+    """
+    plain: bool = (
+        (type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr"))
+        and X.ndim == 2
+        and X.dtype.kind in "biuf"
+        and min(X.shape) > 0
+        and (reset or X.shape[1] == estimator.n_features_in_)
+        and not hasattr(estimator, "feature_names_in_")
+        and getattr(estimator, "kernel", None) is None
+    )
+    if y is None or not plain:
+        return plain
+    return type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biu"
+
+
+def column_names(estimator: Any) -> tuple[str, ...] | None:
+    """The feature names that scikit-learn kept, if the data had them."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sorted classes and the code of each row."""
+    refuse_loose_labels(y)
+    return _read_column(column_or_1d(y))
+
+
+def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    if y.dtype.kind not in "biu":
+        check_classification_targets(y)
+    if y.dtype.kind in "iu" and y.size:
+        # Whole numbers are compared or counted, which is many times faster than sorting.
+        low, high = int(y.min()), int(y.max())
+        top = y == high
+        if low < high and np.count_nonzero(top) + np.count_nonzero(y == low) == y.size:
+            return np.array([low, high], dtype=y.dtype), top.astype(np.int32)
+        if high - low < MANY_CODES and high <= LARGEST_WHOLE:
+            found = np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64, casting="unsafe"))) + low
+            return found.astype(y.dtype), _positions(y, found)
+    classes = np.unique(y)
+    return classes, _positions(y, classes)
+
+
+def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Where each label, if it is known, stands among the sorted classes."""
+    found: NDArray[Any]
+    if classes.size == 2:
+        found = (y == classes[-1]).astype(np.int32)
+    elif y.dtype == classes.dtype == np.int64 and int(classes[-1]) - int(classes[0]) < MANY_CODES:
+        # Looked up, which is faster than searched for.
+        places = np.zeros(classes[-1] - classes[0] + 1, dtype=np.int64)
+        places[classes - classes[0]] = np.arange(classes.size)
+        found = places.take(y - classes[0], mode="clip")
+    else:
+        found = np.searchsorted(classes, y)
+    return found
+
+
+def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """The position of each label among the sorted classes; an unknown label is an error."""
+    codes = _positions(y, classes)
+    known = classes.take(codes, mode="clip") == y
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise LabelError(
+            f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
+            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}. "
+            "Name every class in the first call's classes= ."
+        )
+    return codes
+
+
+def read_training(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    classes: NDArray[Any] | None = None,
+    reset: bool = True,
+) -> tuple[Rows, NDArray[Any], Floats | None]:
+    """Validate training data.
+
+    Returns
+    -------
+    rows : Rows
+        Those of zero weight are left out of the order.
+    classes : ndarray
+    sample_weight : ndarray or None
+        None where every weight is one.
+    """
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
+            "Pass one label for each row of X."
+        )
+    refuse_loose_labels(y)
+    matrix, target = read_matrix(estimator, X, y, reset=reset)
+    online = classes is not None
+    if classes is None:
+        classes, codes = _read_column(target)
+    else:
+        codes = codes_of(target, classes)
+    weights = keep = None
+    if sample_weight is not None:
+        weights = read_weights(sample_weight, matrix.shape[0])
+        keep = weights > 0.0
+        if not keep.any() and not online:
+            raise InputError(
+                "Sample weights must contain at least one non-zero number: all rows have weight zero. "
+                "Give a positive weight to the rows that count."
+            )
+    present = classes if keep is None else classes[np.flatnonzero(np.bincount(codes[keep]))]
+    if present.size < 2 and not online:
+        raise LabelError(
+            f"y has one class ({present.tolist()[0]!r}) among the rows that count; two classes are needed to "
+            "separate anything. If y comes from cross-validation, use a stratified splitter."
+        )
+    rows = as_rows(
+        matrix,
+        codes,
+        n_classes=max(2, classes.size),
+        lift=estimator.fit_intercept,
+        keep=keep,
+        names=column_names(estimator),
+    )
+    return rows, classes, weights
+
+
+def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
+    """The classes of an online learner: given in its first call, and the same ever after."""
+    given = None if classes is None else read_labels(classes)[0]
+    if not hasattr(estimator, "classes_"):
+        if given is None:
+            raise InputError(
+                "classes= must be passed to the first call of partial_fit, with every class to come."
+            )
+        if given.size < 2:
+            raise InputError(f"classes= must name at least two classes. Got {given.tolist()} instead.")
+        return given
+    if given is not None and not np.array_equal(given, estimator.classes_):
+        raise InputError(
+            f"classes= must be the same as in the first call, {estimator.classes_.tolist()}. "
+            f"Got {given.tolist()} instead; a new set of classes needs a new model."
+        )
+    known: NDArray[Any] = estimator.classes_
+    return known
+
+
+def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
+    """The weight of each class; None where all are one."""
+    if class_weight is None:
+        return None
+    codes = rows.storage.labels[rows.order]
+    labels = classes[codes]
+    weights: Floats = np.ones(classes.size)
+    if isinstance(class_weight, str):  # a class whose rows all have weight zero is not there to be counted
+        seen = np.unique(codes)
+        weights[seen] = compute_class_weight(class_weight, classes=classes[seen], y=labels)
+    else:
+        weights = compute_class_weight(class_weight, classes=classes, y=labels).astype(np.float64)
+    if np.any(weights <= 0.0) or not np.all(np.isfinite(weights)):
+        raise InputError(
+            f"The 'class_weight' of every class must be a positive number. Got {weights.tolist()} instead; "
+            "to leave a class out, leave out its rows."
+        )
+    return weights
+
+
+def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
+    """Check that a parameter is one of a few."""
+    value = getattr(estimator, name)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise _wrong(estimator, name, f"one of {listed}", value)
+
+
+def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: bool = False) -> None:
+    """Check that a parameter is a positive, finite number."""
+    value: Any = getattr(estimator, name)
+    if optional and value is None:
+        return
+    largest = LARGEST_WHOLE if whole else LARGEST
+    number = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool)
+    if not (number and 0 < value <= largest):
+        wanted = "a positive whole number" if whole else "a positive finite number"
+        raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
+
+
+def need_bool(estimator: Any, name: str) -> None:
+    """Check that a parameter is true or false."""
+    value = getattr(estimator, name)
+    if not isinstance(value, bool | np.bool_):
+        raise _wrong(estimator, name, "True or False", value)
+
+
+def _wrong(estimator: Any, name: str, wanted: str, value: Any) -> InputError:
+    return InputError(
+        f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead."
+    )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A numpy Generator from whatever scikit-learn allows as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as problem:
+        raise InputError(
+            f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
+            f"Got {random_state!r} instead."
+        ) from problem

@@ -1,0 +1,429 @@
+"""Compiled inner loops of the margin solvers; helpers come from ``loops`` alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba.extending import overload
+
+from .compiling import INLINED, loop
+from .rows import add_row, is_dense, row_output
+
+
+class Box(NamedTuple):
+    """Multipliers of a proximal step, as near as their limits allow to where the step would take them.
+
+    Two classes: ``current[i] = clip(centre[i] + sigma * (1 - score), 0, cap)``; ``caps`` may be infinite.
+    Many classes: ``current[i]`` is the nearest point to ``centre[i] - sigma * (outputs + costs)``, the
+    costs being one for every class but the row's own, among those that sum to zero, with at most the
+    cap for the row's own class and at most zero for the others. ``free`` tells which multipliers the limits
+    left alone, ``scratch`` is room for one number a class.
+    """
+
+    centre: Any
+    caps: Any
+    current: Any
+    free: Any
+    scratch: Any
+
+
+@loop
+def fill_scores(rows: Any, start: int, stop: int, w: Any, scores: Any) -> None:
+    """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
+    for i in range(start, stop):
+        scores[i] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
+
+
+@loop
+def add_rows(rows: Any, start: int, stop: int, factors: Any, total: Any) -> None:
+    """Add ``sum_i factors[i] * z_i`` over the rows from start to stop to ``total``."""
+    for i in range(start, stop):
+        if factors[i] != 0.0:
+            add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * factors[i])
+
+
+@loop
+def fill_those(rows: Any, members: Any, w: Any, scores: Any) -> None:
+    """Fill ``scores[k]`` with the signed score of row ``members[k]`` (two classes)."""
+    for k in range(members.shape[0]):
+        i = members[k]
+        scores[k] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
+
+
+@loop
+def add_those(rows: Any, members: Any, factors: Any, total: Any) -> None:
+    """Add ``sum_k factors[k] * z_i`` with i = members[k] to ``total``."""
+    for k in range(members.shape[0]):
+        i = members[k]
+        add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * factors[k])
+
+
+@loop
+def simplex_level(targets: Any, mass: float) -> float:
+    """Return the level for which ``sum_c max(0, targets[c] - level)`` is the mass.
+
+    Michelot (1986): leave out what lies below the mean excess, and repeat.
+    """
+    highest = targets[0]
+    for c in range(targets.shape[0]):
+        highest = max(highest, targets[c])
+    level, before = highest - mass, targets.shape[0] + 1
+    while True:
+        total, count = 0.0, 0
+        for c in range(targets.shape[0]):
+            if targets[c] > level:
+                total += targets[c]
+                count += 1
+        if count >= before or count == 0:  # rounding may bring one back
+            return level
+        level, before = (total - mass) / count, count
+
+
+@loop
+def proximal_targets(own: int, outputs: Any, sigma: float, centre: Any, cap: float, targets: Any) -> float:
+    """Fill what each class would take of the row's cap, without limits; return the level of its shares.
+
+    The share of a class is ``max(0, target - level)``: the negative multiplier of a rival, what is
+    left of the cap for the row's own class. Targets are relative to the best class, so that a
+    large sigma spoils none that matters.
+    """
+    top = outputs[own]
+    for c in range(outputs.shape[0]):
+        if c != own:
+            top = max(top, outputs[c] + 1.0)
+    for c in range(outputs.shape[0]):
+        cost, limit = (0.0, cap) if c == own else (1.0, 0.0)
+        targets[c] = limit - centre[c] + sigma * (outputs[c] + cost - top)
+    return simplex_level(targets, cap)
+
+
+def clip_row(rows: Any, i: int, scores: Any, sigma: float, box: Box, total: Any) -> tuple[float, float]:
+    """Bring row i of ``box`` up to date; return its squared distance from the centre, and from zero."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(clip_row, jit_options=INLINED)
+def _clip_row(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
+    def binary(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
+        value = box.centre[i] + sigma * (1.0 - scores[i])
+        clipped = min(max(value, 0.0), box.caps[i])
+        box.free[i] = 0.0 < value < box.caps[i]
+        if clipped != box.current[i]:
+            add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * (clipped - box.current[i]))
+            box.current[i] = clipped
+        return (clipped - box.centre[i]) * (clipped - box.centre[i]), clipped * clipped
+
+    def multiclass(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
+        own, targets = rows.labels[i], box.scratch
+        level = proximal_targets(own, scores[i], sigma, box.centre[i], box.caps[i], targets)
+        against = 0.0
+        for c in range(targets.shape[0]):
+            box.free[i, c] = targets[c] > level
+            targets[c] = -max(0.0, targets[c] - level)
+            if c != own:
+                against -= targets[c]
+        shrink = box.caps[i] / against if against > box.caps[i] else 1.0  # rounding
+        targets[own] = against
+        moved, size = 0.0, 0.0
+        for c in range(targets.shape[0]):
+            fresh = shrink * targets[c]
+            moved += (fresh - box.centre[i, c]) * (fresh - box.centre[i, c])
+            size += fresh * fresh
+            if fresh != box.current[i, c]:
+                add_row(rows, i, total[c], fresh - box.current[i, c])
+                box.current[i, c] = fresh
+        return moved, size
+
+    return binary if scores.ndim == 1 else multiclass
+
+
+@loop
+def clip_step(rows: Any, scores: Any, sigma: float, box: Box, total: Any) -> tuple[float, float]:
+    """Bring ``box.current`` up to date with the scores (the outputs of all classes, if they are many).
+
+    Keeps ``total`` the combination of the rows; only rows whose multiplier changed are read.
+    Returns the squared norms of ``current - centre`` and of ``current``.
+    """
+    moved, size = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        apart, square = clip_row(rows, i, scores, sigma, box, total)
+        moved += apart
+        size += square
+    return moved, size
+
+
+def row_slope(
+    labels: Any, i: int, scores: Any, moves: Any, step: float, sigma: float, box: Box
+) -> tuple[float, float]:
+    """Return the first and second derivative of row i's smoothed loss."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_slope, jit_options=INLINED)
+def _row_slope(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
+    def binary(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
+        value = box.centre[i] + sigma * (1.0 - scores[i] - step * moves[i])
+        clipped = min(max(value, 0.0), box.caps[i])
+        second = sigma * moves[i] * moves[i] if 0.0 < value < box.caps[i] else 0.0
+        return -clipped * moves[i], second
+
+    def multiclass(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
+        own, targets = labels[i], box.scratch
+        for c in range(targets.shape[0]):
+            targets[c] = scores[i, c] + step * moves[i, c]
+        level = proximal_targets(own, targets, sigma, box.centre[i], box.caps[i], targets)
+        first, square, mean, count = -box.caps[i] * moves[i, own], 0.0, 0.0, 0
+        for c in range(targets.shape[0]):
+            if targets[c] > level:
+                first += (targets[c] - level) * moves[i, c]
+                square += moves[i, c] * moves[i, c]
+                mean += moves[i, c]
+                count += 1
+        return first, (sigma * (square - mean * mean / count) if count else 0.0)
+
+    return binary if scores.ndim == 1 else multiclass
+
+
+@loop
+def slope(labels: Any, scores: Any, moves: Any, step: float, sigma: float, box: Box) -> tuple[float, float]:
+    """Return the first and second derivative of the smoothed losses along ``scores + step * moves``."""
+    first, second = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        one, two = row_slope(labels, i, scores, moves, step, sigma, box)
+        first += one
+        second += two
+    return first, second
+
+
+@loop
+def hinge_sum(scores: Any, caps: Any) -> float:
+    """Return ``sum_i caps[i] * max(0, 1 - scores[i])``, with compensation."""
+    total, lost = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        if scores[i] < 1.0:
+            term = caps[i] * (1.0 - scores[i]) - lost
+            fresh = total + term
+            lost = (fresh - total) - term
+            total = fresh
+    return total
+
+
+def add_outer(rows: Any, i: int, square: Any) -> None:
+    """Add the lower triangle of ``lift(x_i) lift(x_i)^T`` to ``square``."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(add_outer, jit_options=INLINED)
+def _add_outer(rows: Any, i: Any, square: Any) -> Any:
+    def dense(rows: Any, i: Any, square: Any) -> Any:
+        x = rows.values[i]
+        columns = x.shape[0]
+        for j in range(columns):
+            left = np.float64(x[j])
+            if left != 0.0:
+                for k in range(j + 1):
+                    square[j, k] += left * x[k]
+        if rows.lift:
+            for k in range(columns):
+                square[columns, k] += x[k]
+            square[columns, columns] += 1.0
+
+    def sparse(rows: Any, i: Any, square: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        first, last = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+        end = np.uint64(square.shape[0] - 1)
+        for p in range(first, last):
+            left, j = np.float64(data[p]), np.uint64(indices[p])
+            for q in range(first, last):
+                k = np.uint64(indices[q])
+                if k <= j:
+                    square[j, k] += left * data[q]
+            if rows.lift:
+                square[end, j] += left
+        if rows.lift:
+            square[end, end] += 1.0
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def outer_sum(rows: Any, members: Any, square: Any) -> None:
+    """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
+    for i in members:
+        add_outer(rows, i, square)
+
+
+class Descent(NamedTuple):
+    """Multipliers of a coordinate descent, and what each step needs.
+
+    ``multipliers`` of shape (rows,) for two classes or (rows, classes), each row summing to zero;
+    ``caps`` the most that a row may carry, ``norms`` the squared norms of the lifted rows,
+    ``scratch`` room for one number a class, ``limits`` the largest violations of the last pass
+    (above for rows at zero, below for rows at their cap), which decide what is set aside.
+    """
+
+    multipliers: Any
+    caps: Any
+    norms: Any
+    scratch: Any
+    limits: Any
+
+
+def improve(rows: Any, i: int, w: Any, state: Descent, drop: bool) -> tuple[float, float, bool]:
+    """Make the multipliers of row i the best for the others' values.
+
+    Keeps ``w == start + sum of multipliers * signed rows``. Returns how much the row violated its
+    optimality condition, its part of the duality gap (both before the step), and whether it may
+    be set aside for now.
+    """
+    raise NotImplementedError("compiled only")
+
+
+@overload(improve, jit_options=INLINED)
+def _improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+    def binary(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+        sign = 2.0 * rows.labels[i] - 1.0
+        old, cap = state.multipliers[i], state.caps[i]
+        slack = sign * row_output(rows, i, w) - 1.0
+        if old == 0.0 and slack >= 0.0:
+            return 0.0, 0.0, drop and slack > state.limits[0]
+        if old == cap and slack <= 0.0:
+            return 0.0, 0.0, drop and -slack > state.limits[0]
+        norm = state.norms[i]
+        fresh = min(max(old - slack / norm, 0.0), cap) if norm > 0.0 else cap
+        if fresh != old:
+            add_row(rows, i, w, sign * (fresh - old))
+            state.multipliers[i] = fresh
+        return abs(slack), cap * max(0.0, -slack) + old * slack, False
+
+    def multiclass(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+        own, cap, norm = rows.labels[i], state.caps[i], state.norms[i]
+        kept, targets = state.multipliers[i], state.scratch
+        classes = w.shape[0]
+        top, bottom = -np.inf, np.inf
+        for c in range(classes):
+            targets[c] = row_output(rows, i, w[c]) + (1.0 if c != own else 0.0)
+            if targets[c] > top:
+                top = targets[c]
+            if kept[c] < (cap if c == own else 0.0) and targets[c] < bottom:
+                bottom = targets[c]
+        violation = top - bottom
+        if not violation > 0.0:
+            return 0.0, 0.0, drop and kept[own] == 0.0
+        if norm == 0.0:
+            other = 1 if own == 0 else 0
+            kept[:] = 0.0
+            kept[own], kept[other] = cap, -cap
+            return 0.0, 0.0, False
+        share = cap * (top - targets[own])
+        for c in range(classes):
+            share += kept[c] * targets[c]
+        # kept = limit - max(0, target - level) / norm, the level such that they sum to zero
+        for c in range(classes):
+            targets[c] += norm * ((cap if c == own else 0.0) - kept[c])
+        level = simplex_level(targets, norm * cap)
+        for c in range(classes):
+            fresh = (cap if c == own else 0.0) - max(0.0, targets[c] - level) / norm
+            if fresh != kept[c]:
+                add_row(rows, i, w[c], fresh - kept[c])
+                kept[c] = fresh
+        return violation, share, False
+
+    return binary if w.ndim == 1 else multiclass
+
+
+@loop
+def descend(rows: Any, order: Any, w: Any, state: Descent, drop: bool) -> tuple[int, float, float]:
+    """Improve each row of ``order`` once; those set aside go to its end.
+
+    Returns how many rows are still active, the largest violation seen, and an estimate of the
+    duality gap: each row's part as it was when the row was visited.
+    """
+    active, position, worst, gap = order.shape[0], 0, 0.0, 0.0
+    while position < active:
+        i = order[position]
+        violation, share, aside = improve(rows, i, w, state, drop)
+        if aside:
+            active -= 1
+            order[position], order[active] = order[active], i
+            continue
+        worst = max(worst, violation)
+        gap += share
+        position += 1
+    return active, worst, gap
+
+
+@loop
+def add_multiclass(rows: Any, multipliers: Any, w: Any) -> None:
+    """Add ``sum_i multipliers[i, c] * lift(x_i)`` to ``w[c]`` for every class."""
+    for i in range(multipliers.shape[0]):
+        for c in range(w.shape[0]):
+            if multipliers[i, c] != 0.0:
+                add_row(rows, i, w[c], multipliers[i, c])
+
+
+@loop
+def multiply_products(products: Any, places: Any, square: Any) -> None:
+    """Multiply ``square[i, k]`` by ``products[places[i], places[k]]`` in the lower triangle."""
+    for i in range(places.shape[0]):
+        those = products[places[i]]
+        for k in range(i + 1):
+            square[i, k] *= those[places[k]]
+
+
+class Entries(NamedTuple):
+    """The three arrays of a compressed sparse matrix, by rows or by columns."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+
+
+@loop
+def gram(by_row: Entries, by_column: Entries, start: int, stop: int, square: Any) -> None:
+    """Add <row i, row k> to ``square[i, k]`` for i from start to stop, k up to i.
+
+    One matrix twice, by rows and by columns, so that only pairs with a column in common cost
+    anything. Rows ascend within a column.
+    """
+    one = np.uint64(1)
+    for i in range(start, stop):
+        products = square[i]
+        for p in range(np.uint64(by_row.indptr[i]), np.uint64(by_row.indptr[i + 1])):
+            value, j = by_row.data[p], np.uint64(by_row.indices[p])
+            for q in range(np.uint64(by_column.indptr[j]), np.uint64(by_column.indptr[j + one])):
+                k = np.uint64(by_column.indices[q])
+                if k > i:
+                    break
+                products[k] += value * by_column.data[q]
+
+
+@loop
+def shuffle(order: Any, size: int, seed: Any) -> None:
+    """Put the first ``size`` of ``order`` into random order; ``seed`` moves on (xorshift)."""
+    state = seed[0]
+    for last in range(size - 1, 0, -1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
+        order[last], order[other] = order[other], order[last]
+    seed[0] = state
+
+
+@loop
+def descend_often(rows: Any, order: Any, w: Any, state: Descent, passes: int, seed: Any) -> tuple[int, float]:
+    """Make passes of coordinate descent in random orders, setting rows aside on the way.
+
+    Returns how many rows were visited, and the largest violation that the last pass saw.
+    """
+    active, worst, visited = order.shape[0], 0.0, 0
+    for _ in range(passes):
+        shuffle(order, active, seed)
+        visited += active
+        active, worst, _ = descend(rows, order[:active], w, state, True)
+        state.limits[0] = worst
+        if worst == 0.0:
+            break
+    return visited, worst

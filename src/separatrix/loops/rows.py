@@ -1,0 +1,670 @@
+"""Compiled inner loops: every loop serves dense and sparse rows, two classes and many.
+
+The storage of the rows decides ``row_output`` and ``add_row``; the shape of the weights decides
+``row_score`` and ``correct``: a vector means two classes (the sign of the label is applied on the
+fly), a matrix means one weight vector a class. The lift is applied on the fly too: where
+``rows.lift`` is set, the last weight is the intercept. The other modules of loops call what is here; a
+cached loop is not compiled again when a helper in another file changes.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload
+
+from .compiling import INLINED, loop, part
+
+MEASURED = 1 << 15  # numbers that stay in the cache from when they are measured to when they are learnt from
+
+# Clock entries of a Tally.
+VISITS, MISTAKES, LIMIT, LOGGED = 0, 1, 2, 3
+
+
+class DenseRows(NamedTuple):
+    """A matrix of any real type and memory order, with the class code of each row."""
+
+    values: Any
+    labels: Any
+    lift: Any
+
+
+class SparseRows(NamedTuple):
+    """The three arrays of a CSR matrix, with the class code of each row."""
+
+    data: Any
+    indices: Any
+    indptr: Any
+    labels: Any
+    lift: Any
+
+
+class Gram(NamedTuple):
+    """Inner products of a working set, row by row as they are asked for.
+
+    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
+    ``used[0]`` slots are filled; ``row`` has room for one lifted row, ``keys`` and ``spare`` for one
+    number a row, ``lanes`` for sixteen.
+    """
+
+    products: Any
+    slots: Any
+    used: Any
+    row: Any
+    keys: Any
+    spare: Any
+    lanes: Any
+
+
+class Tally(NamedTuple):
+    """What a run keeps as it learns.
+
+    ``counts[i, r]`` updates on row i (against rival r; one column for two classes), ``average``
+    the sum that lazy averaging needs (empty when not asked for), ``log`` the (row, rival, visit)
+    of each mistake (empty when not asked for), ``norms`` the squared norms of the rows visited
+    (empty when not asked for, negative where not known), ``floor`` the smallest score since it was
+    reset, ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
+    """
+
+    counts: Any
+    average: Any
+    log: Any
+    norms: Any
+    floor: Any
+    clock: Any
+
+
+# Sparse loops cast indices to unsigned numbers: numba then omits Python's counting from the end,
+# which cost half of their time.
+
+
+def is_dense(rows: Any) -> bool:
+    """Tell whether numba sees the rows as dense (compile time)."""
+    return isinstance(rows, types.NamedTuple) and rows.instance_class is DenseRows
+
+
+def row_output(rows: Any, i: int, w: Any) -> float:
+    """Return <w, lift(x_i)>, unsigned."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_output, jit_options=INLINED)
+def _row_output(rows: Any, i: Any, w: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any) -> Any:
+        values = rows.values
+        columns = values.shape[1]
+        total = 0.0
+        for j in range(columns):
+            total += values[i, j] * w[j]
+        if rows.lift:
+            total += w[columns]
+        return total
+
+    def sparse(rows: Any, i: Any, w: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        total = 0.0
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            total += data[p] * w[np.uint64(indices[p])]
+        if rows.lift:
+            total += w[w.shape[0] - 1]
+        return total
+
+    return dense if is_dense(rows) else sparse
+
+
+def add_row(rows: Any, i: int, w: Any, step: float) -> None:
+    """Add ``step * lift(x_i)`` to ``w`` in place."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(add_row, jit_options=INLINED)
+def _add_row(rows: Any, i: Any, w: Any, step: Any) -> Any:
+    def dense(rows: Any, i: Any, w: Any, step: Any) -> Any:
+        x = rows.values[i]
+        columns = x.shape[0]
+        for j in range(columns):
+            w[j] += step * x[j]
+        if rows.lift:
+            w[columns] += step
+
+    def sparse(rows: Any, i: Any, w: Any, step: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            w[np.uint64(indices[p])] += step * data[p]
+        if rows.lift:
+            w[w.shape[0] - 1] += step
+
+    return dense if is_dense(rows) else sparse
+
+
+def squared_norm(rows: Any, i: int) -> float:
+    """Return |lift(x_i)|^2."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(squared_norm, jit_options=INLINED)
+def _squared_norm(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        x = rows.values[i]
+        total = 0.0
+        for j in range(x.shape[0]):
+            value = np.float64(x[j])
+            total += value * value
+        return total + rows.lift
+
+    def sparse(rows: Any, i: Any) -> Any:
+        data = rows.data
+        total = 0.0
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            value = np.float64(data[p])
+            total += value * value
+        return total + rows.lift
+
+    return dense if is_dense(rows) else sparse
+
+
+def row_ascending(rows: Any, i: int) -> bool:
+    """Whether the columns of row i ascend, so that none comes twice."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_ascending, jit_options=INLINED)
+def _row_ascending(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        return True
+
+    def sparse(rows: Any, i: Any) -> Any:
+        indices, good = rows.indices, True
+        for p in range(np.uint64(rows.indptr[i] + 1), np.uint64(rows.indptr[i + 1])):
+            good &= indices[p - np.uint64(1)] < indices[p]
+        return good
+
+    return dense if is_dense(rows) else sparse
+
+
+def row_integral(rows: Any, i: int) -> bool:
+    """Whether every value of row i is a whole number."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_integral, jit_options=INLINED)
+def _row_integral(rows: Any, i: Any) -> Any:
+    def dense(rows: Any, i: Any) -> Any:
+        values = rows.values
+        for j in range(values.shape[1]):
+            if np.floor(values[i, j]) != values[i, j]:
+                return False
+        return True
+
+    def sparse(rows: Any, i: Any) -> Any:
+        data = rows.data
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            if np.floor(data[p]) != data[p]:
+                return False
+        return True
+
+    return dense if is_dense(rows) else sparse
+
+
+def row_score(rows: Any, i: int, w: Any) -> tuple[float, int]:
+    """Return the signed score of row i and the rival class it was scored against."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_score, jit_options=INLINED)
+def _row_score(rows: Any, i: Any, w: Any) -> Any:
+    def binary(rows: Any, i: Any, w: Any) -> Any:
+        return (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w), 0
+
+    def multiclass(rows: Any, i: Any, w: Any) -> Any:
+        own = rows.labels[i]
+        best, rival = -np.inf, -1
+        for c in range(w.shape[0]):
+            if c != own:
+                output = row_output(rows, i, w[c])
+                if rival < 0 or not output <= best:
+                    best, rival = output, c
+        return row_output(rows, i, w[own]) - best, rival
+
+    return binary if w.ndim == 1 else multiclass
+
+
+def stretch(rows: Any) -> int:
+    """How many rows are measured at a time, so that they are in the cache when they are learnt from."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(stretch, jit_options=INLINED)
+def _stretch(rows: Any) -> Any:
+    def dense(rows: Any) -> Any:
+        return max(1, MEASURED // max(1, rows.values.shape[1]))
+
+    def sparse(rows: Any) -> Any:
+        return max(1, MEASURED * rows.labels.shape[0] // max(1, rows.data.shape[0]))
+
+    return dense if is_dense(rows) else sparse
+
+
+def correct(rows: Any, i: int, rival: int, w: Any, step: float) -> None:
+    """Move ``w`` a step towards the label of row i: the perceptron's update.
+
+    With one weight vector a class, half of the step goes to the row's own class and half away
+    from the rival, so that two classes give ``w[1] - w[0]`` equal to the binary weights.
+    """
+    raise NotImplementedError("compiled only")
+
+
+@overload(correct, jit_options=INLINED)
+def _correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
+    def binary(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
+        add_row(rows, i, w, (2.0 * rows.labels[i] - 1.0) * step)
+
+    def multiclass(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
+        add_row(rows, i, w[rows.labels[i]], 0.5 * step)
+        add_row(rows, i, w[rival], -0.5 * step)
+
+    return binary if w.ndim == 1 else multiclass
+
+
+@loop
+def squared_length(vector: Any) -> float:
+    """Return |v|^2."""
+    total = 0.0
+    for j in range(vector.shape[0]):
+        total += vector[j] * vector[j]
+    return total
+
+
+@part
+def is_full(tally: Tally) -> bool:
+    """Whether no mistake is allowed any more, or the log has no room for one."""
+    clock, room = tally.clock, tally.log.shape[0]
+    return clock[MISTAKES] >= clock[LIMIT] or (room > 0 and clock[LOGGED] == room)
+
+
+@part
+def update(rows: Any, i: int, rival: int, w: Any, steps: Any, tally: Tally, position: int) -> None:
+    """Correct ``w`` on row i, the one at ``position`` of this visit, and keep what is asked for."""
+    clock, step = tally.clock, steps[min(i, steps.shape[0] - 1)]
+    visit = clock[VISITS] + position
+    if tally.log.shape[0] > 0:
+        tally.log[clock[LOGGED], 0] = i
+        tally.log[clock[LOGGED], 1] = rival
+        tally.log[clock[LOGGED], 2] = visit
+        clock[LOGGED] += 1
+    correct(rows, i, rival, w, step)
+    if tally.average.size > 0:
+        correct(rows, i, rival, tally.average, step * visit)
+    tally.counts[i, rival] += 1
+    clock[MISTAKES] += 1
+
+
+@loop
+def measure(rows: Any, order: Any, norms: Any) -> int:
+    """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1.
+
+    The square of a sparse row is the sum of its entries' squares only if no column comes twice: where the
+    columns do not ascend, -1 is filled in.
+    """
+    worst = -1
+    for i in order:
+        square = squared_norm(rows, i)
+        if worst < 0 and not square < np.inf:
+            worst = i
+        norms[i] = square if row_ascending(rows, i) else -1.0
+    return worst
+
+
+@loop
+def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
+    """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
+
+    Keeps ``w == start + sum_i steps[i] * counts[i] * z_i``: the counts are half of the proof.
+    Returns how many rows were visited: fewer than asked when the allowed mistakes or the log's
+    room ran out before a mistake.
+    """
+    floor, seen, full, size = tally.floor[0], 0, False, stretch(rows)
+    while seen < order.shape[0] and not full:
+        here = order[seen : seen + size]
+        if tally.norms.shape[0] > 0:
+            measure(rows, here, tally.norms)
+        for i in here:
+            score, rival = row_score(rows, i, w)
+            if score < floor:
+                floor = score
+            if not score > 0.0:
+                full = is_full(tally)
+                if full:
+                    break
+                update(rows, i, rival, w, steps, tally, seen)
+            seen += 1
+    tally.clock[VISITS], tally.floor[0] = tally.clock[VISITS] + seen, floor
+    return seen
+
+
+@loop
+def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
+    """Whether a row is kept less gladly: its score is higher, or equal and the row later."""
+    return score > other_score or (score == other_score and row > other_row)
+
+
+@loop
+def sift_down(scores: Any, rows: Any) -> None:
+    """Restore the heap (the row kept least gladly on top) after its top was replaced."""
+    size = scores.shape[0]
+    hole, score, row = 0, scores[0], rows[0]
+    while True:
+        child = 2 * hole + 1
+        if child >= size:
+            break
+        if child + 1 < size and comes_after(scores[child + 1], rows[child + 1], scores[child], rows[child]):
+            child += 1
+        if not comes_after(scores[child], rows[child], score, row):
+            break
+        scores[hole], rows[hole] = scores[child], rows[child]
+        hole = child
+    scores[hole], rows[hole] = score, row
+
+
+@loop
+def look(
+    rows: Any, order: Any, w: Any, steps: Any, lowest_scores: Any, lowest_rows: Any
+) -> tuple[int, float]:
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their steps' sum.
+
+    ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1; they are a heap whose top is
+    the largest score kept (of equal ones, the last row). A score that is not a number is kept as
+    minus infinity.
+    """
+    mistakes, cost, last = 0, 0.0, steps.shape[0] - 1
+    for position in range(order.shape[0]):
+        i = order[position]
+        score, _ = row_score(rows, i, w)
+        if score != score:
+            score = -np.inf
+        if not score > 0.0:
+            mistakes += 1
+            cost += steps[min(i, last)]
+        if score <= lowest_scores[0] and comes_after(lowest_scores[0], lowest_rows[0], score, i):
+            lowest_scores[0], lowest_rows[0] = score, i
+            sift_down(lowest_scores, lowest_rows)
+    return mistakes, cost
+
+
+@loop
+def integral(rows: Any, start: int, stop: int) -> bool:
+    """Whether every value of the rows from start to stop is a whole number."""
+    for i in range(start, stop):
+        if not row_integral(rows, i):
+            return False
+    return True
+
+
+@loop
+def column_sizes(values: Any, start: int, stop: int, largest: Any) -> None:
+    """Raise ``largest[j]`` to the largest magnitude in column j of the rows from start to stop."""
+    for i in range(start, stop):
+        for j in range(values.shape[1]):
+            size = abs(np.float64(values[i, j]))
+            largest[j] = size if size > largest[j] else largest[j]
+
+
+@loop
+def fill_outputs(rows: Any, start: int, stop: int, w: Any, outputs: Any) -> None:
+    """Fill ``outputs[i, c]`` with <w[c], lift(x_i)> for the rows from start to stop."""
+    for i in range(start, stop):
+        for c in range(w.shape[0]):
+            outputs[i, c] = row_output(rows, i, w[c])
+
+
+@loop
+def vote(products: Any, script: Any, steps: Any, survivals: Any, outputs: Any, votes: Any) -> None:
+    """Let every intermediate weight vector vote for the class it prefers.
+
+    ``outputs[b, c]`` starts as the outputs of the first weights; entry m of the script is (column of
+    ``products``, own class, rival) of the m-th mistake. Ties go to the lower class.
+    """
+    for b in range(outputs.shape[0]):
+        for m in range(survivals.shape[0]):
+            if m > 0:
+                amount = 0.5 * steps[m - 1] * products[b, script[m - 1, 0]]
+                outputs[b, script[m - 1, 1]] += amount
+                outputs[b, script[m - 1, 2]] -= amount
+            best = 0
+            for c in range(1, outputs.shape[1]):
+                if outputs[b, c] > outputs[b, best]:
+                    best = c
+            votes[b, best] += survivals[m]
+
+
+def copy_weights(w: Any, copies: Any, m: int) -> None:
+    """Set ``copies[m]`` to ``w``."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(copy_weights, jit_options=INLINED)
+def _copy_weights(w: Any, copies: Any, m: Any) -> Any:
+    def binary(w: Any, copies: Any, m: Any) -> Any:
+        for j in range(w.shape[0]):
+            copies[m, j] = w[j]
+
+    def multiclass(w: Any, copies: Any, m: Any) -> Any:
+        for c in range(w.shape[0]):
+            for j in range(w.shape[1]):
+                copies[m, c, j] = w[c, j]
+
+    return binary if w.ndim == 1 else multiclass
+
+
+@loop
+def replay(rows: Any, log: Any, w: Any, steps: Any, weights_after: Any, scores_before: Any) -> None:
+    """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
+    last = steps.shape[0] - 1
+    for m in range(log.shape[0]):
+        i, rival = log[m, 0], log[m, 1]
+        scores_before[m], _ = row_score(rows, i, w)
+        correct(rows, i, rival, w, steps[min(i, last)])
+        copy_weights(w, weights_after, m)
+
+
+@loop
+def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
+    """Add ``sum_i steps[i] * counts[i] * z_i`` to ``w``."""
+    last = steps.shape[0] - 1
+    for i in range(counts.shape[0]):
+        for rival in range(counts.shape[1]):
+            if counts[i, rival] != 0:
+                correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
+
+
+def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> None:
+    """Set ``keys[i]`` to the signed score of row i times its step: what makes a row the worst."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(fill_keys, jit_options=INLINED)
+def _fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
+    def binary(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
+        for i in range(keys.shape[0]):
+            keys[i] = (2.0 * labels[i] - 1.0) * outputs[i]
+        if steps.shape[0] > 1:
+            for i in range(keys.shape[0]):
+                keys[i] *= steps[i]
+
+    def multiclass(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
+        spare[:] = -np.inf
+        for c in range(outputs.shape[0]):
+            for i in range(keys.shape[0]):
+                own = labels[i] == c
+                keys[i] = outputs[c, i] if own else keys[i]
+                other = -np.inf if own else outputs[c, i]
+                spare[i] = other if other > spare[i] else spare[i]
+        for i in range(keys.shape[0]):
+            keys[i] -= spare[i]
+        if steps.shape[0] > 1:
+            for i in range(keys.shape[0]):
+                keys[i] *= steps[i]
+
+    return binary if outputs.ndim == 1 else multiclass
+
+
+def rival_of(labels: Any, outputs: Any, i: int) -> int:
+    """Return the class that row i is taken for."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(rival_of, jit_options=INLINED)
+def _rival_of(labels: Any, outputs: Any, i: Any) -> Any:
+    def binary(labels: Any, outputs: Any, i: Any) -> Any:
+        return 0
+
+    def multiclass(labels: Any, outputs: Any, i: Any) -> Any:
+        rival = -1
+        for c in range(outputs.shape[0]):
+            if c != labels[i] and (rival < 0 or not outputs[c, i] <= outputs[rival, i]):
+                rival = c
+        return rival
+
+    return binary if outputs.ndim == 1 else multiclass
+
+
+@loop
+def lowest(keys: Any, lanes: Any) -> int:
+    """Return the first position of the smallest key.
+
+    Position i belongs to lane i % 16: sixteen running minima wait for each other less than one,
+    and no promise about NaN is needed. Then only the lanes that hold the minimum are searched.
+    """
+    size = keys.shape[0]
+    whole = size - size % 16
+    for lane in range(16):
+        lanes[lane] = np.inf
+    for first in range(0, whole, 16):
+        for lane in range(16):
+            key = keys[first + lane]
+            lanes[lane] = key if key < lanes[lane] else lanes[lane]
+    for lane in range(size - whole):
+        key = keys[whole + lane]
+        lanes[lane] = key if key < lanes[lane] else lanes[lane]
+    best = np.inf
+    for lane in range(16):
+        best = lanes[lane] if lanes[lane] < best else best
+    position = size - 1
+    for lane in range(16):
+        if lanes[lane] <= best:
+            i = lane
+            while i < position and not keys[i] <= best:
+                i += 16
+            position = min(position, i)
+    return position
+
+
+def shift(labels: Any, outputs: Any, i: int, rival: int, step: float, products: Any) -> None:
+    """Bring the outputs of the whole working set up to date after an update on row i."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(shift, jit_options=INLINED)
+def _shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
+    def binary(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
+        signed = (2.0 * labels[i] - 1.0) * step
+        for j in range(outputs.shape[0]):
+            outputs[j] += signed * products[j]
+
+    def multiclass(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
+        own, half = labels[i], 0.5 * step
+        for j in range(outputs.shape[1]):
+            outputs[own, j] += half * products[j]
+            outputs[rival, j] -= half * products[j]
+
+    return binary if outputs.ndim == 1 else multiclass
+
+
+@loop
+def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -> None:
+    """Correct the most violated row of a working set until none is violated.
+
+    ``outputs`` are the outputs of the rows under the weights, kept up to date by the inner
+    products; the counts tell the caller how to move the weights. It ends early when the allowed
+    mistakes, the log's room or the free slots run out.
+    """
+    clock, last = tally.clock, steps.shape[0] - 1
+    while True:
+        fill_keys(rows.labels, outputs, steps, gram.keys, gram.spare)
+        i = lowest(gram.keys, gram.lanes)
+        rival = rival_of(rows.labels, outputs, i)
+        if gram.keys[i] > 0.0:
+            return
+        if is_full(tally) or not gram.keys[i] > -np.inf:
+            return
+        slot = gram.slots[i]
+        if slot < 0:
+            slot = gram.used[0]
+            if slot == gram.products.shape[0]:
+                return
+            gram.row[:] = 0.0
+            add_row(rows, i, gram.row, 1.0)
+            for j in range(gram.slots.shape[0]):
+                gram.products[slot, j] = row_output(rows, j, gram.row)
+            gram.slots[i] = slot
+            gram.used[0] += 1
+        if tally.log.shape[0] > 0:
+            tally.log[clock[LOGGED], 0] = i
+            tally.log[clock[LOGGED], 1] = rival
+            clock[LOGGED] += 1
+        shift(rows.labels, outputs, i, rival, steps[min(i, last)], gram.products[slot])
+        tally.counts[i, rival] += 1
+        clock[MISTAKES] += 1
+
+
+def row_hash(rows: Any, i: int, keys: Any, magnitude: Any) -> Any:
+    """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_hash, jit_options=INLINED)
+def _row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+    def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        values = rows.values
+        total = np.uint64(0)
+        for j in range(values.shape[1]):
+            bits = np.uint64(values[i, j])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[j]
+        return total
+
+    def sparse(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        total = np.uint64(0)
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            bits = np.uint64(rows.data[p])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[np.uint64(rows.indices[p])]
+        return total
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashes: Any) -> None:
+    """Fill ``hashes`` from ``start`` to ``stop`` so that equal rows have equal hashes."""
+    for i in range(start, stop):
+        hashes[i] = row_hash(rows, i, keys, magnitude)
+
+
+@loop
+def survey(rows: Any, keys: Any, magnitude: Any, largest: Any, hashes: Any) -> float:
+    """Do what `column_sizes` and `hash_rows` do in one reading; return the sum of all numbers.
+
+    ``rows`` are the same numbers twice: as floats, and as the bit patterns that are hashed.
+    """
+    values, bits = rows
+    total = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            size = abs(values[i, j])
+            largest[j] = size if size > largest[j] else largest[j]
+            total += values[i, j]
+        hashes[i] = row_hash(bits, i, keys, magnitude)
+    return total

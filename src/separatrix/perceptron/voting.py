@@ -1,0 +1,107 @@
+"""The voted perceptron: every weight vector of the run votes, for as long as it survived."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..loops import rows as row_loops
+from ..result import Floats, Ints, Votes
+from ..rows.memory import Rows
+
+BLOCK = 1 << 20  # numbers of the block of products that is held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Voters:
+    """A voted perceptron ready to predict (Freund and Schapire 1999).
+
+    The weight vectors are never stored: each is the last one plus one correction, so the outputs
+    of all of them on a row follow from that row's products with the corrected rows.
+
+    Attributes
+    ----------
+    support : ndarray or CSR array of shape (distinct corrected rows, columns)
+    script : ndarray of shape (mistakes, 3)
+        Row of the support, own class, rival.
+    steps : ndarray of shape (mistakes,)
+    survivals : ndarray of shape (mistakes + 1,)
+    start : ndarray of shape (classes, width)
+    lifted : bool
+    """
+
+    support: Any
+    script: Ints
+    steps: Floats
+    survivals: Ints
+    start: Floats
+    lifted: bool
+
+    def tally(self, X: Any, rows: Rows) -> Floats:
+        """The votes of each class for each row: shape (rows, classes)."""
+        votes = np.zeros((rows.n_rows, self.start.shape[0]))
+        outputs = rows.outputs(self.start)
+        size = max(1, BLOCK // max(1, self.support.shape[0]))
+        for first in range(0, rows.n_rows, size):
+            part = slice(first, first + size)
+            products = X[part] @ self.support.T
+            dense = (
+                products.toarray() if sparse.issparse(products) else np.asarray(products, dtype=np.float64)
+            )
+            row_loops.vote(
+                np.ascontiguousarray(dense + float(self.lifted), dtype=np.float64),
+                self.script,
+                self.steps,
+                self.survivals,
+                outputs[part],
+                votes[part],
+            )
+        return votes
+
+
+def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Voters:
+    """Keep the corrected rows of a run, each once, with the script of its mistakes."""
+    distinct, positions = np.unique(votes.rows, return_inverse=True)
+    own = rows.storage.labels[votes.rows].astype(np.int64)
+    rivals = 1 - own if rows.n_classes == 2 else votes.rivals
+    return Voters(
+        support=_matrix(rows.take(distinct)),
+        script=np.column_stack([positions, own, rivals]).astype(np.int64),
+        steps=np.broadcast_to(steps, rows.n_rows)[votes.rows].copy(),
+        survivals=votes.survivals,
+        start=start if start.ndim == 2 else np.stack([-0.5 * start, 0.5 * start]),
+        lifted=rows.lifted,
+    )
+
+
+def join_voters(earlier: Voters, later: Voters) -> Voters:
+    """Let a run that went on from an earlier one's last weights follow it."""
+    supports = [earlier.support, later.support]
+    if any(map(sparse.issparse, supports)):
+        support: Any = sparse.vstack([sparse.csr_array(each) for each in supports], format="csr")
+    else:
+        support = np.vstack(supports)
+    script = later.script.copy()
+    script[:, 0] += earlier.support.shape[0]
+    survivals = np.concatenate([earlier.survivals, later.survivals[1:]])
+    survivals[earlier.survivals.size - 1] += later.survivals[0]
+    return Voters(
+        support=support,
+        script=np.concatenate([earlier.script, script]),
+        steps=np.concatenate([earlier.steps, later.steps]),
+        survivals=survivals,
+        start=earlier.start,
+        lifted=earlier.lifted,
+    )
+
+
+def _matrix(rows: Rows) -> Any:
+    """The rows as a float64 matrix, without labels and lift."""
+    storage = rows.storage
+    if isinstance(storage, row_loops.DenseRows):
+        return storage.values.astype(np.float64)
+    shape = (rows.n_rows, rows.n_columns)
+    return sparse.csr_array((storage.data, storage.indices, storage.indptr), shape=shape, dtype=np.float64)

@@ -1,0 +1,222 @@
+"""Exact linear algebra on data: a float is an integer times a power of two, so nothing is ever rounded.
+
+Ranks and pivots are found modulo a prime, where they cannot grow; solutions are rational and come
+from FLINT's p-adic solver. A prime that misleads (it divides a minor) leads to a solution that the
+checker refuses, never to a wrong one that it accepts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import gcd
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..certificates.check import row_integers
+from ..certificates.monomials import MappedMatrix
+
+Ints = NDArray[np.int64]
+Matrix = list[list[int]]
+
+PRIMES = (2147483647, 2147483629, 2147483587)  # the largest below 2**31: products fit 64 bits
+SPARE = 100  # rows beyond the number of columns among which all pivots are expected
+DIXON = 12  # from this size on, p-adic lifting is faster than elimination
+
+
+@dataclass(frozen=True, eq=False)
+class IntegerRows:
+    """Signed rows as integers: entry (i, j) is ``z_ij / 2**grid[j]``, for the columns that occur."""
+
+    entries: Matrix
+    columns: Ints
+    grid: list[int]
+
+
+def integer_rows(parts: Sequence[dict[int, tuple[int, int]]]) -> IntegerRows:
+    """Put rows (dicts of column to integer and exponent of two) on the coarsest grid of each column."""
+    grid: dict[int, int] = {}
+    for part in parts:
+        for column, (mantissa, exponent) in part.items():
+            lowest = exponent + ((mantissa & -mantissa).bit_length() - 1)
+            grid[column] = min(grid.get(column, lowest), lowest)
+    columns = sorted(grid)
+    entries = []
+    for part in parts:
+        row = []
+        for column in columns:
+            mantissa, exponent = part.get(column, (0, 0))
+            shift = exponent - grid[column]
+            row.append(mantissa << shift if shift >= 0 else mantissa >> -shift)
+        entries.append(row)
+    return IntegerRows(entries, np.array(columns, dtype=np.int64), [grid[c] for c in columns])
+
+
+def pivots(matrix: Matrix, prime: int) -> list[int]:
+    """The columns that are independent of those before them, modulo a prime."""
+    if not matrix or not matrix[0]:
+        return []
+    reduced, rank = flint.nmod_mat([[v % prime for v in row] for row in matrix], prime).rref()
+    width, found = reduced.ncols(), []
+    entries = reduced.entries()
+    at = 0
+    for row in range(rank):
+        while int(entries[row * width + at]) == 0:
+            at += 1
+        found.append(at)
+    return found
+
+
+def transpose(matrix: Matrix) -> Matrix:
+    """Swap rows and columns."""
+    return [list(column) for column in zip(*matrix, strict=True)]
+
+
+def solve(matrix: Matrix, right: Sequence[int]) -> tuple[list[int], int] | None:
+    """Integers x and a positive q with ``matrix @ (x / q) == right``; None where the matrix is singular."""
+    size = len(matrix)
+    if size == 0:
+        return [], 1
+    a: Any = flint.fmpz_mat(matrix)
+    b = flint.fmpz_mat([[int(v)] for v in right])
+    rational: Any = flint.fmpq_mat(a)
+    try:
+        x = rational.solve(flint.fmpq_mat(b), algorithm="dixon") if size >= DIXON else a.solve(b)
+    except ZeroDivisionError:
+        return None
+    numerators, denominator = x.numer_denom()
+    return [int(v) for v in numerators.entries()], int(denominator)
+
+
+def combination(rows: IntegerRows, fixed: dict[int, int], prime: int) -> list[int] | None:
+    """Integers m with ``sum_i m_i row_i == 0``, proportional to ``fixed`` on the rows that are not pivots.
+
+    Rows come in order of preference: those independent of the ones before them are solved for, the
+    others take their value from ``fixed`` (1 if absent). None where the rows are independent, or
+    where the solution does not satisfy every equation.
+    """
+    matrix = rows.entries
+    first = len(rows.columns) + SPARE
+    solved = pivots(transpose(matrix[:first]), prime)
+    if first < len(matrix) and len(solved) < len(rows.columns):
+        solved = pivots(transpose(matrix), prime)
+    free = sorted(set(range(len(matrix))) - set(solved))
+    if not free:
+        return None
+    target = [0] * len(rows.columns)
+    for i in free:
+        value = fixed.get(i, 1)
+        for j, entry in enumerate(matrix[i]):
+            if entry:
+                target[j] -= value * entry
+    found = on_basis(rows, solved, target, prime)
+    if found is None:
+        return None
+    values, denominator = found
+    result = [0] * len(matrix)
+    for i, value in zip(solved, values, strict=True):
+        result[i] = value
+    for i in free:
+        result[i] = fixed.get(i, 1) * denominator
+    return reduced(result)
+
+
+def on_basis(
+    rows: IntegerRows, basis: Sequence[int], target: Sequence[int], prime: int
+) -> tuple[list[int], int] | None:
+    """Solve ``sum_i (x_i / q) row_i == target`` over independent rows; None if there is no solution."""
+    matrix = [rows.entries[i] for i in basis]
+    chosen = list(range(len(target))) if len(matrix) == len(target) else pivots(matrix, prime)
+    if len(chosen) != len(matrix):
+        return None
+    square = [[row[j] for row in matrix] for j in chosen]
+    found = solve(square, [target[j] for j in chosen])
+    if found is None:
+        return None
+    values, denominator = found
+    rest = sorted(set(range(len(target))) - set(chosen))
+    for j in rest:
+        if sum(v * row[j] for v, row in zip(values, matrix, strict=True)) != denominator * target[j]:
+            return None
+    return found
+
+
+def reduced(values: Sequence[int]) -> list[int]:
+    """Divide by the greatest common divisor."""
+    common = 0
+    for value in values:
+        common = gcd(common, value)
+        if common == 1:
+            return list(values)
+    return [value // common for value in values] if common else list(values)
+
+
+def row_parts(matrix: Any, row: int) -> dict[int, tuple[int, int]]:
+    """One row of the data as a dict of column to (integer, exponent of two)."""
+    return {column: (mantissa, exponent) for column, mantissa, exponent in row_integers(matrix, row)}
+
+
+def residues(values: NDArray[Any], prime: int) -> Ints:
+    """Numbers modulo a prime; halves and other powers of two have inverses there."""
+    if values.dtype.kind != "f":
+        if values.dtype.itemsize < 8:
+            small: Ints = values.astype(np.int64) % prime
+            return small
+        large: Ints = (values % values.dtype.type(prime)).astype(np.int64)
+        return large
+    if max(values.max(initial=0), -values.min(initial=0)) < 2.0**53:
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            return whole % prime
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    mantissa = np.ldexp(fraction, 53).astype(np.int64) % prime
+    lowest = int(exponent.min(initial=0))
+    span = int(exponent.max(initial=0)) - lowest + 1
+    powers = np.array([pow(2, e + lowest - 53, prime) for e in range(span)], dtype=np.int64)
+    found: Ints = mantissa * powers[exponent - lowest] % prime
+    return found
+
+
+def _times(left: Ints, right: Ints, prime: int) -> Ints:
+    """``left @ right`` modulo a prime below 2**31, for residues.
+
+    Residues are cut into halves of 16 bits: sums of 2**20 products of two halves, and of twice as many
+    where the halves cross, are whole numbers below 2**53, which floats hold exactly.
+    """
+    total = np.zeros((left.shape[0], right.shape[1]), dtype=np.int64)
+    for start in range(0, left.shape[1], 1 << 20):
+        a, b = left[:, start : start + (1 << 20)], right[start : start + (1 << 20)]
+        low, high = (a & 0xFFFF).astype(np.float64), (a >> 16).astype(np.float64)
+        lower, upper = (b & 0xFFFF).astype(np.float64), (b >> 16).astype(np.float64)
+        found = (high @ upper).astype(np.int64) % prime
+        found = (found * 65536 + (low @ upper + high @ lower).astype(np.int64)) % prime
+        total += (found * 65536 + (low @ lower).astype(np.int64)) % prime
+    return total % prime
+
+
+def products(matrix: Any, vectors: Ints, prime: int, block: int = 1 << 21) -> Ints:
+    """``matrix @ vectors.T`` modulo a prime, for the rows of the data."""
+    n_rows, n_columns = matrix.shape
+    out = np.zeros((n_rows, vectors.shape[0]), dtype=np.int64)
+    if sparse.issparse(matrix):
+        values = residues(matrix.data, prime)
+        filled = np.flatnonzero(np.diff(matrix.indptr))
+        for k, vector in enumerate(vectors):
+            terms = values * vector[matrix.indices] % prime
+            if filled.size:
+                out[filled, k] = np.add.reduceat(terms, matrix.indptr[filled]) % prime
+        return out
+    step = max(1, block // max(1, n_columns))
+    for start in range(0, n_rows, step):
+        if isinstance(matrix, MappedMatrix):
+            base = matrix.base[start : start + step]
+            base = base.toarray() if sparse.issparse(base) else base
+            values = matrix.multiplied(residues(base, prime), prime)
+        else:
+            values = residues(matrix[start : start + step], prime)
+        out[start : start + step] = _times(values, vectors.T, prime)
+    return out

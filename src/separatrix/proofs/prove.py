@@ -1,0 +1,251 @@
+"""Find the proof: search in floats, repair in rationals, and let the checker have the last word.
+
+The plain question is answered by a linear program on a working set of rows. Where the answer is no,
+Gordan's multipliers span a set of rows that no plane can improve on; the same question, asked of the
+other rows on the planes through those, adds to the set until what is left is separated (or nothing is
+left): Tucker's partition.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificates.check import Signs, check_claim, first_wrong, small_sums
+from ..certificates.claims import Certificate, Multipliers
+from ..certificates.data import Data
+from .deadline import Deadline
+from .exact import PRIMES, IntegerRows, on_basis, pivots, transpose
+from .search import NOTHING, Search, Weights, Witness
+from .signed import SignedRows
+
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What was proved, ready to be put into a certificate.
+
+    Attributes
+    ----------
+    status : str
+    weights : weight vectors, or None
+    multipliers : Multipliers or None
+    upper, lower : float or None
+        Bounds of the margin from above, by the multipliers of the search, and from below, by its weights.
+    """
+
+    status: str
+    weights: Weights | None = None
+    multipliers: Multipliers | None = None
+    witness: Witness | None = None
+    upper: float | None = None
+    lower: float | None = None
+
+
+class Judge:
+    """The checker, holding the question: only what it accepts is ever said."""
+
+    def __init__(self, question: Certificate, data: Data) -> None:
+        self.question, self.data = question, data
+        self.signs = Signs(question, data)
+
+    def certificate(
+        self, claim: str, weights: Weights | None, multipliers: Multipliers | None
+    ) -> Certificate:
+        """The question with an answer."""
+        return replace(self.question, claim=claim, weights=weights, multipliers=multipliers)
+
+    def accept(self, claim: str, weights: Weights | None, multipliers: Multipliers | None) -> bool:
+        """Whether the answer is proved."""
+        return check_claim(self.certificate(claim, weights, multipliers), self.data).holds
+
+    def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
+        """Whether exact weights separate all signed rows but some, and those lie on the plane."""
+        rows, rivals = signed.split(signed.ids[tight])
+        return first_wrong(weights, self.signs, set(zip(rows.tolist(), rivals.tolist(), strict=True))) is None
+
+
+def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) -> Outcome:
+    """Answer the question about some signed rows; only what the judge accepts is returned.
+
+    When the deadline has come, that is what was proved until then.
+    """
+    everything = np.ones(signed.ids.size, dtype=bool)
+    pairs = signed.conflicts(signed.width + 1 if quasi else 1)
+    search = Search(signed, everything, NOTHING, deadline)
+    if pairs:
+        witness = _paired(pairs[:1])
+    else:
+        found = search.run(lambda weights: judge.accept("separable", weights, None))
+        if not isinstance(found, Witness):
+            upper, status = search.margin_upper(), "undecided" if found is None else "separable"
+            return Outcome(status, weights=found, upper=upper, lower=search.lower)
+        witness = found
+    plain = _multipliers(signed, witness.ids, witness.values)
+    if not judge.accept("inseparable", None, plain):
+        return Outcome("undecided")
+    if not quasi:
+        return Outcome("inseparable", multipliers=plain, witness=witness)
+    start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
+    finer = _partition(signed, start, search.members, judge, deadline)
+    if finer is None:
+        return Outcome("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
+    return replace(finer, witness=witness)
+
+
+def prove_conflict(signed: SignedRows, judge: Judge) -> Outcome | None:
+    """Two identical rows with different labels: no function of the rows separates them."""
+    pairs = signed.conflicts(1)
+    if not pairs:
+        return None
+    witness = _paired(pairs)
+    multipliers = _multipliers(signed, witness.ids, witness.values)
+    if not judge.accept("inseparable", None, multipliers):
+        return None
+    return Outcome("inseparable", multipliers=multipliers, witness=witness)
+
+
+def _with_other_pairs(witness: Witness, search: Search) -> Witness:
+    """A witness together with those of further pairs of classes, which leave less to be asked of all."""
+    total = dict(zip(witness.ids.tolist(), witness.values, strict=True))
+    while (other := search.between_two()) is not None:
+        _grow(total, other)
+    return Witness(np.array(list(total), dtype=np.int64), list(total.values()))
+
+
+def _paired(pairs: list[tuple[int, int]]) -> Witness:
+    """Identical rows with different labels cancel, one by one."""
+    ids = np.unique(np.array(pairs, dtype=np.int64).ravel())
+    return Witness(ids, [1] * ids.size)
+
+
+def _multipliers(signed: SignedRows, ids: Ints, fine: list[int]) -> Multipliers:
+    rows, rivals = signed.split(ids)
+    return Multipliers(
+        rows=tuple(rows.tolist()),
+        rivals=tuple(rivals.tolist()) if signed.joint else (),
+        fine=tuple(fine),
+    )
+
+
+def _partition(
+    signed: SignedRows, witness: Witness, known: Ints, judge: Judge, deadline: Deadline
+) -> Outcome | None:
+    """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
+
+    ``known`` are rows that were hard to separate, for the first working set.
+    """
+    positive = dict(zip(witness.ids.tolist(), witness.values, strict=True))
+    while not deadline.passed:
+        basis = _basis(signed, np.array(sorted(positive), dtype=np.int64))
+        tight = signed.spanned(basis)
+        weights: Weights | None = None
+        if not tight.all():
+            search = Search(signed, ~tight, basis, deadline)
+            known = known[np.isin(known, signed.ids[~tight])]
+            found = search.run(partial(judge.separates, signed=signed, tight=tight), known)
+            known = search.members
+            if found is None:
+                return None
+            if isinstance(found, Witness):
+                _grow(positive, found)
+                continue
+            weights = found
+        multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight])
+        if multipliers is None:
+            return None
+        status = "overlapping" if weights is None else "quasi-separable"
+        if not judge.accept(status, weights, multipliers):
+            return None
+        return Outcome(status, weights=weights, multipliers=multipliers, witness=witness)
+    return None
+
+
+def _grow(positive: dict[int, int], found: Witness) -> None:
+    """Add a witness on the planes through the tight rows, and enough of the old one to keep all positive."""
+    added = dict(zip(found.basis.tolist(), found.basis_values, strict=True))
+    factor = 1
+    for number, value in added.items():
+        if value < 0:
+            factor = max(factor, -value // positive[number] + 1)
+    for number in positive:
+        positive[number] = positive[number] * factor + added.get(number, 0)
+    for number, value in zip(found.ids.tolist(), found.values, strict=True):
+        positive[number] = positive.get(number, 0) + value
+
+
+def _basis(signed: SignedRows, ids: Ints) -> Ints:
+    """A largest independent part of some signed rows."""
+    return ids[pivots(transpose(signed.integers(ids).entries), PRIMES[0])]
+
+
+def _positive_everywhere(
+    signed: SignedRows, positive: dict[int, int], basis: Ints, tight: Ints
+) -> Multipliers | None:
+    """Multiplier 1 on every tight row, corrected on the basis, plus enough of the witness."""
+    members = np.array(sorted(positive), dtype=np.int64)
+    order = np.concatenate([basis, np.setdiff1d(members, basis), np.setdiff1d(tight, members)])
+    rows = signed.integers(basis)
+    target = _minus_sum(signed, tight, rows)
+    if target is None:
+        return None
+    found = on_basis(rows, list(range(basis.size)), target[0], PRIMES[0])
+    if found is None:
+        return None
+    values, denominator = found[0], found[1] * target[1]
+    factor = 0
+    for number, value in zip(basis.tolist(), values, strict=True):
+        # 1 + value / denominator + factor * positive > 0
+        factor = max(factor, (-value - denominator) // (denominator * positive[number]) + 1)
+    if factor:
+        scale = factor * denominator
+        fine = [
+            value + scale * positive[number] for number, value in zip(basis.tolist(), values, strict=True)
+        ]
+        fine += [scale * positive[number] for number in order[basis.size : members.size].tolist()]
+    else:
+        fine = values
+    which, rivals = signed.split(order)
+    return Multipliers(
+        rows=tuple(which.tolist()),
+        rivals=tuple(rivals.tolist()) if signed.joint else (),
+        coarse=(1,) * order.size,
+        fine=tuple(fine),
+        denominator=denominator,
+    )
+
+
+def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list[int], int] | None:
+    """Minus the sum of the tight rows on the grid of some integer rows, times a power of two; and that power.
+
+    None where the sum has a column that those rows do not have.
+    """
+    which, rivals = signed.split(tight)
+    m = Multipliers(rows=tuple(which.tolist()), coarse=(1,) * tight.size)
+    total: dict[int, dict[int, int]] = {}
+    for block in range(signed.n_classes - 1):
+        if signed.joint:
+            sign = (signed.labels[which] == block).astype(np.int64) - (rivals == block)
+        else:
+            sign = 2 * signed.labels[which] - 1
+        for column, parts in small_sums(m, sign, signed.data.matrix).items():
+            total[block * signed.block + column] = parts
+        if signed.lift:
+            total[block * signed.block + signed.block - 1] = {0: int(sign.sum())}
+    grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
+    target: dict[int, tuple[int, int]] = {}
+    for column, parts in total.items():
+        low = min(parts)
+        value = sum(v << (e - low) for e, v in parts.items())
+        if value:
+            if column not in grid:
+                return None
+            target[column] = (-value, low - grid[column])
+    room = max([0, *(-shift for _, shift in target.values())])
+    scaled = {column: value << (shift + room) for column, (value, shift) in target.items()}
+    return [scaled.get(c, 0) for c in rows.columns.tolist()], 1 << room

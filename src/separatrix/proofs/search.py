@@ -1,0 +1,481 @@
+"""The plain question: a working set, a linear program on it, and an answer made exact.
+
+Searches in floats and repairs in rationals. What it returns is a candidate until the checker accepts it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificates.claims import Number
+from ..errors import NumericOverflowError
+from ..margins.cone_program import ConeProgram
+from ..margins.max_margin import solve_max_margin
+from ..margins.optimum import Outcome
+from ..perceptron.orders import solve_perceptron
+from ..result import Result
+from . import simplex
+from .deadline import Deadline
+from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, transpose
+from .planes import ReducedRows, reduced_rows
+from .refine import refined
+from .signed import SignedRows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Weights = tuple[tuple[Number, ...], ...]
+
+POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
+WIDE = 5000  # from here on the perceptron is worth more work, as the linear program costs most
+MANY = 700  # sparse columns from which on the shortest combination of rows is sought first
+NEWTON_STEPS = 60  # that it may take
+SOLVED_A_SECOND = 2e9  # unknowns^3 times bits of the exact systems that a second solves
+SAMPLE = 100  # rows that tell how many bits the numbers have
+PASSES = 30  # of the perceptron that picks the first working set
+WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
+NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
+FIRST = 1000  # rows that a working set starts with, or grows by, at most
+ROUNDS = 200
+REFINED = 1 << 21  # numbers of a working set that is refined in exact arithmetic
+REFINEMENTS = 3
+PAIR_SHARE = 0.1  # of the time left that a question about two of many classes may take
+
+NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Witness:
+    """Multipliers that no w survives: positive on ``ids``, of any sign on the tight rows ``basis``."""
+
+    ids: Ints
+    values: list[int]
+    basis: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    basis_values: list[int] = field(default_factory=list)
+
+
+class Search:
+    """The plain question for the rows of a mask, with weights on the planes through the basis rows."""
+
+    def __init__(self, signed: SignedRows, among: Mask, basis: Ints, deadline: Deadline) -> None:
+        self.signed, self.among, self.basis, self.deadline = signed, among, basis, deadline
+        self.program = ConeProgram(signed.width)
+        if basis.size:
+            self.program.add(signed.floats(basis), tight=True)
+        self.members: Ints = np.zeros(0, dtype=np.int64)
+        self.upper: float | None = None
+        self.lower: float | None = None
+        self.duals: Floats | None = None
+        self.liked: list[float] = []
+        self.confused: list[tuple[int, int]] = []
+        self.group = np.arange(signed.n_classes)
+
+    def run(self, accept: Callable[[Weights], bool], start: Ints = NOTHING) -> Weights | Witness | None:
+        """Weights that the checker accepts, or a witness that there are none.
+
+        None where rounding hid the answer, or the deadline came first.
+        """
+        signed = self.signed
+        if self.among.all():
+            weights = self._perceptron()
+            if weights is not None and accept(weights):
+                return weights
+            self.lower = None
+            found = self.between_two() or self._shortest()
+            if isinstance(found, Witness) or (found is not None and accept(found)):
+                return found
+        else:
+            for weights in self._perceptron_on_planes():
+                if accept(weights):
+                    return weights
+            self._add(np.setdiff1d(start, self.members))
+            if not self.members.size:
+                self._add(self._spread(min(signed.width + 100, FIRST)))
+        step = min(max(200, signed.width // 2), FIRST)
+        for _ in range(ROUNDS):
+            best = self.program.solve(self.deadline.left)
+            if not best.solved:
+                break
+            duals = np.abs(best.duals[self.basis.size :])
+            self.liked = np.where(duals > 1e-9 * duals.max(initial=0.0), duals, 0.0).tolist()
+            if best.margin > POSITIVE:
+                self.duals = duals
+                ids, scores = signed.lowest(best.weights, step, self.among)
+                if scores[0] > 0:
+                    for weights in self._on_planes(best.weights):
+                        if accept(weights):
+                            return weights
+                # A score so small may be a zero that was rounded: such rows belong into the working set.
+                low = ids[scores <= NEARLY * best.margin]
+                if not np.setdiff1d(low, self.members).size:
+                    break
+                self._add(np.setdiff1d(ids, self.members))
+                continue
+            witness = self._witness(duals)
+            if witness is not None:
+                return witness
+            break
+        return self._exactly(accept)
+
+    def margin_upper(self) -> float | None:
+        """A bound of the margin from above, by the multipliers of the perceptron or of the linear program."""
+        if self.upper is not None or self.duals is None:
+            return self.upper
+        return self.signed.margin_upper(self.members[: self.duals.size], self.duals)
+
+    def _exactly(self, accept: Callable[[Weights], bool]) -> Weights | Witness | None:
+        """Rounding hides the answer: refine it digit by digit, or ask an exact simplex method if that fails.
+
+        The working set grows as before, by rows that exact weights do not separate.
+        """
+        signed = self.signed
+        for _ in range(ROUNDS):
+            if self.deadline.passed:
+                return None
+            found = self._refine(accept)
+            if isinstance(found, Witness):
+                return found
+            if isinstance(found, tuple):
+                return found
+            if found is not None:
+                self._add(found)
+                continue
+            answer = simplex.decide(
+                signed.integers(np.concatenate([self.basis, self.members])), self.basis.size
+            )
+            if answer is None:
+                return None
+            if answer.multipliers is not None:
+                n_tight = self.basis.size
+                values = answer.multipliers
+                used = [i for i in range(n_tight, len(values)) if values[i]]
+                return Witness(
+                    self.members[np.array(used) - n_tight],
+                    [values[i] for i in used],
+                    self.basis,
+                    values[:n_tight],
+                )
+            assert answer.weights is not None
+            weights = self._whole(answer.weights)
+            if accept(weights):
+                return weights
+            fresh = self._violated(answer.weights)
+            if not fresh.size:
+                return None
+            self._add(fresh)
+        return None
+
+    def _refine(self, accept: Callable[[Weights], bool]) -> Weights | Witness | Ints | None:
+        """Weights or a witness from refined solutions; or rows to add; None if refinement leads nowhere."""
+        exact = self.signed.integers(np.concatenate([self.basis, self.members]))
+        exponents = self._exponents()[exact.columns]
+        rows, shift = scaled_integers(exact, exponents)
+        if not rows.size or rows.size > REFINED or shift > 4000:
+            return None
+        top = int(exponents.max())
+        n_tight = self.basis.size
+        for numbers, duals in refined(rows, shift, n_tight, REFINEMENTS, self.deadline):
+            scores = rows[n_tight:].dot(np.array(numbers, dtype=object))
+            if (scores > 0).all():
+                if n_tight:
+                    largest = max(map(abs, numbers))
+                    guide = np.zeros(self.signed.width)
+                    guide[exact.columns] = [value / largest for value in numbers]
+                    candidates = list(self._on_planes(guide))
+                else:
+                    whole = {
+                        int(c): v << (top - int(e))
+                        for c, v, e in zip(exact.columns, numbers, exponents, strict=True)
+                    }
+                    candidates = [self._whole(reduced_dict(whole))]
+                    fresh = self._violated(reduced_dict(whole))
+                    if fresh.size:
+                        return fresh
+                for weights in candidates:
+                    if accept(weights):
+                        return weights
+            witness = self._witness(np.maximum(duals[n_tight:], 0.0))
+            if witness is not None:
+                return witness
+        return None
+
+    def _violated(self, weights: dict[int, int]) -> Ints:
+        """Rows outside the working set that exact weights do not separate."""
+        ids = self.signed.ids[self.among]
+        outside = np.setdiff1d(ids, self.members)
+        found = []
+        for start in range(0, outside.size, 1000):
+            part = outside[start : start + 1000]
+            rows = self.signed.integers(part)
+            grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
+            lowest = min((grid[c] for c in grid), default=0)
+            factors = [weights.get(c, 0) << (grid[c] - lowest) for c in rows.columns.tolist()]
+            for number, row in zip(part.tolist(), rows.entries, strict=True):
+                if sum(f * v for f, v in zip(factors, row, strict=True)) <= 0:
+                    found.append(number)
+            if len(found) >= 200:
+                break
+        return np.array(found, dtype=np.int64)
+
+    def _perceptron(self) -> Weights | None:
+        """A short run of the perceptron: a separator if that is easy, else the rows that it stumbles over."""
+        signed = self.signed
+        try:
+            order = "working_set" if signed.width > WIDE else "cyclic"
+            result = solve_perceptron(signed.rows, order=order, max_passes=PASSES)
+        except NumericOverflowError:
+            self._add(self._spread(signed.width + 100))
+            return None
+        if result.errors == 0 and np.isfinite(result.weights).all():
+            if not signed.copied:
+                # After t corrections the weights are at most sqrt(t) R long, and each rounds them once.
+                self.upper = result.margin_upper + signed.rounding(2.0 * math.sqrt(result.mistakes))
+                self.lower = result.margin_lower - signed.rounding(0.0)
+            return self._exact_weights(result.weights)
+        self._add(np.sort(self._corrected(result)[: 2 * signed.width + 100]))
+        self.confused = _confused(signed.labels, result.counts) if signed.joint else []
+        return None
+
+    def between_two(self) -> Witness | None:
+        """A witness that two of the classes cannot be separated from each other, so that all cannot.
+
+        The pair confused most often is asked, then the next, until one gives an answer: with many classes
+        such questions are smaller by far. A plane between two is the difference of their weights, so the
+        multipliers of their rows serve the joint question as they are. Classes that were found to be tied,
+        if through others, are not asked again.
+        """
+        signed = self.signed
+        while self.confused and not self.deadline.passed:
+            a, b = self.confused.pop(0)
+            if self.group[a] == self.group[b]:
+                continue
+            two = SignedRows(signed.data, b, signed.inside & np.isin(signed.labels, (a, b)), signed.lift)
+            among = np.ones(two.ids.size, dtype=bool)
+            share = Deadline.after(PAIR_SHARE * self.deadline.left)
+            found = Search(two, among, NOTHING, share).run(lambda _: True)  # any separator will do
+            if isinstance(found, Witness):
+                self.group[self.group == self.group[b]] = self.group[a]
+                rivals = np.where(signed.labels[found.ids] == a, b, a)
+                return Witness(found.ids * signed.n_classes + rivals, found.values)
+        return None
+
+    def _shortest(self) -> Weights | Witness | None:
+        """Weights or a witness from the shortest combination of rows: with many columns, soonest.
+
+        The multipliers of one that vanishes are positive on more rows than there are columns. The rows with
+        the largest are solved for, the others keep theirs but for rounding, so that all stay positive.
+        """
+        signed = self.signed
+        if signed.joint or not signed.rows.sparse or not MANY < signed.width <= WIDE:
+            return None
+        few = signed.integers(signed.ids[:SAMPLE]).entries
+        bits = max((value.bit_length() for row in few for value in row), default=0)
+        if signed.width**3 * (bits + signed.width.bit_length()) > SOLVED_A_SECOND * self.deadline.left:
+            return None
+        found = solve_max_margin(signed.rows, max_iter=NEWTON_STEPS)
+        if found.margin_lower > 0.0:
+            if not signed.copied:
+                self.upper = found.margin_upper + signed.rounding(float(found.rows.size))
+            return self._exact_weights(found.weights)
+        if found.outcome is not Outcome.NOT_SEPARABLE or found.rows.size <= signed.width:
+            return None
+        order = np.argsort(-found.multipliers, kind="stable")
+        return self._exact_witness(found.rows[order], found.multipliers[order])
+
+    def _exact_weights(self, weights: Floats) -> Weights:
+        """Weights that were found on the rows in memory, for the rows as given."""
+        signed = self.signed
+        powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
+        return _exact_vectors(np.atleast_2d(weights), powers)
+
+    def _perceptron_on_planes(self) -> Iterator[Weights]:
+        """The same on the planes through the basis rows, where there are many columns and few planes."""
+        wide = self.signed.width > WIDE
+        reduced: ReducedRows | None = reduced_rows(self.signed, self.basis, self.among) if wide else None
+        if reduced is None:
+            return
+        try:
+            result = solve_perceptron(reduced.rows, order="working_set", max_passes=WIDE_PASSES)
+        except NumericOverflowError:
+            return
+        if result.errors == 0:
+            guide = np.ldexp(reduced.full_weights(result.weights), self.signed.exponents)
+            if np.isfinite(guide).all() and guide.any():
+                yield from self._on_planes(guide / np.abs(guide).max())
+        self._add(np.sort(self._corrected(result)[:FIRST]))
+
+    def _corrected(self, result: Result) -> Ints:
+        """The signed rows that a perceptron corrected, those corrected most often first."""
+        counts = result.counts
+        if self.signed.joint:
+            rows, rivals = np.nonzero(counts)
+            ids, hits = rows * self.signed.n_classes + rivals, counts[rows, rivals]
+        else:
+            ids = np.flatnonzero(counts[:, 0])
+            hits = counts[ids, 0]
+        return ids[np.argsort(-hits, kind="stable")]
+
+    def _spread(self, size: int) -> Ints:
+        ids = self.signed.ids[self.among]
+        return np.sort(np.random.default_rng(0).permutation(ids)[:size])
+
+    def _add(self, ids: Ints) -> None:
+        if ids.size:
+            self.program.add(self.signed.floats(ids))
+            self.members = np.concatenate([self.members, ids])
+
+    def _witness(self, duals: Floats) -> Witness | None:
+        """Gordan's multipliers, exactly, on the support of the dual values."""
+        order = np.argsort(-duals, kind="stable")
+        largest = duals[order[0]] if order.size else 0.0
+        if not largest > 0:
+            return None
+        tried = 0
+        for tolerance in (1e-11, 1e-9, 1e-7, 1e-14):
+            support = order[: int((duals[order] > tolerance * largest).sum())]
+            if support.size == tried:
+                continue
+            tried = support.size
+            witness = self._exact_witness(self.members[support], duals[support])
+            if witness is not None:
+                return witness
+        return None
+
+    def _exact_witness(self, ids: Ints, duals: Floats) -> Witness | None:
+        """Exact multipliers near the dual values of some rows, given from the largest to the smallest."""
+        n_tight = self.basis.size
+        rows = self.signed.integers(np.concatenate([self.basis, ids]))
+        fixed = {n_tight + i: max(1, round(float(value / duals[0]) * 2**30)) for i, value in enumerate(duals)}
+        for prime in PRIMES[:2]:
+            values = combination(rows, fixed, prime)
+            if values is None:
+                continue
+            own = values[n_tight:]
+            if min(own) >= 0 < max(own):
+                used = [i for i, value in enumerate(own) if value]
+                return Witness(ids[used], [own[i] for i in used], self.basis, values[:n_tight])
+            break
+        return None
+
+    def _on_planes(self, weights: Floats) -> Iterator[Weights]:
+        """Exact weights near these, exactly on the planes through the basis rows."""
+        signed = self.signed
+        if not self.basis.size:
+            found = _exact_vectors(weights.reshape(-1, signed.block), -signed.exponents)
+            yield (*found, (0.0,) * signed.block) if signed.joint else found
+            return
+        rows = signed.integers(self.basis)
+        for clean in (1e-7, 0.0):
+            exact = _null_weights(rows, np.where(np.abs(weights) > clean, weights, 0.0), self._exponents())
+            if exact is not None and any(exact.values()):
+                yield self._whole(exact)
+
+    def _exponents(self) -> Ints:
+        return np.tile(self.signed.exponents, self.signed.n_classes - 1)
+
+    def _whole(self, weights: dict[int, int]) -> Weights:
+        signed = self.signed
+        vectors: list[tuple[Number, ...]] = [
+            tuple(weights.get(block * signed.block + j, 0) for j in range(signed.block))
+            for block in range(signed.n_classes - 1)
+        ]
+        if signed.joint:
+            vectors.append((0,) * signed.block)
+        return tuple(vectors)
+
+
+def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
+    """The pairs of classes that were taken for each other, most often first."""
+    n_classes = counts.shape[1]
+    often = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(often, labels, counts)
+    often += often.T
+    a, b = np.nonzero(np.triu(often))
+    order = np.argsort(-often[a, b], kind="stable")
+    return list(zip(a[order].tolist(), b[order].tolist(), strict=True))
+
+
+def _exact_vectors(vectors: Floats, powers: Ints) -> Weights:
+    """Each vector times ``2**powers``, all exact and on one scale."""
+    numbers = _exact_numbers(vectors.ravel(), np.tile(powers, len(vectors)))
+    width = vectors.shape[1]
+    return tuple(numbers[start : start + width] for start in range(0, len(numbers), width))
+
+
+def _exact_numbers(weights: Floats, powers: Ints) -> tuple[Number, ...]:
+    """``weights * 2**powers`` as floats where they can hold it, else all as integers (on one scale)."""
+    with np.errstate(all="ignore"):
+        scaled = np.ldexp(weights, powers.astype(np.int32))
+        exact = np.isfinite(scaled) & (np.ldexp(scaled, -powers.astype(np.int32)) == weights)
+    if exact.all():
+        return tuple(scaled.tolist())
+    fraction, exponent = np.frexp(weights)
+    mantissas = np.ldexp(fraction, 53).astype(np.int64).tolist()
+    shifts = (exponent - 53 + powers).tolist()
+    low = min(shift for mantissa, shift in zip(mantissas, shifts, strict=True) if mantissa)
+    return tuple(reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)]))
+
+
+def _null_weights(rows: IntegerRows, weights: Floats, exponents: Ints) -> dict[int, int] | None:
+    """Integer weights close to ``weights / 2**exponents`` (up to scale) that all the rows are orthogonal to.
+
+    Coordinates that are not pivots are rounded to 50 bits; the pivots are solved for.
+    """
+    grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
+    used = [j for j in range(weights.size) if weights[j] or j in grid]
+    # In units of 2**-low, w_j = round(v_j 2**50) 2**(low - 50 - e_j); on the rows' grid, u_j = w_j 2**grid_j.
+    low = max(50 + int(exponents[j]) - min(0, grid.get(j, 0)) for j in used)
+    top = max([0, *rows.grid])
+    whole = {j: round(float(weights[j]) * 2.0**50) << (low - 50 - int(exponents[j]) + top) for j in used}
+    chosen = pivots(rows.entries, PRIMES[0])
+    columns = rows.columns.tolist()
+    free = sorted(set(range(len(columns))) - set(chosen))
+    # u_j = w_j 2**(grid_j - top): exact, as the shift above left room.
+    moved = {k: _shifted(whole[columns[k]], grid[columns[k]] - top) for k in free}
+    moved = {k: v for k, v in moved.items() if v}
+    if not moved:
+        return reduced_dict({j: v for j, v in whole.items() if j not in grid})
+    target = [-sum(v * row[k] for k, v in moved.items()) for row in rows.entries]
+    flipped = IntegerRows(transpose(rows.entries), np.arange(len(rows.entries)), [0] * len(rows.entries))
+    found = on_basis(flipped, chosen, target, PRIMES[0])
+    if found is None:
+        return None
+    values, denominator = found
+    result = {j: v * denominator for j, v in whole.items()}
+    for k in range(len(columns)):
+        result[columns[k]] = 0
+    for k, v in moved.items():
+        result[columns[k]] = v * denominator << (top - grid[columns[k]])
+    for k, v in zip(chosen, values, strict=True):
+        result[columns[k]] = v << (top - grid[columns[k]])
+    return reduced_dict(result)
+
+
+def scaled_integers(rows: IntegerRows, exponents: Ints) -> tuple[Any, int]:
+    """Rows with every column and then every row scaled to about 1, as integers over ``2**shift``."""
+    moves = [g - int(e) for g, e in zip(rows.grid, exponents, strict=True)]
+    sizes = [
+        max((v.bit_length() + m for v, m in zip(row, moves, strict=True) if v), default=0)
+        for row in rows.entries
+    ]
+    shift = max((size - move for size in sizes for move in (min(moves, default=0),)), default=0)
+    table: Any = np.zeros((len(rows.entries), len(moves)), dtype=object)
+    for i, (row, size) in enumerate(zip(rows.entries, sizes, strict=True)):
+        table[i] = [v << (m - size + shift) for v, m in zip(row, moves, strict=True)]
+    return table, shift
+
+
+def _shifted(value: int, shift: int) -> int:
+    return value << shift if shift >= 0 else value >> -shift
+
+
+def reduced_dict(values: dict[int, int]) -> dict[int, int]:
+    """Divide by the greatest common divisor; leave out zeros."""
+    kept = {key: value for key, value in values.items() if value}
+    return dict(zip(kept, reduced(list(kept.values())), strict=True))

@@ -1,0 +1,328 @@
+"""The signed rows of one question, for the search: scores in floats, columns scaled by powers of two.
+
+A signed row has a number: ``row`` for a question with signs, ``row * classes + rival`` for the joint
+question. The weights of the last class are fixed at zero there, which loses nothing: adding one
+vector to the weights of every class changes no comparison.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import islice
+from typing import Any
+
+import flint
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..certificates.data import Data
+from ..certificates.monomials import MappedMatrix
+from ..loops import rows as row_loops
+from ..rows import threads
+from ..rows.facts import known_facts
+from ..rows.hashes import row_hashes
+from ..rows.memory import Rows, as_rows
+from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+EXTREME = 400  # exponents of two beyond which scores are computed on a scaled copy
+
+
+class SignedRows:
+    """Signed rows by number, as floats, integers or residues.
+
+    Attributes
+    ----------
+    ids : ndarray of int64
+        The numbers of all signed rows, in order.
+    width : int
+        Coordinates of the (reduced) weights.
+    """
+
+    def __init__(self, data: Data, positive: int | None, inside: NDArray[np.bool_], lift: bool) -> None:
+        self.data, self.lift, self.inside = data, lift, inside
+        self.joint = positive is None
+        self.n_classes = len(data.classes) if self.joint else 2
+        self.labels = data.codes if positive is None else (data.codes == positive).astype(np.int64)
+        self.order = np.flatnonzero(inside)
+        self.block = int(data.matrix.shape[1]) + int(lift)
+        self.width = self.block * (self.n_classes - 1)
+        if self.joint:
+            numbers = self.order[:, None] * self.n_classes + np.arange(self.n_classes)
+            self.ids = numbers[np.arange(self.n_classes) != self.labels[self.order, None]].ravel()
+        else:
+            self.ids = self.order
+        mapped = isinstance(data.matrix, MappedMatrix)
+        self.plain = data.matrix.base if mapped else data.matrix
+        self._largest = _column_sizes(self.plain)
+        exponents = np.where(self._largest > 0, np.frexp(self._largest)[1], 0).astype(np.int64)
+        own = data.matrix.exponents(exponents) if mapped else exponents
+        self.exponents = np.append(own, np.zeros(int(lift), dtype=np.int64))
+        self.copied = mapped or bool(np.abs(own).max(initial=0) > EXTREME)
+        self.matrix: Any = data.matrix  # what scores are computed from
+        if mapped:
+            self.matrix = data.matrix.scaled(exponents)
+        elif self.copied:
+            self.matrix = _scaled(data.matrix, exponents)
+        self.rows: Rows = as_rows(self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside)
+
+    def split(self, ids: Ints) -> tuple[Ints, Ints]:
+        """Row and rival of each number; the rival is -1 where there are signs."""
+        if self.joint:
+            return ids // self.n_classes, ids % self.n_classes
+        return ids, np.full(len(ids), -1, dtype=np.int64)
+
+    def full_weights(self, weights: Floats) -> Floats:
+        """The weights (one vector, or one a class) for the rows that scans read."""
+        vectors = weights.reshape(self.n_classes - 1, self.block)
+        if not self.copied:
+            vectors = np.ldexp(vectors, -self.exponents)
+        if not self.joint:
+            return np.ascontiguousarray(vectors[0])
+        return np.vstack([vectors, np.zeros((1, self.block))])
+
+    def original_rows(self) -> Rows:
+        """The rows of the data as they are, not scaled."""
+        if not self.copied:
+            return self.rows
+        return as_rows(
+            self.data.matrix, self.labels, n_classes=self.n_classes, lift=self.lift, keep=self.inside
+        )
+
+    def lowest(self, weights: Floats, limit: int, among: NDArray[np.bool_]) -> tuple[Ints, Floats]:
+        """The lowest scores among some signed rows (a mask over ``ids``), with their numbers."""
+        full = self.full_weights(weights)
+        if not self.joint:
+            rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])
+            found = rows.scan(full, limit)
+            return found.rows, found.scores
+        outputs = self.rows.outputs(full)[self.order]
+        own = outputs[np.arange(self.order.size), self.labels[self.order]]
+        leads = own[:, None] - outputs
+        scores = leads[np.arange(self.n_classes) != self.labels[self.order, None]].ravel()
+        scores[np.isnan(scores)] = -np.inf
+        scores, ids = scores[among], self.ids[among]
+        kept = np.argsort(scores, kind="stable")[:limit]
+        return ids[kept], scores[kept]
+
+    def floats(self, ids: Ints) -> Any:
+        """Some signed rows as a CSR matrix, every column and then every row scaled to about 1."""
+        values = self._column_scaled(ids)
+        return sparse.csr_array(sparse.diags_array(_row_scales(values)) @ values)
+
+    def margin_upper(self, ids: Ints, duals: Floats) -> float:
+        """|sum of a_i z_i| / sum of a_i in the data's own units; ``duals`` belong to the rows of `floats`."""
+        used = duals > 0
+        if not used.any():
+            return np.inf
+        values = self._column_scaled(ids[used])
+        multipliers = duals[used] * _row_scales(values)
+        with np.errstate(all="ignore"):
+            total = (values.T @ multipliers).reshape(-1, self.block) * np.ldexp(1.0, self.exponents)
+            norm = float(np.sqrt((total**2).sum() + (total.sum(axis=0) ** 2).sum() * self.joint))
+            upper = norm / float(multipliers.sum()) + self.rounding(float(used.sum()))
+        return upper if np.isfinite(upper) else np.inf
+
+    @cached_property
+    def radius(self) -> float:
+        """A bound of the length of every signed row, and so of every margin; infinite for monomials."""
+        if isinstance(self.data.matrix, MappedMatrix):
+            return math.inf
+        largest = float(self._largest.max(initial=1.0))
+        return 1.001 * largest * math.sqrt(self.block) * (math.sqrt(2.0) if self.joint else 1.0)
+
+    def rounding(self, terms: float) -> float:
+        """A bound of the error of a score by weights of length one, or of the mean of so many signed rows."""
+        return 4.0 * (self.width + 8.0 + terms) * (2.0**-53 * self.radius + 2.0**-1020)
+
+    def _column_scaled(self, ids: Ints) -> Any:
+        rows, rivals = self.split(ids)
+        values = sparse.csr_array(self.matrix[rows]).astype(np.float64)
+        if not self.copied:
+            values.data = np.ldexp(values.data, -self.exponents[values.indices].astype(np.int32))
+        if self.lift:
+            values = sparse.hstack([values, np.ones((len(rows), 1))], format="csr")
+        if self.joint:
+            values = _kesler(values, self.labels[rows], rivals, self.n_classes)
+        else:
+            values = sparse.csr_array(sparse.diags_array(2.0 * self.labels[rows] - 1.0) @ values)
+        values.sort_indices()
+        return values
+
+    def conflicts(self, limit: int) -> list[tuple[int, int]]:
+        """Pairs of signed rows with identical data and different labels, one pair for each such set."""
+        found = islice(conflicting_rows(self.plain, self.labels, self.order), limit)
+        if not self.joint:
+            return list(found)
+        labels, classes = self.labels, self.n_classes
+        return [(i * classes + int(labels[j]), j * classes + int(labels[i])) for i, j in found]
+
+    def identical(self, ids: Ints) -> bool:
+        """Whether these are two signed rows of the same numbers."""
+        rows, _ = self.split(ids)
+        return len(rows) == 2 and rows[0] != rows[1] and _equal_rows(self.plain, int(rows[0]), int(rows[1]))
+
+    def integers(self, ids: Ints) -> IntegerRows:
+        """Some signed rows as integers."""
+        parts = []
+        rows, rivals = self.split(ids)
+        for row, rival in zip(rows.tolist(), rivals.tolist(), strict=True):
+            part = row_parts(self.data.matrix, row)
+            if self.lift:
+                part[self.block - 1] = (1, 0)
+            own = int(self.labels[row])
+            if not self.joint:
+                parts.append(part if own else {c: (-m, e) for c, (m, e) in part.items()})
+                continue
+            signed = {}
+            for block, sign in ((own, 1), (rival, -1)):
+                if block < self.n_classes - 1:
+                    signed.update({block * self.block + c: (sign * m, e) for c, (m, e) in part.items()})
+            parts.append(signed)
+        return integer_rows(parts)
+
+    def span_basis(self) -> Ints:
+        """Independent signed rows that span all of them."""
+        rng = np.random.default_rng(0)
+        basis: Ints = np.zeros(0, dtype=np.int64)
+        outside = self.ids
+        while outside.size:
+            tried = np.concatenate([basis, rng.permutation(outside)[: self.width + 20]])
+            basis = tried[pivots(transpose(self.integers(tried).entries), PRIMES[0])]
+            if not basis.size:
+                tried = outside
+                basis = tried[pivots(transpose(self.integers(tried).entries), PRIMES[0])]
+                if not basis.size:
+                    break
+            outside = self.ids[~self.spanned(basis)]
+        return basis
+
+    def null_vectors(self, basis: Ints, prime: int = PRIMES[0], among: Ints | None = None) -> Ints:
+        """Two random vectors orthogonal to all basis rows, modulo a prime; zero but on some columns."""
+        found = self.integers(basis)
+        if among is not None:
+            places = np.flatnonzero(np.isin(found.columns, among)).tolist()
+            entries = [[row[k] for k in places] for row in found.entries]
+            found = IntegerRows(entries, found.columns[places], [found.grid[k] for k in places])
+        residue = [
+            [v * pow(2, g, prime) % prime for v, g in zip(row, found.grid, strict=True)]
+            for row in found.entries
+        ]
+        rng = np.random.default_rng(0)
+        vectors = rng.integers(1, prime, (2, self.width))
+        vectors[:, found.columns] = 0
+        if among is not None:
+            vectors[:, np.setdiff1d(np.arange(self.width), among)] = 0
+        if found.columns.size:
+            null, nullity = flint.nmod_mat(residue, prime).nullspace()
+            if nullity:
+                mix = [int(v) for v in rng.integers(1, prime, 2 * null.ncols())]
+                mixed = null * flint.nmod_mat(null.ncols(), 2, mix, prime)
+                vectors[:, found.columns] = np.array([int(v) for v in mixed.entries()]).reshape(-1, 2).T
+        return vectors
+
+    def spanned(self, basis: Ints, prime: int = PRIMES[0]) -> NDArray[np.bool_]:
+        """Which signed rows are combinations of the basis rows: a mask over ``ids``, right but for luck.
+
+        A row is one if it is orthogonal to random vectors that all basis rows are orthogonal to; two
+        vectors err with probability about 2**-62 a row, and the checker would notice.
+        """
+        vectors = self.null_vectors(basis, prime)
+        if not vectors.any():
+            return np.ones(self.ids.size, dtype=bool)
+        return self._orthogonal(vectors, prime)
+
+    def _orthogonal(self, vectors: Ints, prime: int) -> NDArray[np.bool_]:
+        matrix, count = self.data.matrix, len(vectors)
+        blocks = vectors.reshape(count * (self.n_classes - 1), self.block)
+        outputs = products(matrix, blocks[:, : matrix.shape[1]], prime)
+        if self.lift:
+            outputs = (outputs + blocks[:, -1]) % prime
+        inside: NDArray[np.bool_] = np.ones(self.ids.size, dtype=bool)
+        if not self.joint:
+            inside &= (outputs[self.order] == 0).all(axis=1)
+            return inside
+        rows, rivals = self.split(self.ids)
+        for each in np.split(outputs, count, axis=1):
+            each = np.hstack([each, np.zeros((len(each), 1), dtype=np.int64)])
+            inside &= each[rows, self.labels[rows]] == each[rows, rivals]
+        return inside
+
+
+def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
+    """Put each row into the block of its own class and, negated, of its rival; the last class has none."""
+    n_rows, block = values.shape
+    parts = []
+    for sign, classes in ((1.0, own), (-1.0, rivals)):
+        coo = sparse.coo_array(values)
+        kept = classes[coo.row] < n_classes - 1
+        columns = classes[coo.row] * block + coo.col
+        entries = (sign * coo.data[kept], (coo.row[kept], columns[kept]))
+        parts.append(sparse.csr_array(entries, shape=(n_rows, block * (n_classes - 1))))
+    return sparse.csr_array(parts[0] + parts[1])
+
+
+def _column_sizes(matrix: Any) -> Floats:
+    """The largest magnitude in each column."""
+    if (known := known_facts(matrix)) is not None:
+        return known.largest
+    largest = np.zeros(matrix.shape[1])
+    if sparse.issparse(matrix):
+        np.maximum.at(largest, matrix.indices, np.abs(matrix.data.astype(np.float64)))
+    else:
+        ranges = threads.chunks(matrix.shape[0], matrix.size)
+        for found in threads.run_all(_largest, [(matrix, *each) for each in ranges]):
+            np.maximum(largest, found, out=largest)
+    return largest
+
+
+def _largest(matrix: NDArray[Any], start: int, stop: int) -> Floats:
+    """The largest magnitude of each column in some rows."""
+    largest = np.zeros(matrix.shape[1])
+    row_loops.column_sizes(matrix, start, stop, largest)
+    return largest
+
+
+def _scaled(matrix: Any, exponents: Ints) -> Any:
+    """A copy with every column divided by its power of two."""
+    if sparse.issparse(matrix):
+        data = np.ldexp(matrix.data.astype(np.float64), -exponents[matrix.indices].astype(np.int32))
+        return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return np.ldexp(matrix.astype(np.float64), -exponents.astype(np.int32))
+
+
+def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[int, int]]:
+    """Pairs of rows with identical numbers and different labels, one pair for each such set."""
+    known = known_facts(matrix)
+    hashes = (row_hashes(matrix) if known is None else known.hashes)[order]
+    ascending = np.sort(hashes)
+    if (ascending[1:] != ascending[:-1]).all():
+        return
+    by_hash = np.lexsort((labels[order], hashes))
+    rows, sorted_hashes = order[by_hash], hashes[by_hash]
+    starts = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
+    ends = np.append(starts[1:], rows.size)
+    first, last = rows[starts], rows[ends - 1]
+    differ = np.flatnonzero(labels[first] != labels[last])
+    for i, j in zip(first[differ].tolist(), last[differ].tolist(), strict=True):
+        if _equal_rows(matrix, i, j):
+            yield i, j
+
+
+def _row_scales(values: Any) -> Floats:
+    """For each row, the power of two that brings its largest number to about 1."""
+    largest = abs(values).max(axis=1).toarray().ravel() if values.nnz else np.zeros(values.shape[0])
+    scales: Floats = np.ldexp(1.0, -np.minimum(np.frexp(largest)[1], 1000))
+    return scales
+
+
+def _equal_rows(matrix: Any, i: int, j: int) -> bool:
+    if not sparse.issparse(matrix):
+        return bool((matrix[i] == matrix[j]).all())
+    return row_parts(matrix, i) == row_parts(matrix, j)

@@ -1,0 +1,614 @@
+"""Is it separable? The verdict, with a certificate that anybody can check."""
+
+from __future__ import annotations
+
+import itertools
+import numbers
+import warnings
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import notebook
+from ..certificates.claims import Certificate
+from ..certificates.data import Data, read_data, read_weights
+from ..certificates.digest import start_digest
+from ..certificates.monomials import PLAIN, as_mapped, count_columns
+from ..errors import InputError, LabelError, NumericOverflowError, SeparationWarning
+from .bracket import margin_bracket
+from .deadline import Deadline
+from .formula import read_formula
+from .infinite import infinite_coefficients
+from .prove import Judge, Outcome, prove, prove_conflict
+from .signed import SignedRows
+
+if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
+    from ..kernels import Kernel
+
+INTERCEPT = "(intercept)"
+MULTICLASS = ("joint", "one-vs-rest", "pairwise")
+SHOWN = 8  # rows or columns named in a summary
+SHOWN_PARTS = 20  # parts listed in a notebook
+MAP_COLUMNS = 5000  # the most columns of an explicit map that is asked for a proof
+MAP_NUMBERS = 1 << 25  # the most numbers of one
+MARGIN_GAP = 1e-3  # the relative width asked of a margin's bracket in a kernel's feature space
+MARGIN_STEPS = 2000
+
+MEANING = {
+    "separable": "A hyperplane has every row strictly on its own side.",
+    "quasi-separable": "No hyperplane separates all rows, but one has none on the wrong side.",
+    "overlapping": "Every hyperplane has a row on the wrong side.",
+    "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
+    "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict:
+    """The answer to a question of separability.
+
+    Attributes
+    ----------
+    status : {"separable", "quasi-separable", "overlapping", "inseparable", "undecided"}
+        "inseparable" means: not separable, and the finer question was not asked or not settled.
+    certificate : Certificate or None
+        The proof; None where the verdict is undecided, has parts, or rests on a theorem or on the margin's
+        bracket (see ``reason``), as it may with a kernel.
+    margin : (float, float)
+        Bounds of the best margin of the (lifted) rows: the largest smallest score of weights of length one.
+        With a kernel, in its feature space.
+    strict_rows : ndarray of int64
+        Rows that some plane, with no row on its wrong side, separates strictly.
+    question : str
+        What was asked, in words.
+    n_rows : int
+        Rows that the question is about: those of zero weight are not among them.
+    witness : tuple of (int, int, int)
+        Row, rival class (-1 where there is none) and whole-number weight behind ``witness_rows``.
+    parts : dict
+        For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
+    reason : str
+        With a kernel: what the verdict rests on.
+    features : callable
+        Computes ``responsible_features`` when they are first asked for.
+    conflict : bool
+        Whether identical rows with different labels prove it: no function of the rows separates those.
+    """
+
+    status: str
+    certificate: Certificate | None
+    margin: tuple[float, float]
+    strict_rows: NDArray[np.int64]
+    question: str
+    n_rows: int
+    witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
+    parts: dict[Any, Verdict] = field(default_factory=dict)
+    features: Callable[[], dict[str, float]] = dict  # computed when first asked for
+    reason: str = ""
+    conflict: bool = False
+
+    @property
+    def separable(self) -> bool | None:
+        """True, False, or None where it is undecided."""
+        return None if self.status == "undecided" else self.status == "separable"
+
+    @cached_property
+    def responsible_features(self) -> dict[str, float]:
+        """Columns whose coefficient has no finite maximum-likelihood estimate, with the sign of its infinity.
+
+        The sign is that in the direction of the certificate: inf, -inf, or NaN where that direction leaves it
+        open. Where every direction of separation has the same sign, it is that one; where the data leave room
+        for both, another direction may have the other. Columns that depend linearly on others before them are
+        left out. With more than 1,500 weights, these are just the columns that the certificate's direction
+        moves.
+        """
+        return self.features()
+
+    @cached_property
+    def witness_rows(self) -> dict[Any, Fraction]:
+        """The few rows that prove that no plane separates, with their exact weights.
+
+        Weighed so, the signed rows sum to exactly zero. With an intercept and two sides, the weights of
+        either side sum to one: both are the same point, which lies in both convex hulls. For the joint
+        question the keys are pairs (row, class it is compared with).
+        """
+        whole = sum(value for _, _, value in self.witness)
+        if not whole:
+            return {}
+        if self.certificate is not None and self.certificate.lift and self.certificate.question != "joint":
+            whole //= 2  # the ones of the lift balance: each side has half of the sum
+        return {
+            (row if rival < 0 else (row, rival)): Fraction(value, whole) for row, rival, value in self.witness
+        }
+
+    def summary(self) -> str:
+        """The verdict in a few lines of text."""
+        lines = [f"{self.status}: {MEANING[self.status]}", f"  question      {self.question}"]
+        if self.parts:
+            lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
+            return "\n".join(lines)
+        if self.reason:
+            lines.append(f"  reason        {self.reason}")
+        lower, upper = self.margin
+        lines.append(f"  margin        between {lower:.6g} and {upper:.6g}")
+        if self.witness:
+            lines.append(
+                f"  witness       {len(self.witness)} rows: {_some(row for row, _, _ in self.witness)}"
+            )
+        if self.status in ("separable", "quasi-separable"):
+            lines.append(f"  strict rows   {self.strict_rows.size} of {self.n_rows}")
+        if self.responsible_features:
+            lines.append(f"  no finite ML  {_some(_infinities(self.responsible_features))}")
+        if self.certificate is not None:
+            lines.append(f"  certificate   of data {self.certificate.sha256[:12]}..., accepted by verify")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self.status}; {self.question}; {self.n_rows:,} rows>"
+
+    def _repr_html_(self) -> str:
+        head, *lines = self.summary().split("\n")
+        facts = [(line[2:15].strip(), line[16:]) for line in lines]
+        if self.parts:
+            parts = [(_key(key), part.status) for key, part in self.parts.items()]
+            facts = [("question", self.question), *parts[:SHOWN_PARTS]]
+            if len(parts) > SHOWN_PARTS:
+                facts.append(("and", f"{len(parts) - SHOWN_PARTS} more, see parts"))
+        return notebook.card(head, facts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, ready for JSON."""
+        return {
+            "status": self.status,
+            "separable": self.separable,
+            "question": self.question,
+            "reason": self.reason,
+            "margin": [float(bound).hex() for bound in self.margin],
+            "witness_rows": [
+                {"row": row, "rival": None if rival < 0 else rival, "weight": hex(value)}
+                for row, rival, value in self.witness
+            ],
+            "strict_rows": self.strict_rows.tolist(),
+            "responsible_features": {
+                name: _sign(value) + "infinity" for name, value in self.responsible_features.items()
+            },
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "parts": {_key(key): part.to_dict() for key, part in self.parts.items()},
+        }
+
+
+def separability(
+    X: Any,
+    y: Any,
+    *,
+    quasi: bool = True,
+    kernel: Any = None,
+    fit_intercept: bool = True,
+    multiclass: str = "joint",
+    sample_weight: Any = None,
+    time_limit: float = 600.0,
+    feature_names: Sequence[str] | None = None,
+) -> Verdict:
+    """Separate the classes, or prove that it cannot be done.
+
+    The search is done in floating point, the answer is made exact, and nothing is returned that
+    `verify` would not accept.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (rows, columns)
+        Integers and floats are taken exactly as they are.
+    y : array of shape (rows,)
+        Class labels; the larger of two is the positive class.
+    quasi : bool
+        Where the classes are not separable, also find out whether they are quasi-separable or overlap.
+    kernel : str, Kernel or callable, optional
+        Ask in the feature space of a kernel, see `separatrix.kernels`. Where that is spanned by monomials
+        and not too large, the answer is exact, and the certificate speaks of those monomials. Otherwise it
+        rests on identical rows, on a theorem about the kernel, or on a margin that is positive with all
+        rounding counted in; or it is "undecided", with the bracket of the margin.
+    fit_intercept : bool
+        Planes anywhere (the rows are lifted by a coordinate of ones) or only through the origin.
+    multiclass : {"joint", "one-vs-rest", "pairwise"}
+        With more than two classes: one weight vector a class, all at once; or each class against the
+        rest; or each pair of classes.
+    sample_weight : array of shape (rows,), optional
+        Rows of weight zero are left out; other weights do not matter to the question.
+    time_limit : float
+        Seconds after which no further step is begun for a question. What was proved by then is returned: the
+        status is "undecided", or "inseparable" where only the finer question was left. May be infinite.
+    feature_names : sequence of str, optional
+        Names of the columns, where X has none.
+
+    Returns
+    -------
+    Verdict
+
+    Examples
+    --------
+    >>> verdict = separability([[1.0], [2.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> verdict.status, verdict.responsible_features["x0"]
+    ('separable', inf)
+    >>> separability([[1], [2], [2], [3]], [0, 0, 1, 1]).status
+    'quasi-separable'
+    >>> verdict = separability([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])
+    >>> verdict.status
+    'overlapping'
+    >>> {row: str(weight) for row, weight in verdict.witness_rows.items()}
+    {0: '1/2', 1: '1/2', 2: '1/2', 3: '1/2'}
+
+    A product of the two columns is what is missing:
+
+    >>> from separatrix.kernels import Polynomial
+    >>> verdict = separability([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1], kernel=Polynomial(degree=2))
+    >>> verdict.status, verdict.certificate.degrees
+    ('separable', (1, 2))
+
+    References
+    ----------
+    A. Albert and J. A. Anderson (1984). On the existence of maximum likelihood estimates in logistic
+    regression models. Biometrika 71.
+    """
+    if multiclass not in MULTICLASS:
+        raise InputError(
+            f"The 'multiclass' parameter of separability must be one of {', '.join(MULTICLASS)}. "
+            f"Got {multiclass!r} instead."
+        )
+    for name, flag in (("quasi", quasi), ("fit_intercept", fit_intercept)):
+        if not isinstance(flag, bool | np.bool_):
+            raise InputError(
+                f"The {name!r} parameter of separability must be True or False. Got {flag!r} instead."
+            )
+    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
+        raise InputError(
+            f"The 'time_limit' parameter of separability must be a positive number of seconds. "
+            f"Got {time_limit!r} instead."
+        )
+    data = read_data(X, y)
+    if feature_names is not None:
+        if len(feature_names) != data.matrix.shape[1]:
+            raise InputError(
+                f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
+            )
+        data = replace(data, names=tuple(map(str, feature_names)))
+    weights = (
+        np.ones(data.codes.size) if sample_weight is None else read_weights(sample_weight, data.codes.size)
+    )
+    inside = weights > 0
+    present = np.flatnonzero(np.bincount(data.codes[inside]))
+    if present.size < 2:
+        raise LabelError(
+            "The rows of positive weight have fewer than two classes; two are needed to separate anything."
+        )
+    chosen = None if kernel is None else _kernel(kernel, data)
+    asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
+    n_classes = len(data.classes)
+    if n_classes == 2:
+        return asked.answer("binary", ())
+    if multiclass == "joint":
+        return asked.answer("joint", ())
+    if multiclass == "one-vs-rest":
+        parts = {data.labels[c]: asked.answer("one-vs-rest", (int(c),)) for c in present}
+    else:
+        pairs = itertools.combinations(present.tolist(), 2)
+        parts = {(data.labels[a], data.labels[b]): asked.answer("pair", (a, b)) for a, b in pairs}
+    return _together(parts, multiclass, int(inside.sum()))
+
+
+def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any) -> Verdict:
+    """Warn if a logistic regression of these data has no finite maximum-likelihood estimate.
+
+    Parameters
+    ----------
+    X : array, data frame, sparse matrix or str
+        The rows, or a formula such as ``"HG ~ NV + PI + EH"`` (needs the extra ``formula``).
+    y : array of shape (rows,)
+        Class labels; not with a formula.
+    data : data frame or mapping, optional
+        Where the formula's variables are. Rows with a missing value are left out, and rows are counted as
+        in ``data``; the certificate speaks of the matrix that formulaic makes, without them.
+    **options
+        As for `separability`.
+
+    Returns
+    -------
+    Verdict
+
+    Warns
+    -----
+    SeparationWarning
+        Names the coefficients that are infinite and the rows that cause it; one for each part of a question
+        that has parts.
+
+    Examples
+    --------
+    >>> check_separation([[0], [1], [0], [1]], [0, 1, 1, 0]).status
+    'overlapping'
+    """
+    if isinstance(X, str):
+        verdict = _ask_by_formula(X, y, data, options)
+    elif y is None:
+        raise InputError("check_separation needs labels: check_separation(X, y), or a formula with data=.")
+    else:
+        verdict = separability(X, y, **options)
+    # each part of a question is a regression of its own
+    for part in verdict.parts.values() or (verdict,):
+        if part.status in ("separable", "quasi-separable"):
+            where = f" ({part.question})" if verdict.parts else ""
+            warnings.warn(_separated(part, where), SeparationWarning, stacklevel=2)
+    return verdict
+
+
+def _separated(verdict: Verdict, where: str) -> str:
+    """What a statistician has to know of data that are separated."""
+    kind = "completely" if verdict.status == "separable" else "quasi-completely"
+    named = _some(_infinities(verdict.responsible_features)) or "of the weights"
+    return (
+        f"The data are {kind} separated{where}: maximum likelihood has no finite estimate ({named}). "
+        f"{verdict.strict_rows.size} of {verdict.n_rows} rows are separated strictly: "
+        f"{_some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, ridge), or leave out the "
+        "variables named."
+    )
+
+
+def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) -> Verdict:
+    """The verdict on what a formula says, its rows counted as in the data."""
+    if y is not None or data is None:
+        raise InputError(
+            'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
+        )
+    design = read_formula(formula, data)
+    weights = options.pop("sample_weight", None)
+    verdict = separability(
+        design.X,
+        design.y,
+        sample_weight=None if weights is None else design.kept(weights),
+        **{"fit_intercept": design.intercept, **options},
+    )
+    return verdict if design.rows.size == design.n_data else _counted_as(verdict, design.rows)
+
+
+def _counted_as(verdict: Verdict, rows: NDArray[np.int64]) -> Verdict:
+    """The same verdict with its rows counted anew."""
+    return replace(
+        verdict,
+        strict_rows=rows[verdict.strict_rows],
+        witness=tuple((int(rows[row]), rival, value) for row, rival, value in verdict.witness),
+        parts={key: _counted_as(part, rows) for key, part in verdict.parts.items()},
+    )
+
+
+class _Asked:
+    """One data set, asked one question after the other."""
+
+    def __init__(
+        self,
+        data: Data,
+        inside: NDArray[np.bool_],
+        lift: bool,
+        quasi: bool,
+        kernel: Kernel | None,
+        time_limit: float,
+    ) -> None:
+        self.data, self.inside, self.lift, self.quasi, self.kernel = data, inside, bool(lift), quasi, kernel
+        self.time_limit = time_limit
+        self.degrees = _exact_degrees(kernel, data.matrix.shape)
+        # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
+        constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
+        self.lifted = self.lift or (constant and self.degrees is not None)
+        self.names = _distinct(data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1])))
+        self.digest = start_digest(data)  # hashed while the search goes on
+
+    def answer(self, question: str, chosen: tuple[int, ...]) -> Verdict:
+        data, inside = self.data, self.inside
+        positive: int | None = 1
+        if question == "joint":
+            positive = None
+        elif question == "one-vs-rest":
+            positive = chosen[0]
+        elif question == "pair":
+            positive = chosen[1]
+            inside = inside & np.isin(data.codes, chosen)
+        template = Certificate(
+            claim="separable",
+            question=question,
+            classes=data.classes,
+            chosen=chosen,
+            lift=self.lifted,
+            excluded=tuple(np.flatnonzero(~self.inside).tolist()),
+            n_rows=data.matrix.shape[0],
+            n_columns=data.matrix.shape[1],
+            sha256="",
+            degrees=self.degrees or PLAIN,
+        )
+        judge = Judge(template, data)
+        mapped = replace(data, matrix=as_mapped(data.matrix, template.degrees))
+        signed = SignedRows(mapped, positive, inside, self.lifted)
+        reason, deadline = "", Deadline.after(self.time_limit)
+        if self.kernel is None:
+            outcome = prove(signed, judge, quasi=self.quasi, deadline=deadline)
+            margin = margin_bracket(signed, outcome)
+        elif self.degrees is not None:
+            outcome = prove(signed, judge, quasi=self.quasi, deadline=deadline)
+            count = count_columns(data.matrix.shape[1], self.degrees) + self.lifted
+            reason = f"exact, by the {count:,} monomials that span the feature space of {self.kernel}"
+            margin = self._kernel_margin(signed, outcome.status)
+        else:
+            outcome, margin, reason = self._without_map(signed, judge)
+        certificate = None
+        if outcome.weights is not None or outcome.multipliers is not None:
+            certificate = replace(
+                judge.certificate(outcome.status, outcome.weights, outcome.multipliers), sha256=self.digest()
+            )
+        return Verdict(
+            status=outcome.status,
+            certificate=certificate,
+            margin=margin,
+            strict_rows=_strict_rows(signed, outcome),
+            features=partial(infinite_coefficients, signed, outcome, self._coefficients(signed)),
+            question=self._describe(question, chosen),
+            n_rows=signed.order.size,
+            witness=_witness(signed, outcome),
+            reason=reason,
+            conflict=outcome.witness is not None and signed.identical(outcome.witness.ids),
+        )
+
+    def _without_map(self, signed: SignedRows, judge: Judge) -> tuple[Outcome, tuple[float, float], str]:
+        """Answer where no explicit map is at hand: identical rows, a theorem, or the margin's bracket."""
+        kernel = self.kernel
+        assert kernel is not None
+        outcome = prove_conflict(signed, judge)
+        if outcome is not None:
+            return outcome, (-_length(kernel, self.data.matrix), 0.0), "identical rows have different labels"
+        margin = self._kernel_margin(signed, "")
+        if margin[0] > 0.0:
+            return Outcome("separable"), margin, f"the margin in the feature space of {kernel} is positive"
+        if kernel.strict:
+            reason = f"Gram matrices of {kernel} on rows that differ are positive definite (Micchelli 1986)"
+            return Outcome("separable"), (0.0, margin[1]), reason
+        return Outcome("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
+
+    def _kernel_margin(self, signed: SignedRows, status: str) -> tuple[float, float]:
+        """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
+        from ..dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
+
+        kernel = self.kernel
+        assert kernel is not None
+        if status == "quasi-separable":
+            return 0.0, 0.0
+        if status in ("overlapping", "inseparable"):
+            return -_length(kernel, self.data.matrix), 0.0
+        if status == "separable" and not np.isfinite(_length(kernel, self.data.matrix)):
+            return 0.0, np.inf  # proved, though floats cannot hold the kernel's values
+        present, codes = np.unique(signed.labels[signed.order], return_inverse=True)
+        labels = np.zeros(signed.labels.size, dtype=np.int32)
+        labels[signed.order] = codes
+        rows = KernelRows(kernel, self.data.matrix, labels, present.size, signed.order, self.lift, free=False)
+        found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS)
+        lower, upper = certified_bracket(rows, found)
+        return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
+
+    def _coefficients(self, signed: SignedRows) -> list[str]:
+        columns = getattr(signed.data.matrix, "columns", None)
+        own = list(self.names) if columns is None else _monomials(columns, self.names)
+        own += [INTERCEPT] if self.lifted else []
+        if not signed.joint:
+            return own
+        return [f"{name} [{label}]" for label in self.data.classes[:-1] for name in own]
+
+    def _describe(self, question: str, chosen: Sequence[int]) -> str:
+        classes = self.data.classes
+        where = "with intercept" if self.lift else "through the origin"
+        if self.kernel is not None:
+            where += f", kernel {self.kernel}"
+        named = {
+            "binary": f"{classes[1]} against {classes[0]}" if len(classes) == 2 else "",
+            "joint": f"{len(classes)} classes at once",
+            "one-vs-rest": f"{classes[chosen[0]]} against the rest" if chosen else "",
+            "pair": f"{classes[chosen[-1]]} against {classes[chosen[0]]}" if chosen else "",
+        }
+        return f"{named[question]}, {where}"
+
+
+def _kernel(given: Any, data: Data) -> Kernel:
+    """The kernel that was asked for; one that is given by its values must be a kernel on these rows."""
+    from ..kernels import Precomputed, as_kernel, check_gram
+
+    kernel = as_kernel(given)
+    if isinstance(kernel, Precomputed):
+        check_gram(data.matrix)
+    return kernel
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names that tell every column from the others, and from the intercept."""
+    often = Counter((*names, INTERCEPT))
+    return tuple(f"{name} (column {j})" if often[name] > 1 else name for j, name in enumerate(names))
+
+
+def _exact_degrees(kernel: Kernel | None, shape: tuple[int, int]) -> tuple[int, ...] | None:
+    """The degrees of the monomials that a question is about; None where they are no proof's business."""
+    if kernel is None:
+        return PLAIN
+    degrees = kernel.degrees
+    if degrees is None:
+        return None
+    proper = tuple(degree for degree in degrees if degree)
+    if not proper:
+        raise InputError(f"The kernel {kernel} is the same for all rows; it can separate nothing.")
+    count = count_columns(shape[1], proper)
+    return proper if count <= MAP_COLUMNS and count * shape[0] <= MAP_NUMBERS else None
+
+
+def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
+    from ..features import monomial_name
+
+    return [monomial_name(each, names) for each in columns]
+
+
+def _length(kernel: Kernel, matrix: Any) -> float:
+    """A bound of the length of every signed row in feature space, lifted or not, of two classes or many."""
+    try:
+        square = float(kernel.diagonal(matrix).max(initial=0.0))
+    except NumericOverflowError:
+        return np.inf
+    return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
+
+
+def _witness(signed: SignedRows, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
+    if outcome.witness is None:
+        return ()
+    rows, rivals = signed.split(outcome.witness.ids)
+    found = zip(rows.tolist(), rivals.tolist(), outcome.witness.values, strict=True)
+    return tuple(sorted(found))
+
+
+def _strict_rows(signed: SignedRows, outcome: Outcome) -> NDArray[np.int64]:
+    if outcome.status == "separable":
+        return signed.order
+    if outcome.status != "quasi-separable" or outcome.multipliers is None:
+        return np.zeros(0, dtype=np.int64)
+    return np.setdiff1d(signed.order, np.array(outcome.multipliers.rows, dtype=np.int64))
+
+
+def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdict:
+    """One verdict for several: separable if every part is."""
+    found = {part.status for part in parts.values()}
+    order = ("overlapping", "inseparable", "quasi-separable", "undecided", "separable")
+    status = next(each for each in order if each in found)
+    return Verdict(
+        status=status,
+        certificate=None,
+        margin=(min(p.margin[0] for p in parts.values()), min(p.margin[1] for p in parts.values())),
+        strict_rows=np.zeros(0, dtype=np.int64),
+        question=f"{multiclass}: {len(parts)} questions; the verdict is that of the hardest",
+        n_rows=n_rows,
+        parts=parts,
+    )
+
+
+def _sign(value: float) -> str:
+    return "+" if value > 0 else "-" if value < 0 else "plus or minus "
+
+
+def _infinities(features: dict[str, float]) -> list[str]:
+    return [f"{name} to {_sign(value)}infinity" for name, value in features.items()]
+
+
+def _key(key: Any) -> str:
+    return " - ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _some(items: Any) -> str:
+    listed = [str(item) for item in items]
+    more = len(listed) - SHOWN
+    return ", ".join(listed[:SHOWN]) + (f" and {more} more" if more > 0 else "")

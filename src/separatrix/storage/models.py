@@ -1,0 +1,260 @@
+"""Models in files that execute nothing when they are read: sx.save and sx.load.
+
+A model file is a skops archive (plain arrays and JSON, no pickle) that holds one dictionary: the format and
+its version, the model, and, where the model was fitted from a file of data, how its columns were encoded.
+Types are trusted by name: those below, and the scikit-learn, NumPy and SciPy types that skops itself trusts.
+"""
+
+from __future__ import annotations
+
+import io
+import warnings
+import zipfile
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from scipy import sparse
+from sklearn.base import BaseEstimator
+
+from .. import __version__, kernels
+from ..atomic import write_bytes
+from ..errors import InputTypeError, ModelFileError
+
+FORMAT = "separatrix model"
+VERSION = 1
+
+# Kernels hold numbers only; those that hold a function are not among them.
+KERNELS = (
+    kernels.Gaussian,
+    kernels.Geometric,
+    kernels.Linear,
+    kernels.Polynomial,
+    kernels.Precomputed,
+    kernels.Product,
+    kernels.Scaled,
+    kernels.Sum,
+)
+TRUSTED = (
+    "separatrix.dual.budget.Budget",
+    "separatrix.dual.budget.Slots",
+    "separatrix.dual.budget_bound.BudgetBound",
+    "separatrix.dual.budget_bound.PublishedBound",
+    "separatrix.dual.expansion.Expansion",
+    "separatrix.dual.kernel_margin.KernelOptimum",
+    "separatrix.margins.optimum.HardOptimum",
+    "separatrix.margins.optimum.Outcome",
+    "separatrix.margins.optimum.SoftOptimum",
+    "separatrix.dual.similarity.Similarity",
+    "separatrix.dual.similarity.Store",
+    "separatrix.perceptron.voting.Voters",
+    "separatrix.estimators.kernel.KernelPerceptron",
+    "separatrix.estimators.linear.Perceptron",
+    "separatrix.estimators.margin.LinearProgram",
+    "separatrix.estimators.margin.MaxMargin",
+    "separatrix.estimators.margin.SoftMargin",
+    "separatrix.result.Cycle",
+    "separatrix.result.KernelResult",
+    "separatrix.result.PassRecord",
+    "separatrix.result.Result",
+    "separatrix.result.Status",
+    "separatrix.result.Trace",
+    "separatrix.result.Votes",
+    f"{sparse.csr_array.__module__}.csr_array",
+    f"{sparse.csr_matrix.__module__}.csr_matrix",
+    *(f"{kernel.__module__}.{kernel.__name__}" for kernel in KERNELS),
+)
+
+# Members are stored, not compressed, so a file cannot unfold into more than its size. Only sparse matrices
+# are archives of their own; theirs may unfold this far.
+UNFOLDED = 64
+UNFOLDED_BYTES = 1 << 28
+
+
+@dataclass(frozen=True)
+class Saved:
+    """What a model file holds.
+
+    Attributes
+    ----------
+    model : estimator
+    columns : dict or None
+        How the columns of a data file become the model's features, if it was fitted from one.
+    version : int
+        Of the file format.
+    release : str
+        The release of separatrix that wrote it.
+    """
+
+    model: Any
+    columns: dict[str, Any] | None
+    version: int
+    release: str
+
+
+def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | None = None) -> None:
+    """Write a model to a file, with its feature names, classes and mistake counts.
+
+    The file appears whole or not at all: it is written under another name and renamed.
+
+    Parameters
+    ----------
+    model : estimator
+        One of this library, or a scikit-learn pipeline of them.
+    path : str or path
+        Usually ending in ``.skops``.
+    columns : dict, optional
+        How the columns of a data file become features; the command line keeps it here.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import separatrix as sx
+    >>> model = sx.Perceptron().fit([[0.0], [1.0], [3.0]], ["low", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sx.save(model, pathlib.Path(folder) / "model.skops")
+    ...     again = sx.load(pathlib.Path(folder) / "model.skops")
+    >>> again.predict([[2.9]]), again.mistakes_ == model.mistakes_
+    (array(['high'], dtype='<U4'), True)
+    """
+    if not isinstance(model, BaseEstimator):
+        raise InputTypeError(f"save needs an estimator. Got {type(model).__name__} instead.")
+    skops = _skops()
+    fields = {
+        "format": FORMAT,
+        "version": VERSION,
+        "release": __version__,
+        "columns": columns,
+        "model": model,
+    }
+    data = skops.dumps(fields, compression=zipfile.ZIP_STORED)
+    foreign = _foreign(skops, data)
+    if foreign:
+        raise ModelFileError(
+            f"This model holds what a model file does not carry: {', '.join(foreign)}. Saved are the "
+            "estimators of separatrix and of scikit-learn, with parameters that are numbers, text and arrays."
+        )
+    write_bytes(path, data)
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a model from a file; nothing in the file is executed.
+
+    Parameters
+    ----------
+    path : str or path
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ModelFileError
+        Where the file is damaged, is of another format or version, or holds a type that is not trusted.
+    """
+    return read(path).model
+
+
+def read(path: str | PathLike[str]) -> Saved:
+    """Read everything that a model file holds."""
+    skops = _skops()
+    data = Path(path).read_bytes()
+    _check_archive(data, str(path))
+    try:
+        foreign = _foreign(skops, data)
+        if foreign:
+            raise ModelFileError(
+                f"{path} holds types that are not trusted: {', '.join(foreign)}. Nothing was loaded. Only "
+                "models of separatrix and scikit-learn are read; ask whoever made the file what these are "
+                "for."
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn's word on other versions of its transformers
+            fields = skops.loads(data, trusted=list(TRUSTED))
+    except ModelFileError:
+        raise
+    except Exception as problem:  # a hostile file may fail anywhere in the reader
+        raise ModelFileError(
+            f"{path} is not a model file that can be read ({type(problem).__name__}: {_short(problem)}). "
+            "It may be damaged; save the model again."
+        ) from problem
+    return _opened(fields, str(path))
+
+
+def _opened(fields: Any, path: str) -> Saved:
+    """The fields, each checked to be what it should be."""
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+        raise ModelFileError(
+            f"{path} is a skops file, but not one of separatrix. Models are written by sx.save; read this "
+            "one with skops.io.load."
+        )
+    version, release = fields.get("version"), fields.get("release")
+    if version != VERSION:
+        raise ModelFileError(
+            f"{path} has format version {_short(version)}, written by separatrix {_short(release)}; this "
+            f"release, {__version__}, reads version {VERSION}. Install a release that reads it."
+        )
+    model, columns = fields.get("model"), fields.get("columns")
+    if not isinstance(model, BaseEstimator) or not isinstance(columns, dict | None):
+        raise ModelFileError(f"{path} holds no model, but {type(model).__name__}. Save the model again.")
+    return Saved(model, columns, VERSION, str(release))
+
+
+def _check_archive(data: bytes, path: str) -> None:
+    """Refuse what is no archive, is damaged, or would unfold into more than it should."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            members = archive.infolist()
+            _check_sizes(members, len(data), path)
+            if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+                raise ModelFileError(
+                    f"{path} is compressed; a model file is not, so this is not one. Read it with "
+                    "skops.io.load if you trust it, and save the model again."
+                )
+            broken = archive.testzip()
+            if broken is not None:
+                raise ModelFileError(
+                    f"{path} is damaged: the checksum of its part {broken!r} is wrong. Save the model again."
+                )
+            for member in members:
+                if member.filename.endswith(".npz"):
+                    content = archive.read(member)
+                    with zipfile.ZipFile(io.BytesIO(content)) as inner:
+                        room = max(UNFOLDED_BYTES, UNFOLDED * len(content))
+                        _check_sizes(inner.infolist(), room, path)
+    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as problem:
+        if isinstance(problem, ModelFileError):
+            raise
+        raise ModelFileError(
+            f"{path} is not a model file, or only a part of one ({_short(problem)}). Save or copy the model "
+            "again."
+        ) from problem
+
+
+def _check_sizes(members: list[zipfile.ZipInfo], room: int, path: str) -> None:
+    unfolded = sum(member.file_size for member in members)
+    if unfolded > room:
+        raise ModelFileError(
+            f"{path} would unfold to {unfolded:,} bytes, more than the {room:,} that a model file of its "
+            "size can hold. It was not opened; get the file anew from where it was saved."
+        )
+
+
+def _foreign(skops: Any, data: bytes) -> list[str]:
+    """The types in the file that nobody trusts."""
+    return sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
+
+
+def _short(value: object) -> str:
+    text = " ".join(str(value).split())
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError:
+        raise ImportError("Model files need skops. Install it with: pip install 'separatrix[cli]'") from None
+    return skops.io

@@ -1,0 +1,240 @@
+"""Models as ONNX graphs, which run without Python: sx.export_onnx.
+
+The graph is the formula of the decision function and nothing else: the affine scaling of a pipeline, the
+kernel if there is one, a matrix product, and the choice of the class. It has one input ``X`` and two outputs,
+``label`` and ``scores``, which are those of ``predict`` and ``decision_function``.
+"""
+
+from __future__ import annotations
+
+import functools
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from .. import __version__, kernels
+from ..atomic import write_bytes
+from ..errors import InputError, InputTypeError
+from ..estimators.kernel import KernelPerceptron
+from ..estimators.linear import Perceptron
+from ..estimators.margin import LinearProgram, MaxMargin, SoftMargin
+
+OPSET = 17  # old enough for runtimes of 2022, new enough for all that is used here
+IR_VERSION = 8  # the oldest that has this opset
+DTYPES = ("float64", "float32")
+
+
+def export_onnx(model: Any, path: str | PathLike[str], *, dtype: str = "float64") -> None:
+    """Write a fitted model as an ONNX file.
+
+    Parameters
+    ----------
+    model : estimator
+        A linear or kernel model of this library, or a pipeline of StandardScaler, MinMaxScaler or
+        MaxAbsScaler before one. The voted perceptron has no such formula and is refused.
+    path : str or path
+    dtype : {"float64", "float32"}
+        Of the input and the arithmetic. With float32 a row very near to the boundary may change sides.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import onnxruntime
+    >>> import separatrix as sx
+    >>> model = sx.Perceptron().fit([[0.0], [1.0], [3.0]], ["low", "low", "high"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sx.export_onnx(model, pathlib.Path(folder) / "model.onnx")
+    ...     session = onnxruntime.InferenceSession(pathlib.Path(folder) / "model.onnx")
+    >>> session.run(["label"], {"X": [[2.9]]})[0]
+    array(['high'], dtype=object)
+    """
+    write_bytes(path, to_onnx(model, dtype=dtype).SerializeToString())
+
+
+def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
+    """The fitted model as an ``onnx.ModelProto``; see `export_onnx`."""
+    if dtype not in DTYPES:
+        raise InputError(
+            f"The 'dtype' parameter of export_onnx must be one of {', '.join(DTYPES)}. Got {dtype!r} instead."
+        )
+    steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
+    check_is_fitted(steps[-1])
+    graph = _Graph(np.dtype(dtype))
+    features = graph.input("X", steps[0].n_features_in_)
+    for step in steps[:-1]:
+        features = _scaled(graph, features, step)
+    _choose(graph, _scores(graph, features, steps[-1]), steps[-1].classes_)
+    return graph.model(getattr(model, "feature_names_in_", None))
+
+
+class _Graph:
+    """A graph that grows node by node; each method gives the name of what it computes."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.onnx = _onnx()
+        self.dtype = dtype
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self.ends: list[Any] = []
+
+    def input(self, name: str, width: int) -> str:
+        self.start = self._end(name, self.dtype, width)
+        return name
+
+    def output(self, name: str, dtype: np.dtype[Any], width: int | None) -> None:
+        self.ends.append(self._end(name, dtype, width))
+
+    def _end(self, name: str, dtype: np.dtype[Any], width: int | None) -> Any:
+        kind = self.onnx.helper.np_dtype_to_tensor_dtype(dtype)
+        shape: list[Any] = ["rows"] if width is None else ["rows", width]
+        return self.onnx.helper.make_tensor_value_info(name, kind, shape)
+
+    def number(self, values: Any) -> str:
+        """Constants to compute with, in the type of the graph."""
+        return self.constant(np.asarray(values, dtype=self.dtype))
+
+    def constant(self, array: NDArray[Any]) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(array), name))
+        return name
+
+    def node(self, kind: str, *inputs: str, name: str | None = None, **options: Any) -> str:
+        name = name or f"v{len(self.nodes)}"
+        self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **options))
+        return name
+
+    def model(self, feature_names: Any) -> Any:
+        helper = self.onnx.helper
+        graph = helper.make_graph(self.nodes, "separatrix", [self.start], self.ends, self.constants)
+        made = helper.make_model(
+            graph,
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="separatrix",
+            producer_version=__version__,
+        )
+        if feature_names is not None:
+            helper.set_model_props(made, {"feature_names": "\n".join(map(str, feature_names))})
+        self.onnx.checker.check_model(made, full_check=True)
+        return made
+
+
+def _scaled(graph: _Graph, features: str, step: Any) -> str:
+    """The nodes of an affine transformer, in the order of operations that scikit-learn has."""
+    if isinstance(step, StandardScaler):
+        if step.with_mean:
+            features = graph.node("Sub", features, graph.number(step.mean_))
+        return graph.node("Div", features, graph.number(step.scale_)) if step.with_std else features
+    if isinstance(step, MinMaxScaler) and not step.clip:
+        features = graph.node("Mul", features, graph.number(step.scale_))
+        return graph.node("Add", features, graph.number(step.min_))
+    if isinstance(step, MaxAbsScaler) and not getattr(step, "clip", False):
+        return graph.node("Div", features, graph.number(step.scale_))
+    if step is None or step == "passthrough":
+        return features
+    raise InputTypeError(
+        f"{type(step).__name__} has no ONNX form here; StandardScaler, MinMaxScaler and MaxAbsScaler have. "
+        "Export the last step of the pipeline alone, and transform the rows before they reach it."
+    )
+
+
+def _scores(graph: _Graph, features: str, model: Any) -> str:
+    """The nodes of the decision function: a vector for two classes, a column a class for more."""
+    if isinstance(model, Perceptron | KernelPerceptron) and model.average == "voted":
+        raise InputTypeError(
+            "The voted perceptron decides by a vote of many weight vectors, which is no formula that ONNX "
+            "can hold. Fit with average='averaged', which is one weight vector and predicts nearly alike."
+        )
+    if isinstance(model, KernelPerceptron):
+        kernel = kernels.as_kernel(model.kernel)
+        values = _kernel(graph, features, kernel, model.support_vectors_)
+        if model.fit_intercept:
+            values = graph.node("Add", values, graph.number(1.0))
+        return _affine(graph, values, model.dual_coef_.T, np.zeros(model.dual_coef_.shape[1]))
+    if isinstance(model, MaxMargin) and model.kernel_ is not None:
+        values = _kernel(graph, features, model.kernel_, model.support_vectors_)
+        return _affine(graph, values, model.dual_coef_, model.intercept_)
+    if not isinstance(model, Perceptron | MaxMargin | SoftMargin | LinearProgram):
+        raise InputTypeError(
+            f"{type(model).__name__} has no ONNX form here; linear and kernel models of separatrix have. "
+            "For models of scikit-learn use skl2onnx."
+        )
+    return _affine(graph, features, model.coef_, model.intercept_)
+
+
+def _kernel(graph: _Graph, features: str, kernel: kernels.Kernel, anchors: Any) -> str:
+    """K of every row with every anchor."""
+    rows = np.asarray(anchors.toarray() if hasattr(anchors, "toarray") else anchors, dtype=np.float64)
+    if isinstance(kernel, kernels.Sum | kernels.Product):
+        parts = [_kernel(graph, features, member, rows) for member in kernel.members]
+        kind = "Add" if isinstance(kernel, kernels.Sum) else "Mul"
+        return functools.reduce(lambda a, b: graph.node(kind, a, b), parts)
+    if isinstance(kernel, kernels.Scaled):
+        return graph.node("Mul", _kernel(graph, features, kernel.inner, rows), graph.number(kernel.c))
+    products = graph.node("MatMul", features, graph.number(rows.T))
+    if isinstance(kernel, kernels.Linear):
+        return products
+    if isinstance(kernel, kernels.Polynomial):
+        shifted = graph.node("Add", products, graph.number(kernel.c))
+        return graph.node("Pow", shifted, graph.number(float(kernel.degree)))
+    if isinstance(kernel, kernels.Geometric):
+        total = graph.node("Add", products, graph.number(1.0))
+        for _ in range(kernel.degree - 1):
+            total = graph.node("Add", graph.node("Mul", total, products), graph.number(1.0))
+        return total
+    if isinstance(kernel, kernels.Gaussian):
+        own = graph.node("ReduceSumSquare", features, axes=[1], keepdims=1)
+        norms = graph.node("Add", own, graph.number((rows**2).sum(axis=1)))
+        apart = graph.node("Sub", norms, graph.node("Mul", products, graph.number(2.0)))
+        squares = graph.node("Max", apart, graph.number(0.0))
+        return graph.node("Exp", graph.node("Mul", squares, graph.number(-kernel.c)))
+    raise InputTypeError(
+        f"The kernel {type(kernel).__name__} has no ONNX form: it is a function or a matrix of its own. "
+        "Linear, polynomial, Gaussian and geometric kernels have, with their sums, products and multiples."
+    )
+
+
+def _affine(graph: _Graph, features: str, coefficients: NDArray[Any], intercepts: NDArray[Any]) -> str:
+    """``features @ coefficients.T + intercepts``; without the axis where there is one column."""
+    columns = graph.node("MatMul", features, graph.number(coefficients.T))
+    scores = graph.node("Add", columns, graph.number(intercepts))
+    if len(coefficients) > 1:
+        return scores
+    return graph.node("Squeeze", scores, graph.constant(np.array([1])))
+
+
+def _choose(graph: _Graph, scores: str, classes: NDArray[Any]) -> None:
+    """The two outputs: the scores, and the label that they choose."""
+    two = len(classes) == 2
+    if two:
+        positive = graph.node("Greater", scores, graph.number(0.0))
+        chosen = graph.node("Cast", positive, to=graph.onnx.TensorProto.INT64)
+    else:
+        chosen = graph.node("ArgMax", scores, axis=1, keepdims=0)
+    labels = _labels(classes)
+    graph.node("Gather", graph.constant(labels), chosen, name="label")
+    graph.output("label", labels.dtype, None)
+    graph.node("Identity", scores, name="scores")
+    graph.output("scores", graph.dtype, None if two else len(classes))
+
+
+def _labels(classes: NDArray[Any]) -> NDArray[Any]:
+    """The classes in a type that ONNX has: text, whole numbers, truth values, or float64."""
+    if classes.dtype.kind in "iu":
+        return classes.astype(np.int64)
+    if classes.dtype.kind in "bf":
+        return classes
+    return np.array([str(label) for label in classes], dtype=object)
+
+
+def _onnx() -> Any:
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError("export_onnx needs onnx. Install it with: pip install 'separatrix[onnx]'") from None
+    return onnx

@@ -1,0 +1,173 @@
+"""LIBSVM (svmlight) files: ``label index:value ...``, one row a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..errors import InputError
+from ..loops import text as text_loops
+from . import sources, text
+from .sources import Source
+
+LABEL = "label"
+BYTES_A_COLUMN = 64  # what every column costs, used or not: the weights, and copies that methods make of them
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Some rows as they stand in the file: the column numbers are not moved."""
+
+    labels: NDArray[np.float64]
+    data: NDArray[np.float64]
+    indices: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+
+    @property
+    def most(self) -> int:
+        """The largest column number, or -1."""
+        return int(self.indices.max(initial=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """How large a file is: its rows, and its smallest and largest column number."""
+
+    n_rows: int
+    first: int
+    last: int
+
+
+@dataclass(frozen=True, eq=False)
+class LibsvmFile:
+    """A LIBSVM file whose columns count from ``first``; those beyond ``width`` are left out.
+
+    Where these are None they are found by reading the file: a column 0 anywhere means counting from zero.
+    """
+
+    source: Source
+    target: str | None = None
+    missing: str = "error"
+    width: int | None = None
+    first: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.target not in (None, LABEL):
+            raise InputError(
+                f"The target of a LIBSVM file is the first number of each line, called {LABEL!r}."
+            )
+
+    @property
+    def target_name(self) -> str:
+        """LIBSVM rows always begin with their label."""
+        return LABEL
+
+    @property
+    def first_column(self) -> int:
+        """The number of the first column: 0 or 1."""
+        return self.extent.first if self.first is None else self.first
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return max(1, self.extent.last + 1 - self.first_column) if self.width is None else self.width
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        return self.extent.n_rows
+
+    @cached_property
+    def extent(self) -> Extent:
+        """Read the whole file once."""
+        rows, first, last = 0, 1, -1
+        for lines in self.lines():
+            rows += lines.labels.size
+            first = min(first, int(lines.indices.min(initial=1)))
+            last = max(last, lines.most)
+        return Extent(rows, first, last)
+
+    def lines(self) -> Iterator[Lines]:
+        """Yield the rows as they stand, in pieces of the file."""
+        path, before, rows = self.source.paths[0], 0, 0
+        most = sources.free_memory() // BYTES_A_COLUMN
+        live = self.source.growing is not None
+        for piece, found in text.in_order(_read_piece, text.pieces(self.source, path), live=live):
+            if not isinstance(found, Lines):
+                raise self._bad(before, piece, *found)
+            if found.most > most:
+                row = int(np.searchsorted(found.indptr, np.argmax(found.indices), side="right"))
+                raise InputError(
+                    f"{self.source.name!r}, row {rows + row:,} has a column {found.most:,}; weights for "
+                    f"so many do not fit into memory, which has room for about {most:,}. Number the columns "
+                    "from 1 on without gaps."
+                )
+            yield found
+            rows += found.labels.size
+            before += int(np.count_nonzero(piece == 10))
+
+    def batches(self, rows: int, start: int) -> Iterator[tuple[Any, NDArray[Any]]]:
+        """Yield CSR matrices and labels."""
+        first, width = self.first_column, self.n_columns
+        at = 0
+        for lines in self.lines():
+            matrix = shifted(lines, first, width)
+            labels = whole(lines.labels)
+            for begin in range(max(0, start - at), labels.size, rows):
+                yield matrix[begin : begin + rows], labels[begin : begin + rows]
+            at += labels.size
+
+    def _bad(self, before: int, piece: text.Text, status: int, at: int) -> InputError:
+        line, shown = text.line_of(piece, at)
+        place = f"{self.source.name!r}, line {before + line + 1:,}: {shown!r}"
+        if status == text_loops.HUGE:
+            return InputError(
+                f"{place} is a column beyond {text_loops.MOST_COLUMNS:,}, the most that can be used."
+            )
+        if status == text_loops.RAGGED:
+            return InputError(f"{place} is out of order: the columns of a row must ascend, each once.")
+        return InputError(f"{place} is not 'column:value' with numbers. A line reads '1 3:0.5 7:2'.")
+
+
+def shifted(lines: Lines, first: int, width: int) -> Any:
+    """Rows as a CSR matrix whose columns count from zero, without those that are too large."""
+    indices = lines.indices - np.int32(first) if first else lines.indices
+    shape = (lines.labels.size, max(width, lines.most + 1 - first))
+    matrix = sparse.csr_array((lines.data, indices, lines.indptr), shape=shape)
+    return matrix if shape[1] == width else sparse.csr_array(matrix[:, :width])
+
+
+def whole(labels: NDArray[np.float64]) -> NDArray[Any]:
+    """Labels as whole numbers, where they all are."""
+    rounded = labels.astype(np.int64)
+    return rounded if np.array_equal(rounded, labels) else labels
+
+
+def _read_piece(piece: text.Text) -> tuple[text.Text, Lines | tuple[int, int]]:
+    n_lines, n_entries = int(np.count_nonzero(piece == 10)), int(np.count_nonzero(piece == 58))
+    labels, indptr = np.empty(n_lines), np.empty(n_lines + 1, dtype=np.int64)
+    indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
+    room = 1024
+    while True:
+        hard = np.empty((room, 3), dtype=np.int64)
+        status, at, rows = text_loops.libsvm_lines(
+            piece, text_loops.POWERS, (labels, indptr), (indices, data), hard
+        )
+        if status != text_loops.FULL:
+            break
+        room *= 16
+    if status != text_loops.DONE:
+        return piece, (status, at)
+    for begin, end, entry in hard[1 : hard[0, 0]].tolist():
+        value = float(piece[begin:end].tobytes())
+        if entry < 0:
+            labels[-1 - entry] = value
+        else:
+            data[entry] = value
+    entries = int(indptr[rows])
+    return piece, Lines(labels[:rows], data[:entries], indices[:entries], indptr[: rows + 1])

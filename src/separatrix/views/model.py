@@ -1,0 +1,323 @@
+"""What a picture needs to know of a classifier: its scores, and the plane in which to look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from scipy.sparse.linalg import LinearOperator, eigsh, lsqr
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InputError, InputTypeError, LabelError
+from ..inputs import codes_of, read_labels
+from ..result import Floats, Ints
+
+SAMPLE = 256  # rows on which a model is asked whether it is linear
+BLOCK = 4096  # points of a plane that are lifted to rows at once
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Rows and labels as a picture takes them.
+
+    Attributes
+    ----------
+    X : array, frame or sparse matrix of shape (rows, columns)
+        As it was given.
+    table : ndarray or sparse matrix
+        The same as numbers.
+    codes : ndarray of shape (rows,)
+        The position of each label among the classes.
+    classes : ndarray
+    names : tuple of str
+        Of the columns.
+    """
+
+    X: Any
+    table: Any
+    codes: Ints
+    classes: NDArray[Any]
+    names: tuple[str, ...]
+
+
+def read_points(X: Any, y: Any, classes: NDArray[Any] | None = None) -> Points:
+    """Check rows and labels."""
+    table = X.tocsr() if issparse(X) else np.asarray(X)
+    if table.ndim != 2 or table.dtype.kind not in "biuf" or 0 in table.shape:
+        raise InputError(
+            "X must be a table of numbers, rows by columns, and not empty. "
+            f"Got shape {table.shape} of {table.dtype} instead."
+        )
+    table = table.astype(np.float64, copy=False)
+    stored = table.data if issparse(table) else table
+    if not np.isfinite(stored).all():
+        raise InputError("X has missing or infinite values, which no picture can place. Fill or drop them.")
+    labels = np.asarray(y)
+    if labels.shape != (table.shape[0],):
+        raise InputError(
+            f"y must hold one label for each of the {table.shape[0]} rows. Got shape {labels.shape} instead."
+        )
+    if classes is None:
+        classes, codes = read_labels(labels)
+    else:
+        codes = codes_of(labels, classes)
+    columns = getattr(X, "columns", [f"x{j}" for j in range(table.shape[1])])
+    return Points(X, table, np.asarray(codes, dtype=np.int64), classes, tuple(map(str, columns)))
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A fitted classifier as one score for each class; the largest wins.
+
+    Attributes
+    ----------
+    estimator : object
+    classes : ndarray
+    weights, intercepts : ndarray of shape (classes, columns) and (classes,), or None
+        Where the scores are linear; of two classes, the first has score zero.
+    """
+
+    estimator: Any
+    classes: NDArray[Any]
+    weights: Floats | None
+    intercepts: Floats | None
+    evaluate: Callable[[Any], Floats]
+
+    @property
+    def linear(self) -> bool:
+        """Whether the scores are linear in the row."""
+        return self.weights is not None
+
+    def scores(self, X: Any) -> Floats:
+        """One score for each row and class."""
+        if self.weights is None or self.intercepts is None:
+            return self.evaluate(X)
+        return np.asarray(X @ self.weights.T) + self.intercepts
+
+
+def read_model(estimator: Any, points: Points | None = None) -> Model:
+    """Check that a classifier is fitted and learn how to ask it for scores."""
+    if not hasattr(estimator, "predict"):
+        raise InputTypeError(
+            f"A fitted classifier is needed here. Got {type(estimator).__name__}, which has no predict."
+        )
+    check_is_fitted(estimator)
+    classes = getattr(estimator, "classes_", None)
+    if classes is None:
+        raise InputTypeError(
+            f"A classifier is needed here. {type(estimator).__name__} has no classes_ after fit: regions are "
+            "drawn for class labels only."
+        )
+    classes = np.asarray(classes)
+    weights, intercepts = _linear_part(estimator, classes.size)
+    model = Model(estimator, classes, weights, intercepts, _evaluator(estimator, classes))
+    if points is None or weights is None:
+        return model
+    # Voted or pairwise models have coef_ too, but other scores: believe the predictions.
+    some = np.unique(np.linspace(0, len(points.codes) - 1, SAMPLE).astype(np.intp))
+    told, asked = model.scores(points.table[some]), model.evaluate(_take(points.X, some))
+    if told.shape == asked.shape and np.allclose(told, asked, rtol=1e-6, atol=1e-9 * np.abs(told).max()):
+        return model
+    return Model(estimator, classes, None, None, model.evaluate)
+
+
+def _linear_part(estimator: Any, n_classes: int) -> tuple[Floats | None, Floats | None]:
+    coef = getattr(estimator, "coef_", None)
+    if coef is None or not hasattr(estimator, "intercept_"):
+        return None, None
+    coef = np.atleast_2d(np.asarray(coef.toarray() if issparse(coef) else coef, dtype=np.float64))
+    intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64).ravel(), coef.shape[0])
+    if n_classes == 2 and coef.shape[0] == 1:
+        return np.vstack([np.zeros_like(coef), coef]), np.array([0.0, intercept[0]])
+    if n_classes > 2 and coef.shape[0] == n_classes:
+        return coef, np.array(intercept)
+    return None, None
+
+
+def _evaluator(estimator: Any, classes: NDArray[Any]) -> Callable[[Any], Floats]:
+    def evaluate(X: Any) -> Floats:
+        for name in ("decision_function", "predict_proba"):
+            method = getattr(estimator, name, None)
+            scores = None if method is None else np.asarray(method(X), dtype=np.float64)
+            if scores is not None and scores.ndim == 1:
+                return np.column_stack([np.zeros_like(scores), scores])
+            if scores is not None and scores.shape[1] == classes.size:
+                return scores
+        return np.asarray(np.asarray(estimator.predict(X))[:, None] == classes, dtype=np.float64)
+
+    return evaluate
+
+
+def leads(scores: Floats, codes: Ints) -> Floats:
+    """By how much each row's own class leads the best other; zero or less is an error."""
+    own = np.take_along_axis(scores, codes[:, None], axis=1)[:, 0]
+    others = scores.copy()
+    np.put_along_axis(others, codes[:, None], -np.inf, axis=1)
+    lead: Floats = own - others.max(axis=1)
+    return lead
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """The plane that a picture shows: its directions, and where it lies.
+
+    Attributes
+    ----------
+    directions : ndarray of shape (2, columns)
+        Orthonormal; the unit vectors themselves for two columns.
+    rest : ndarray of shape (columns,)
+        The part of every point of the plane that its two coordinates do not say.
+    labels : (str, str)
+        Of the two coordinates.
+    exact : bool
+        Whether the two coordinates of a row determine its scores. If not, the regions are those of the
+        slice through the mean of the rows, and a row off the slice may have another class than its region.
+    """
+
+    directions: Floats
+    rest: Floats
+    labels: tuple[str, str]
+    exact: bool
+
+    def place(self, X: Any) -> Floats:
+        """The two coordinates of each row."""
+        return np.asarray(X @ self.directions.T)
+
+    def lift(self, coordinates: Floats) -> Floats:
+        """The rows at these points of the plane."""
+        return np.asarray(coordinates @ self.directions + self.rest)
+
+
+def plane_for(model: Model, points: Points, scores: Floats) -> Plane:
+    """The features themselves if there are two, else the weights and the best direction across them.
+
+    The first direction is that of the weights, so distances to a separating plane are seen undistorted;
+    the second is the direction of largest variance among those at right angles to it. With many classes
+    the two are those in which the weights vary most. A classifier that is not linear lends the weights of
+    the linear function nearest to its scores.
+    """
+    n_columns = points.table.shape[1]
+    if n_columns <= 2:
+        return flat_plane(points)
+    if model.linear and model.classes.size > 2:
+        spread = np.asarray(model.weights) - np.mean(np.asarray(model.weights), axis=0)
+        _, sizes, basis = np.linalg.svd(spread, full_matrices=False)
+        if sizes[1] > 1e-12 * sizes[0]:
+            exact = bool(np.all(sizes[2:] <= 1e-9 * sizes[0]))
+            return _plane(_oriented(basis[:2]), points, ("first weight direction", "second"), exact)
+    if model.linear:
+        first, label = np.asarray(model.weights)[-1] - np.asarray(model.weights)[0], "along w"
+    else:
+        first, label = _nearest_linear(points.table, scores[:, -1] - scores[:, 0]), "along the scores"
+    return cross_plane(first, points, label, exact=model.linear and model.classes.size == 2)
+
+
+def flat_plane(points: Points) -> Plane:
+    """The plane of data with two columns, or the line of data with one."""
+    if points.table.shape[1] == 2:
+        return Plane(np.eye(2), np.zeros(2), (points.names[0], points.names[1]), True)
+    return Plane(np.array([[1.0], [0.0]]), np.zeros(1), (points.names[0], ""), True)
+
+
+def cross_plane(first: Floats, points: Points, label: str, *, exact: bool) -> Plane:
+    """The plane of a direction and of the largest variance at right angles to it."""
+    length = float(np.linalg.norm(first))
+    if not length > 0.0:
+        first, length = np.eye(points.table.shape[1])[0], 1.0
+    first = first / length
+    second = _widest(points.table, first)
+    return _plane(np.vstack([first, second]), points, (label, "widest direction across"), exact)
+
+
+def _plane(directions: Floats, points: Points, labels: tuple[str, str], exact: bool) -> Plane:
+    mean = np.asarray(points.table.mean(axis=0)).ravel()
+    return Plane(directions, mean - directions.T @ (directions @ mean), labels, exact)
+
+
+def _widest(table: Any, first: Floats) -> Floats:
+    """The direction of largest variance at right angles to a unit vector."""
+    width = table.shape[1]
+    mean = np.asarray(table.mean(axis=0)).ravel()
+
+    def spread(direction: Floats) -> Floats:
+        across = direction - first * (first @ direction)
+        seen = np.asarray(table @ across) - mean @ across
+        back = np.asarray(table.T @ seen) - mean * seen.sum()
+        return np.asarray(back - first * (first @ back))
+
+    start = np.linspace(1.0, 2.0, width)
+    start -= first * (first @ start)
+    operator = LinearOperator((width, width), matvec=spread, dtype=np.float64)
+    flat = not np.any(spread(start))  # all rows lie on one line along w
+    found = start if flat else eigsh(operator, k=1, v0=start, tol=1e-4)[1][:, 0]
+    found = found - first * (first @ found)
+    oriented: Floats = _oriented(np.asarray(found / np.linalg.norm(found))[None, :])[0]
+    return oriented
+
+
+def _nearest_linear(table: Any, target: Floats) -> Floats:
+    """The gradient of the linear function that fits the target best, by a few steps of least squares."""
+    mean = np.asarray(table.mean(axis=0)).ravel()
+    centred = LinearOperator(
+        table.shape,
+        matvec=lambda v: np.asarray(table @ v).ravel() - mean @ np.ravel(v),
+        rmatvec=lambda r: np.asarray(table.T @ r).ravel() - mean * np.sum(r),
+        dtype=np.float64,
+    )
+    return np.asarray(lsqr(centred, target - target.mean(), iter_lim=50)[0])
+
+
+def _oriented(directions: Floats) -> Floats:
+    """A direction and its opposite are the same to an eigenvalue: the largest coordinate is made positive."""
+    largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=1)[:, None], axis=1)
+    return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0))
+
+
+def plane_scores(model: Model, plane: Plane, points: Points, coordinates: Floats) -> Floats:
+    """The scores at points of the plane."""
+    if model.weights is not None:
+        weights, offsets = plane_weights(model, plane)
+        return np.asarray(coordinates @ weights.T + offsets)
+    parts = [
+        model.scores(_like(points.X, plane.lift(coordinates[first : first + BLOCK])))
+        for first in range(0, len(coordinates), BLOCK)
+    ]
+    return np.concatenate(parts)
+
+
+def plane_weights(model: Model, plane: Plane) -> tuple[Floats, Floats]:
+    """The linear scores as functions of the two coordinates."""
+    weights, intercepts = np.asarray(model.weights), np.asarray(model.intercepts)
+    return weights @ plane.directions.T, intercepts + weights @ plane.rest
+
+
+def _like(X: Any, rows: Floats) -> Any:
+    """Rows in a frame with the columns of X, where X is one, so that models find their columns by name."""
+    columns = getattr(X, "columns", None)
+    if columns is None:
+        return rows
+    if hasattr(X, "iloc"):
+        return type(X)(rows, columns=columns)
+    return type(X)(rows, schema=list(columns))
+
+
+def _take(X: Any, rows: NDArray[np.intp]) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "columns") or issparse(X):
+        return X[rows]
+    return np.asarray(X)[rows]
+
+
+def need_two(classes: NDArray[Any], what: str) -> None:
+    """Refuse more than two classes where a picture is about two."""
+    if classes.size != 2:
+        raise LabelError(
+            f"{what} needs two classes. Got {classes.size}: {', '.join(map(repr, classes[:5].tolist()))}"
+            f"{', ...' if classes.size > 5 else ''}. Keep the rows of two of them, or compare one with the "
+            "rest: y == label."
+        )
