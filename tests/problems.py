@@ -14,7 +14,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.rows.memory import Rows, as_rows
+from separatrix.rows.memory import MemoryRows, as_rows
 
 ORDERS = ("working_set", "cyclic", "shuffled", "worst")
 
@@ -61,7 +61,7 @@ class Case:
     def stored(self) -> Any:
         return STORAGES[self.storage](self.X)
 
-    def rows(self, keep=None) -> Rows:
+    def rows(self, keep=None) -> MemoryRows:
         return as_rows(self.stored, self.codes, n_classes=self.n_classes, lift=self.lift, keep=keep)
 
 

@@ -231,7 +231,7 @@ def test_pivoting_finds_the_optimum_or_nothing(seed, n, rank, free):
         return
     multipliers, intercept = found
     assert multipliers.min() >= 0.0
-    Z = naive.signed_rows(X, rows.storage.labels, lift=True)
+    Z = naive.signed_rows(X, rows.labels, lift=True)
     total = multipliers @ Z
     if free:
         assert abs(total[-1]) <= 1e-9 * multipliers.sum()
@@ -308,8 +308,10 @@ def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatc
     options = {"C": 3.0, "intercept": intercept, "gap": 1e-8}
     plain = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
     counted = []
-    pack = memory.Rows.pack
-    monkeypatch.setattr(memory.Rows, "pack", lambda rows, few: counted.append(few.size) or pack(rows, few))
+    pack = memory.MemoryRows.pack
+    monkeypatch.setattr(
+        memory.MemoryRows, "pack", lambda rows, few: counted.append(few.size) or pack(rows, few)
+    )
     monkeypatch.setattr(memory, "SCATTERED", 0)
     monkeypatch.setattr(soft_margin, "WORTH_PACKING", 1)
     monkeypatch.setattr(soft_margin._Stretch, "packs", lambda stretch, active: stretch.rows.scattered)

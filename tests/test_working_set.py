@@ -11,7 +11,7 @@ from separatrix.datasets import make_multiclass, make_overlapping, make_separabl
 from separatrix.perceptron import working_set
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.result import Status
-from separatrix.rows.memory import Rows, as_rows
+from separatrix.rows.memory import MemoryRows, as_rows
 from tests import naive
 from tests.problems import TWO_STORAGES, clouds, grids, separable_grids
 
@@ -151,14 +151,14 @@ def test_where_nothing_separates_the_best_weights_seen_are_kept(n_rows):
 
 def test_the_last_look_before_it_says_separated_is_at_every_row(monkeypatch):
     looks = []
-    original = Rows.scan
+    original = MemoryRows.scan
 
     def watched(self, weights, *args):
         found = original(self, weights, *args)
         looks.append((self.n_rows, found.mistakes, weights.copy()))
         return found
 
-    monkeypatch.setattr(Rows, "scan", watched)
+    monkeypatch.setattr(MemoryRows, "scan", watched)
     monkeypatch.setattr(working_set, "CACHED", 0)
     problem = make_separable(3000, 5, margin=0.01, random_state=3)
     result = solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), max_passes=1000)

@@ -18,7 +18,7 @@ from .margins.pairs import Pairs, rows_of
 from .margins.soft_margin import row_scores, solve_soft_margin
 from .proofs.verdict import separability
 from .result import Floats, Result, Status
-from .rows.memory import Rows
+from .rows.memory import MemoryRows
 
 SAFE = 1.0 + 1e-12  # covers the rounding of the few operations that follow a guarded number
 
@@ -218,10 +218,10 @@ def mistake_bounds(
     return case.report(lower, upper, tuple(bounds))
 
 
-def _can_be_separated(rows: Rows) -> bool | None:
+def _can_be_separated(rows: MemoryRows) -> bool | None:
     """The verdict on the rows that count; None where it takes long."""
     inside = slice(None) if rows.order.size == rows.n_rows else rows.order
-    codes = rows.storage.labels[inside]
+    codes = rows.labels[inside]
     if np.unique(codes).size < 2:
         return None
     matrix, lift = rows.matrix[inside], rows.lifted
@@ -231,7 +231,7 @@ def _can_be_separated(rows: Rows) -> bool | None:
 class _Case:
     """A run in the terms of the theorems: signed rows scaled by their steps, a start, mistakes."""
 
-    def __init__(self, rows: Rows, result: Result, steps: Floats, start: Floats | None) -> None:
+    def __init__(self, rows: MemoryRows, result: Result, steps: Floats, start: Floats | None) -> None:
         self.rows, self.counts, self.steps = rows, result.counts, steps
         self.mistakes = int(result.counts.sum())
         self.many = rows.n_classes > 2
@@ -293,7 +293,7 @@ class _Case:
             scores = row_scores(self.rows, weights)[:, None]
         else:
             outputs = self.rows.outputs(weights)
-            own = self.rows.storage.labels[:, None].astype(np.int64)
+            own = self.rows.labels[:, None].astype(np.int64)
             scores = np.take_along_axis(outputs, own, axis=1) - outputs
         error = 2.0 * self.rounding * self.norms * float(np.linalg.norm(weights))
         scaled = (scores - error[:, None]) * self.factor[:, None]
@@ -343,7 +343,7 @@ class _Case:
 
 def _read(
     run: Any, X: Any, y: Any, learning_rate: float | None, row_weights: Any, renormalised: bool | None
-) -> tuple[Result, Rows, Floats, bool]:
+) -> tuple[Result, MemoryRows, Floats, bool]:
     """The run and its rows, checked to belong together."""
     result = run if isinstance(run, Result) else getattr(run, "result_", None)
     if not isinstance(result, Result):
@@ -369,7 +369,7 @@ def _read(
     if row_weights is not None:
         steps = rate * np.asarray(row_weights, dtype=np.float64)
     elif by_class is not None:
-        steps = rate * by_class[rows.storage.labels]
+        steps = rate * by_class[rows.labels]
     if steps.shape not in ((1,), (rows.n_rows,)) or not np.all(np.isfinite(steps)) or np.any(steps < 0.0):
         raise InputError(
             f"row_weights must be one finite, non-negative number for each of the {rows.n_rows} rows. "
@@ -380,7 +380,7 @@ def _read(
     return result, rows, steps, renormalised
 
 
-def _start(run: Any, result: Result, rows: Rows, steps: Floats) -> Floats | None:
+def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats | None:
     """The first weights: as the model was told, or what the updates leave of the last ones."""
     init = getattr(run, "init", None)
     total = np.zeros_like(result.weights)
@@ -399,7 +399,7 @@ def _start(run: Any, result: Result, rows: Rows, steps: Floats) -> Floats | None
     return told
 
 
-def _weights_of(u: Any, rows: Rows) -> Floats:
+def _weights_of(u: Any, rows: MemoryRows) -> Floats:
     """The given u, or the weights of a given linear classifier."""
     if hasattr(u, "coef_"):
         coef, intercept = np.atleast_2d(u.coef_), np.atleast_1d(u.intercept_)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import validate_data
 
 from .certificates.data import not_numbers, read_weights, refuse_loose_labels, refuse_masked
 from .errors import InputError, InputTypeError, LabelError
-from .rows.memory import Rows, as_rows
+from .rows.memory import MemoryRows, as_rows
 
 MANY_CODES = 1 << 16
 LARGEST_WHOLE, LARGEST = int(np.iinfo(np.int64).max), float(np.finfo(np.float64).max)
@@ -155,12 +155,12 @@ def read_training(
     *,
     classes: NDArray[Any] | None = None,
     reset: bool = True,
-) -> tuple[Rows, NDArray[Any], Floats | None]:
+) -> tuple[MemoryRows, NDArray[Any], Floats | None]:
     """Validate training data.
 
     Returns
     -------
-    rows : Rows
+    rows : MemoryRows
         Those of zero weight are left out of the order.
     classes : ndarray
     sample_weight : ndarray or None
@@ -224,11 +224,11 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
     return known
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
+def class_weights(class_weight: Any, classes: NDArray[Any], rows: MemoryRows) -> Floats | None:
     """The weight of each class; None where all are one."""
     if class_weight is None:
         return None
-    codes = rows.storage.labels[rows.order]
+    codes = rows.labels[rows.order]
     labels = classes[codes]
     weights: Floats = np.ones(classes.size)
     if isinstance(class_weight, str):  # a class whose rows all have weight zero is not there to be counted

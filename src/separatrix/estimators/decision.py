@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import inputs
 from ..errors import NumericOverflowError
 from ..result import Floats
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import MemoryRows, as_rows
 
 
 class Decision(ABC):
@@ -37,14 +37,14 @@ class Decision(ABC):
         return labels
 
 
-def read_rows(estimator: Any, X: Any, *, lift: bool) -> Rows:
+def read_rows(estimator: Any, X: Any, *, lift: bool) -> MemoryRows:
     """See rows to be predicted as the classifier saw those of its training."""
     matrix, _ = inputs.read_matrix(estimator, X, reset=False)
     labels = np.zeros(matrix.shape[0], dtype=np.int32)
     return as_rows(matrix, labels, lift=lift, names=inputs.column_names(estimator))
 
 
-def linear_scores(rows: Rows, weights: Floats) -> Floats:
+def linear_scores(rows: MemoryRows, weights: Floats) -> Floats:
     """The scores of rows under one weight vector, or one a class."""
     outputs = rows.outputs(weights)
     if not np.all(np.isfinite(outputs)):

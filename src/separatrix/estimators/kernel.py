@@ -20,7 +20,7 @@ from ..dual.similarity import Similarity, TrainingRows, training_rows
 from ..errors import ConvergenceWarning, InputError
 from ..perceptron.orders import AVERAGES
 from ..result import Floats, Ints, KernelResult, Status
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import MemoryRows, as_rows
 from .decision import Decision, scores_of, shares_of
 
 DTYPES = ("float64", "float32")
@@ -348,7 +348,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         return {name: getattr(self, name) for name in names}
 
     def _training(
-        self, rows: Rows, classes: NDArray[Any], *, balanced: bool = True
+        self, rows: MemoryRows, classes: NDArray[Any], *, balanced: bool = True
     ) -> tuple[TrainingRows, Similarity]:
         if not balanced and isinstance(self.class_weight, str):
             raise InputError(
@@ -361,8 +361,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             matrix = kernels.check_gram(matrix)
         _ = rows.squared_norms  # names a value that is not finite
         by_class = inputs.class_weights(self.class_weight, classes, rows)
-        weights = None if by_class is None else by_class[rows.storage.labels]
-        return training_rows(similarity, matrix, rows.storage.labels, rows.n_classes, weights), similarity
+        weights = None if by_class is None else by_class[rows.labels]
+        return training_rows(similarity, matrix, rows.labels, rows.n_classes, weights), similarity
 
     def _new_budget(self, similarity: Similarity, n_classes: int, seed: Any) -> Budget:
         return Budget(similarity, n_classes, size=int(self.budget or 0), removal=self.removal, seed=seed)

@@ -16,7 +16,7 @@ from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
 from ..perceptron.run import Run, steps_of
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..result import Floats, Ints, Result, Status
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .decision import Decision, linear_scores, read_rows, shares_of
 
 
@@ -291,7 +291,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             else None
         )
 
-    def _start(self, rows: Rows, seed: np.random.Generator | None) -> Floats:
+    def _start(self, rows: MemoryRows, seed: np.random.Generator | None) -> Floats:
         if isinstance(self.init, str):
             inputs.need_choice(self, "init", ("zeros", "random"))
             if seed is None or self.init == "zeros":
@@ -306,7 +306,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         return start
 
     def _row_weights(
-        self, rows: Rows, classes: NDArray[Any], scales: Floats | None, *, balanced: bool = True
+        self, rows: MemoryRows, classes: NDArray[Any], scales: Floats | None, *, balanced: bool = True
     ) -> Floats | None:
         if not balanced and isinstance(self.class_weight, str):
             raise InputError(
@@ -316,7 +316,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         by_class = inputs.class_weights(self.class_weight, classes, rows)
         if by_class is None:
             return scales
-        weights: Floats = by_class[rows.storage.labels]
+        weights: Floats = by_class[rows.labels]
         return weights if scales is None else weights * scales
 
     def _learn_online(self, run: Run) -> None:

@@ -29,7 +29,7 @@ from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
 from ..proofs.signed import conflicting_rows
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .decision import Decision, linear_scores, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")
@@ -54,7 +54,7 @@ class _LinearDecision(Decision):
         rows = read_rows(self, X, lift=True)
         return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
 
-    def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
+    def _store_weights(self, weights: Floats, rows: MemoryRows, classes: NDArray[Any]) -> None:
         shown = np.atleast_2d(weights)
         self.classes_ = classes
         self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
@@ -62,10 +62,10 @@ class _LinearDecision(Decision):
         if self.intercept == "free" and shown.shape[0] > 1:
             self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
 
-    def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
+    def _store_support(self, rows: MemoryRows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
         """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
         self.support_, self.dual_coef_ = signed_coefficients(
-            rows.storage.labels, members, rivals, multipliers, rows.n_classes
+            rows.labels, members, rivals, multipliers, rows.n_classes
         )
 
 
@@ -236,11 +236,13 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         )
         return scores_of(outputs)
 
-    def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
+    def _fit_linear(
+        self, rows: MemoryRows, classes: NDArray[Any], given: tuple[Any, Any, Any]
+    ) -> HardOptimum:
         few = not rows.sparse and rows.n_rows <= MOST_ROWS
         if self.inseparable == "raise" and rows.n_columns > WIDE and not few:
             # text often holds a row twice; the solver would take long to find out
-            conflict = next(conflicting_rows(rows.matrix, rows.storage.labels, rows.order), None)
+            conflict = next(conflicting_rows(rows.matrix, rows.labels, rows.order), None)
             if conflict is not None:
                 _refuse(
                     self, _exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
@@ -257,12 +259,14 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         self._store_support(rows, members, rivals, multipliers)
         return found
 
-    def _fit_kernel(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> KernelOptimum:
+    def _fit_kernel(
+        self, rows: MemoryRows, classes: NDArray[Any], given: tuple[Any, Any, Any]
+    ) -> KernelOptimum:
         _ = rows.squared_norms  # every value is finite
         kernel, matrix = self.kernel_, rows.matrix
         if isinstance(kernel, Precomputed):
             matrix = check_gram(matrix)
-        labels, free = rows.storage.labels, self.intercept == "free"
+        labels, free = rows.labels, self.intercept == "free"
         mapped = KernelRows(kernel, matrix, labels, rows.n_classes, rows.order, rows.lifted, free)
         try:
             found = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
@@ -387,7 +391,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
             by_class = inputs.class_weights(self.class_weight, classes, rows)
             if by_class is not None:
-                caps = caps * by_class[rows.storage.labels]
+                caps = caps * by_class[rows.labels]
             found = solve_soft_margin(
                 rows,
                 caps,
@@ -411,13 +415,13 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         return self
 
 
-def _soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
+def _soft_support(multipliers: Floats, rows: MemoryRows) -> tuple[Ints, Ints, Floats]:
     """The positive multipliers as (row, rival, value)."""
     if multipliers.ndim == 1:
         members = np.flatnonzero(multipliers)
         return members, np.zeros_like(members), multipliers[members]
     against = -multipliers
-    own = rows.storage.labels[:, None].astype(np.int64)
+    own = rows.labels[:, None].astype(np.int64)
     np.put_along_axis(against, own, 0.0, axis=1)
     members, rivals = np.nonzero(against > 0.0)
     return members, rivals, against[members, rivals]

@@ -29,21 +29,6 @@ class Box(NamedTuple):
 
 
 @loop
-def fill_scores(rows: Any, start: int, stop: int, w: Any, scores: Any) -> None:
-    """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
-    for i in range(start, stop):
-        scores[i] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
-
-
-@loop
-def add_rows(rows: Any, start: int, stop: int, factors: Any, total: Any) -> None:
-    """Add ``sum_i factors[i] * z_i`` over the rows from start to stop to ``total``."""
-    for i in range(start, stop):
-        if factors[i] != 0.0:
-            add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * factors[i])
-
-
-@loop
 def fill_those(rows: Any, members: Any, w: Any, scores: Any) -> None:
     """Fill ``scores[k]`` with the signed score of row ``members[k]`` (two classes)."""
     for k in range(members.shape[0]):

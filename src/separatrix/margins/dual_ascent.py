@@ -23,9 +23,8 @@ from scipy import linalg, sparse
 from ..loops import margins as margin_loops
 from ..result import Floats, Ints
 from ..rows import threads
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .newton_system import calm_threads, conjugate_gradients, signed_matrix
-from .proximal_newton import combination, signed_scores
 
 MOST_REPEATS = 8
 RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next step takes its effect back
@@ -48,7 +47,7 @@ class DualAscent:
 
     Parameters
     ----------
-    rows : Rows
+    rows : MemoryRows
         Two classes.
     loose : list of int
         The weights that are left out of the norm (free intercepts): the multipliers' combination must
@@ -60,7 +59,7 @@ class DualAscent:
     """
 
     def __init__(
-        self, rows: Rows, loose: list[int], multipliers: Floats, centre: Floats | None = None
+        self, rows: MemoryRows, loose: list[int], multipliers: Floats, centre: Floats | None = None
     ) -> None:
         self.rows, self.loose, self.multipliers = rows, loose, multipliers
         self.order = rows.order.copy()
@@ -75,10 +74,10 @@ class DualAscent:
 
     def refresh(self) -> None:
         """Sum the weights from the multipliers, and the scores from the weights."""
-        self.total = combination(self.rows, self.multipliers)
+        self.total = self.rows.combination(self.multipliers)
         self.weights = self.total.copy()
         self.weights[self.loose] += self.centre
-        self.scores = signed_scores(self.rows, self.weights)
+        self.scores = self.rows.scores(self.weights)
 
     def sweep(self) -> None:
         """Make passes over the rows that carry multipliers or score below one; then score all rows."""
@@ -102,7 +101,7 @@ class DualAscent:
         self.passes, self.still = min(MOST_PASSES, self.passes * 3 // 2 + 1), worst == 0.0
 
     def _descend(
-        self, rows: Rows, order: Ints, multipliers: Floats, norms: Floats, weights: Floats
+        self, rows: MemoryRows, order: Ints, multipliers: Floats, norms: Floats, weights: Floats
     ) -> tuple[int, float]:
         """Passes over the rows in order; multipliers and weights are changed."""
         caps = np.full(rows.n_rows, np.inf)
@@ -266,14 +265,14 @@ class DualAscent:
 
     def value(self, multipliers: Floats) -> float:
         """The dual objective, for the present centre."""
-        total = combination(self.rows, multipliers)
+        total = self.rows.combination(multipliers)
         return float(multipliers.sum() - 0.5 * total @ total - self.centre @ total[self.loose])
 
 
 class Support:
     """Products with the signed rows S of some members; ``border`` holds what stands in the loose columns."""
 
-    def __init__(self, rows: Rows, members: Ints, loose: list[int]) -> None:
+    def __init__(self, rows: MemoryRows, members: Ints, loose: list[int]) -> None:
         self.rows, self.members, self.loose = rows, members, loose
         self.ranges = threads.chunks(members.size, members.size * rows.numbers // rows.n_rows)
         self.border = np.empty((members.size, len(loose)))
@@ -317,7 +316,7 @@ class Factor:
     Saunders and Wright, "A Schur-complement method for sparse quadratic programming", 1990).
     """
 
-    def __init__(self, rows: Rows, members: Ints, loose: list[int]) -> None:
+    def __init__(self, rows: MemoryRows, members: Ints, loose: list[int]) -> None:
         self.rows, self.base, self.loose = rows, members, loose
         self.matrix, _ = _split(signed_matrix(rows, members), loose)
         square = products(self.matrix)

@@ -21,7 +21,7 @@ from scipy import sparse
 from ..errors import InputError, SeparatrixError
 from ..progress import Progress
 from ..result import Floats, Ints
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .pairs import Pairs, mean_direction
 
 FORMS = ("primal", "dual")
@@ -57,12 +57,12 @@ class ProgramOptimum:
     programs: int
 
 
-def solve_linear_program(rows: Rows, *, form: str = "primal") -> ProgramOptimum:
+def solve_linear_program(rows: MemoryRows, *, form: str = "primal") -> ProgramOptimum:
     """Find a separator by linear programming, or show that the program has none.
 
     Parameters
     ----------
-    rows : Rows
+    rows : MemoryRows
     form : {"primal", "dual"}
 
     Returns

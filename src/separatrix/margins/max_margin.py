@@ -25,13 +25,13 @@ import numpy as np
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Ints
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .dual_ascent import DualAscent
 from .newton_system import calm_threads
 from .optimum import HardOptimum, Outcome
 from .pairs import Pairs, mean_direction, rows_of
 from .pivoting import pivoted_multipliers
-from .proximal_newton import ProximalNewton, combination
+from .proximal_newton import ProximalNewton
 from .soft_margin import balanced
 
 ROUNDING = 1e-13  # a margin below this part of the radius is not told from zero
@@ -44,13 +44,13 @@ LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
 def solve_max_margin(
-    rows: Rows, *, gap: float = 1e-9, free_intercept: bool = False, max_iter: int = 10_000
+    rows: MemoryRows, *, gap: float = 1e-9, free_intercept: bool = False, max_iter: int = 10_000
 ) -> HardOptimum:
     """Maximise the smallest score of a unit vector, to a certified relative gap.
 
     Parameters
     ----------
-    rows : Rows
+    rows : MemoryRows
     gap : float
         Stop when (upper - lower) / upper is at most this.
     free_intercept : bool
@@ -90,7 +90,7 @@ def work_ahead(looks: list[tuple[float, float]], goal: float) -> float:
 class _Search:
     """The working set, and the best bracket so far."""
 
-    def __init__(self, rows: Rows, gap: float, free_intercept: bool, max_iter: int) -> None:
+    def __init__(self, rows: MemoryRows, gap: float, free_intercept: bool, max_iter: int) -> None:
         self.rows, self.gap, self.free_intercept, self.max_iter = rows, gap, free_intercept, max_iter
         self.progress = Progress()
         # the longest row without a free intercept's one; also: every value is finite
@@ -211,7 +211,7 @@ class _Search:
             self.report()
         self.ascending = self.ascending and not self.vanished
 
-    def narrow(self, rows: Rows, ascent: DualAscent, goal: float) -> bool:
+    def narrow(self, rows: MemoryRows, ascent: DualAscent, goal: float) -> bool:
         """Whether the working set is solved to the goal."""
         lower, upper = self.bracket(rows, ascent)
         return self.vanished or upper - lower <= goal * upper
@@ -221,7 +221,7 @@ class _Search:
         weights, scores = ascent.weights, ascent.scores[self.rows.order]
         lowest = float(scores.min())
         if self.free_intercept:
-            positive = self.rows.storage.labels[self.rows.order] == 1
+            positive = self.rows.labels[self.rows.order] == 1
             above, below = float(scores[positive].min()), float(scores[~positive].min())
             weights = weights.copy()
             weights[-1] += 0.5 * (below - above)
@@ -229,8 +229,8 @@ class _Search:
         self.offer_weights(weights, lowest)
         multipliers, total = ascent.multipliers, ascent.total
         if self.free_intercept:
-            multipliers = balanced(multipliers, self.rows.storage.labels)
-            total = combination(self.rows, multipliers)
+            multipliers = balanced(multipliers, self.rows.labels)
+            total = self.rows.combination(multipliers)
         mass = float(multipliers.sum())
         upper = self.norm(total) / mass if mass > 0.0 else np.inf
         if upper < self.upper:
@@ -300,13 +300,13 @@ class _Search:
         self.multipliers = engine.multipliers
         return (engine.weights * factors).reshape(self.weights.shape), used / 10.0
 
-    def bracket(self, rows: Rows, engine: ProximalNewton | DualAscent) -> tuple[float, float]:
+    def bracket(self, rows: MemoryRows, engine: ProximalNewton | DualAscent) -> tuple[float, float]:
         """The margin of the working set, bracketed; the upper end holds for all rows."""
         norm = self.norm(engine.weights.reshape(self.weights.shape))
         lower = self.scale * float(engine.scores.min()) / norm if norm > 0.0 else 0.0
         return lower, self.bound(rows, engine.multipliers)
 
-    def scaled_rows(self, loose: list[int]) -> tuple[Rows, Floats]:
+    def scaled_rows(self, loose: list[int]) -> tuple[MemoryRows, Floats]:
         """The working set with numbers of size one (intercepts left alone), and how weights scale."""
         matrix = self.pairs.matrix()
         inside = np.ones(matrix.shape[1])
@@ -322,14 +322,14 @@ class _Search:
             matrix.data *= factors[matrix.indices]
         return rows_of(matrix), factors
 
-    def bound(self, rows: Rows, multipliers: Floats) -> float:
+    def bound(self, rows: MemoryRows, multipliers: Floats) -> float:
         """The upper bound that multipliers prove, summed from the rows; the best is kept with its proof."""
         if self.free_intercept:
             multipliers = self.balanced(multipliers)
         mass = float(multipliers.sum())
         if mass <= 0.0:
             return np.inf
-        total = combination(rows, multipliers / mass).reshape(self.weights.shape)
+        total = rows.combination(multipliers / mass).reshape(self.weights.shape)
         upper = self.scale * self.norm(total)
         if upper < self.upper:
             self.upper = upper
@@ -337,7 +337,7 @@ class _Search:
         return upper
 
     def balanced(self, multipliers: Floats) -> Floats:
-        labels = self.rows.storage.labels[self.pairs.members]
+        labels = self.rows.labels[self.pairs.members]
         if self.pairs.blocks == 1:
             return balanced(multipliers, labels)
         places = np.arange(multipliers.size), self.pairs.rivals

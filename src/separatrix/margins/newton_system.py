@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from ..loops import margins as margin_loops
 from ..loops import rows as row_loops
 from ..result import Floats
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 
 DIRECT = 2000  # the most columns for which their products are factorised
 DIRECT_ROWS = 5000  # the most free rows; beyond both limits conjugate gradients take over
@@ -41,7 +41,7 @@ def calm_threads(size: int, limit: int = ONE_THREAD) -> AbstractContextManager[A
     return calm
 
 
-def signed_matrix(rows: Rows, members: NDArray[Any]) -> Any:
+def signed_matrix(rows: MemoryRows, members: NDArray[Any]) -> Any:
     """The signed lifted rows of ``members`` as a matrix of its own: an array, or CSR where X is."""
     part = rows.take(members).storage
     signs = 2.0 * part.labels - 1.0
@@ -57,7 +57,7 @@ def signed_matrix(rows: Rows, members: NDArray[Any]) -> Any:
 
 
 def newton_step(
-    rows: Rows,
+    rows: MemoryRows,
     free: NDArray[np.bool_],
     sigma: float,
     ridge: Floats,
@@ -82,7 +82,9 @@ def newton_step(
     return _by_iteration(signed_matrix(rows, members), sigma, ridge, gradient)
 
 
-def _by_columns(rows: Rows, members: NDArray[Any], sigma: float, ridge: Floats, gradient: Floats) -> Floats:
+def _by_columns(
+    rows: MemoryRows, members: NDArray[Any], sigma: float, ridge: Floats, gradient: Floats
+) -> Floats:
     square = np.zeros((gradient.size, gradient.size))
     if isinstance(rows.storage, row_loops.DenseRows):
         size = max(1, GATHER // gradient.size)
@@ -133,7 +135,7 @@ def _bordered(
 
 
 def _joint_step(
-    rows: Rows,
+    rows: MemoryRows,
     free: NDArray[np.bool_],
     sigma: float,
     ridge: Floats,
@@ -155,9 +157,9 @@ def _joint_step(
     return _joint_by_iteration(matrix, faces, sigma, ridge, gradient)
 
 
-def lifted_matrix(rows: Rows, members: NDArray[Any]) -> Any:
+def lifted_matrix(rows: MemoryRows, members: NDArray[Any]) -> Any:
     """The lifted rows of ``members``, unsigned: an array, or CSR where X is."""
-    ones = np.ones_like(rows.storage.labels)
+    ones = np.ones_like(rows.labels)
     return signed_matrix(replace(rows, storage=rows.storage._replace(labels=ones)), members)
 
 

@@ -9,9 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from ..result import Floats, Ints
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import MemoryRows, as_rows
 from .newton_system import lifted_matrix, signed_matrix
-from .proximal_newton import combination
 
 
 class Pairs:
@@ -23,7 +22,7 @@ class Pairs:
         The row and the rival class of each pair (rival 0 with two classes).
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: MemoryRows) -> None:
         self.rows = rows
         self.width = rows.n_columns + rows.lifted
         self.blocks = 1 if rows.n_classes == 2 else rows.n_classes
@@ -46,7 +45,7 @@ class Pairs:
         """Put rows with their worst rivals under the weights into the set; return how many were new."""
         if self.size == 0:
             # one row of each class, so that an intercept has something to stand between
-            labels = self.rows.storage.labels[self.rows.order]
+            labels = self.rows.labels[self.rows.order]
             firsts = self.rows.order[np.unique(labels, return_index=True)[1]]
             candidates = np.union1d(candidates, firsts)
         rivals = self._worst_rivals(candidates, weights)
@@ -59,7 +58,7 @@ class Pairs:
         if self.blocks == 1:
             return np.zeros(candidates.size, dtype=np.int64)
         outputs = self.rows.take(candidates).outputs(weights)
-        own = self.rows.storage.labels[candidates][:, None].astype(np.int64)
+        own = self.rows.labels[candidates][:, None].astype(np.int64)
         np.put_along_axis(outputs, own, -np.inf, axis=1)
         return np.asarray(outputs.argmax(axis=1))
 
@@ -69,28 +68,28 @@ class Pairs:
             return signed_matrix(self.rows, self.members)
         matrix = sparse.coo_array(lifted_matrix(self.rows, self.members))
         row, column = matrix.coords
-        own = self.rows.storage.labels[self.members][row] * self.width + column
+        own = self.rows.labels[self.members][row] * self.width + column
         rival = self.rivals[row] * self.width + column
         values, places = np.concatenate([matrix.data, -matrix.data]), np.concatenate([own, rival])
         shape = (self.size, self.blocks * self.width)
         return sparse.csr_array((values, (np.tile(row, 2), places)), shape=shape)
 
 
-def rows_of(matrix: Any) -> Rows:
+def rows_of(matrix: Any) -> MemoryRows:
     """A matrix of signed rows, seen as rows that are all positive and already lifted."""
     return as_rows(matrix, np.ones(matrix.shape[0], dtype=np.int32), lift=False)
 
 
-def mean_direction(rows: Rows) -> Floats:
+def mean_direction(rows: MemoryRows) -> Floats:
     """Where the means of the classes point: good enough to pick the first rows of a working set."""
-    labels = rows.storage.labels
+    labels = rows.labels
     counts = np.bincount(labels[rows.order], minlength=rows.n_classes)
     shares = np.zeros(rows.n_rows)
     shares[rows.order] = 1.0 / counts[labels[rows.order]]
     if rows.n_classes == 2:
-        return combination(rows, shares)
+        return rows.combination(shares)
     weights = np.zeros(rows.weights_shape)
     unsigned = replace(rows, storage=rows.storage._replace(labels=np.ones_like(labels)))
     for c in range(rows.n_classes):
-        weights[c] = combination(unsigned, np.where(labels == c, shares, 0.0))
+        weights[c] = unsigned.combination(np.where(labels == c, shares, 0.0))
     return weights

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy import linalg
 
 from ..result import Floats
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .newton_system import calm_threads
 
 MOST_ROWS = 500
@@ -28,7 +28,9 @@ RIDGE = 1e-13  # added to the diagonal, relative to its largest entry: equal row
 SMALL = 200  # rows whose inner products are left to one thread
 
 
-def pivoted_multipliers(rows: Rows, free_intercept: bool, tolerance: float) -> tuple[Floats, float] | None:
+def pivoted_multipliers(
+    rows: MemoryRows, free_intercept: bool, tolerance: float
+) -> tuple[Floats, float] | None:
     """The multipliers of all rows (two classes) and a free intercept; they prove nothing yet.
 
     None where there are too many rows for their numbers, or no support was found. Rows that score
@@ -40,7 +42,7 @@ def pivoted_multipliers(rows: Rows, free_intercept: bool, tolerance: float) -> t
     part = rows if members.size == rows.n_rows else rows.take(members)
     with calm_threads(members.size, SMALL):
         products = inner_products(part) + (rows.lifted and not free_intercept)
-        found = _pivot(products, 2.0 * part.storage.labels - 1.0, free_intercept, tolerance)
+        found = _pivot(products, 2.0 * part.labels - 1.0, free_intercept, tolerance)
     if found is None:
         return None
     multipliers = np.zeros(rows.n_rows)
@@ -48,7 +50,7 @@ def pivoted_multipliers(rows: Rows, free_intercept: bool, tolerance: float) -> t
     return multipliers, found[1]
 
 
-def inner_products(rows: Rows) -> Floats:
+def inner_products(rows: MemoryRows) -> Floats:
     """The inner products of all pairs of rows, without lift and signs."""
     matrix = rows.matrix.astype(np.float64, copy=False)
     products = matrix @ matrix.T

@@ -26,38 +26,17 @@ import numpy as np
 
 from ..loops import margins as margin_loops
 from ..result import Floats
-from ..rows import threads
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .newton_system import newton_step
 
 MOST_NEWTON_STEPS = 60
 STEEPEST = 1e14  # sigma never grows beyond this many times its first value
 
 
-def signed_scores(rows: Rows, weights: Floats) -> Floats:
-    """<w, z_i> for every row, two classes."""
-    scores = np.empty(rows.n_rows)
-    ranges = threads.chunks(rows.n_rows, rows.numbers)
-    threads.run_all(margin_loops.fill_scores, [(rows.storage, *each, weights, scores) for each in ranges])
-    return scores
-
-
-def combination(rows: Rows, multipliers: Floats) -> Floats:
-    """Sum of ``multipliers[i] * z_i``, two classes."""
-    ranges = threads.chunks(rows.n_rows, rows.numbers)
-    totals = np.zeros((len(ranges), rows.n_columns + rows.lifted))
-    threads.run_all(
-        margin_loops.add_rows,
-        [(rows.storage, *each, multipliers, totals[part]) for part, each in enumerate(ranges)],
-    )
-    total: Floats = totals.sum(axis=0)
-    return total
-
-
-def all_scores(rows: Rows, weights: Floats) -> Floats:
+def all_scores(rows: MemoryRows, weights: Floats) -> Floats:
     """<w, z_i> for every row; with many classes the outputs of all of them."""
     if weights.ndim == 1:
-        return signed_scores(rows, weights)
+        return rows.scores(weights)
     values = getattr(rows.storage, "values", None)
     if values is None or values.dtype != np.float64:
         return rows.outputs(weights)
@@ -70,7 +49,7 @@ class ProximalNewton:
 
     Parameters
     ----------
-    rows : Rows
+    rows : MemoryRows
     caps : ndarray of shape (rows,)
         The most that each multiplier may be; infinite for a hard margin of two classes, zero to ignore
         a row.
@@ -85,7 +64,7 @@ class ProximalNewton:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: MemoryRows,
         caps: Floats,
         *,
         sigma: float,
@@ -161,7 +140,7 @@ class ProximalNewton:
         box: margin_loops.Box,
     ) -> float:
         """Find where the slope along the step has nearly vanished: Newton, kept inside a bracket."""
-        labels = self.rows.storage.labels
+        labels = self.rows.labels
         linear = float(np.vdot(pull, step))
         quadratic = float(np.vdot(ridge * step, step))
         start = linear + margin_loops.slope(labels, scores, moves, 0.0, self.sigma, box)[0]

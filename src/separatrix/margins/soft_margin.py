@@ -18,10 +18,10 @@ from ..errors import InputError
 from ..loops import margins as margin_loops
 from ..progress import Progress
 from ..result import Floats, Ints
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .newton_system import DIRECT, calm_threads
 from .optimum import Outcome, SoftOptimum
-from .proximal_newton import ProximalNewton, all_scores, combination, signed_scores
+from .proximal_newton import ProximalNewton, all_scores
 
 INTERCEPTS = ("lifted", "free", None)
 NEWTON_AFTER = 3000  # passes of coordinate descent before Newton steps take over in any case
@@ -34,7 +34,7 @@ SAMPLE = 1 << 15  # rows of the first, rough solution on large data
 
 
 def solve_soft_margin(
-    rows: Rows,
+    rows: MemoryRows,
     caps: Floats,
     *,
     gap: float = 1e-6,
@@ -49,7 +49,7 @@ def solve_soft_margin(
 
     Parameters
     ----------
-    rows : Rows
+    rows : MemoryRows
     caps : ndarray of shape (rows,)
         C times the weight of each row.
     gap : float
@@ -86,7 +86,7 @@ class _Search:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: MemoryRows,
         caps: Floats,
         norms: Floats,
         gap: float,
@@ -132,25 +132,25 @@ class _Search:
         if scores is None:
             scores = all_scores(self.rows, weights)
         if scores.ndim == 2:
-            scores = leads(scores, self.rows.storage.labels)
+            scores = leads(scores, self.rows.labels)
         if self.free_intercept and weights.ndim == 1:
-            shift = _best_shift(scores, self.caps, self.rows.storage.labels)
+            shift = _best_shift(scores, self.caps, self.rows.labels)
             weights = weights.copy()
             weights[-1] += shift
-            scores = scores + shift * (2.0 * self.rows.storage.labels - 1.0)
+            scores = scores + shift * (2.0 * self.rows.labels - 1.0)
         objective = 0.5 * self.square(weights) + margin_loops.hinge_sum(scores, self.caps)
         if objective < self.primal:
             self.primal, self.weights = objective, weights.copy()
 
     def offer_multipliers(self, multipliers: Floats) -> Floats:
         """Keep the multipliers if they prove the highest bound yet; return their combination."""
-        labels = self.rows.storage.labels
+        labels = self.rows.labels
         if multipliers.ndim == 2:
             multipliers = feasible(multipliers, self.caps, labels)
         if self.free_intercept:
             multipliers = balanced(multipliers, labels)
         if multipliers.ndim == 1:
-            total, mass = combination(self.rows, multipliers), float(multipliers.sum())
+            total, mass = self.rows.combination(multipliers), float(multipliers.sum())
         else:
             total = np.zeros_like(self.weights)
             margin_loops.add_multiclass(self.rows.storage, multipliers, total)
@@ -171,7 +171,7 @@ class _Search:
         if members.size < 4 * SAMPLE:
             return None
         chosen = np.sort(self.generator.choice(members, SAMPLE, replace=False))
-        labels = self.rows.storage.labels[chosen]
+        labels = self.rows.labels[chosen]
         if labels.min() == labels.max():
             return None
         scale = float(self.caps.sum() / self.caps[chosen].sum())
@@ -192,7 +192,7 @@ class _Search:
             sigma = _first_sigma(multipliers.max(axis=1))
         elif weights is not None and multipliers is None:
             sigma *= 10.0
-            multipliers = np.clip(sigma * (1.0 - signed_scores(self.rows, weights)), 0.0, self.caps)
+            multipliers = np.clip(sigma * (1.0 - self.rows.scores(weights)), 0.0, self.caps)
         engine = ProximalNewton(
             self.rows,
             self.caps,
@@ -311,7 +311,7 @@ class _Stretch:
         Where the rows and weights of a packed stretch stand among all.
     """
 
-    rows: Rows
+    rows: MemoryRows
     order: Ints
     weights: Floats
     state: margin_loops.Descent
@@ -352,10 +352,10 @@ def _first_sigma(sizes: Floats) -> float:
     return float(np.median(positive)) if positive.size else 1.0
 
 
-def row_scores(rows: Rows, weights: Floats) -> Floats:
+def row_scores(rows: MemoryRows, weights: Floats) -> Floats:
     """The score of every row: signed, or that of its class less the best other."""
     scores = all_scores(rows, weights)
-    return scores if weights.ndim == 1 else leads(scores, rows.storage.labels)
+    return scores if weights.ndim == 1 else leads(scores, rows.labels)
 
 
 def leads(outputs: Floats, labels: NDArray[Any]) -> Floats:

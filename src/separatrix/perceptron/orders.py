@@ -7,7 +7,7 @@ import numpy as np
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result, Status
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .run import Run, steps_of
 from .working_set import solve_working_set
 
@@ -16,7 +16,7 @@ AVERAGES = (False, "averaged", "voted")
 
 
 def solve_perceptron(
-    rows: Rows,
+    rows: MemoryRows,
     *,
     order: str = "working_set",
     max_passes: int = 100,
@@ -36,7 +36,7 @@ def solve_perceptron(
 
     Parameters
     ----------
-    rows : Rows
+    rows : MemoryRows
     order : {"working_set", "cyclic", "shuffled", "worst"}
         Which mistake is corrected next. Averaging and renormalising need every row visited in
         turn: with them, "working_set" means "shuffled".

@@ -14,8 +14,9 @@ from ..loops import rows as row_loops
 from ..progress import Progress
 from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, Votes
 from ..rows import threads
-from ..rows.memory import Rows, Scan
+from ..rows.memory import MemoryRows
 from ..rows.pages import relax
+from ..rows.protocol import Scan
 
 LOG_ROOM = 1 << 14
 TRACE_ROOM = 1 << 31
@@ -58,7 +59,7 @@ class Run:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: MemoryRows,
         *,
         start: Floats,
         steps: Floats,
@@ -411,7 +412,7 @@ class Run:
         return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights, self.start.copy())
 
 
-def steps_of(rows: Rows, learning_rate: float, row_weights: Floats | None) -> Floats:
+def steps_of(rows: MemoryRows, learning_rate: float, row_weights: Floats | None) -> Floats:
     """The step of each row's update; a single number where all rows that count share it."""
     rate = float(learning_rate)
     if row_weights is None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from ..loops import rows as row_loops
 from ..result import Floats, Ints, Votes
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 
 BLOCK = 1 << 20  # numbers of the block of products that is held at a time
 
@@ -40,7 +40,7 @@ class Voters:
     start: Floats
     lifted: bool
 
-    def tally(self, X: Any, rows: Rows) -> Floats:
+    def tally(self, X: Any, rows: MemoryRows) -> Floats:
         """The votes of each class for each row: shape (rows, classes)."""
         votes = np.zeros((rows.n_rows, self.start.shape[0]))
         outputs = rows.outputs(self.start)
@@ -62,10 +62,10 @@ class Voters:
         return votes
 
 
-def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Voters:
+def gather_voters(rows: MemoryRows, votes: Votes, steps: Floats, start: Floats) -> Voters:
     """Keep the corrected rows of a run, each once, with the script of its mistakes."""
     distinct, positions = np.unique(votes.rows, return_inverse=True)
-    own = rows.storage.labels[votes.rows].astype(np.int64)
+    own = rows.labels[votes.rows].astype(np.int64)
     rivals = 1 - own if rows.n_classes == 2 else votes.rivals
     return Voters(
         support=_matrix(rows.take(distinct)),
@@ -98,7 +98,7 @@ def join_voters(earlier: Voters, later: Voters) -> Voters:
     )
 
 
-def _matrix(rows: Rows) -> Any:
+def _matrix(rows: MemoryRows) -> Any:
     """The rows as a float64 matrix, without labels and lift."""
     storage = rows.storage
     if isinstance(storage, row_loops.DenseRows):

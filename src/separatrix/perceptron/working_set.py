@@ -14,7 +14,7 @@ import numpy as np
 
 from ..loops import rows as row_loops
 from ..result import Ints
-from ..rows.memory import Rows
+from ..rows.memory import MemoryRows
 from .run import Run
 
 CORE = 256  # rows that a look at the working set adds to the core
@@ -99,9 +99,9 @@ def _falling_passes(run: Run, order: Ints, most: int) -> bool:
     return False
 
 
-def _sorted(rows: Rows) -> bool:
+def _sorted(rows: MemoryRows) -> bool:
     """Whether the classes come in long runs: a pass would see one class only for a long time."""
-    labels = rows.storage.labels[rows.order]
+    labels = rows.labels[rows.order]
     shares = np.bincount(labels) / labels.size
     changes = np.count_nonzero(labels[1:] != labels[:-1]) / labels.size
     return bool(2.0 * changes < 1.0 - np.square(shares).sum())
@@ -117,7 +117,7 @@ def _interleaved(order: Ints) -> Ints:
 class _Part:
     """Some rows of a run, learning for it."""
 
-    def __init__(self, run: Run, rows: Rows, members: Ints, steps: np.ndarray) -> None:
+    def __init__(self, run: Run, rows: MemoryRows, members: Ints, steps: np.ndarray) -> None:
         self.run = run
         self.rows = rows
         self.members = members

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import MemoryRows, as_rows
 from .signed import SignedRows
 
 Floats = NDArray[np.float64]
@@ -28,7 +28,7 @@ STEADY = 0.1  # of a row's largest number: smaller ones are no pivots
 class ReducedRows:
     """Rows without their pivot columns, and the way back to weights of full width."""
 
-    rows: Rows
+    rows: MemoryRows
     pivots: Ints
     eliminated: Any
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .deadline import Deadline
+from ..deadline import Deadline
 
 Floats = NDArray[np.float64]
 Objects = NDArray[Any]

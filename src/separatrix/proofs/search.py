@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificates.claims import Number
+from ..deadline import Deadline
 from ..errors import NumericOverflowError
 from ..margins.cone_program import ConeProgram
 from ..margins.max_margin import solve_max_margin
@@ -21,7 +22,6 @@ from ..margins.optimum import Outcome
 from ..perceptron.orders import solve_perceptron
 from ..result import Result
 from . import simplex
-from .deadline import Deadline
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, transpose
 from .planes import ReducedRows, reduced_rows
 from .refine import refined

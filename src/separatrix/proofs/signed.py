@@ -25,7 +25,7 @@ from ..loops import rows as row_loops
 from ..rows import threads
 from ..rows.facts import known_facts
 from ..rows.hashes import row_hashes
-from ..rows.memory import Rows, as_rows
+from ..rows.memory import MemoryRows, as_rows
 from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,9 @@ class SignedRows:
             self.matrix = data.matrix.scaled(exponents)
         elif self.copied:
             self.matrix = _scaled(data.matrix, exponents)
-        self.rows: Rows = as_rows(self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside)
+        self.rows: MemoryRows = as_rows(
+            self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside
+        )
 
     def split(self, ids: Ints) -> tuple[Ints, Ints]:
         """Row and rival of each number; the rival is -1 where there are signs."""
@@ -87,7 +89,7 @@ class SignedRows:
             return np.ascontiguousarray(vectors[0])
         return np.vstack([vectors, np.zeros((1, self.block))])
 
-    def original_rows(self) -> Rows:
+    def original_rows(self) -> MemoryRows:
         """The rows of the data as they are, not scaled."""
         if not self.copied:
             return self.rows

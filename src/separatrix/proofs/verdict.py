@@ -20,9 +20,9 @@ from ..certificates.claims import Certificate
 from ..certificates.data import Data, read_data, read_weights
 from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, as_mapped, count_columns
+from ..deadline import Deadline
 from ..errors import InputError, LabelError, NumericOverflowError, SeparationWarning
 from .bracket import margin_bracket
-from .deadline import Deadline
 from .formula import read_formula
 from .infinite import infinite_coefficients
 from .prove import Judge, Outcome, prove, prove_conflict

@@ -1,4 +1,4 @@
-"""Rows in memory, dense or CSR, behind one type: scan, take, blocks."""
+"""Rows in memory, dense or CSR, behind one type."""
 
 from __future__ import annotations
 
@@ -16,26 +16,14 @@ from ..errors import InputError, NumericOverflowError
 from ..loops import rows as row_loops
 from . import threads
 from .pages import relax
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from .protocol import Floats, Ints, Scan
 
 GATHERED = 64
 SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
 
 @dataclass(frozen=True, eq=False)
-class Scan:
-    """What one look at every row found: the mistakes, their cost, the lowest scores and their rows."""
-
-    mistakes: int
-    cost: float
-    rows: Ints
-    scores: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
+class MemoryRows:
     """Labelled rows of a matrix that is never copied; sign and lift are applied as they are read.
 
     Attributes
@@ -61,6 +49,12 @@ class Rows:
     def n_rows(self) -> int:
         """Count the rows, those of zero weight included."""
         return int(self.storage.labels.shape[0])
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The class code of every row."""
+        labels: NDArray[Any] = self.storage.labels
+        return labels
 
     @property
     def lifted(self) -> bool:
@@ -154,7 +148,7 @@ class Rows:
         mistakes, cost = (sum(each) for each in zip(*looks, strict=True))
         return Scan(int(mistakes), float(cost), all_rows[kept], all_scores[kept])
 
-    def take(self, indices: Ints) -> Rows:
+    def take(self, indices: Ints) -> MemoryRows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
         if isinstance(storage, row_loops.DenseRows):
@@ -172,7 +166,7 @@ class Rows:
         """Whether many passes over a few of these rows are worth packing them first."""
         return self.sparse and self.n_columns > SCATTERED
 
-    def pack(self, indices: Ints) -> tuple[Rows, Ints]:
+    def pack(self, indices: Ints) -> tuple[MemoryRows, Ints]:
         """Copy a few sparse rows without the columns they have nothing in; also, which weights are left."""
         part = self.take(indices)
         old = part.storage.indices
@@ -184,7 +178,7 @@ class Rows:
         )
         return packed, np.append(columns, self.n_columns) if self.lifted else columns
 
-    def blocks(self, numbers: int = 1 << 22) -> Iterator[tuple[int, Rows]]:
+    def blocks(self, numbers: int = 1 << 22) -> Iterator[tuple[int, MemoryRows]]:
         """Yield consecutive rows, about ``numbers`` numbers at a time, each with its first row's index."""
         size = max(1, self.n_rows * numbers // max(1, self.numbers))
         for start in range(0, self.n_rows, size):
@@ -199,6 +193,22 @@ class Rows:
         ranges = threads.chunks(self.n_rows, self.numbers * matrix.shape[0])
         threads.run_all(row_loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
         return outputs
+
+    def scores(self, weights: Floats) -> Floats:
+        """<w, z_i> for every row, two classes."""
+        scores, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
+        parts = [(self.storage, *each, weights, scores) for each in ranges]
+        threads.run_all(row_loops.fill_scores, parts)
+        return scores
+
+    def combination(self, multipliers: Floats) -> Floats:
+        """Sum of ``multipliers[i] * z_i``, two classes."""
+        ranges = threads.chunks(self.n_rows, self.numbers)
+        totals = np.zeros((len(ranges), self.n_columns + self.lifted))
+        parts = [(self.storage, *each, multipliers, totals[part]) for part, each in enumerate(ranges)]
+        threads.run_all(row_loops.add_rows, parts)
+        total: Floats = totals.sum(axis=0)
+        return total
 
     def _slice(self, start: int, stop: int) -> Any:
         storage = self.storage
@@ -253,7 +263,7 @@ def as_rows(
     lift: bool = True,
     keep: NDArray[np.bool_] | None = None,
     names: tuple[str, ...] | None = None,
-) -> Rows:
+) -> MemoryRows:
     """See a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1) as rows, without copying.
 
     Parameters
@@ -278,7 +288,7 @@ def as_rows(
         storage = row_loops.SparseRows(data, indices, indptr, codes, int(lift))
     else:
         storage = row_loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
-    return Rows(storage, n_classes, int(X.shape[1]), order, names)
+    return MemoryRows(storage, n_classes, int(X.shape[1]), order, names)
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:

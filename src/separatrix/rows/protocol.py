@@ -1,0 +1,100 @@
+"""What solvers may ask of rows, wherever the rows are: in memory, in a mapped file, on a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from .memory import MemoryRows
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """What one look at every row found: the mistakes, their cost, the lowest scores and their rows."""
+
+    mistakes: int
+    cost: float
+    rows: Ints
+    scores: Floats
+
+
+class Rows(Protocol):
+    """Labelled rows; sign and lift are applied where the rows are.
+
+    A solver of all the data uses what is listed here and nothing else. One number a row (labels, norms,
+    scores) may travel; the rows themselves do not, but for the few that `take` copies into memory.
+    """
+
+    @property
+    def n_rows(self) -> int:
+        """Count the rows, those of zero weight included."""
+
+    @property
+    def n_columns(self) -> int:
+        """Count the columns, without the lift."""
+
+    @property
+    def n_classes(self) -> int:
+        """Count the classes."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """Column names, where the data came with them."""
+
+    @property
+    def lifted(self) -> bool:
+        """Whether a coordinate of ones is appended to each row."""
+
+    @property
+    def sparse(self) -> bool:
+        """Whether only non-zero numbers are stored."""
+
+    @property
+    def numbers(self) -> int:
+        """How many stored numbers one pass reads: the unit of work."""
+
+    @property
+    def weights_shape(self) -> tuple[int, ...]:
+        """The shape of weights for these rows: one vector for two classes, else one a class."""
+
+    @property
+    def labels(self) -> NDArray[Any]:
+        """The class code of every row."""
+
+    @property
+    def order(self) -> Ints:
+        """The rows that count, in their order; rows of zero weight are not among them."""
+
+    @property
+    def squared_norms(self) -> Floats:
+        """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
+
+    @property
+    def radius(self) -> float:
+        """R: the largest norm of a lifted row that counts."""
+
+    @property
+    def integral(self) -> bool:
+        """Whether every value is a whole number, so that sums do not round while they are small."""
+
+    def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
+        """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores."""
+
+    def take(self, indices: Ints) -> MemoryRows:
+        """Copy a few rows, in the given order, into memory."""
+
+    def outputs(self, weights: Floats) -> Floats:
+        """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
+
+    def scores(self, weights: Floats) -> Floats:
+        """<w, z_i> for every row, two classes."""
+
+    def combination(self, multipliers: Floats) -> Floats:
+        """Sum of ``multipliers[i] * z_i``, two classes."""
