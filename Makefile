@@ -25,7 +25,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow lint format bench bench-known bench-mnist \
+.PHONY: help setup test test-slow lint format bench bench-known bench-trees bench-mnist \
 	bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -61,6 +61,9 @@ bench: setup ## measure everything in one table; options in BENCH_ARGS
 
 bench-known: setup ## verdicts on real sets with a known answer; options in BENCH_ARGS
 	$(RUN) -m benchmarks.known_answers $(BENCH_ARGS)
+
+bench-trees: setup ## this tree beside another checkout; needs BENCH_ARGS="--old CHECKOUT"
+	$(RUN) -m benchmarks.two_trees $(BENCH_ARGS)
 
 bench-mnist-kernel: setup ## Freund and Schapire's table; needs BENCH_ARGS="--data DIR"
 	$(RUN) -m benchmarks.mnist_kernel_perceptron $(BENCH_ARGS)
