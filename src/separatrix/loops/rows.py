@@ -1,10 +1,12 @@
-"""Compiled inner loops: every loop serves dense and sparse rows, two classes and many.
+"""Loops over rows: score, correct, learn, scan; each serves dense and sparse rows, two classes and many.
 
 The storage of the rows decides ``row_output`` and ``add_row``; the shape of the weights decides
 ``row_score`` and ``correct``: a vector means two classes (the sign of the label is applied on the
 fly), a matrix means one weight vector a class. The lift is applied on the fly too: where
-``rows.lift`` is set, the last weight is the intercept. The other modules of loops call what is here; a
-cached loop is not compiled again when a helper in another file changes.
+``rows.lift`` is set, the last weight is the intercept.
+
+The other modules of loops call what is here. numba's cache looks at the file of a loop only: whoever changes
+a function here that loops of other files call must clear the cache (NUMBA_CACHE_DIR, or ``__pycache__``).
 """
 
 from __future__ import annotations
@@ -39,23 +41,6 @@ class SparseRows(NamedTuple):
     indptr: Any
     labels: Any
     lift: Any
-
-
-class Gram(NamedTuple):
-    """Inner products of a working set, row by row as they are asked for.
-
-    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
-    ``used[0]`` slots are filled; ``row`` has room for one lifted row, ``keys`` and ``spare`` for one
-    number a row, ``lanes`` for sixteen.
-    """
-
-    products: Any
-    slots: Any
-    used: Any
-    row: Any
-    keys: Any
-    spare: Any
-    lanes: Any
 
 
 class Tally(NamedTuple):
@@ -346,13 +331,13 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
 
 @loop
 def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
-    """Whether a row is kept less gladly: its score is higher, or equal and the row later."""
+    """Heap order: whether a row has the higher score or, of equal scores, the higher index."""
     return score > other_score or (score == other_score and row > other_row)
 
 
 @loop
 def sift_down(scores: Any, rows: Any) -> None:
-    """Restore the heap (the row kept least gladly on top) after its top was replaced."""
+    """Restore heap order, in which the last row is on top, after the top was replaced."""
     size = scores.shape[0]
     hole, score, row = 0, scores[0], rows[0]
     while True:
@@ -369,16 +354,16 @@ def sift_down(scores: Any, rows: Any) -> None:
 
 
 @loop
-def look(
-    rows: Any, order: Any, w: Any, steps: Any, lowest_scores: Any, lowest_rows: Any
+def scan(
+    rows: Any, order: Any, w: Any, costs: Any, lowest_scores: Any, lowest_rows: Any
 ) -> tuple[int, float]:
-    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their steps' sum.
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and what they cost.
 
     ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1; they are a heap whose top is
     the largest score kept (of equal ones, the last row). A score that is not a number is kept as
     minus infinity.
     """
-    mistakes, cost, last = 0, 0.0, steps.shape[0] - 1
+    mistakes, cost, last = 0, 0.0, costs.shape[0] - 1
     for position in range(order.shape[0]):
         i = order[position]
         score, _ = row_score(rows, i, w)
@@ -386,7 +371,7 @@ def look(
             score = -np.inf
         if not score > 0.0:
             mistakes += 1
-            cost += steps[min(i, last)]
+            cost += costs[min(i, last)]
         if score <= lowest_scores[0] and comes_after(lowest_scores[0], lowest_rows[0], score, i):
             lowest_scores[0], lowest_rows[0] = score, i
             sift_down(lowest_scores, lowest_rows)
@@ -435,56 +420,6 @@ def add_rows(rows: Any, start: int, stop: int, factors: Any, total: Any) -> None
 
 
 @loop
-def vote(products: Any, script: Any, steps: Any, survivals: Any, outputs: Any, votes: Any) -> None:
-    """Let every intermediate weight vector vote for the class it prefers.
-
-    ``outputs[b, c]`` starts as the outputs of the first weights; entry m of the script is (column of
-    ``products``, own class, rival) of the m-th mistake. Ties go to the lower class.
-    """
-    for b in range(outputs.shape[0]):
-        for m in range(survivals.shape[0]):
-            if m > 0:
-                amount = 0.5 * steps[m - 1] * products[b, script[m - 1, 0]]
-                outputs[b, script[m - 1, 1]] += amount
-                outputs[b, script[m - 1, 2]] -= amount
-            best = 0
-            for c in range(1, outputs.shape[1]):
-                if outputs[b, c] > outputs[b, best]:
-                    best = c
-            votes[b, best] += survivals[m]
-
-
-def copy_weights(w: Any, copies: Any, m: int) -> None:
-    """Set ``copies[m]`` to ``w``."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(copy_weights, jit_options=INLINED)
-def _copy_weights(w: Any, copies: Any, m: Any) -> Any:
-    def binary(w: Any, copies: Any, m: Any) -> Any:
-        for j in range(w.shape[0]):
-            copies[m, j] = w[j]
-
-    def multiclass(w: Any, copies: Any, m: Any) -> Any:
-        for c in range(w.shape[0]):
-            for j in range(w.shape[1]):
-                copies[m, c, j] = w[c, j]
-
-    return binary if w.ndim == 1 else multiclass
-
-
-@loop
-def replay(rows: Any, log: Any, w: Any, steps: Any, weights_after: Any, scores_before: Any) -> None:
-    """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
-    last = steps.shape[0] - 1
-    for m in range(log.shape[0]):
-        i, rival = log[m, 0], log[m, 1]
-        scores_before[m], _ = row_score(rows, i, w)
-        correct(rows, i, rival, w, steps[min(i, last)])
-        copy_weights(w, weights_after, m)
-
-
-@loop
 def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
     """Add ``sum_i steps[i] * counts[i] * z_i`` to ``w``."""
     last = steps.shape[0] - 1
@@ -492,194 +427,3 @@ def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
         for rival in range(counts.shape[1]):
             if counts[i, rival] != 0:
                 correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
-
-
-def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> None:
-    """Set ``keys[i]`` to the signed score of row i times its step: what makes a row the worst."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(fill_keys, jit_options=INLINED)
-def _fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
-    def binary(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
-        for i in range(keys.shape[0]):
-            keys[i] = (2.0 * labels[i] - 1.0) * outputs[i]
-        if steps.shape[0] > 1:
-            for i in range(keys.shape[0]):
-                keys[i] *= steps[i]
-
-    def multiclass(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
-        spare[:] = -np.inf
-        for c in range(outputs.shape[0]):
-            for i in range(keys.shape[0]):
-                own = labels[i] == c
-                keys[i] = outputs[c, i] if own else keys[i]
-                other = -np.inf if own else outputs[c, i]
-                spare[i] = other if other > spare[i] else spare[i]
-        for i in range(keys.shape[0]):
-            keys[i] -= spare[i]
-        if steps.shape[0] > 1:
-            for i in range(keys.shape[0]):
-                keys[i] *= steps[i]
-
-    return binary if outputs.ndim == 1 else multiclass
-
-
-def rival_of(labels: Any, outputs: Any, i: int) -> int:
-    """Return the class that row i is taken for."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(rival_of, jit_options=INLINED)
-def _rival_of(labels: Any, outputs: Any, i: Any) -> Any:
-    def binary(labels: Any, outputs: Any, i: Any) -> Any:
-        return 0
-
-    def multiclass(labels: Any, outputs: Any, i: Any) -> Any:
-        rival = -1
-        for c in range(outputs.shape[0]):
-            if c != labels[i] and (rival < 0 or not outputs[c, i] <= outputs[rival, i]):
-                rival = c
-        return rival
-
-    return binary if outputs.ndim == 1 else multiclass
-
-
-@loop
-def lowest(keys: Any, lanes: Any) -> int:
-    """Return the first position of the smallest key.
-
-    Position i belongs to lane i % 16: sixteen running minima wait for each other less than one,
-    and no promise about NaN is needed. Then only the lanes that hold the minimum are searched.
-    """
-    size = keys.shape[0]
-    whole = size - size % 16
-    for lane in range(16):
-        lanes[lane] = np.inf
-    for first in range(0, whole, 16):
-        for lane in range(16):
-            key = keys[first + lane]
-            lanes[lane] = key if key < lanes[lane] else lanes[lane]
-    for lane in range(size - whole):
-        key = keys[whole + lane]
-        lanes[lane] = key if key < lanes[lane] else lanes[lane]
-    best = np.inf
-    for lane in range(16):
-        best = lanes[lane] if lanes[lane] < best else best
-    position = size - 1
-    for lane in range(16):
-        if lanes[lane] <= best:
-            i = lane
-            while i < position and not keys[i] <= best:
-                i += 16
-            position = min(position, i)
-    return position
-
-
-def shift(labels: Any, outputs: Any, i: int, rival: int, step: float, products: Any) -> None:
-    """Bring the outputs of the whole working set up to date after an update on row i."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(shift, jit_options=INLINED)
-def _shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
-    def binary(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
-        signed = (2.0 * labels[i] - 1.0) * step
-        for j in range(outputs.shape[0]):
-            outputs[j] += signed * products[j]
-
-    def multiclass(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
-        own, half = labels[i], 0.5 * step
-        for j in range(outputs.shape[1]):
-            outputs[own, j] += half * products[j]
-            outputs[rival, j] -= half * products[j]
-
-    return binary if outputs.ndim == 1 else multiclass
-
-
-@loop
-def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -> None:
-    """Correct the most violated row of a working set until none is violated.
-
-    ``outputs`` are the outputs of the rows under the weights, kept up to date by the inner
-    products; the counts tell the caller how to move the weights. It ends early when the allowed
-    mistakes, the log's room or the free slots run out.
-    """
-    clock, last = tally.clock, steps.shape[0] - 1
-    while True:
-        fill_keys(rows.labels, outputs, steps, gram.keys, gram.spare)
-        i = lowest(gram.keys, gram.lanes)
-        rival = rival_of(rows.labels, outputs, i)
-        if gram.keys[i] > 0.0:
-            return
-        if is_full(tally) or not gram.keys[i] > -np.inf:
-            return
-        slot = gram.slots[i]
-        if slot < 0:
-            slot = gram.used[0]
-            if slot == gram.products.shape[0]:
-                return
-            gram.row[:] = 0.0
-            add_row(rows, i, gram.row, 1.0)
-            for j in range(gram.slots.shape[0]):
-                gram.products[slot, j] = row_output(rows, j, gram.row)
-            gram.slots[i] = slot
-            gram.used[0] += 1
-        if tally.log.shape[0] > 0:
-            tally.log[clock[LOGGED], 0] = i
-            tally.log[clock[LOGGED], 1] = rival
-            clock[LOGGED] += 1
-        shift(rows.labels, outputs, i, rival, steps[min(i, last)], gram.products[slot])
-        tally.counts[i, rival] += 1
-        clock[MISTAKES] += 1
-
-
-def row_hash(rows: Any, i: int, keys: Any, magnitude: Any) -> Any:
-    """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(row_hash, jit_options=INLINED)
-def _row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
-    def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
-        values = rows.values
-        total = np.uint64(0)
-        for j in range(values.shape[1]):
-            bits = np.uint64(values[i, j])
-            if bits & magnitude:
-                total += (bits ^ (bits >> np.uint64(32))) * keys[j]
-        return total
-
-    def sparse(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
-        total = np.uint64(0)
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            bits = np.uint64(rows.data[p])
-            if bits & magnitude:
-                total += (bits ^ (bits >> np.uint64(32))) * keys[np.uint64(rows.indices[p])]
-        return total
-
-    return dense if is_dense(rows) else sparse
-
-
-@loop
-def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashes: Any) -> None:
-    """Fill ``hashes`` from ``start`` to ``stop`` so that equal rows have equal hashes."""
-    for i in range(start, stop):
-        hashes[i] = row_hash(rows, i, keys, magnitude)
-
-
-@loop
-def survey(rows: Any, keys: Any, magnitude: Any, largest: Any, hashes: Any) -> float:
-    """Do what `column_sizes` and `hash_rows` do in one reading; return the sum of all numbers.
-
-    ``rows`` are the same numbers twice: as floats, and as the bit patterns that are hashed.
-    """
-    values, bits = rows
-    total = 0.0
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            size = abs(values[i, j])
-            largest[j] = size if size > largest[j] else largest[j]
-            total += values[i, j]
-        hashes[i] = row_hash(bits, i, keys, magnitude)
-    return total

@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import InputError, NumericOverflowError
 from ..loops import ahead as ahead_loops
 from ..loops import rows as row_loops
+from ..loops.replay import replay
 from ..progress import Progress
 from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, Votes
 from ..rows import threads
@@ -405,7 +406,7 @@ class Run:
         step = 1 if self.renormalise else len(log)
         for first in range(0, len(log), max(1, step)):
             part = slice(first, first + step)
-            row_loops.replay(self.rows.storage, log[part], current, self.steps, weights[part], scores[part])
+            replay(self.rows.storage, log[part], current, self.steps, weights[part], scores[part])
             if self.renormalise:
                 normalise(current)
                 weights[part] = current

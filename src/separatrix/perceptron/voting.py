@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..loops import rows as row_loops
+from ..loops.replay import vote
 from ..result import Floats, Ints, Votes
 from ..rows.memory import MemoryRows
 
@@ -51,7 +51,7 @@ class Voters:
             dense = (
                 products.toarray() if sparse.issparse(products) else np.asarray(products, dtype=np.float64)
             )
-            row_loops.vote(
+            vote(
                 np.ascontiguousarray(dense + float(self.lifted), dtype=np.float64),
                 self.script,
                 self.steps,
@@ -101,7 +101,7 @@ def join_voters(earlier: Voters, later: Voters) -> Voters:
 def _matrix(rows: MemoryRows) -> Any:
     """The rows as a float64 matrix, without labels and lift."""
     storage = rows.storage
-    if isinstance(storage, row_loops.DenseRows):
+    if not rows.sparse:
         return storage.values.astype(np.float64)
     shape = (rows.n_rows, rows.n_columns)
     return sparse.csr_array((storage.data, storage.indices, storage.indptr), shape=shape, dtype=np.float64)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..loops import rows as row_loops
+from ..loops.core import Gram, worst_first
 from ..result import Ints
 from ..rows.memory import MemoryRows
 from .run import Run
@@ -123,7 +124,7 @@ class _Part:
         self.members = members
         self.steps = steps
         self.counts = np.zeros((rows.n_rows, run.tally.counts.shape[1]), dtype=np.int64)
-        self.gram: row_loops.Gram | None = None
+        self.gram: Gram | None = None
 
     def take(self, indices: Ints) -> _Part:
         """Some of these rows as a part of their own."""
@@ -165,14 +166,14 @@ class _Part:
         if self.gram is None:
             self.gram = self._gram()
         tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // self.counts.size))
-        row_loops.worst_first(self.rows.storage, outputs, self.steps, self.gram, tally)
+        worst_first(self.rows.storage, outputs, self.steps, self.gram, tally)
         row_loops.combine(self.rows.storage, tally.counts, self.steps, run.weights)
         self._merge(tally)
 
-    def _gram(self) -> row_loops.Gram:
+    def _gram(self) -> Gram:
         """Room for the inner products; few wide rows are multiplied at once."""
         size, storage = self.members.size, self.rows.storage
-        gram = row_loops.Gram(
+        gram = Gram(
             products=np.empty((size, size)),
             slots=np.full(size, -1, dtype=np.int64),
             used=np.zeros(1, dtype=np.int64),

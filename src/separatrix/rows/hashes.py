@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..loops import rows as row_loops
+from ..loops import hashes as hash_loops
+from ..loops.rows import DenseRows, SparseRows
 from . import threads
 
 Hashes = NDArray[np.uint64]
@@ -20,7 +21,7 @@ def row_hashes(matrix: Any) -> Hashes:
     hashes, keys = np.zeros(matrix.shape[0], dtype=np.uint64), hash_keys(matrix.shape[1])
     rows, magnitude = bit_rows(matrix)
     ranges = threads.chunks(matrix.shape[0], stored.size)
-    threads.run_all(row_loops.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
+    threads.run_all(hash_loops.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
     return hashes
 
 
@@ -38,5 +39,5 @@ def bit_rows(matrix: Any) -> tuple[Any, np.uint64]:
     magnitude = np.uint64(everything >> 1 if stored.dtype.kind == "f" else everything)
     labels = np.zeros(0, dtype=np.int32)
     if sparse.issparse(matrix):
-        return row_loops.SparseRows(bits, matrix.indices, matrix.indptr, labels, 0), magnitude
-    return row_loops.DenseRows(bits, labels, 0), magnitude
+        return SparseRows(bits, matrix.indices, matrix.indptr, labels, 0), magnitude
+    return DenseRows(bits, labels, 0), magnitude

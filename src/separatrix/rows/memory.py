@@ -135,8 +135,8 @@ class MemoryRows:
         ranges = threads.chunks(self.order.size, self.numbers)
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
-        looks = threads.run_all(
-            row_loops.look,
+        parts = threads.run_all(
+            row_loops.scan,
             [
                 (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
                 for part, (start, stop) in enumerate(ranges)
@@ -145,7 +145,7 @@ class MemoryRows:
         found = rows.ravel() >= 0
         all_scores, all_rows = scores.ravel()[found], rows.ravel()[found]
         kept = np.lexsort((all_rows, all_scores))[:limit]
-        mistakes, cost = (sum(each) for each in zip(*looks, strict=True))
+        mistakes, cost = (sum(each) for each in zip(*parts, strict=True))
         return Scan(int(mistakes), float(cost), all_rows[kept], all_scores[kept])
 
     def take(self, indices: Ints) -> MemoryRows:

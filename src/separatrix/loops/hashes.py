@@ -1,0 +1,62 @@
+"""Hashes by which equal rows are found, alone or on the way of the one reading that a new matrix gets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from .compiling import INLINED, loop
+from .rows import is_dense
+
+
+def row_hash(rows: Any, i: int, keys: Any, magnitude: Any) -> Any:
+    """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(row_hash, jit_options=INLINED)
+def _row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+    def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        values = rows.values
+        total = np.uint64(0)
+        for j in range(values.shape[1]):
+            bits = np.uint64(values[i, j])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[j]
+        return total
+
+    def sparse(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        total = np.uint64(0)
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            bits = np.uint64(rows.data[p])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[np.uint64(rows.indices[p])]
+        return total
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashes: Any) -> None:
+    """Fill ``hashes`` from ``start`` to ``stop`` so that equal rows have equal hashes."""
+    for i in range(start, stop):
+        hashes[i] = row_hash(rows, i, keys, magnitude)
+
+
+@loop
+def survey(rows: Any, keys: Any, magnitude: Any, largest: Any, hashes: Any) -> float:
+    """Do what `column_sizes` and `hash_rows` do in one reading; return the sum of all numbers.
+
+    ``rows`` are the same numbers twice: as floats, and as the bit patterns that are hashed.
+    """
+    values, bits = rows
+    total = 0.0
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            size = abs(values[i, j])
+            largest[j] = size if size > largest[j] else largest[j]
+            total += values[i, j]
+        hashes[i] = row_hash(bits, i, keys, magnitude)
+    return total
