@@ -31,14 +31,14 @@ settings.load_profile("separatrix")
 @pytest.fixture
 def many_threads(monkeypatch):
     """Let the smallest problem be cut between threads, and let passes score a few numbers ahead at a time."""
-    from separatrix.perceptron import run
+    from separatrix.perceptron import visitor
     from separatrix.rows import threads
 
     def choose(count, ahead=8):
         monkeypatch.setattr(threads, "n_threads", lambda: count)
         monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-        monkeypatch.setattr(run, "AHEAD", ahead)
-        monkeypatch.setattr(run, "SHARE_DENSE", ahead)
-        monkeypatch.setattr(run, "SHARE_SPARSE", ahead)
+        monkeypatch.setattr(visitor, "AHEAD", ahead)
+        monkeypatch.setattr(visitor, "SHARE_DENSE", ahead)
+        monkeypatch.setattr(visitor, "SHARE_SPARSE", ahead)
 
     return choose

@@ -41,7 +41,7 @@ def test_no_run_makes_more_mistakes_than_any_bound_allows(run):
         warnings.simplefilter("ignore")
         model.fit(X, y)
     report = sx.mistake_bounds(model, X, y, u=u)
-    assert report.mistakes == model.mistakes_
+    assert report.mistakes == model.kept_mistakes_
     for bound in report.bounds:
         assert bound.value >= report.mistakes, bound
         assert 0.0 <= bound.tightness <= 1.0

@@ -76,7 +76,8 @@ def test_the_attributes_mean_what_they_say(order, data):
     model = sx.Perceptron(order=order, fit_intercept=case.lift, max_passes=15, random_state=0)
     model.fit(case.stored, names[case.codes])
     result = model.result_
-    assert model.mistake_counts_.sum() == model.mistakes_ == result.mistakes
+    assert model.mistakes_ == result.mistakes == sum(record.mistakes for record in result.history)
+    assert model.mistake_counts_.sum() == model.kept_mistakes_ == result.kept_mistakes <= model.mistakes_
     assert model.mistake_counts_.shape == case.codes.shape
     assert model.n_passes_ == result.passes == len(result.history)
     assert model.classes_.tolist() == names.tolist()
@@ -89,6 +90,20 @@ def test_the_attributes_mean_what_they_say(order, data):
     assert model.converged_ == (result.status is Status.SEPARATED) == bool(np.all(scores > 0))
     if model.converged_:
         assert model.score(case.stored, names[case.codes]) == 1.0
+
+
+@quietly
+def test_the_mistakes_of_a_model_are_told_apart_from_those_behind_its_weights():
+    problem = make_overlapping(4000, 5, noise=0.05, random_state=2)
+    model = sx.Perceptron(max_passes=30).fit(problem.X, problem.y)
+    assert 0 < model.kept_mistakes_ < model.mistakes_
+    assert model.mistake_counts_.sum() == model.kept_mistakes_
+    before = model.mistakes_, model.kept_mistakes_
+    model.partial_fit(problem.X[:200], problem.y[:200])
+    made = model.result_.mistakes
+    assert made > 0
+    assert (model.mistakes_, model.kept_mistakes_) == (before[0] + made, before[1] + made)
+    assert model.mistake_counts_.sum() == model.kept_mistakes_
 
 
 @quietly

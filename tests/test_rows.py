@@ -13,6 +13,7 @@ from scipy import sparse
 from separatrix.errors import InputError, NumericOverflowError
 from separatrix.rows.memory import as_rows
 from tests import naive
+from tests.elsewhere import PROTOCOL, Elsewhere
 from tests.problems import STORAGES, TWO_STORAGES, Case, clouds, grids
 
 every_storage = pytest.mark.parametrize("storage", STORAGES)
@@ -31,9 +32,7 @@ def matrix_of(rows):
     storage = rows.storage
     if hasattr(storage, "values"):
         return np.asarray(storage.values, dtype=np.float64)
-    indptr = storage.indptr - storage.indptr[0]
-    part = slice(storage.indptr[0], storage.indptr[-1])
-    parts = (storage.data[part], storage.indices[part], indptr)
+    parts = (storage.data, storage.indices, storage.indptr)
     return sparse.csr_array(parts, shape=(rows.n_rows, rows.n_columns)).toarray()
 
 
@@ -145,35 +144,37 @@ def test_taken_rows_are_those_rows(storage, data):
 
 @every_storage
 @given(data=st.data())
-def test_blocks_are_consecutive_rows_and_together_all_of_them(storage, data):
+def test_rows_combined_by_counts_are_the_sum_of_their_corrections(storage, data):
     case = data.draw(grids(storage=storage))
     rows = case.rows()
-    blocks = list(rows.blocks(data.draw(st.integers(1, 60))))
-    starts = [start for start, _ in blocks]
-    lengths = [block.n_rows for _, block in blocks]
-    assert starts == [sum(lengths[:b]) for b in range(len(blocks))]
-    assert np.array_equal(np.vstack([matrix_of(block) for _, block in blocks]), case.X)
-    assert np.array_equal(np.concatenate([block.storage.labels for _, block in blocks]), case.codes)
+    shape = rows.n_rows, 1 if case.n_classes == 2 else case.n_classes
+    counts = np.random.default_rng(data.draw(st.integers(0, 99))).integers(0, 4, shape)
+    if case.n_classes > 2:
+        counts[np.arange(rows.n_rows), case.codes] = 0  # no row is its own class's rival
+    steps = data.draw(st.sampled_from([np.full(1, 2.0), np.arange(rows.n_rows) + 1.0]))
+    found = np.ones(rows.weights_shape)
+    rows.combine(counts, steps, found)
+    assert np.array_equal(
+        found, 1.0 + naive.combination(case.X, case.codes, case.n_classes, case.lift, counts, steps)
+    )
 
 
-@pytest.mark.parametrize("storage", TWO_STORAGES)
-@given(data=st.data())
-def test_a_block_is_rows_like_any_other(storage, data):
-    case = data.draw(grids(storage=storage, max_rows=8))
-    rows = case.rows()
-    weights = data.draw(whole_weights(rows))
-    for start, block in rows.blocks(data.draw(st.integers(1, 30))):
-        stop = start + block.n_rows
-        part = Case(case.X[start:stop], case.codes[start:stop], case.n_classes, case.lift, storage)
-        check_scan(part, block, weights, 2)
-        assert np.array_equal(matrix_of(block.take(np.array([block.n_rows - 1]))), part.X[-1:])
+def test_norms_that_a_pass_offers_are_kept_only_if_every_row_has_a_finite_one():
+    X = np.array([[3.0, 4.0], [1.0, 0.0]])
+    for offered, kept in (([25.0, 1.0], True), ([25.0, -1.0], False), ([np.inf, 1.0], False)):
+        rows = as_rows(X, np.array([0, 1]), lift=False)
+        norms = np.array(offered)
+        rows.offer_norms(norms)
+        assert (rows.squared_norms is norms) == kept
+        assert rows.squared_norms.tolist() == [25.0, 1.0]
+        assert rows.radius == 5.0
 
 
-def test_blocks_leave_out_what_the_rows_leave_out():
-    keep = np.array([True, False, True, False, True])
-    rows = as_rows(np.arange(10.0).reshape(5, 2), np.zeros(5, dtype=int), keep=keep)
-    seen = [start + i for start, block in rows.blocks(4) for i in block.order]
-    assert seen == [0, 2, 4]
+def test_rows_in_memory_have_all_that_the_protocol_lists_and_rows_elsewhere_no_more():
+    rows = as_rows(np.eye(2), np.array([0, 1]))
+    assert {"scan", "take", "combine", "squared_norms"} <= PROTOCOL
+    assert all(hasattr(each, name) for each in (rows, Elsewhere(rows)) for name in PROTOCOL)
+    assert not any(hasattr(Elsewhere(rows), name) for name in ("storage", "matrix", "pack", "offer_norms"))
 
 
 @pytest.mark.parametrize("storage", [name for name in STORAGES if "CSR" not in name])
@@ -182,7 +183,6 @@ def test_a_dense_matrix_is_never_copied(storage):
     rows = as_rows(X, np.array([0, 1, 0, 1]))
     assert np.shares_memory(rows.storage.values, X)
     assert rows.storage.values.dtype == X.dtype
-    assert all(np.shares_memory(block.storage.values, X) for _, block in rows.blocks(3))
 
 
 @pytest.mark.parametrize("storage", ["CSR int32", "CSR int64"])

@@ -8,12 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from separatrix.datasets import make_multiclass, make_overlapping, make_separable
+from separatrix.errors import InputError
 from separatrix.perceptron import working_set
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.result import Status
 from separatrix.rows.memory import MemoryRows, as_rows
 from tests import naive
-from tests.problems import TWO_STORAGES, clouds, grids, separable_grids
+from tests.elsewhere import Elsewhere
+from tests.problems import TWO_STORAGES, clouds, grids, separable_grids, xor_case
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ def test_sets_of_any_size_keep_the_counts_that_explain_the_weights(tiny_sets, da
     result = solve_perceptron(case.rows(), max_passes=25, trace=True)
     weights = naive.combination(case.X, case.codes, case.n_classes, case.lift, result.counts)
     assert result.weights == pytest.approx(weights, rel=1e-9, abs=1e-9)
-    assert result.mistakes == result.counts.sum() == len(result.trace.rows)
+    assert result.kept_mistakes == result.counts.sum() == len(result.trace.rows)
     assert np.array_equal(np.bincount(result.trace.rows, minlength=len(case.codes)), result.mistake_counts)
 
 
@@ -186,3 +188,104 @@ def test_the_order_of_few_rows_makes_no_difference():
     one = solve_perceptron(as_rows(problem.X, codes), max_passes=1000)
     other = solve_perceptron(as_rows(problem.X[shuffled], codes[shuffled]), max_passes=1000)
     assert np.array_equal(one.mistake_counts[shuffled], other.mistake_counts)
+
+
+@pytest.mark.parametrize("n_rows", [1000, 4000])
+def test_a_trace_names_the_rows_of_passes_and_of_sets_alike(n_rows):
+    random = np.random.default_rng(0)
+    X = random.standard_normal((n_rows, 20))
+    rows = as_rows(X, (X @ random.standard_normal(20) > 0).astype(int))
+    result = solve_perceptron(rows, max_passes=60, trace=True)
+    assert result.passes > working_set.SET_PASSES  # passes, then sets
+    assert np.array_equal(np.bincount(result.trace.rows, minlength=n_rows), result.mistake_counts)
+    assert result.trace.weights[-1] == pytest.approx(result.weights, rel=1e-9, abs=1e-9)
+
+
+# ---------------------------------------------------------------- rows that are not in memory
+
+
+@given(data=st.data(), size=sizes)
+def test_rows_elsewhere_are_separated_by_sets_of_any_size(tiny_sets, data, size):
+    tiny_sets(*size)
+    storage = data.draw(st.sampled_from(TWO_STORAGES))
+    case = data.draw(separable_grids(storage=storage, n_classes=data.draw(st.sampled_from([2, 3]))))
+    result = solve_perceptron(Elsewhere(case.rows()), max_passes=20_000, trace=True)
+    assert result.status is Status.SEPARATED
+    assert np.all(naive.scores(case.X, case.codes, case.n_classes, case.lift, result.weights) > 0)
+    weights = naive.combination(case.X, case.codes, case.n_classes, case.lift, result.counts)
+    assert np.array_equal(result.weights, weights)
+    assert np.all(result.trace.scores <= 0)
+
+
+@pytest.mark.parametrize("n_rows", [300, 1500, 4000])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_elsewhere_of_every_size_are_separated_within_the_bound(n_rows, sparse):
+    problem = make_separable(n_rows, 8, margin=0.02, sparse=sparse, density=0.8, random_state=n_rows)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    result = solve_perceptron(Elsewhere(rows), max_passes=1000)
+    assert result.separated
+    assert rows.scan(result.weights).mistakes == 0
+    assert result.mistakes <= (result.radius / problem.margin) ** 2
+
+
+@pytest.mark.parametrize(("order", "n_rows"), [("working_set", 200), ("worst", 200), ("worst", 1000)])
+@pytest.mark.parametrize("options", [{}, {"learning_rate": 0.3}, {"max_updates": 20}])
+def test_rows_elsewhere_learn_what_rows_in_memory_learn_where_no_pass_over_all_is_made(
+    order, n_rows, options
+):
+    problem = make_separable(n_rows, 5, margin=0.05, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    here = solve_perceptron(rows, order=order, max_passes=200, trace=True, **options)
+    there = solve_perceptron(Elsewhere(rows), order=order, max_passes=200, trace=True, **options)
+    assert np.array_equal(here.weights, there.weights)
+    assert np.array_equal(here.counts, there.counts)
+    assert np.array_equal(here.trace.rows, there.trace.rows)
+    assert (here.status, here.passes, here.visits) == (there.status, there.passes, there.visits)
+    assert here.history == there.history
+
+
+def test_a_renormalised_run_on_rows_elsewhere_is_the_one_in_memory():
+    problem = make_separable(100, 4, margin=0.1, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    options = {"order": "worst", "renormalise": True, "learning_rate": 0.1, "max_passes": 50, "trace": True}
+    here, there = (solve_perceptron(each, **options) for each in (rows, Elsewhere(rows)))
+    assert np.array_equal(here.weights, there.weights)
+    assert np.array_equal(here.trace.weights, there.trace.weights)
+    assert np.linalg.norm(here.weights) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("order", ["working_set", "worst"])
+def test_a_cycle_on_rows_elsewhere_is_a_proof(order):
+    case = xor_case()
+    result = solve_perceptron(Elsewhere(case.rows()), order=order, max_passes=10_000)
+    assert result.status is Status.INSEPARABLE
+    assert not any(naive.exact_combination(case.X, case.codes, 2, case.lift, result.cycle.multipliers))
+
+
+@pytest.mark.parametrize("options", [{"order": "cyclic"}, {"order": "shuffled"}, {"average": "averaged"}])
+def test_visiting_rows_elsewhere_in_turn_is_refused_with_advice(options):
+    rows = Elsewhere(xor_case().rows())
+    with pytest.raises(InputError, match=r"rows in memory.*'working_set' or 'worst'"):
+        solve_perceptron(rows, **options)
+
+
+# ---------------------------------------------------------------- the pocket
+
+
+def test_the_mistakes_of_the_run_and_those_behind_the_kept_weights_are_told_apart():
+    problem = make_overlapping(4000, 5, noise=0.05, random_state=2)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    result = solve_perceptron(rows, max_passes=30)
+    assert result.mistakes == sum(record.mistakes for record in result.history)
+    assert 0 < result.kept_mistakes < result.mistakes
+    assert result.kept_mistakes == result.counts.sum() == result.mistake_counts.sum()
+    weights = naive.combination(problem.X, rows.labels, 2, True, result.counts)
+    assert result.weights == pytest.approx(weights, rel=1e-9, abs=1e-9)
+    assert f"{result.mistakes:,}; {result.kept_mistakes:,} of them led to" in result._repr_html_()
+
+
+@given(data=st.data())
+def test_a_run_that_separates_keeps_every_mistake(data):
+    case = data.draw(separable_grids(storage="float64 by rows", n_classes=2))
+    result = solve_perceptron(case.rows(), max_passes=20_000)
+    assert result.kept_mistakes == result.mistakes

@@ -12,7 +12,6 @@ from sklearn.base import BaseEstimator
 from . import inputs, notebook
 from .errors import InputError, InputTypeError
 from .estimators.margin import EXACT_SECONDS
-from .loops import rows as row_loops
 from .margins.max_margin import solve_max_margin
 from .margins.pairs import Pairs, rows_of
 from .margins.soft_margin import row_scores, solve_soft_margin
@@ -56,7 +55,7 @@ class BoundReport:
     Attributes
     ----------
     mistakes : int
-        M, the updates that were made.
+        M, the updates that led to the weights.
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
@@ -384,7 +383,7 @@ def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats 
     """The first weights: as the model was told, or what the updates leave of the last ones."""
     init = getattr(run, "init", None)
     total = np.zeros_like(result.weights)
-    row_loops.combine(rows.storage, result.counts, steps, total)
+    rows.combine(result.counts, steps, total)
     start: Floats = result.weights - total
     noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
     told = None if init is None or isinstance(init, str) else np.asarray(init, dtype=np.float64)

@@ -28,11 +28,12 @@ class Explained(enum.Enum):
 class Status(Explained):
     """How a run ended; each member is its own explanation."""
 
-    SEPARATED = "A separator was found: the last look at every row found no mistake."
+    SEPARATED = "A separator was found: the last scan of every row found no mistake."
     INSEPARABLE = "No hyperplane separates these rows: the weights came back to an earlier state."
     PASS_LIMIT = "The pass limit came first; raise max_passes, or scale the columns."
     UPDATE_LIMIT = "The update limit came first; raise max_updates, or scale the columns."
-    ONLINE = "Each row was visited once, in the order it came; nothing was looked at again."
+    TIME_LIMIT = "The time limit came first; the weights are those reached so far."
+    ONLINE = "Each row was visited once, in the order it came; none was read again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
 
 
@@ -47,7 +48,8 @@ class PassRecord:
     errors : int or None
         Rows that this reading found on the wrong side; None where the weights moved during it.
     margin_lower, margin_upper : float
-        The bracket of the best margin known by then.
+        A bracket of the best margin, from the weights and the counts of that moment; an earlier one may have
+        been narrower.
     """
 
     mistakes: int
@@ -58,7 +60,7 @@ class PassRecord:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
-    """Every update of a run, in order.
+    """Every update that led to the weights of a run, in order.
 
     Attributes
     ----------
@@ -101,8 +103,8 @@ class Trace:
 class Cycle:
     """A proof that no separator exists: the weights of an integer run came back.
 
-    Every update moves the weights closer to any separator, so they cannot return if there is one.
-    ``multipliers[i, r]`` updates on row i against rival r were made in between; they are not
+    Every update raises the inner product ``<w, u>`` with any separator u, so the weights cannot return
+    if there is one. ``multipliers[i, r]`` updates on row i against rival r were made in between; they are not
     negative, not all zero, and the combination of signed rows that they weigh is exactly zero
     (Gordan's certificate).
 
@@ -124,6 +126,7 @@ class RunResult:
 
     status: Status
     counts: Ints
+    mistakes: int
     errors: int | None
     passes: int
     radius: float
@@ -134,13 +137,13 @@ class RunResult:
     visits: int = 0
 
     @property
-    def mistakes(self) -> int:
-        """Updates that led to the weights."""
+    def kept_mistakes(self) -> int:
+        """Updates that led to the weights that were kept; the rest of the run was given up for them."""
         return int(self.counts.sum())
 
     @property
     def mistake_counts(self) -> Ints:
-        """Updates on each row."""
+        """Updates on each row that led to the weights; they sum to ``kept_mistakes``."""
         total: Ints = self.counts.sum(axis=1) if self.counts.shape[1] > 1 else self.counts[:, 0]
         return total
 
@@ -169,21 +172,24 @@ class Result(RunResult):
         did not separate the rows: of all weights that a scan saw, those whose errors cost least.
     counts : ndarray of int64, shape (rows, rivals)
         Updates on each row that led to these weights; one column for two classes, else one for each
-        class it was taken for.
+        class it was taken for. They sum to ``kept_mistakes``.
+    mistakes : int
+        Updates made in the whole run: more than ``kept_mistakes`` where earlier weights were better than the
+        last, and kept.
     errors : int or None
-        Rows that the final weights get wrong; a tie is an error. None where nobody looked: online,
+        Rows that the final weights get wrong; a tie is an error. None where nobody scanned: online,
         and where fewer than twenty passes over large data ended without a clean one.
     passes : int
-        How often every row was read: passes that learn and scans that only look.
+        How often every row was read: passes that learn and scans that do not.
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
         A bracket of the best margin of the lifted rows, to rounding: the lower end is the margin of
-        the final weights (negative where rows are wrong, minus infinity where nobody looked), the
+        the final weights (negative where rows are wrong, minus infinity where nobody scanned), the
         upper end comes from the counts.
     history : tuple of PassRecord
-        One for each reading of all rows, and one for the closing look where updates came after those.
-        The closing look, which counts the errors of an unfinished run, is not among the passes.
+        One for each reading of all rows, and one for the closing scan where updates came after those.
+        The closing scan, which counts the errors of an unfinished run, is not among the passes.
     order : str
         The order that was used.
     visits : int
@@ -195,7 +201,7 @@ class Result(RunResult):
     votes : Votes or None
         The mistakes and survival counts of the voted perceptron, where it was asked for.
     trace : Trace or None
-        Every update, where it was asked for.
+        Every update that led to the weights, where it was asked for.
     cycle : Cycle or None
         The proof of non-separability, where status is INSEPARABLE.
     """
@@ -217,8 +223,10 @@ class KernelResult(RunResult):
     status : Status
     counts : ndarray of int64, shape (rows, rivals)
         Updates on each row; one column for two classes, else one for each class it was taken for.
+    mistakes : int
+        Updates made.
     errors : int or None
-        Rows that the last weights get wrong: zero after a clean pass, None where nobody looked.
+        Rows that the last weights get wrong: zero after a clean pass, None where nobody scanned.
     passes : int
         How often every row was read.
     radius : float
@@ -257,9 +265,9 @@ class Votes:
 def result_card(result: RunResult) -> str:
     """A result as a notebook shows it."""
     rows = result.counts.shape[0]
-    wrong = "nobody looked" if result.errors is None else f"{result.errors:,} of {rows:,} rows"
+    wrong = "nobody scanned" if result.errors is None else f"{result.errors:,} of {rows:,} rows"
     facts = [
-        ("mistakes", f"{result.mistakes:,}"),
+        ("mistakes", _mistakes_text(result)),
         ("on the wrong side", wrong),
         ("readings of all rows", f"{result.passes:,}, order {result.order}"),
         ("best margin", margin_text(result.margin_lower, result.margin_upper)),
@@ -274,6 +282,13 @@ def result_card(result: RunResult) -> str:
         facts.append(("proof", f"equal weights after readings {cycle.first_pass} and {cycle.last_pass}"))
     picture = notebook.line([record.mistakes for record in result.history], "mistakes in each reading")
     return notebook.card(result.status.value, facts, picture)
+
+
+def _mistakes_text(result: RunResult) -> str:
+    """The updates of the run, and apart from them those behind the weights where these are fewer."""
+    kept = result.kept_mistakes
+    made = f"{result.mistakes:,}"
+    return made if kept == result.mistakes else f"{made}; {kept:,} of them led to the weights that were kept"
 
 
 def most_often(counts: Ints, shown: int = 5) -> str:

@@ -283,6 +283,7 @@ def learn_on_budget(
     return KernelResult(
         status=Status.ONLINE if online else status,
         counts=counts,
+        mistakes=int(counts.sum()),
         errors=0 if status is Status.SEPARATED and not online else None,
         passes=len(history),
         radius=budget.longest,

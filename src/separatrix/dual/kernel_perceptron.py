@@ -285,6 +285,7 @@ class KernelRun:
         return KernelResult(
             status=Status.SEPARATED if clean and status is not Status.ONLINE else status,
             counts=self.counts,
+            mistakes=int(self.counts.sum()),
             errors=0 if clean and status is not Status.ONLINE else None,
             passes=self.passes,
             radius=self.expansion.longest,

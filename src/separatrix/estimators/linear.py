@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
 from ..errors import ConvergenceWarning, InputError
+from ..perceptron.learner import Learner, steps_of
 from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
-from ..perceptron.run import Run, steps_of
+from ..perceptron.run import Run, finish_online
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, read_rows, shares_of
 
 
@@ -24,30 +26,35 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     """Rosenblatt's perceptron, which stops when it is done and says what it did.
 
     Every mistake adds the misclassified row to the weights; a tie is a mistake. If the classes can
-    be separated, the run ends with weights that separate them, after at most ``(R / margin)**2``
-    mistakes (Novikoff 1962), whatever the order. More than two classes are separated natively: one
-    weight vector a class, corrected against the best wrong class (Kesler's construction).
+    be separated and no limit comes first, the run ends with weights that separate them. From zero weights,
+    without renormalising and with one weight for all rows, that takes at most ``(R / margin)**2`` mistakes
+    with two classes, and twice as many with more (Novikoff 1962), whatever the order. R is the largest norm
+    of a row, coordinate of ones included; margins are those of planes through the origin of such rows. More
+    than two classes are separated natively: one weight vector a class, corrected against the best wrong class
+    (Kesler's construction).
 
     Parameters
     ----------
     order : {"working_set", "cyclic", "shuffled", "worst"}, default="working_set"
         Which mistake is corrected next. "working_set" learns on few rows and reads all the data
         only to find the rows that are most wrong; "cyclic" and "shuffled" pass over all rows;
-        "worst" corrects the most violated row and looks at all rows again. Averaging and
+        "worst" corrects the most violated row and scans all rows again. Averaging and
         renormalising need every row visited in turn: with them "working_set" means "shuffled".
     average : {False, "averaged", "voted"}, default=False
         Predict with the last weights, with their mean over every visit, or by a vote of all
         weight vectors of the run, each with the visits it survived (Freund and Schapire 1999).
-        Both serve noisy data better than the last weights do.
+        Both usually serve noisy data better than the last weights do.
     fit_intercept : bool, default=True
         Append a coordinate of ones to each row; its weight is the intercept.
     learning_rate : float, default=1.0
-        Scales every update. From zero weights it changes neither the mistakes nor the predictions.
+        Scales every update. From zero weights, in exact arithmetic, it changes neither the mistakes nor the
+        predictions; in floats that holds for powers of two, while another rate may round differently.
     init : {"zeros", "random"} or ndarray, default="zeros"
         The first weights; an array has the shape of the weights, intercept last:
         ``(columns + 1,)`` for two classes, ``(classes, columns + 1)`` for more.
     renormalise : bool, default=False
-        Scale the weights to length one after each update. Novikoff's bound does not hold then.
+        Scale the weights to length one after each update. Novikoff's bound does not hold then; from zero
+        weights and with a small learning rate another one does (see ``mistake_bounds``).
     max_passes : int, default=100
         How often all rows may be read.
     max_updates : int or None, default=None
@@ -66,14 +73,18 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     mistakes_ : int
-        Updates made: the M of the mistake bounds.
+        Updates made in the whole run: the M of Novikoff's theorem.
+    kept_mistakes_ : int
+        Updates that led to the weights. They are fewer than ``mistakes_`` where order "working_set" did not
+        separate the rows, and earlier weights had fewer errors than the last and were kept.
     mistake_counts_ : ndarray of shape (rows,)
-        Updates on each training row; they sum to ``mistakes_``, and from zero weights
-        ``learning_rate`` times the sum of the signed rows so counted is the weights.
+        Updates on each training row that led to the weights; they sum to ``kept_mistakes_``. From zero
+        weights, without sample or class weights and without renormalising, ``learning_rate`` times the sum of
+        the signed rows so counted is the last weights, up to rounding (with two classes).
     n_passes_ : int
-        How often all rows were read: passes that learn and scans that only look.
+        How often all rows were read: passes that learn and scans that do not.
     converged_ : bool
-        Whether the last look at every row found no mistake: the weights separate the classes.
+        Whether the last scan of every row found no mistake: the last weights separate the classes.
     result_ : Result
         Status, margin bracket, radius, history, and the trace or cycle if there is one.
     n_features_in_ : int
@@ -181,10 +192,11 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             if result.votes is not None:
                 steps = steps_of(rows, self.learning_rate, weights)
                 self._voters = gather_voters(rows, result.votes, steps, start)
-            self._store(result, lifted=rows.lifted, mistakes=result.mistakes)
+            self._store(result, lifted=rows.lifted, mistakes=result.mistakes, kept=result.kept_mistakes)
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
             self._mistake_rows: list[Ints] = []
-        self._warn_unless_converged(result)
+        if not self.converged_:
+            self._warn(result)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
@@ -216,25 +228,23 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                     f"{self._lifted} and {self._averaged!r}; other ones need a new model."
                 )
             if first:
-                self.classes_, self.mistakes_, self._voters, self._visits = known, 0, None, 0
+                self.classes_, self._voters, self._visits = known, None, 0
+                self.mistakes_ = self.kept_mistakes_ = 0
                 seed = self._generator()
                 self._weights = self._start(rows, seed)
                 self._counts, self._rows_seen, self._mistake_rows = np.empty(0, dtype=np.int64), 0, []
             row_weights = self._row_weights(rows, known, weights, balanced=False)
-            run = Run(
+            learner = Learner(
                 rows,
                 start=self._weights,
                 steps=steps_of(rows, self.learning_rate, row_weights),
-                max_passes=1,
-                max_updates=None,
                 visits=self._visits,
                 averaging=self.average == "averaged",
                 logging=self.average == "voted",
             )
             if self.average == "averaged" and not first:
-                run.tally.average[...] = self._average_sum
-            run.plain_passes(rows.order, 1)
-            self._learn_online(run)
+                learner.tally.average[...] = self._average_sum
+            self._learn_online(learner)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -254,7 +264,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     @property
     def mistake_counts_(self) -> NDArray[np.int64]:
-        """Updates on each training row."""
+        """Updates on each training row that led to the weights."""
         if not hasattr(self, "_counts"):
             raise AttributeError("mistake_counts_ is there after fit or partial_fit.")
         if self._rows_seen == self._counts.size:
@@ -291,7 +301,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             else None
         )
 
-    def _start(self, rows: MemoryRows, seed: np.random.Generator | None) -> Floats:
+    def _start(self, rows: Rows, seed: np.random.Generator | None) -> Floats:
         if isinstance(self.init, str):
             inputs.need_choice(self, "init", ("zeros", "random"))
             if seed is None or self.init == "zeros":
@@ -319,16 +329,20 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         weights: Floats = by_class[rows.labels]
         return weights if scales is None else weights * scales
 
-    def _learn_online(self, run: Run) -> None:
-        result, before = run.finish_online(), self.mistakes_
+    def _learn_online(self, learner: Learner) -> None:
+        rows, before = learner.rows, (self.mistakes_, self.kept_mistakes_)
+        run = Run(learner, max_passes=1)
+        run.plain_passes(rows.order)
+        result = finish_online(run)
         if result.votes is not None:
-            voters = gather_voters(run.rows, result.votes, run.steps, run.start)
+            voters = gather_voters(rows, result.votes, learner.steps, learner.start)
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
         # In one pass a row is corrected once at most: each count that is not zero is another row's.
         made = np.flatnonzero(result.counts != 0) // result.counts.shape[1]
-        self._store(result, lifted=run.rows.lifted, mistakes=before + made.size)
+        mistakes, kept = (each + made.size for each in before)
+        self._store(result, lifted=rows.lifted, mistakes=mistakes, kept=kept)
         self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]
-        self._rows_seen += run.rows.n_rows
+        self._rows_seen += rows.n_rows
 
     def _online_state(self) -> dict[str, NDArray[Any]]:
         """What `partial_fit` needs to go on, as plain arrays."""
@@ -357,6 +371,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 status=Status.ONLINE,
                 weights=weights,
                 counts=np.zeros((0, 1), dtype=np.int64),
+                mistakes=0,
                 errors=None,
                 passes=1,
                 radius=0.0,
@@ -370,6 +385,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             ),
             lifted=bool(self.fit_intercept),
             mistakes=mistakes,
+            kept=mistakes,
         )
 
     def _reshape_online(self, first: int, n_columns: int) -> None:
@@ -387,20 +403,18 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 state[name] = new
         self._resume_online(state, self.classes_)
 
-    def _store(self, result: Result, *, lifted: bool, mistakes: int) -> None:
+    def _store(self, result: Result, *, lifted: bool, mistakes: int, kept: int) -> None:
         self._weights, self._lifted, self._averaged = result.weights, lifted, self.average
         self._average_sum, self._visits = result.average_sum, result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1] if lifted else shown
         self.intercept_ = shown[:, -1] if lifted else np.zeros(shown.shape[0])
         self.result_ = result
-        self.mistakes_ = mistakes
+        self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_passes_ = result.passes
         self.converged_ = result.separated
 
-    def _warn_unless_converged(self, result: Result) -> None:
-        if result.separated:
-            return
+    def _warn(self, result: Result) -> None:
         message = (
             f"{result.status.value} After {result.passes} passes {_what_is_wrong(result)}; no margin is "
             f"larger than {result.margin_upper:.3g}."
@@ -413,4 +427,4 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 def _what_is_wrong(result: Result) -> str:
     if result.errors is None:
         return f"the last one corrected {result.history[-1].mistakes} mistakes"
-    return f"the last weights have {result.errors} of {result.counts.shape[0]} rows on the wrong side"
+    return f"the weights have {result.errors} of {result.counts.shape[0]} rows on the wrong side"

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..deadline import Deadline
 from ..errors import InputError
 from ..progress import Progress
-from ..result import Floats, Result, Status
-from ..rows.memory import MemoryRows
-from .run import Run, steps_of
-from .working_set import solve_working_set
+from ..result import Floats, Result
+from ..rows.protocol import Rows
+from .learner import Learner, normalise, steps_of
+from .run import NEVER, Run, finish
+from .working_set import Part, solve_working_set
 
 ORDERS = ("working_set", "cyclic", "shuffled", "worst")
 AVERAGES = (False, "averaged", "voted")
 
 
 def solve_perceptron(
-    rows: MemoryRows,
+    rows: Rows,
     *,
     order: str = "working_set",
     max_passes: int = 100,
@@ -28,33 +30,41 @@ def solve_perceptron(
     average: str | bool = False,
     trace: bool = False,
     seed: int | np.random.Generator | None = None,
+    deadline: Deadline = NEVER,
 ) -> Result:
     """Separate the rows, or stop and say how far the run got.
 
-    Every order corrects mistakes only, so Novikoff's theorem holds for all of them: from zero
-    weights, at most ``(R / margin)**2`` updates (twice that with more than two classes).
+    Every order corrects mistakes only, so Novikoff's theorem holds for all of them: from zero weights, with
+    one step for all rows and without renormalising, at most ``(R / margin)**2`` updates (twice that with more
+    than two classes).
 
     Parameters
     ----------
-    rows : MemoryRows
+    rows : Rows
+        "cyclic" and "shuffled" visit the rows in turn and need `MemoryRows`; the other orders do with scans
+        and copies of a few rows.
     order : {"working_set", "cyclic", "shuffled", "worst"}
         Which mistake is corrected next. Averaging and renormalising need every row visited in
         turn: with them, "working_set" means "shuffled".
     max_passes, max_updates : int
         Where to stop if no separator was found.
     learning_rate : float
-        Scales every update; from zero weights it changes nothing but the scale.
+        Scales every update. From zero weights, in exact arithmetic, it changes nothing but the scale; in
+        floats that holds for powers of two, as long as nothing leaves their range.
     row_weights : ndarray of shape (rows,), optional
         Scales the updates of each row.
     start : ndarray, optional
         The first weights; zeros if not given.
     renormalise : bool
-        Scale the weights to length one after each update. Novikoff's bound does not hold then.
+        Scale the weights to length one after each update. Novikoff's bound does not hold then; another does
+        from zero weights with a small learning rate (`separatrix.mistake_bounds`).
     average : {False, "averaged", "voted"}
     trace : bool
         Keep every update.
     seed : int or Generator, optional
         For the shuffles.
+    deadline : Deadline
+        When to stop, after the pass or scan that is under way.
 
     Returns
     -------
@@ -68,19 +78,18 @@ def solve_perceptron(
         raise InputError(
             "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead."
         )
+    learner = Learner(
+        rows,
+        start=np.broadcast_to(0.0, rows.weights_shape) if start is None else start,
+        steps=steps_of(rows, learning_rate, row_weights),
+        max_updates=max_updates,
+        renormalise=renormalise,
+        averaging=average == "averaged",
+        logging=trace or average == "voted",
+    )
+    interrupted = False
     with Progress() as progress:
-        run = Run(
-            rows,
-            start=np.broadcast_to(0.0, rows.weights_shape) if start is None else start,
-            steps=steps_of(rows, learning_rate, row_weights),
-            max_passes=max_passes,
-            max_updates=max_updates,
-            averaging=average == "averaged",
-            logging=trace or average == "voted",
-            renormalise=renormalise,
-            progress=progress,
-        )
-        interrupted = False
+        run = Run(learner, max_passes=max_passes, deadline=deadline, progress=progress)
         try:
             if order == "working_set":
                 solve_working_set(run)
@@ -90,30 +99,30 @@ def solve_perceptron(
                 _passes(run, np.random.default_rng(seed) if order == "shuffled" else None)
         except KeyboardInterrupt:
             interrupted = True
-            if order == "working_set":
-                run.rebuild()
-    status = Status.INTERRUPTED if interrupted else _status(run)
-    return run.finish(status, order, voted=average == "voted", trace=trace)
-
-
-def _status(run: Run) -> Status:
-    if run.cycle is not None:
-        return Status.INSEPARABLE
-    return Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
+            if not renormalise and (order == "working_set" or run.visitor is None):
+                learner.rebuild()
+    return finish(run, order, interrupted=interrupted, voted=average == "voted", trace=trace)
 
 
 def _passes(run: Run, shuffle: np.random.Generator | None) -> None:
     """Pass after pass over every row, in order or shuffled."""
+    rows = run.learner.rows
     while not run.stopped():
-        order = run.rows.order if shuffle is None else shuffle.permutation(run.rows.order)
-        if run.plain_passes(order, 1):
+        order = rows.order if shuffle is None else shuffle.permutation(rows.order)
+        if run.plain_passes(order):
             return
 
 
 def _worst(run: Run) -> None:
-    """Correct the most violated row, look at all rows again."""
+    """Correct the most violated row, scan all rows again."""
+    learner = run.learner
     while not run.stopped():
         found = run.scan()
         if found.mistakes == 0 or run.stopped():
             return
-        run.visit(found.rows[:1])
+        if run.visitor is not None:
+            run.visitor.visit(found.rows[:1])
+        else:
+            Part.of(learner, found.rows[:1]).plain_pass()
+            if learner.renormalise:
+                normalise(learner.weights)

@@ -11,6 +11,7 @@ from scipy import sparse
 from ..loops.replay import vote
 from ..result import Floats, Ints, Votes
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
 
 BLOCK = 1 << 20  # numbers of the block of products that is held at a time
 
@@ -62,7 +63,7 @@ class Voters:
         return votes
 
 
-def gather_voters(rows: MemoryRows, votes: Votes, steps: Floats, start: Floats) -> Voters:
+def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Voters:
     """Keep the corrected rows of a run, each once, with the script of its mistakes."""
     distinct, positions = np.unique(votes.rows, return_inverse=True)
     own = rows.labels[votes.rows].astype(np.int64)
@@ -100,8 +101,4 @@ def join_voters(earlier: Voters, later: Voters) -> Voters:
 
 def _matrix(rows: MemoryRows) -> Any:
     """The rows as a float64 matrix, without labels and lift."""
-    storage = rows.storage
-    if not rows.sparse:
-        return storage.values.astype(np.float64)
-    shape = (rows.n_rows, rows.n_columns)
-    return sparse.csr_array((storage.data, storage.indices, storage.indptr), shape=shape, dtype=np.float64)
+    return rows.matrix.astype(np.float64)

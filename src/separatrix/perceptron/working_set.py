@@ -1,9 +1,9 @@
-"""The perceptron on a working set: learn from few rows, look at all of them, add the worst, repeat.
+"""The perceptron on a working set: learn from few rows, scan all of them, add the worst, repeat.
 
 The theorem lets mistakes be corrected in any order, so the updates can stay on a few rows in the
 cache until those are right, and the whole data are only read to find the rows that are most wrong
 now. The same is done once more inside: a *core* of a few hundred rows, with their inner products,
-is taken from the working set. The run ends as plain passes end: with a look at every row that
+is taken from the working set. The run ends as plain passes end: with a scan of every row that
 finds no mistake. Rows may leave a set and come back; that costs time, never the guarantee, since
 every update corrects a mistake.
 """
@@ -12,76 +12,174 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..loops import rows as row_loops
 from ..loops.core import Gram, worst_first
-from ..result import Ints
+from ..loops.rows import LIMIT, LOGGED, MISTAKES, VISITS, Tally, combine, learn
+from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
+from .learner import Learner
+from .pocket import Pocket
 from .run import Run
 
-CORE = 256  # rows that a look at the working set adds to the core
-SMALL = 2 * CORE  # so few rows are a core as they are
-ADDED = 2000  # rows that a look at all the data adds to the working set, at most ...
-SET_NUMBERS = 1 << 18  # ... and so many numbers, where rows are wide
-STREAMS = 32  # places that an interleaved pass reads from in turn
-CACHED = 1 << 21  # numbers that stay in the cache as they are: plain passes come first
-ROOM = 1 << 21  # numbers of the working set beyond which rows not corrected lately leave it
-SET_PASSES = 40  # plain passes over the working set at most ...
-TRIAL = 10  # ... with a look after so many whether a core would serve better
-MANY = 0.05  # share of wrong rows above which a pass over all of them teaches more than a few
-OFTEN = 2  # corrections a corrected row has had on average when inner products begin to pay
-FALLING = 2 / 3  # share of a pass's mistakes below which the next one's must be, for one more to follow
-WORK = 4  # readings of all the data that the work between two looks may cost
-LEAST_UPDATES = 1000  # updates on a core that are always worth doing
-CLOSING = 10  # plain passes at the end of a run that did not separate
+# Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
+# S  make_separable(100_000, 50, margin=0.003): 6 readings of all rows, 14,940 updates
+# C  make_separable(20_000, 50, margin=0.003), which fits into the cache: 42 readings, 10,302 updates
+# W  make_separable(6_000, 2_000, margin=0.0005): 19 readings, 700,626 updates
+# P  make_separable(60_000, 2_000, margin=0.01, sparse, density=0.02): 7 readings, 2,244 updates
+# N  20,000 x 20 standard normal numbers, labels by a plane: 100 readings, 12 errors left, 358,882 updates
+# M  the same with 1,500 rows: 46 readings, 7,534 updates
+# T  the same with 400 rows: 1 reading, 950 updates
+# F  the same, 30,000 x 100, with 0.2 % of the labels flipped: 100 readings, 761 errors left
+
+# Rows that a scan of the working set adds to the core. N: updates 1.9 / 0.6, errors left 4 / 16. C: updates
+# 1.0 / 1.8. Readings hardly change.
+CORE = 256
+# So few rows are a core as they are. T: 41 readings / 1 reading.
+SMALL = 2 * CORE
+# Rows that a scan of all the data adds to the working set, at most. S: readings 1.0 / 1.2, updates 0.8 / 1.0.
+# C: updates 2.5 / 1.0.
+ADDED = 2000
+# Numbers that it adds at most, where rows are wide (but a core always): what is copied into memory. W: the
+# same / readings 1.1, updates 1.7. Without it, W takes 0.8 times and margin 0.003 takes 1.6 times as long.
+SET_NUMBERS = 1 << 18
+# Places that an interleaved pass reads from in turn. C: updates 2.1 / 1.0. M: updates 1.1 / 0.4.
+STREAMS = 32
+# Numbers that stay in the cache as they are: plain passes come first. P: the same / readings 2.7, time 1.9.
+CACHED = 1 << 21
+# Numbers of the working set beyond which rows not corrected lately leave it. W: readings 1.1, updates 0.6 /
+# the same; if none ever leaves, updates 1.9 and 2.9 times as long.
+ROOM = 1 << 21
+# Plain passes over the working set, or over rows in the cache, at most. C: readings 0.5 / 2.0, updates
+# 2.0 / 3.9. N: errors left 7 / 39.
+SET_PASSES = 40
+# Plain passes over the working set after which it is seen whether a core would serve better. S: updates
+# 0.8 / 1.2. C: updates 2.4 / 1.9.
+TRIAL = 10
+# Share of wrong rows above which a pass over all of them teaches more than a few. W: readings 1.6 / 0.7.
+# F: updates 0.2 / 1.0, errors left 685 / 785.
+MANY = 0.05
+# Corrections a corrected row has had on average when inner products begin to pay. S: updates 1.1 / 1.4.
+# W: readings 1.1 / 1.2, time 1.8 / 1.3.
+OFTEN = 2
+# Share of a pass's mistakes below which the next one's must be, for one more to follow. S: readings 0.8 / 1.5
+# (at 0.93). W: readings 1.2 / 1.1.
+FALLING = 2 / 3
+# Readings of all the data that the work between two scans may cost. N: updates 0.6 / 1.9, errors left
+# 15 / 0 after 90 readings.
+WORK = 4
+# Updates on a core that are always worth doing. T: readings 2 / 1. M: readings 1.1 / 0.9.
+LEAST_UPDATES = 1000
+# Plain passes at the end of a run that did not separate. F: errors left 923 / 680, without any 1,012.
+CLOSING = 10
 
 
 def solve_working_set(run: Run) -> None:
-    """Run until a look at every row is clean or a limit is met."""
-    rows = run.rows
-    everything = _Part(run, rows, np.arange(rows.n_rows), run.steps)
-    if rows.order.size <= SMALL:  # the longest row first, so that the order of the rows does not matter
-        everything = everything.take(rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")])
+    """Run until a scan of every row is clean or a limit is met.
+
+    Passes over all rows, at the beginning, in between and at the end, need rows in memory. Of rows elsewhere,
+    sets are copied into memory from the beginning, and a scan finds the next.
+    """
+    rows, in_memory = run.learner.rows, run.visitor is not None
+    run.pocket = Pocket()
+    closing = min(CLOSING, run.max_passes // 2) if in_memory else 0
     shuffle = np.random.default_rng(0)
-    closing = min(CLOSING, run.max_passes // 2)
-    run.keep_best = True
+    separated = in_memory and _first_passes(run, run.max_passes - closing)
+    if not separated:
+        separated = _few_rows(run, closing) if rows.order.size <= ADDED else _many_rows(run, closing, shuffle)
+    if in_memory and not separated:
+        _closing_passes(run, shuffle)
+
+
+def _first_passes(run: Run, most: int) -> bool:
+    """Pass over all rows as long as that teaches more than sets do; return whether the last one was clean."""
+    rows = run.learner.rows
+    if rows.order.size <= SMALL:
+        return False
+    if rows.numbers <= CACHED:
+        return run.plain_passes(_interleaved(rows.order), min(SET_PASSES, most))
+    if rows.order.size <= ADDED:
+        return False
+    return _falling_passes(run, _interleaved(rows.order) if _sorted(rows) else rows.order, most)
+
+
+def _few_rows(run: Run, closing: int) -> bool:
+    """Learn from all rows, which are one working set; return whether a scan found them separated."""
+    learner, rows = run.learner, run.learner.rows
+    small = rows.order.size <= SMALL
+    if small:  # the longest row first, so that the order of the rows does not matter
+        part = Part.of(learner, rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")])
+    elif isinstance(rows, MemoryRows):
+        part = Part(learner, rows, np.arange(rows.n_rows), learner.steps)
+    else:
+        part = Part.of(learner, rows.order)
+    while not run.stopped(before=closing):
+        if small:
+            part.worst_first(WORK * rows.numbers)
+        else:
+            _through_cores(run, part)
+        if run.scan().mistakes == 0:
+            return True
+    return False
+
+
+def _many_rows(run: Run, closing: int, shuffle: np.random.Generator) -> bool:
+    """Learn from the worst rows of each scan; return whether one found no mistake."""
+    learner, rows = run.learner, run.learner.rows
     added = max(CORE, min(ADDED, SET_NUMBERS * rows.n_rows // rows.numbers))
-    if rows.order.size > SMALL and rows.numbers <= CACHED:
-        if run.plain_passes(_interleaved(rows.order), min(SET_PASSES, run.max_passes - closing)):
-            return
-    elif rows.order.size > ADDED:
-        order = _interleaved(rows.order) if _sorted(rows) else rows.order
-        if _falling_passes(run, order, run.max_passes - closing):
-            return
-    members = np.flatnonzero(run.tally.counts.any(axis=1))
+    members = np.flatnonzero(learner.tally.counts.any(axis=1))
     lately = members[:0]
     while not run.stopped(before=closing):
-        if rows.order.size <= SMALL:
-            everything.core()
-        elif rows.order.size <= ADDED:
-            everything.through_cores()
         found = run.scan(added)
         if found.mistakes == 0:
-            return
-        if rows.order.size <= ADDED or run.stopped():
+            return True
+        if run.stopped():
+            return False
+        if run.visitor is not None and found.mistakes > MANY * rows.order.size:
+            run.plain_passes(shuffle.permutation(rows.order))
             continue
-        if found.mistakes > MANY * rows.order.size:
-            run.plain_passes(shuffle.permutation(rows.order), 1)
-        else:
-            if members.size * rows.numbers > ROOM * rows.n_rows:
-                members = lately
-            members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
-            part = everything.take(members)
-            for done in range(1, SET_PASSES + 1):
-                if part.plain_pass() or run.stopped():
-                    break
-                if done % TRIAL == 0 and run.mistakes > OFTEN * np.count_nonzero(
-                    run.tally.counts.any(axis=1)
-                ):
-                    part.through_cores()
-                    break
-            lately, members = part.corrected(), members[run.tally.counts[members].any(axis=1)]
+        if members.size * rows.numbers > ROOM * rows.n_rows:
+            members = lately
+        members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
+        part = Part.of(learner, members)
+        _learn_from_set(run, part)
+        lately = members[part.counts.any(axis=1)]
+        members = members[learner.tally.counts[members].any(axis=1)]
+    return False
+
+
+def _learn_from_set(run: Run, part: Part) -> None:
+    """Pass over a working set until it is right, or take it through cores where passes teach too little."""
+    counts = run.learner.tally.counts
+    for done in range(1, SET_PASSES + 1):
+        if part.plain_pass() or run.stopped():
+            return
+        if done % TRIAL == 0 and run.learner.mistakes > OFTEN * np.count_nonzero(counts.any(axis=1)):
+            _through_cores(run, part)
+            return
+
+
+def _through_cores(run: Run, part: Part) -> None:
+    """Correct the worst rows of one core after the other until the part is clean or the work enough."""
+    learner, work, allowed = run.learner, 0, WORK * run.learner.rows.numbers
+    kept: Ints = np.empty(0, dtype=np.int64)
+    while work <= allowed and not run.stopped():
+        found = part.rows.scan(learner.weights, CORE)
+        work += part.rows.numbers
+        if found.mistakes == 0:
+            return
+        indices = np.concatenate([found.rows, np.setdiff1d(kept, found.rows)])
+        core, before = part.take(indices), learner.mistakes
+        core.worst_first(allowed)
+        part.counts[indices] += core.counts
+        kept = indices[core.counts.any(axis=1)]
+        work += (learner.mistakes - before) * core.counts.size
+
+
+def _closing_passes(run: Run, shuffle: np.random.Generator) -> None:
+    """Pass and scan by turns: where nothing separates, the best weights are often found so."""
+    order = run.learner.rows.order
     while not run.stopped():
-        clean = run.plain_passes(shuffle.permutation(rows.order), 1)
+        clean = run.plain_passes(shuffle.permutation(order))
         if clean or run.stopped() or run.scan().mistakes == 0:
             return
 
@@ -90,17 +188,17 @@ def _falling_passes(run: Run, order: Ints, most: int) -> bool:
     """Pass over all rows as long as mistakes get fewer fast; return whether the last pass was clean."""
     before = order.size
     while not run.stopped():
-        had = run.mistakes
-        if run.plain_passes(order, 1):
+        had = run.learner.mistakes
+        if run.plain_passes(order):
             return True
-        made = run.mistakes - had
-        if made > FALLING * before or run.passes >= most:
+        made = run.learner.mistakes - had
+        if made > FALLING * before or len(run.history) >= most:
             break
         before = made
     return False
 
 
-def _sorted(rows: MemoryRows) -> bool:
+def _sorted(rows: Rows) -> bool:
     """Whether the classes come in long runs: a pass would see one class only for a long time."""
     labels = rows.labels[rows.order]
     shares = np.bincount(labels) / labels.size
@@ -115,92 +213,98 @@ def _interleaved(order: Ints) -> Ints:
     return np.concatenate([whole.reshape(STREAMS, length).T.ravel(), rest])
 
 
-class _Part:
-    """Some rows of a run, learning for it."""
+class Part:
+    """Some rows of a run, copied into memory, that correct the learner's weights.
 
-    def __init__(self, run: Run, rows: MemoryRows, members: Ints, steps: np.ndarray) -> None:
-        self.run = run
+    Attributes
+    ----------
+    learner : Learner
+    rows : MemoryRows
+    members : ndarray of int64
+        Which rows of the learner they are.
+    steps : ndarray
+        As the learner has them, for these rows.
+    counts : ndarray of int64, shape (rows, rivals)
+        Corrections of each row since it came here.
+    """
+
+    def __init__(self, learner: Learner, rows: MemoryRows, members: Ints, steps: Floats) -> None:
+        self.learner = learner
         self.rows = rows
         self.members = members
         self.steps = steps
-        self.counts = np.zeros((rows.n_rows, run.tally.counts.shape[1]), dtype=np.int64)
-        self.gram: Gram | None = None
+        self.counts = np.zeros((rows.n_rows, learner.tally.counts.shape[1]), dtype=np.int64)
+        self._gram: Gram | None = None
 
-    def take(self, indices: Ints) -> _Part:
-        """Some of these rows as a part of their own."""
+    @classmethod
+    def of(cls, learner: Learner, members: Ints) -> Part:
+        """Copy some of the learner's rows into memory."""
+        steps = learner.steps if learner.steps.size == 1 else learner.steps[members]
+        return cls(learner, learner.rows.take(members), members, steps)
+
+    def take(self, indices: Ints) -> Part:
+        """Copy some of these rows."""
         steps = self.steps if self.steps.size == 1 else self.steps[indices]
-        return _Part(self.run, self.rows.take(indices), self.members[indices], steps)
-
-    def corrected(self) -> Ints:
-        """The rows, by their index in the run, that were corrected since they came here."""
-        return self.members[self.counts.any(axis=1)]
+        return Part(self.learner, self.rows.take(indices), self.members[indices], steps)
 
     def plain_pass(self) -> bool:
-        """One pass over the part; whether it was clean."""
-        tally, before = self._tally(), self.run.mistakes
-        row_loops.learn(self.rows.storage, self.rows.order, self.run.weights, self.steps, tally)
+        """Visit each row once; return whether there was no mistake."""
+        tally, before = self._tally(), self.learner.mistakes
+        learn(self.rows.storage, self.rows.order, self.learner.weights, self.steps, tally)
         self._merge(tally)
-        return self.run.mistakes == before
+        return self.learner.mistakes == before
 
-    def through_cores(self) -> None:
-        """Correct the worst rows of one core after the other until the part is clean or the work enough."""
-        work, allowed = 0, WORK * self.run.rows.numbers
-        kept: Ints = np.empty(0, dtype=np.int64)
-        while work <= allowed and not self.run.stopped():
-            found = self.rows.scan(self.run.weights, CORE)
-            work += self.rows.numbers
-            if found.mistakes == 0:
-                return
-            indices = np.concatenate([found.rows, np.setdiff1d(kept, found.rows)])
-            core, before = self.take(indices), self.run.mistakes
-            core.core()
-            self.counts[indices] += core.counts
-            kept = indices[core.counts.any(axis=1)]
-            work += (self.run.mistakes - before) * core.counts.size
+    def worst_first(self, work: int) -> None:
+        """Correct the worst row until all are right, or the updates have read ``work`` numbers.
 
-    def core(self) -> None:
-        """Correct the worst row until all are right or the work is enough."""
-        run = self.run
-        outputs = np.ascontiguousarray(self.rows.outputs(run.weights).T)
-        outputs = outputs[0] if run.weights.ndim == 1 else outputs
-        if self.gram is None:
-            self.gram = self._gram()
-        tally = self._tally(max(LEAST_UPDATES, WORK * run.rows.numbers // self.counts.size))
-        worst_first(self.rows.storage, outputs, self.steps, self.gram, tally)
-        row_loops.combine(self.rows.storage, tally.counts, self.steps, run.weights)
+        An update reads as many as there are counts. Always allowed are `LEAST_UPDATES`.
+        """
+        weights = self.learner.weights
+        outputs = np.ascontiguousarray(self.rows.outputs(weights).T)
+        outputs = outputs[0] if weights.ndim == 1 else outputs
+        if self._gram is None:
+            self._gram = gram_of(self.rows)
+        tally = self._tally(max(LEAST_UPDATES, work // self.counts.size))
+        worst_first(self.rows.storage, outputs, self.steps, self._gram, tally)
+        combine(self.rows.storage, tally.counts, self.steps, weights)
         self._merge(tally)
 
-    def _gram(self) -> Gram:
-        """Room for the inner products; few wide rows are multiplied at once."""
-        size, storage = self.members.size, self.rows.storage
-        gram = Gram(
-            products=np.empty((size, size)),
-            slots=np.full(size, -1, dtype=np.int64),
-            used=np.zeros(1, dtype=np.int64),
-            row=np.zeros(self.run.weights.shape[-1]),
-            keys=np.zeros(size),
-            spare=np.zeros(size),
-            lanes=np.zeros(16),
-        )
-        if isinstance(storage, row_loops.DenseRows) and size * 8 <= self.rows.n_columns:
-            values = storage.values.astype(np.float64, copy=False)
-            np.matmul(values, values.T, out=gram.products)
-            np.add(gram.products, storage.lift, out=gram.products)
-            gram.slots[:] = np.arange(size)
-            gram.used[0] = size
-        return gram
-
-    def _tally(self, allowed: int | None = None) -> row_loops.Tally:
-        whole = self.run.tally
+    def _tally(self, allowed: int | None = None) -> Tally:
+        """The learner's tally, with counts of this part's own."""
+        whole = self.learner.tally
+        if whole.log.size:
+            self.learner.flush_log()  # what came before was logged by other numbers of the rows
         clock = whole.clock.copy()
         if allowed is not None:
-            clock[row_loops.LIMIT] = min(clock[row_loops.LIMIT], clock[row_loops.MISTAKES] + allowed)
+            clock[LIMIT] = min(clock[LIMIT], clock[MISTAKES] + allowed)
         return whole._replace(counts=np.zeros_like(self.counts), clock=clock)
 
-    def _merge(self, tally: row_loops.Tally) -> None:
-        run = self.run
+    def _merge(self, tally: Tally) -> None:
+        whole = self.learner.tally
         self.counts += tally.counts
-        run.tally.counts[self.members] += tally.counts
-        run.tally.clock[row_loops.MISTAKES] = tally.clock[row_loops.MISTAKES]
-        run.tally.clock[row_loops.LOGGED] = tally.clock[row_loops.LOGGED]
-        run.flush_log(self.members)
+        whole.counts[self.members] += tally.counts
+        for entry in (VISITS, MISTAKES, LOGGED):
+            whole.clock[entry] = tally.clock[entry]
+        if whole.log.size:
+            self.learner.flush_log(self.members)
+
+
+def gram_of(rows: MemoryRows) -> Gram:
+    """Room for the inner products of rows; those of few wide rows are found at once."""
+    size = rows.n_rows
+    gram = Gram(
+        products=np.empty((size, size)),
+        slots=np.full(size, -1, dtype=np.int64),
+        used=np.zeros(1, dtype=np.int64),
+        row=np.zeros(rows.weights_shape[-1]),
+        keys=np.zeros(size),
+        spare=np.zeros(size),
+        lanes=np.zeros(16),
+    )
+    if not rows.sparse and size * 8 <= rows.n_columns:
+        values = rows.matrix.astype(np.float64, copy=False)
+        np.matmul(values, values.T, out=gram.products)
+        np.add(gram.products, rows.storage.lift, out=gram.products)
+        gram.slots[:] = np.arange(size)
+        gram.used[0] = size
+    return gram

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,17 +13,19 @@ from scipy import sparse
 
 from ..errors import InputError, NumericOverflowError
 from ..loops import rows as row_loops
-from . import threads
-from .pages import relax
+from . import pages, threads
 from .protocol import Floats, Ints, Scan
 
 GATHERED = 64
 SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class MemoryRows:
     """Labelled rows of a matrix that is never copied; sign and lift are applied as they are read.
+
+    Its fields do not change once it is made. Norms, radius and `integral` are found when they are first asked
+    for, and kept; a pass that measures the rows on its way may offer their norms.
 
     Attributes
     ----------
@@ -37,6 +38,18 @@ class MemoryRows:
         The rows that count, in their order; rows of zero weight are not among them.
     names : tuple of str or None
         Column names, where the data came with them.
+    labels : ndarray of shape (rows,)
+        The class code of every row.
+    n_rows : int
+        Those of zero weight included.
+    lifted : bool
+        Whether a coordinate of ones is appended to each row.
+    sparse : bool
+        Whether the matrix is stored as CSR.
+    weights_shape : tuple of int
+        The shape of weights for these rows: one vector for two classes, else one a class.
+    numbers : int
+        How many stored numbers one pass reads: the unit of work.
     """
 
     storage: Any
@@ -44,39 +57,20 @@ class MemoryRows:
     n_columns: int
     order: Ints
     names: tuple[str, ...] | None = None
+    labels: NDArray[Any] = field(init=False, repr=False)
+    n_rows: int = field(init=False)
+    lifted: bool = field(init=False)
+    sparse: bool = field(init=False)
+    weights_shape: tuple[int, ...] = field(init=False)
+    numbers: int = field(init=False)
 
-    @property
-    def n_rows(self) -> int:
-        """Count the rows, those of zero weight included."""
-        return int(self.storage.labels.shape[0])
-
-    @property
-    def labels(self) -> NDArray[Any]:
-        """The class code of every row."""
-        labels: NDArray[Any] = self.storage.labels
-        return labels
-
-    @property
-    def lifted(self) -> bool:
-        """Whether a coordinate of ones is appended to each row."""
-        return bool(self.storage.lift)
-
-    @property
-    def sparse(self) -> bool:
-        """Whether the matrix is stored as CSR."""
-        return isinstance(self.storage, row_loops.SparseRows)
-
-    @property
-    def weights_shape(self) -> tuple[int, ...]:
-        """The shape of weights for these rows: one vector for two classes, else one a class."""
+    def __post_init__(self) -> None:
+        storage = self.storage
+        self.labels, self.n_rows, self.lifted = storage.labels, len(storage.labels), bool(storage.lift)
+        self.sparse = isinstance(storage, row_loops.SparseRows)
         width = self.n_columns + self.lifted
-        return (width,) if self.n_classes == 2 else (self.n_classes, width)
-
-    @property
-    def numbers(self) -> int:
-        """How many stored numbers one pass reads: the unit of work."""
-        values = getattr(self.storage, "values", None)
-        return int(self.storage.data.size if values is None else values.size) + self.n_rows
+        self.weights_shape = (width,) if self.n_classes == 2 else (self.n_classes, width)
+        self.numbers = int((storage.data if self.sparse else storage.values).size) + self.n_rows
 
     @cached_property
     def squared_norms(self) -> Floats:
@@ -99,14 +93,14 @@ class MemoryRows:
         """Take squared norms that a pass measured on its way, if it measured every row and all are finite."""
         largest = float(norms.max(initial=0.0))
         if largest < np.inf and norms.min(initial=0.0) >= 0.0:
-            vars(self)["squared_norms"] = norms
+            self.squared_norms = norms
             if self.order.size == self.n_rows:
-                vars(self)["radius"] = math.sqrt(largest)
+                self.radius = math.sqrt(largest)
 
     @property
     def matrix(self) -> Any:
         """The matrix itself: an array, or CSR."""
-        return self.storage.values if isinstance(self.storage, row_loops.DenseRows) else self._csr()
+        return self._csr() if self.sparse else self.storage.values
 
     def _csr(self) -> Any:
         storage = self.storage
@@ -126,9 +120,10 @@ class MemoryRows:
         return all(threads.run_all(row_loops.integral, [(self.storage, *each) for each in ranges]))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
-        """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores.
+        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
 
-        ``costs`` says what a mistake on each row costs; an array of one number serves all rows.
+        So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
+        on each row costs; an array of one number serves all rows.
         """
         costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
@@ -151,7 +146,7 @@ class MemoryRows:
     def take(self, indices: Ints) -> MemoryRows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
-        if isinstance(storage, row_loops.DenseRows):
+        if not self.sparse:
             values = _gathered(storage.values, indices)
             taken: Any = row_loops.DenseRows(values, storage.labels[indices], storage.lift)
         else:
@@ -178,14 +173,6 @@ class MemoryRows:
         )
         return packed, np.append(columns, self.n_columns) if self.lifted else columns
 
-    def blocks(self, numbers: int = 1 << 22) -> Iterator[tuple[int, MemoryRows]]:
-        """Yield consecutive rows, about ``numbers`` numbers at a time, each with its first row's index."""
-        size = max(1, self.n_rows * numbers // max(1, self.numbers))
-        for start in range(0, self.n_rows, size):
-            stop = min(self.n_rows, start + size)
-            inside = self.order[np.searchsorted(self.order, start) : np.searchsorted(self.order, stop)]
-            yield start, replace(self, storage=self._slice(start, stop), order=inside - start)
-
     def outputs(self, weights: Floats) -> Floats:
         """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
         matrix = np.atleast_2d(weights)
@@ -210,22 +197,13 @@ class MemoryRows:
         total: Floats = totals.sum(axis=0)
         return total
 
-    def _slice(self, start: int, stop: int) -> Any:
-        storage = self.storage
-        if isinstance(storage, row_loops.DenseRows):
-            return row_loops.DenseRows(storage.values[start:stop], storage.labels[start:stop], storage.lift)
-        first, last = storage.indptr[start], storage.indptr[stop]
-        return row_loops.SparseRows(
-            storage.data[first:last],
-            storage.indices[first:last],
-            storage.indptr[start : stop + 1] - first,
-            storage.labels[start:stop],
-            storage.lift,
-        )
+    def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
+        """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights."""
+        row_loops.combine(self.storage, counts, steps, weights)
 
     def _not_finite(self, row: int) -> Exception:
         storage = self.storage
-        if isinstance(storage, row_loops.DenseRows):
+        if not self.sparse:
             values, columns = storage.values[row], np.arange(self.n_columns)
         else:
             part = slice(storage.indptr[row], storage.indptr[row + 1])
@@ -251,7 +229,8 @@ def _gathered(values: NDArray[Any], indices: Ints) -> NDArray[Any]:
     for start in range(0, len(indices), GATHERED):
         part = slice(start, start + GATHERED)
         found[part] = values[indices[part]]
-        relax()
+        if pages.watched:
+            pages.relax()
     return found
 
 

@@ -24,28 +24,28 @@ class _Watched:
     before: int
 
 
-_watched: list[_Watched] = []
+watched: list[_Watched] = []
 
 
 def relax() -> None:
     """Hand pages back where too many are held. Loops over much data call this between two pieces."""
-    for each in _watched.copy():
+    for each in watched.copy():
         mapping = each.mapping()
         if mapping is None:
-            _watched.remove(each)
+            watched.remove(each)
         elif _held() - each.before > each.memory:
             mapping.madvise(mmap.MADV_DONTNEED)
 
 
 def watch(mapping: mmap.mmap, memory: int) -> None:
     """Look after a mapping for as long as it lives, also while nobody calls `relax`."""
-    _watched.append(_Watched(weakref.ref(mapping), memory, _held()))
-    if len(_watched) == 1:
+    watched.append(_Watched(weakref.ref(mapping), memory, _held()))
+    if len(watched) == 1:
         threading.Thread(target=_look_after, name="separatrix-memory", daemon=True).start()
 
 
 def _look_after() -> None:
-    while _watched:
+    while watched:
         time.sleep(INTERVAL)
         relax()
 

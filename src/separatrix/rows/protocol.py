@@ -17,7 +17,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What one look at every row found: the mistakes, their cost, the lowest scores and their rows."""
+    """What one scan of every row found: the mistakes, their cost, the lowest scores and their rows."""
 
     mistakes: int
     cost: float
@@ -30,6 +30,8 @@ class Rows(Protocol):
 
     A solver of all the data uses what is listed here and nothing else. One number a row (labels, norms,
     scores) may travel; the rows themselves do not, but for the few that `take` copies into memory.
+    Learning from every row in turn is not among it, since the weights would have to travel from row to row:
+    solvers that do so need `MemoryRows`.
     """
 
     @property
@@ -85,7 +87,11 @@ class Rows(Protocol):
         """Whether every value is a whole number, so that sums do not round while they are small."""
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
-        """Look at every row under fixed weights: count the mistakes, keep the ``limit`` lowest scores."""
+        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
+
+        So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
+        on each row costs; an array of one number serves all rows.
+        """
 
     def take(self, indices: Ints) -> MemoryRows:
         """Copy a few rows, in the given order, into memory."""
@@ -98,3 +104,9 @@ class Rows(Protocol):
 
     def combination(self, multipliers: Floats) -> Floats:
         """Sum of ``multipliers[i] * z_i``, two classes."""
+
+    def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
+        """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights.
+
+        For two classes counts have one column. Only rows whose counts are not all zero are read.
+        """

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from .pages import relax
+from . import pages
 
 T = TypeVar("T")
 
@@ -38,6 +38,8 @@ def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
 
 def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
     """Run a task once for each tuple of arguments, the last one in this thread."""
+    if len(arguments) == 1 and not pages.watched:
+        return [task(*arguments[0])]
     others = [submit(_relaxed, task, *each) for each in arguments[:-1]]
     own = _relaxed(task, *arguments[-1])
     return [*(other.result() for other in others), own]
@@ -45,12 +47,14 @@ def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> lis
 
 def _relaxed(task: Callable[..., T], *arguments: Any) -> T:
     found = task(*arguments)
-    relax()
+    pages.relax()
     return found
 
 
 def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
     """Cut ``length`` rows, ``numbers`` numbers in all, into a range for each thread worth using, or more."""
+    if numbers < 2 * WORTH_A_THREAD:
+        return [(0, length)]
     parts = max(n_threads(), -(-numbers // MOST_AT_ONCE))
     parts = max(1, min(parts, numbers // WORTH_A_THREAD, length))
     edges = [length * part // parts for part in range(parts + 1)]

@@ -1,0 +1,191 @@
+"""What every order shares: the weights, the tally of the mistakes that moved them, and what both prove."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import NumericOverflowError
+from ..loops.rows import LIMIT, LOGGED, MISTAKES, Tally, squared_length
+from ..result import Floats, Ints
+from ..rows.protocol import Rows
+
+LOG_ROOM = 1 << 14
+MOST_UPDATES = 2**63 - 1
+
+
+class Learner:
+    """The weights of a run, moved by mistakes, and the counts that say by which.
+
+    From zero weights, ``weights == sum_i steps[i] * counts[i] * z_i``, unless they are renormalised.
+
+    Attributes
+    ----------
+    rows : Rows
+    start, weights : ndarray
+        The weights before the first update and now.
+    from_zero : bool
+        Whether they were zero.
+    steps : ndarray
+        The step of each row's update; a single number where all rows share it.
+    renormalise : bool
+        Whether the weights are scaled to length one after each update.
+    first_visit : int
+        The number of the first visit, where an earlier run goes on.
+    tally : Tally
+        The counts and the clock, as the loops keep them.
+    log : list of ndarray of shape (mistakes, 3)
+        Row, rival and visit of the mistakes, where they were asked for.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        *,
+        start: Floats,
+        steps: Floats,
+        max_updates: int | None = None,
+        renormalise: bool = False,
+        visits: int = 0,
+        averaging: bool = False,
+        logging: bool = False,
+    ) -> None:
+        self.rows = rows
+        self.start = start
+        self.from_zero = not (start.flat[0] if not any(start.strides) else start.any())
+        self.weights = start.copy()
+        self.steps = steps
+        self.renormalise = renormalise
+        self.first_visit = visits
+        self.log: list[Ints] = []
+        rivals = 1 if rows.n_classes == 2 else rows.n_classes
+        limit = MOST_UPDATES if max_updates is None else min(max_updates, MOST_UPDATES)
+        self.tally = Tally(
+            counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
+            average=np.zeros(start.shape if averaging else (0,) * start.ndim),
+            log=np.zeros((LOG_ROOM if logging else 0, 3), dtype=np.int64),
+            norms=np.empty(0),
+            floor=np.full(1, np.inf),
+            clock=np.array([visits, 0, limit, 0], dtype=np.int64),
+        )
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made so far."""
+        return int(self.tally.clock[MISTAKES])
+
+    @property
+    def out_of_updates(self) -> bool:
+        """Whether max_updates has been reached."""
+        return bool(self.tally.clock[MISTAKES] >= self.tally.clock[LIMIT])
+
+    def flush_log(self, members: Ints | None = None) -> None:
+        """Empty the loop's buffer of logged mistakes; its rows are those of ``members``, if given."""
+        length = self.tally.clock[LOGGED]
+        if length:
+            entries = self.tally.log[:length].copy()
+            if members is not None:
+                entries[:, 0] = members[entries[:, 0]]
+            self.log.append(entries)
+            self.tally.clock[LOGGED] = 0
+
+    def logged(self) -> Ints:
+        """Row, rival and visit of each mistake that led to the weights, where they were asked for."""
+        self.flush_log()
+        return np.concatenate([np.zeros((0, 3), dtype=np.int64), *self.log])[: self.mistakes]
+
+    def restore(self, weights: Floats, counts: Ints) -> None:
+        """Go back to earlier weights and the counts that led to them."""
+        self.weights[...], self.tally.counts[...] = weights, counts
+        self.tally.clock[MISTAKES] = counts.sum()
+
+    def rebuild(self) -> None:
+        """Make the weights anew from the counts: an interrupt may have come between the two."""
+        self.weights[...] = self.start
+        self.rows.combine(self.tally.counts, self.steps, self.weights)
+        self.tally.clock[MISTAKES] = self.tally.counts.sum()
+
+
+@dataclass
+class Bracket:
+    """The bracket of the best margin: the weights of a learner prove its lower end, the counts its upper.
+
+    Attributes
+    ----------
+    learner : Learner
+    known : tuple of int and float
+        The mistakes made when the length of the weights was computed, and the length.
+    """
+
+    learner: Learner
+    known: tuple[int, float] = (-1, 0.0)
+
+    def length(self) -> float:
+        """The length of the weights, computed once for each state."""
+        mistakes = self.learner.mistakes
+        if self.known[0] != mistakes:
+            self.known = mistakes, norm(self.learner.weights)
+            if not math.isfinite(self.known[1] * self.learner.rows.radius):
+                raise NumericOverflowError(
+                    f"The weights left the range of float64 after {mistakes} updates. Lower learning_rate "
+                    "or the weights, or scale the columns, for example with StandardScaler."
+                )
+        return self.known[1]
+
+    def lower(self, lowest_score: float) -> float:
+        """The margin of the weights; zero if they are zero."""
+        length = self.length()
+        return lowest_score / length if length > 0.0 else 0.0
+
+    def upper(self) -> float:
+        """|sum of a_i z_i| / sum of a_i for a = counts * steps: no margin is larger."""
+        learner, two_classes = self.learner, self.learner.weights.ndim == 1
+        if learner.steps.size == 1:
+            mass = float(learner.steps[0]) * learner.mistakes
+        else:
+            mass = float(learner.tally.counts.sum(axis=1) @ learner.steps)
+        if mass == 0.0:
+            return learner.rows.radius * (1.0 if two_classes else math.sqrt(2.0))
+        if learner.renormalise:
+            total = np.zeros_like(learner.weights)
+            learner.rows.combine(learner.tally.counts, learner.steps, total)
+            length = norm(total)
+        else:
+            length = self.length() if learner.from_zero else norm(learner.weights - learner.start)
+        # With one weight vector a class, a correction moves two vectors by half a step each.
+        return length / (mass if two_classes else 0.5 * mass)
+
+
+def steps_of(rows: Rows, learning_rate: float, row_weights: Floats | None) -> Floats:
+    """The step of each row's update; a single number where all rows that count share it."""
+    rate = float(learning_rate)
+    if row_weights is None:
+        return np.full(1, rate)
+    used = row_weights[rows.order]
+    if used.size and np.all(used == used[0]):
+        return np.full(1, rate * used[0])
+    return rate * row_weights
+
+
+def norm(weights: Floats) -> float:
+    """The Euclidean length, safe from under- and overflow.
+
+    Without BLAS, whose threads cost more here than the sum.
+    """
+    flat = weights.reshape(-1)
+    square = float(squared_length(flat))
+    if 1e-200 < square < 1e200:
+        return float(np.sqrt(square))
+    largest = float(np.abs(flat).max(initial=0.0))
+    if largest == 0.0 or not np.isfinite(largest):
+        return largest
+    return largest * float(np.sqrt(np.square(flat / largest).sum()))
+
+
+def normalise(weights: Floats) -> None:
+    """Scale the weights to length one, in place; zero stays zero."""
+    length = norm(weights)
+    if length > 0.0:
+        weights /= length
