@@ -20,8 +20,9 @@ from scipy.linalg import solve_triangular
 from ..errors import NumericOverflowError
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
+from ..rows.leads import leads as signed_scores
 from .budget_bound import BudgetBound, bound_of
-from .similarity import Side, Similarity, TrainingRows, signed_scores
+from .similarity import Side, Similarity, TrainingRows
 
 REMOVALS = ("forgetron", "random", "projection")
 BLOCK = 128  # rows scored at a time

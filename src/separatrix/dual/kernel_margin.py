@@ -23,6 +23,7 @@ from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
 from ..margins.soft_margin import solve_soft_margin
 from ..progress import Progress
 from ..result import Floats, Ints
+from ..rows.leads import leads
 from ..rows.memory import as_rows
 
 FIRST = 300  # rows of the first working set
@@ -111,14 +112,7 @@ class KernelRows:
 
     def scores(self, outputs: Floats, among: Ints) -> Floats:
         """The score of each row: its lead over the best rival."""
-        labels = self.labels[among]
-        if self.n_classes == 2:
-            return np.asarray((2.0 * labels - 1.0) * outputs[:, 0])
-        own = labels[:, None].astype(np.int64)
-        leads = np.take_along_axis(outputs, own, axis=1)[:, 0]
-        rivals = outputs.copy()
-        np.put_along_axis(rivals, own, -np.inf, axis=1)
-        return np.asarray(leads - rivals.max(axis=1))
+        return leads(outputs, self.labels[among])
 
 
 def expansion(

@@ -20,8 +20,9 @@ from ..errors import InputError, NumericOverflowError
 from ..loops import kernels as kernel_loops
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
+from ..rows.leads import leads as signed_scores
 from .expansion import Expansion
-from .similarity import Side, TrainingRows, signed_scores
+from .similarity import Side, TrainingRows
 
 ORDERS = ("cyclic", "shuffled", "worst")
 

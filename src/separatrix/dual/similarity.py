@@ -165,18 +165,6 @@ def training_rows(
     )
 
 
-def signed_scores(outputs: Floats, labels: NDArray[Any]) -> Floats:
-    """Own output minus the largest other one; for two classes the signed output."""
-    if outputs.shape[1] == 1:
-        signed: Floats = (2.0 * labels - 1.0) * outputs[:, 0]
-        return signed
-    every = np.arange(labels.size)
-    others = outputs.copy()
-    others[every, labels] = -np.inf
-    scores: Floats = outputs[every, labels] - others.max(axis=1)
-    return scores
-
-
 class Store:
     """Rows that are only ever added: of numbers, dense or sparse, or of indices.
 

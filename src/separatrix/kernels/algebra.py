@@ -14,6 +14,7 @@ from scipy import sparse
 
 from ..errors import InputError
 from ..features import LARGEST
+from ..rows.matrices import dense
 from .base import EPS, Floats, Kernel, as_matrix, function_name
 
 
@@ -195,9 +196,9 @@ class Product(_Combination):
                 f"The map of {self} has {width:,} columns: {width * X.shape[0]:,} numbers for {X.shape[0]:,} "
                 f"rows, where {LARGEST:,} are the most. Use the kernel instead, which needs no map."
             )
-        mapped = _dense(parts[0])
+        mapped = dense(parts[0])
         for part in parts[1:]:
-            mapped = (mapped[:, :, None] * _dense(part)[:, None, :]).reshape(X.shape[0], -1)
+            mapped = (mapped[:, :, None] * dense(part)[:, None, :]).reshape(X.shape[0], -1)
         return mapped
 
     @staticmethod
@@ -373,10 +374,6 @@ class Warped(_Around):
         self.inner._map(values, left[1:], right[1:])
         values *= left[0]
         values *= right[0]
-
-
-def _dense(matrix: Any) -> NDArray[Any]:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
 def _grouped(kernel: Kernel) -> str:

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure, SubFigure
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Trace
-from ..views.model import Points, leads, read_model, read_points
+from ..rows.leads import leads
+from ..views.model import Points, read_model, read_points
 from .run import trace_of
 from .style import Palette, add_legend, axes_for, plain_ticks, style
 

@@ -18,11 +18,11 @@ from ..errors import InputError
 from ..estimators.linear import Perceptron
 from ..estimators.margin import SoftMargin
 from ..result import Floats, Ints, Trace
+from ..rows.leads import leads
 from ..views.model import (
     Model,
     Plane,
     Points,
-    leads,
     plane_for,
     plane_scores,
     plane_weights,

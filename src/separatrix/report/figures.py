@@ -13,7 +13,8 @@ from scipy import sparse
 
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..result import Floats, Ints, PassRecord
-from ..views.model import Model, Plane, Points, leads, plane_for, plane_scores, plane_weights, read_model
+from ..rows.leads import leads
+from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
 from ..views.polygons import border, class_polygon
 from .findings import Findings
 from .svg import WIDTH, Picture, Scale, hint, mark, number, span

@@ -152,15 +152,6 @@ def _evaluator(estimator: Any, classes: NDArray[Any]) -> Callable[[Any], Floats]
     return evaluate
 
 
-def leads(scores: Floats, codes: Ints) -> Floats:
-    """By how much each row's own class leads the best other; zero or less is an error."""
-    own = np.take_along_axis(scores, codes[:, None], axis=1)[:, 0]
-    others = scores.copy()
-    np.put_along_axis(others, codes[:, None], -np.inf, axis=1)
-    lead: Floats = own - others.max(axis=1)
-    return lead
-
-
 @dataclass(frozen=True, eq=False)
 class Plane:
     """The plane that a picture shows: its directions, and where it lies.
