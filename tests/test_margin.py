@@ -291,19 +291,19 @@ def test_many_classes_have_one_optimum_however_they_are_stored_and_weighed(inter
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("loose", [[], [-1]])
+@pytest.mark.parametrize("unpenalised", [[], [-1]])
 @pytest.mark.parametrize("limits", [(10**6, 0), (0, 10**6), (0, 0)], ids=["columns", "rows", "iteration"])
-def test_joint_newton_systems_are_solved(storage, loose, limits, monkeypatch):
+def test_joint_newton_systems_are_solved(storage, unpenalised, limits, monkeypatch):
     generator = np.random.default_rng(1)
     X, y = generator.standard_normal((40, 3)), np.arange(40) % 4
     free = generator.random((40, 4)) < 0.5
     gradient = generator.standard_normal((4, 4))
     ridge = np.ones((4, 4))
-    ridge[:, loose] = 1e-2
+    ridge[:, unpenalised] = 1e-2
     monkeypatch.setattr(newton_system, "DIRECT_JOINT", limits[0])
     monkeypatch.setattr(newton_system, "DIRECT_ROWS", limits[1])
     rows = as_rows(storage(X), y.astype(np.int32), n_classes=4)
-    step = newton_system.newton_step(rows, free, 3.0, ridge, gradient, loose)
+    step = newton_system.newton_step(rows, free, 3.0, ridge, gradient, unpenalised)
     truth = naive.joint_newton_step(np.column_stack([X, np.ones(40)]), free, 3.0, ridge, gradient)
     iterated = limits == (0, 0)
     np.testing.assert_allclose(step, truth, rtol=1e-2 if iterated else 1e-6, atol=1e-2 if iterated else 1e-6)

@@ -11,7 +11,7 @@ from scipy import sparse
 import separatrix as sx
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import margin
-from separatrix.margins import dual_ascent, max_margin, pivoting, soft_margin
+from separatrix.margins import coordinate_descent, dual_ascent, hard_ascent, max_margin, pivoting
 from separatrix.margins.dual_ascent import DualAscent, Factor, products
 from separatrix.margins.optimum import Outcome
 from separatrix.rows import memory
@@ -134,7 +134,7 @@ def test_a_margin_too_small_for_the_ascent_is_found_by_the_other_method():
     X[0, 0] += 1e-7
     model = sx.MaxMargin(gap=1e-2).fit(X, y)
     assert model.converged_
-    assert model.margin_upper_ < max_margin.VANISHING * np.abs(X).max()
+    assert model.margin_upper_ < hard_ascent.VANISHING * np.abs(X).max()
     lower, upper = proved_bracket(model, X, y, "free")
     assert 0.0 < lower <= upper * (1 + 1e-6)
 
@@ -161,13 +161,13 @@ def test_a_support_too_large_to_factorise_is_left_to_the_other_method(monkeypatc
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6), dense=st.booleans(), loose=st.booleans())
-def test_a_changed_support_is_solved_by_the_old_factor(seed, dense, loose):
+@given(seed=st.integers(0, 10**6), dense=st.booleans(), free=st.booleans())
+def test_a_changed_support_is_solved_by_the_old_factor(seed, dense, free):
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((40, 60)) * (generator.random((40, 60)) < 0.3)
     signs = generator.integers(0, 2, 40)
     rows = as_rows(X if dense else sparse.csr_array(X), signs, lift=True)
-    columns = [60] if loose else []
+    columns = [60] if free else []
     factor = Factor(rows, np.sort(generator.choice(40, 25, replace=False)), columns)
     members = np.sort(generator.choice(40, 22, replace=False))
     right = generator.standard_normal((22, 2))
@@ -203,9 +203,9 @@ def test_few_rows_of_many_numbers_are_solved_by_their_inner_products_alone(inter
         ignored = np.ones(len(X))
         ignored[: seed % 3] = 0.0
         with monkeypatch.context() as patch:
-            patch.setattr(max_margin.DualAscent, "sweep", None)  # nothing is left for it to do
+            patch.setattr(DualAscent, "sweep", None)  # nothing is left for it to do
             few = sx.MaxMargin(intercept=intercept).fit(X, y, ignored)
-            loose = sx.MaxMargin(intercept=intercept).fit(sparse.csr_array(X), y, ignored)
+            by_csr = sx.MaxMargin(intercept=intercept).fit(sparse.csr_array(X), y, ignored)
         with monkeypatch.context() as patch:
             patch.setattr(pivoting, "MOST_ROWS", 0)
             plain = sx.MaxMargin(intercept=intercept).fit(X, y, ignored)
@@ -213,7 +213,7 @@ def test_few_rows_of_many_numbers_are_solved_by_their_inner_products_alone(inter
         lower, upper = proved_bracket(few, X.astype(float), y, intercept, counted)
         assert upper - lower <= 2e-9 * upper
         assert few.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
-        assert loose.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
+        assert by_csr.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
         if intercept != "free":
             Z = naive.signed_rows(X[counted].astype(float), y[counted], lift=intercept is not None)
             assert naive.least_distance(Z) == pytest.approx(lower, rel=1e-6)
@@ -313,8 +313,8 @@ def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatc
         memory.MemoryRows, "pack", lambda rows, few: counted.append(few.size) or pack(rows, few)
     )
     monkeypatch.setattr(memory, "SCATTERED", 0)
-    monkeypatch.setattr(soft_margin, "WORTH_PACKING", 1)
-    monkeypatch.setattr(soft_margin._Stretch, "packs", lambda stretch, active: stretch.rows.scattered)
+    monkeypatch.setattr(coordinate_descent, "WORTH_PACKING", 1)
+    monkeypatch.setattr(coordinate_descent.Stretch, "packs", lambda stretch, active: stretch.rows.scattered)
     found = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
     assert counted
     assert found.converged_
@@ -329,21 +329,21 @@ def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatc
 
 
 def test_the_work_ahead_continues_the_trend():
-    looks = [(10.0 * k, 0.5**k) for k in range(5)]
-    assert max_margin.work_ahead(looks, 0.5**7) == pytest.approx(30.0)
-    stuck = [*looks, (50.0, 0.5**4), (60.0, 0.5**4)]  # a look without gain does not end a trend
-    assert max_margin.work_ahead(stuck, 0.5**5) == pytest.approx(30.0)
-    assert max_margin.work_ahead(looks[:2], 0.1) == np.inf
-    assert max_margin.work_ahead([(1.0, 1.0)] * 3, 0.1) == np.inf
+    history = [(10.0 * k, 0.5**k) for k in range(5)]
+    assert hard_ascent.work_ahead(history, 0.5**7) == pytest.approx(30.0)
+    stuck = [*history, (50.0, 0.5**4), (60.0, 0.5**4)]  # an entry without gain does not end a trend
+    assert hard_ascent.work_ahead(stuck, 0.5**5) == pytest.approx(30.0)
+    assert hard_ascent.work_ahead(history[:2], 0.1) == np.inf
+    assert hard_ascent.work_ahead([(1.0, 1.0)] * 3, 0.1) == np.inf
 
 
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 10**6), dense=st.booleans(), loose=st.booleans())
-def test_conjugate_gradients_and_a_factor_solve_the_same_system(seed, dense, loose):
+@given(seed=st.integers(0, 10**6), dense=st.booleans(), free=st.booleans())
+def test_conjugate_gradients_and_a_factor_solve_the_same_system(seed, dense, free):
     generator = np.random.default_rng(seed)
     X = generator.standard_normal((12, 60))
     rows = as_rows(X if dense else sparse.csr_array(X), np.arange(12) % 2, lift=True)
-    columns = [60] if loose else []
+    columns = [60] if free else []
     members = np.sort(generator.choice(12, 9, replace=False))
     Z = naive.signed_rows(X, np.arange(12) % 2, lift=True)[members]
     answers = []
@@ -355,7 +355,7 @@ def test_conjugate_gradients_and_a_factor_solve_the_same_system(seed, dense, loo
             answers.append(ascent._solve(members, np.ones(9), 1e-11))
             assert (ascent.factor is None) == (flops == 1e-9)
             total = Z.T @ answers[-1]
-            if loose:
+            if free:
                 assert abs(total[-1]) <= 1e-8 * np.abs(answers[-1]).sum()
                 total[-1] = ascent.centre[0]
             np.testing.assert_allclose(Z @ total, 1.0, atol=1e-8)

@@ -12,9 +12,10 @@ from sklearn.base import BaseEstimator
 from . import inputs, notebook
 from .errors import InputError, InputTypeError
 from .estimators.margin import EXACT_SECONDS
+from .margins.algebra import row_scores
 from .margins.max_margin import solve_max_margin
 from .margins.pairs import Pairs, rows_of
-from .margins.soft_margin import row_scores, solve_soft_margin
+from .margins.soft_margin import solve_soft_margin
 from .proofs.verdict import separability
 from .result import Floats, Result, Status
 from .rows.memory import MemoryRows

@@ -27,3 +27,6 @@ class Deadline:
     def passed(self) -> bool:
         """Whether it has come."""
         return self.left == 0.0
+
+
+NEVER = Deadline()  # the default of every solver

@@ -23,6 +23,7 @@ from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSepa
 from ..kernels import Precomputed, as_kernel, check_gram
 from ..margins.linear_program import FORMS, solve_linear_program
 from ..margins.max_margin import WIDE, solve_max_margin
+from ..margins.multipliers import against_rivals
 from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
 from ..margins.pivoting import MOST_ROWS
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
@@ -420,9 +421,7 @@ def _soft_support(multipliers: Floats, rows: MemoryRows) -> tuple[Ints, Ints, Fl
     if multipliers.ndim == 1:
         members = np.flatnonzero(multipliers)
         return members, np.zeros_like(members), multipliers[members]
-    against = -multipliers
-    own = rows.labels[:, None].astype(np.int64)
-    np.put_along_axis(against, own, 0.0, axis=1)
+    against = against_rivals(multipliers, rows.labels)
     members, rivals = np.nonzero(against > 0.0)
     return members, rivals, against[members, rivals]
 

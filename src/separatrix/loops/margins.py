@@ -1,4 +1,4 @@
-"""Compiled inner loops of the margin solvers; helpers come from ``loops`` alone."""
+"""Compiled inner loops of the margin solvers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numba.extending import overload
 
 from .compiling import INLINED, loop
-from .rows import add_row, is_dense, row_output
+from .rows import add_row, row_output
 
 
 class Box(NamedTuple):
@@ -194,51 +194,6 @@ def hinge_sum(scores: Any, caps: Any) -> float:
     return total
 
 
-def add_outer(rows: Any, i: int, square: Any) -> None:
-    """Add the lower triangle of ``lift(x_i) lift(x_i)^T`` to ``square``."""
-    raise NotImplementedError("compiled only")
-
-
-@overload(add_outer, jit_options=INLINED)
-def _add_outer(rows: Any, i: Any, square: Any) -> Any:
-    def dense(rows: Any, i: Any, square: Any) -> Any:
-        x = rows.values[i]
-        columns = x.shape[0]
-        for j in range(columns):
-            left = np.float64(x[j])
-            if left != 0.0:
-                for k in range(j + 1):
-                    square[j, k] += left * x[k]
-        if rows.lift:
-            for k in range(columns):
-                square[columns, k] += x[k]
-            square[columns, columns] += 1.0
-
-    def sparse(rows: Any, i: Any, square: Any) -> Any:
-        data, indices = rows.data, rows.indices
-        first, last = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-        end = np.uint64(square.shape[0] - 1)
-        for p in range(first, last):
-            left, j = np.float64(data[p]), np.uint64(indices[p])
-            for q in range(first, last):
-                k = np.uint64(indices[q])
-                if k <= j:
-                    square[j, k] += left * data[q]
-            if rows.lift:
-                square[end, j] += left
-        if rows.lift:
-            square[end, end] += 1.0
-
-    return dense if is_dense(rows) else sparse
-
-
-@loop
-def outer_sum(rows: Any, members: Any, square: Any) -> None:
-    """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
-    for i in members:
-        add_outer(rows, i, square)
-
-
 class Descent(NamedTuple):
     """Multipliers of a coordinate descent, and what each step needs.
 
@@ -398,10 +353,13 @@ def shuffle(order: Any, size: int, seed: Any) -> None:
 
 
 @loop
-def descend_often(rows: Any, order: Any, w: Any, state: Descent, passes: int, seed: Any) -> tuple[int, float]:
+def descend_often(
+    rows: Any, order: Any, w: Any, state: Descent, passes: int, seed: Any
+) -> tuple[int, float, int]:
     """Make passes of coordinate descent in random orders, setting rows aside on the way.
 
-    Returns how many rows were visited, and the largest violation that the last pass saw.
+    Returns how many rows were visited, the largest violation that the last pass saw, and how many rows are
+    still active: these come first in ``order``.
     """
     active, worst, visited = order.shape[0], 0.0, 0
     for _ in range(passes):
@@ -411,4 +369,4 @@ def descend_often(rows: Any, order: Any, w: Any, state: Descent, passes: int, se
         state.limits[0] = worst
         if worst == 0.0:
             break
-    return visited, worst
+    return visited, worst, active

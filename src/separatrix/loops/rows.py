@@ -427,3 +427,48 @@ def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
         for rival in range(counts.shape[1]):
             if counts[i, rival] != 0:
                 correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
+
+
+def add_outer(rows: Any, i: int, square: Any) -> None:
+    """Add the lower triangle of ``lift(x_i) lift(x_i)^T`` to ``square``."""
+    raise NotImplementedError("compiled only")
+
+
+@overload(add_outer, jit_options=INLINED)
+def _add_outer(rows: Any, i: Any, square: Any) -> Any:
+    def dense(rows: Any, i: Any, square: Any) -> Any:
+        x = rows.values[i]
+        columns = x.shape[0]
+        for j in range(columns):
+            left = np.float64(x[j])
+            if left != 0.0:
+                for k in range(j + 1):
+                    square[j, k] += left * x[k]
+        if rows.lift:
+            for k in range(columns):
+                square[columns, k] += x[k]
+            square[columns, columns] += 1.0
+
+    def sparse(rows: Any, i: Any, square: Any) -> Any:
+        data, indices = rows.data, rows.indices
+        first, last = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+        end = np.uint64(square.shape[0] - 1)
+        for p in range(first, last):
+            left, j = np.float64(data[p]), np.uint64(indices[p])
+            for q in range(first, last):
+                k = np.uint64(indices[q])
+                if k <= j:
+                    square[j, k] += left * data[q]
+            if rows.lift:
+                square[end, j] += left
+        if rows.lift:
+            square[end, end] += 1.0
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def outer_sum(rows: Any, members: Any, square: Any) -> None:
+    """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
+    for i in members:
+        add_outer(rows, i, square)

@@ -7,7 +7,6 @@ are Gordan's multipliers. Numbers are floats: they guide, and prove nothing.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,30 +15,37 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
+from ..deadline import NEVER, Deadline
+from .highs import run_until, warm_solver
+from .optimum import Outcome
 
-TOLERANCE = 1e-9
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
+class ConeOptimum:
     """What one solve found.
 
     Attributes
     ----------
+    outcome : Outcome
+        REACHED where the solver itself calls this optimal, TIME_LIMIT where the deadline came first.
     margin : float
-        The smallest score on the working set, in units of the scaled rows.
+        The smallest score on the working set, in units of the scaled rows; NaN where none is known.
     weights : ndarray of shape (width,)
     duals : ndarray
         The dual value of each row, in the order in which rows were added.
-    solved : bool
-        Whether the solver itself calls this optimal.
     """
 
+    outcome: Outcome
     margin: float
     weights: Floats
     duals: Floats
-    solved: bool
+
+    @property
+    def solved(self) -> bool:
+        """Whether this is the optimum, as far as floats tell."""
+        return self.outcome is Outcome.REACHED
 
 
 class ConeProgram:
@@ -47,16 +53,7 @@ class ConeProgram:
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self._highs: Any = highspy.Highs()  # type: ignore[no-untyped-call,unused-ignore]
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("threads", 1),
-            ("small_matrix_value", 1e-12),
-            ("primal_feasibility_tolerance", TOLERANCE),
-            ("dual_feasibility_tolerance", TOLERANCE),
-        ):
-            self._highs.setOptionValue(option, value)
+        self._highs = warm_solver()
         ones = np.ones(width)
         self._highs.addVars(width, -ones, ones)
         self._highs.addVars(1, np.array([-highspy.kHighsInf]), np.ones(1))
@@ -81,13 +78,12 @@ class ConeProgram:
             matrix.data,
         )
 
-    def solve(self, seconds: float = math.inf) -> Optimum:
-        """Optimise from the last basis; after so many seconds, give up."""
-        self._highs.setOptionValue("time_limit", self._highs.getRunTime() + seconds)
-        self._highs.run()
-        solved = self._highs.getModelStatus() == highspy.HighsModelStatus.kOptimal
+    def solve(self, deadline: Deadline = NEVER) -> ConeOptimum:
+        """Optimise from the last basis; at the deadline, give up."""
+        outcome = run_until(self._highs, deadline)
         solution = self._highs.getSolution()
         values = np.asarray(solution.col_value)
         if values.size != self.width + 1:
-            return Optimum(np.nan, np.zeros(self.width), np.zeros(0), False)
-        return Optimum(float(values[-1]), values[:-1], -np.asarray(solution.row_dual), solved)
+            outcome = Outcome.STALLED if outcome is Outcome.REACHED else outcome
+            return ConeOptimum(outcome, np.nan, np.zeros(self.width), np.zeros(0))
+        return ConeOptimum(outcome, float(values[-1]), values[:-1], -np.asarray(solution.row_dual))

@@ -18,13 +18,16 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
+from ..deadline import NEVER, Deadline
 from ..loops import margins as margin_loops
 from ..result import Floats, Ints
 from ..rows import threads
+from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
-from .newton_system import calm_threads, conjugate_gradients, signed_matrix
+from .algebra import calm_threads, conjugate_gradients, signed_matrix
+from .effort import need_time
 
 MOST_REPEATS = 8
 RIDGE = 1e-7  # added to the diagonal of S S^T, relative to its mean; the next step takes its effect back
@@ -38,6 +41,7 @@ NEWTON_GAIN = 1e-2  # how much nearer to one the scores come at a time, where sy
 SMALLEST = 1e-100
 FIRST_PASSES, MOST_PASSES = 2, 100  # from one look at all rows to the next
 WORTH_PACKING = 50  # passes that repay a copy of their rows
+READS_AT_ONCE = 1e8  # numbers that passes read before the clock is asked: some tenths of a second
 ONE_THREAD = 2000  # support rows up to which BLAS is kept to one thread
 ROUNDING = 1e-13
 
@@ -49,21 +53,30 @@ class DualAscent:
     ----------
     rows : MemoryRows
         Two classes.
-    loose : list of int
+    unpenalised : list of int
         The weights that are left out of the norm (free intercepts): the multipliers' combination must
         vanish there. Passes penalise its square, around a ``centre`` that moves.
     multipliers : ndarray of shape (rows,)
         Where to start; changed in place.
     centre : ndarray, optional
         Where the free intercepts start.
+    deadline : Deadline
+        When to raise OutOfTime; what the state holds then proves nothing.
     """
 
     def __init__(
-        self, rows: MemoryRows, loose: list[int], multipliers: Floats, centre: Floats | None = None
+        self,
+        rows: MemoryRows,
+        unpenalised: list[int],
+        multipliers: Floats,
+        centre: Floats | None = None,
+        *,
+        deadline: Deadline = NEVER,
     ) -> None:
-        self.rows, self.loose, self.multipliers = rows, loose, multipliers
+        self.rows, self.unpenalised, self.multipliers = rows, unpenalised, multipliers
+        self.deadline = deadline
         self.order = rows.order.copy()
-        self.centre = np.zeros(len(loose)) if centre is None else centre
+        self.centre = np.zeros(len(unpenalised)) if centre is None else centre
         self.seed = np.full(1, 0x9E3779B97F4A7C15, dtype=np.uint64)
         self.factor: Factor | None = None
         self.passes, self.spent, self.read = FIRST_PASSES, 0.0, 0.0
@@ -76,14 +89,14 @@ class DualAscent:
         """Sum the weights from the multipliers, and the scores from the weights."""
         self.total = self.rows.combination(self.multipliers)
         self.weights = self.total.copy()
-        self.weights[self.loose] += self.centre
+        self.weights[self.unpenalised] += self.centre
         self.scores = self.rows.scores(self.weights)
 
     def sweep(self) -> None:
         """Make passes over the rows that carry multipliers or score below one; then score all rows."""
         rows = self.rows
-        self.weights[self.loose] += self.total[self.loose]
-        self.centre += self.total[self.loose]
+        self.weights[self.unpenalised] += self.total[self.unpenalised]
+        self.centre += self.total[self.unpenalised]
         norms = rows.squared_norms
         if self.passes >= WORTH_PACKING and rows.scattered:
             members = np.sort(self.order)
@@ -106,10 +119,16 @@ class DualAscent:
         """Passes over the rows in order; multipliers and weights are changed."""
         caps = np.full(rows.n_rows, np.inf)
         state = margin_loops.Descent(multipliers, caps, norms, np.zeros(2), np.full(1, np.inf))
-        found: tuple[int, float] = margin_loops.descend_often(
-            rows.storage, order, weights, state, self.passes, self.seed
-        )
-        return found
+        left, active, visited, worst = self.passes, order.size, 0, np.inf
+        at_once = max(1, int(READS_AT_ONCE * rows.n_rows / rows.numbers) // max(1, active))
+        while left > 0 and worst != 0.0:
+            need_time(self.deadline)
+            passes = min(left, at_once)
+            seen, worst, active = margin_loops.descend_often(
+                rows.storage, order[:active], weights, state, passes, self.seed
+            )
+            left, visited = left - passes, visited + seen
+        return visited, worst
 
     def due(self, ahead: float = np.inf) -> bool:
         """Whether passes have cost what a Newton step will, in numbers read, or have nothing left to do.
@@ -142,6 +161,7 @@ class DualAscent:
         accuracy = max(finest, NEWTON_GAIN * off)
         with calm_threads(members.size, ONE_THREAD):
             while True:
+                need_time(self.deadline)
                 before = self.value(self.multipliers)
                 first = target = self._solve(members, self.multipliers[members], accuracy)
                 inside = members
@@ -174,12 +194,14 @@ class DualAscent:
         By conjugate gradients, unless a factor is at hand or they take too long.
         """
         self.systems += 1
-        support = Support(self.rows, members, self.loose)
+        support = Support(self.rows, members, self.unpenalised)
         if self.factor is None or self.factor.changes(members) is None:
             target = self._iterate(support, start, accuracy)
             if target is not None:
                 return target
-            self.factor = Factor(self.rows, members, self.loose)
+            numbers = 2.0 * self.rows.numbers / self.rows.n_rows
+            need_time(self.deadline, members.size**2 * (numbers + members.size / 3.0))
+            self.factor = Factor(self.rows, members, self.unpenalised)
         return self._factorise(self.factor.near(members), support, start)
 
     def _iterate(self, support: Support, start: Floats, accuracy: float) -> Floats | None:
@@ -216,7 +238,12 @@ class DualAscent:
                 return None
             least = error
             step, taken = conjugate_gradients(
-                image, lambda residual: inverse * residual, -rest, goal=accuracy, most=left
+                image,
+                lambda residual: inverse * residual,
+                -rest,
+                goal=accuracy,
+                most=left,
+                deadline=self.deadline,
             )
             target, left = target + step, left - max(1, taken)
         return None
@@ -238,7 +265,7 @@ class DualAscent:
                 pivots = border.T @ responses
             else:
                 change = solve(rest[:, None])[:, 0]
-            if self.loose:
+            if self.unpenalised:
                 # shifts of the intercepts after which the multipliers' combination vanishes there
                 pull = border.T @ (target + change)
                 shift = linalg.lstsq(pivots, pull, check_finite=False)[0]
@@ -266,23 +293,23 @@ class DualAscent:
     def value(self, multipliers: Floats) -> float:
         """The dual objective, for the present centre."""
         total = self.rows.combination(multipliers)
-        return float(multipliers.sum() - 0.5 * total @ total - self.centre @ total[self.loose])
+        return float(multipliers.sum() - 0.5 * total @ total - self.centre @ total[self.unpenalised])
 
 
 class Support:
-    """Products with the signed rows S of some members; ``border`` holds what stands in the loose columns."""
+    """Products with the signed rows S of some members; ``border`` holds their unpenalised columns."""
 
-    def __init__(self, rows: MemoryRows, members: Ints, loose: list[int]) -> None:
-        self.rows, self.members, self.loose = rows, members, loose
+    def __init__(self, rows: MemoryRows, members: Ints, unpenalised: list[int]) -> None:
+        self.rows, self.members, self.unpenalised = rows, members, unpenalised
         self.ranges = threads.chunks(members.size, members.size * rows.numbers // rows.n_rows)
-        self.border = np.empty((members.size, len(loose)))
-        for place, column in enumerate(loose):
+        self.border = np.empty((members.size, len(unpenalised)))
+        for place, column in enumerate(unpenalised):
             unit = np.zeros(rows.n_columns + rows.lifted)
             unit[column] = 1.0
             self.border[:, place] = self.scores(unit)
 
     def image(self, factors: Floats) -> Floats:
-        """``S S^T`` times the factors, without the loose columns."""
+        """``S S^T`` times the factors, without the unpenalised columns."""
         totals = np.zeros((len(self.ranges), self.rows.n_columns + self.rows.lifted))
         threads.run_all(
             margin_loops.add_those,
@@ -292,7 +319,7 @@ class Support:
             ],
         )
         weights: Floats = totals.sum(axis=0)
-        weights[self.loose] = 0.0
+        weights[self.unpenalised] = 0.0
         return self.scores(weights)
 
     def scores(self, weights: Floats) -> Floats:
@@ -316,9 +343,9 @@ class Factor:
     Saunders and Wright, "A Schur-complement method for sparse quadratic programming", 1990).
     """
 
-    def __init__(self, rows: MemoryRows, members: Ints, loose: list[int]) -> None:
-        self.rows, self.base, self.loose = rows, members, loose
-        self.matrix, _ = _split(signed_matrix(rows, members), loose)
+    def __init__(self, rows: MemoryRows, members: Ints, unpenalised: list[int]) -> None:
+        self.rows, self.base, self.unpenalised = rows, members, unpenalised
+        self.matrix, _ = _split(signed_matrix(rows, members), unpenalised)
         square = products(self.matrix)
         diagonal = square.diagonal().copy()
         self.ridge = RIDGE * float(diagonal.mean())
@@ -348,8 +375,8 @@ class Factor:
         if changed:
             border = self._bordered(joined, left)
             small = -(border.T @ border)
-            extra, _ = _split(signed_matrix(self.rows, joined), self.loose)
-            between = np.asarray(_dense(extra @ extra.T))
+            extra, _ = _split(signed_matrix(self.rows, joined), self.unpenalised)
+            between = dense(extra @ extra.T)
             small[: joined.size, : joined.size] += between + np.eye(joined.size) * self.ridge
             eliminated = linalg.lapack.dsytrf(small)[:2]
 
@@ -379,8 +406,8 @@ class Factor:
             columns = np.zeros((self.base.size, new.size), order="F")
             columns[np.searchsorted(self.base, new[inside]), np.flatnonzero(inside)] = 1.0
             if not inside.all():
-                extra, _ = _split(signed_matrix(self.rows, new[~inside]), self.loose)
-                columns[:, ~inside] = _dense(self.matrix @ extra.T)
+                extra, _ = _split(signed_matrix(self.rows, new[~inside]), self.unpenalised)
+                columns[:, ~inside] = dense(self.matrix @ extra.T)
             start = self.columns.shape[1]
             self.columns = np.hstack([self.columns, self._triangular(columns, 1)])
             self.places.update(zip(fresh, range(start, start + new.size), strict=True))
@@ -390,17 +417,13 @@ class Factor:
         return np.asarray(linalg.lapack.dtrtrs(self.upper, right, lower=0, trans=transposed)[0])
 
 
-def _dense(matrix: Any) -> Floats:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
-
-
-def _split(matrix: Any, loose: list[int]) -> tuple[Any, Floats]:
-    """The matrix with zeros in the loose columns, and these columns; the matrix is changed."""
-    border = _dense(matrix[:, loose])
+def _split(matrix: Any, unpenalised: list[int]) -> tuple[Any, Floats]:
+    """The matrix with zeros in the unpenalised columns, and these columns; the matrix is changed."""
+    border = dense(matrix[:, unpenalised])
     if isinstance(matrix, np.ndarray):
-        matrix[:, loose] = 0.0
-    elif loose:
-        matrix.data[np.isin(matrix.indices, loose)] = 0.0
+        matrix[:, unpenalised] = 0.0
+    elif unpenalised:
+        matrix.data[np.isin(matrix.indices, unpenalised)] = 0.0
     return matrix, border
 
 
@@ -410,9 +433,9 @@ def products(matrix: Any) -> Floats:
         return np.asarray(linalg.blas.dsyrk(1.0, matrix.T, trans=1)).T
     size = matrix.shape[0]
     square = np.zeros((size, size))
-    turned = matrix.tocsc()
+    columns = matrix.tocsc()
     by_row = margin_loops.Entries(matrix.data, matrix.indices, matrix.indptr)
-    by_column = margin_loops.Entries(turned.data, turned.indices, turned.indptr)
+    by_column = margin_loops.Entries(columns.data, columns.indices, columns.indptr)
     # rows of a triangle grow: edges at the square roots cut it into equal areas
     edges = [int(np.sqrt(size * stop)) for _, stop in threads.chunks(size, size * size)]
     threads.run_all(

@@ -18,6 +18,7 @@ class Outcome(Explained):
     REACHED = "The gap asked for was reached; it was recomputed from the data."
     STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
     STEP_LIMIT = "The step limit came first; raise max_iter, or ask for a wider gap."
+    TIME_LIMIT = "The deadline came first; the bracket is what was proved by then."
     NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
     ILLEGAL = "The kernel is not an inner product of these rows: there is no margin to speak of."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
@@ -68,15 +69,16 @@ class HardOptimum:
     ----------
     outcome : Outcome
     weights : ndarray of shape (width,) or (classes, width)
-        Scaled so that the smallest score is one.
+        Scaled so that the smallest score is one, where it is positive.
     multipliers : ndarray of shape (support,)
         Positive, with ``weights`` nearly their combination of signed rows.
     rows, rivals : ndarray of shape (support,)
         The rows that carry the multipliers, and the class each is held against.
     margin_lower, margin_upper : float
-        The margin of the weights, and the bound that the multipliers prove.
+        The margin of the weights, and the bound that the multipliers prove: of the lifted rows, or with a
+        free intercept the affine margin. Infinite where nothing is proved yet.
     steps, scans : int
-        Newton steps on working sets, and looks at all rows.
+        Newton steps on working sets, and scans of all rows.
     """
 
     outcome: Outcome
@@ -91,8 +93,8 @@ class HardOptimum:
 
     @property
     def gap(self) -> float:
-        """(upper - lower) / upper: no margin is larger by a larger part."""
-        if self.margin_upper <= 0.0:
+        """(upper - lower) / upper: no margin is larger by a larger part; one while nothing is proved."""
+        if not 0.0 < self.margin_upper < np.inf:
             return 1.0
         return max(0.0, self.margin_upper - self.margin_lower) / self.margin_upper
 
@@ -101,7 +103,7 @@ class HardOptimum:
             ("best margin", margin_text(self.margin_lower, self.margin_upper)),
             ("relative gap", f"{self.gap:.2e}"),
             ("support", f"{np.unique(self.rows).size:,} rows"),
-            ("steps", f"{self.steps:,}, with {self.scans:,} looks at all rows"),
+            ("steps", f"{self.steps:,}, with {self.scans:,} scans of all rows"),
         ]
         return notebook.card(self.outcome.value, facts)
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from ..result import Floats, Ints
+from ..rows.leads import best_rivals
 from ..rows.memory import MemoryRows, as_rows
-from .newton_system import lifted_matrix, signed_matrix
+from ..rows.protocol import Rows
+from .algebra import lifted_matrix, signed_matrix
 
 
 class Pairs:
@@ -22,7 +23,7 @@ class Pairs:
         The row and the rival class of each pair (rival 0 with two classes).
     """
 
-    def __init__(self, rows: MemoryRows) -> None:
+    def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.width = rows.n_columns + rows.lifted
         self.blocks = 1 if rows.n_classes == 2 else rows.n_classes
@@ -57,10 +58,7 @@ class Pairs:
     def _worst_rivals(self, candidates: Ints, weights: Floats) -> Ints:
         if self.blocks == 1:
             return np.zeros(candidates.size, dtype=np.int64)
-        outputs = self.rows.take(candidates).outputs(weights)
-        own = self.rows.labels[candidates][:, None].astype(np.int64)
-        np.put_along_axis(outputs, own, -np.inf, axis=1)
-        return np.asarray(outputs.argmax(axis=1))
+        return best_rivals(self.rows.take(candidates).outputs(weights), self.rows.labels[candidates])
 
     def matrix(self) -> Any:
         """The signed rows as a matrix of their own, dense or CSR; one block of columns a class."""
@@ -80,16 +78,10 @@ def rows_of(matrix: Any) -> MemoryRows:
     return as_rows(matrix, np.ones(matrix.shape[0], dtype=np.int32), lift=False)
 
 
-def mean_direction(rows: MemoryRows) -> Floats:
+def mean_direction(rows: Rows) -> Floats:
     """Where the means of the classes point: good enough to pick the first rows of a working set."""
     labels = rows.labels
     counts = np.bincount(labels[rows.order], minlength=rows.n_classes)
     shares = np.zeros(rows.n_rows)
     shares[rows.order] = 1.0 / counts[labels[rows.order]]
-    if rows.n_classes == 2:
-        return rows.combination(shares)
-    weights = np.zeros(rows.weights_shape)
-    unsigned = replace(rows, storage=rows.storage._replace(labels=np.ones_like(labels)))
-    for c in range(rows.n_classes):
-        weights[c] = unsigned.combination(np.where(labels == c, shares, 0.0))
-    return weights
+    return rows.combination(shares) if rows.n_classes == 2 else rows.class_sums(shares)

@@ -18,18 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ..deadline import NEVER, Deadline
 from ..result import Floats
+from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
-from .newton_system import calm_threads
+from .algebra import calm_threads
+from .effort import need_time
 
-MOST_ROWS = 500
+MOST_ROWS = 500  # a system of that size takes some 5 ms
 CHANCES = 10  # exchanges in turn that may fail to leave fewer rows wrong
 RIDGE = 1e-13  # added to the diagonal, relative to its largest entry: equal rows share what they carry
 SMALL = 200  # rows whose inner products are left to one thread
 
 
 def pivoted_multipliers(
-    rows: MemoryRows, free_intercept: bool, tolerance: float
+    rows: MemoryRows, free_intercept: bool, tolerance: float, deadline: Deadline = NEVER
 ) -> tuple[Floats, float] | None:
     """The multipliers of all rows (two classes) and a free intercept; they prove nothing yet.
 
@@ -42,7 +45,7 @@ def pivoted_multipliers(
     part = rows if members.size == rows.n_rows else rows.take(members)
     with calm_threads(members.size, SMALL):
         products = inner_products(part) + (rows.lifted and not free_intercept)
-        found = _pivot(products, 2.0 * part.labels - 1.0, free_intercept, tolerance)
+        found = _pivot(products, 2.0 * part.labels - 1.0, free_intercept, tolerance, deadline)
     if found is None:
         return None
     multipliers = np.zeros(rows.n_rows)
@@ -53,18 +56,18 @@ def pivoted_multipliers(
 def inner_products(rows: MemoryRows) -> Floats:
     """The inner products of all pairs of rows, without lift and signs."""
     matrix = rows.matrix.astype(np.float64, copy=False)
-    products = matrix @ matrix.T
-    return np.asarray(products.toarray() if rows.sparse else products)
+    return dense(matrix @ matrix.T)
 
 
 def _pivot(
-    products: Floats, signs: Floats, free_intercept: bool, tolerance: float
+    products: Floats, signs: Floats, free_intercept: bool, tolerance: float, deadline: Deadline
 ) -> tuple[Floats, float] | None:
     scale = float(products.diagonal().max()) or 1.0
     square = products * (signs[:, None] * signs / scale)
     inside: NDArray[np.bool_] = np.ones(signs.size, dtype=np.bool_)
     fewest, chances = signs.size + 1, CHANCES
     while chances:
+        need_time(deadline)
         members = np.flatnonzero(inside)
         right = np.column_stack([np.ones(members.size), signs[members]])
         solved = _solve(square[np.ix_(members, members)], right)

@@ -24,24 +24,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..deadline import NEVER, Deadline
 from ..loops import margins as margin_loops
 from ..result import Floats
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
+from .algebra import all_scores
 from .newton_system import newton_step
 
 MOST_NEWTON_STEPS = 60
-STEEPEST = 1e14  # sigma never grows beyond this many times its first value
-
-
-def all_scores(rows: MemoryRows, weights: Floats) -> Floats:
-    """<w, z_i> for every row; with many classes the outputs of all of them."""
-    if weights.ndim == 1:
-        return rows.scores(weights)
-    values = getattr(rows.storage, "values", None)
-    if values is None or values.dtype != np.float64:
-        return rows.outputs(weights)
-    outputs: Floats = values @ weights[:, : rows.n_columns].T
-    return outputs + weights[:, -1] if rows.lifted else outputs
+GROWTH = 10.0  # of the step length, from one proximal step to the next
+ACCURACY = 0.3  # the part of a step's own gain that its inner problem's error may have
+STEEPEST = 1e14  # sigma grows up to this many times its first value
 
 
 class ProximalNewton:
@@ -49,42 +43,47 @@ class ProximalNewton:
 
     Parameters
     ----------
-    rows : MemoryRows
+    rows : Rows
+        In memory, if there are more than two classes.
     caps : ndarray of shape (rows,)
         The most that each multiplier may be; infinite for a hard margin of two classes, zero to ignore
         a row.
     sigma : float
         The first step length of the proximal method.
-    loose : sequence of int
+    unpenalised : sequence of int
         The weights (of each class) that are left out of the norm (free intercepts); each is only kept
         near its last value.
     weights, multipliers : ndarray, optional
         Where to start.
+    deadline : Deadline
+        When to raise OutOfTime; the state is then that of the last proximal step.
     """
 
     def __init__(
         self,
-        rows: MemoryRows,
+        rows: Rows,
         caps: Floats,
         *,
         sigma: float,
-        loose: Sequence[int] = (),
+        unpenalised: Sequence[int] = (),
         weights: Floats | None = None,
         multipliers: Floats | None = None,
+        deadline: Deadline = NEVER,
     ) -> None:
         shape = (rows.n_rows, *rows.weights_shape[:-1])
         self.rows = rows
         self.caps = caps
         self.sigma = sigma
         self.first_sigma = sigma
-        self.loose = list(loose)
+        self.unpenalised = list(unpenalised)
+        self.deadline = deadline
         self.weights = np.zeros(rows.weights_shape) if weights is None else weights.copy()
         self.multipliers = np.zeros(shape) if multipliers is None else multipliers.copy()
         self.scores = np.zeros(shape) if weights is None else all_scores(rows, weights)
         self.newton_steps = 0
         self.free = np.zeros(shape, dtype=np.bool_)
 
-    def advance(self, growth: float = 10.0, accuracy: float = 0.3) -> float:
+    def advance(self) -> float:
         """Make one proximal step; return how far the multipliers moved, relative to their size.
 
         The inner problem is solved until its error, ``|gradient|^2 / 2``, is a small part of the
@@ -93,8 +92,8 @@ class ProximalNewton:
         rows, sigma, before_steps = self.rows, self.sigma, self.newton_steps
         ridge = np.ones_like(self.weights)
         centre_weights = np.zeros_like(self.weights)
-        ridge[..., self.loose] = 1e-4 * self.first_sigma / sigma
-        centre_weights[..., self.loose] = self.weights[..., self.loose]
+        ridge[..., self.unpenalised] = 1e-4 * self.first_sigma / sigma
+        centre_weights[..., self.unpenalised] = self.weights[..., self.unpenalised]
         current = np.zeros_like(self.multipliers)
         total = np.zeros_like(self.weights)
         box = margin_loops.Box(self.multipliers, self.caps, current, self.free, np.empty(rows.n_classes))
@@ -102,10 +101,10 @@ class ProximalNewton:
         moved = size = 0.0
         least, stale, before = np.inf, 0, self.free.copy()
         for _ in range(MOST_NEWTON_STEPS):
-            moved, size = map(np.sqrt, margin_loops.clip_step(rows.storage, scores, sigma, box, total))
+            moved, size = self._clip(scores, box, total)
             gradient = ridge * (weights - centre_weights) - total
             error = float(np.sqrt(np.sum(gradient**2 / ridge)))
-            if error <= accuracy * moved / np.sqrt(sigma) or error <= 1e-15 * float(np.linalg.norm(weights)):
+            if error <= ACCURACY * moved / np.sqrt(sigma) or error <= 1e-15 * float(np.linalg.norm(weights)):
                 break
             # On the same free rows the problem is quadratic and one step solves it: if the gradient
             # does not fall any more, it is rounding error.
@@ -113,7 +112,7 @@ class ProximalNewton:
             least, before = min(least, error), self.free.copy()
             if stale >= 2:
                 break
-            step = newton_step(rows, self.free, sigma, ridge, gradient, self.loose)
+            step = newton_step(rows, self.free, sigma, ridge, gradient, self.unpenalised, self.deadline)
             moves = all_scores(rows, step)
             length = self._line_search(scores, moves, step, ridge * (weights - centre_weights), ridge, box)
             self.newton_steps += 1
@@ -122,13 +121,28 @@ class ProximalNewton:
             weights = weights + length * step
             scores = scores + length * moves
         self.weights, self.scores, self.multipliers = weights, scores, current
+        growth = GROWTH
         if weights.ndim == 2:
             # A simplex has many faces: after too long a step most rows stand on the wrong one, and Newton's
             # method creeps back.
             taken = self.newton_steps - before_steps
-            growth = min(growth, 10.0 if taken <= 2 else 4.0 if taken <= 4 else 2.0)
+            growth = GROWTH if taken <= 2 else 4.0 if taken <= 4 else 2.0
         self.sigma = min(sigma * growth, STEEPEST * self.first_sigma)
-        return float(moved / size) if size else 0.0
+        return moved / size if size else 0.0
+
+    def _clip(self, scores: Floats, box: margin_loops.Box, total: Floats) -> tuple[float, float]:
+        """Bring the box and the combination of its multipliers up to date; how far these moved, and how long.
+
+        In memory only the rows whose multipliers changed are read; elsewhere the combination is summed anew.
+        """
+        if isinstance(self.rows, MemoryRows):
+            moved, size = margin_loops.clip_step(self.rows.storage, scores, self.sigma, box, total)
+            return float(np.sqrt(moved)), float(np.sqrt(size))
+        targets = box.centre + self.sigma * (1.0 - scores)
+        box.free[:] = (targets > 0.0) & (targets < box.caps)
+        box.current[:] = np.clip(targets, 0.0, box.caps)
+        total[:] = self.rows.combination(box.current)
+        return float(np.linalg.norm(box.current - box.centre)), float(np.linalg.norm(box.current))
 
     def _line_search(
         self,

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..deadline import Deadline
+from ..margins.highs import run_until, warm_solver
+from ..margins.optimum import Outcome
 
 Floats = NDArray[np.float64]
 Objects = NDArray[Any]
@@ -110,16 +112,7 @@ class _Program:
         margin = np.zeros((n_rows, 1))
         margin[n_tight:] = -1.0
         matrix = sparse.csr_array(sparse.hstack([values, margin, -sparse.eye_array(n_rows)], format="csr"))
-        highs: Any = highspy.Highs()  # type: ignore[no-untyped-call,unused-ignore]
-        for option, value in (
-            ("output_flag", False),
-            ("presolve", "off"),
-            ("threads", 1),
-            ("small_matrix_value", 1e-12),
-            ("primal_feasibility_tolerance", 1e-9),
-            ("dual_feasibility_tolerance", 1e-9),
-        ):
-            highs.setOptionValue(option, value)
+        highs = warm_solver()
         total = width + 1 + n_rows
         highs.addVars(total, np.zeros(total), np.zeros(total))
         highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
@@ -153,9 +146,7 @@ class _Program:
         highs.changeColsBounds(total, everything, lower, upper)
         highs.changeColsCost(total, everything, prices)
         highs.changeRowsBounds(self.n_rows, np.arange(self.n_rows, dtype=np.int32), right, right)
-        highs.setOptionValue("time_limit", highs.getRunTime() + self.deadline.left)
-        highs.run()
-        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        if run_until(highs, self.deadline) is not Outcome.REACHED:
             return None
         solution = highs.getSolution()
         values, duals = np.asarray(solution.col_value), np.asarray(solution.row_dual)

@@ -99,7 +99,7 @@ class Search:
                 self._add(self._spread(min(signed.width + 100, FIRST)))
         step = min(max(200, signed.width // 2), FIRST)
         for _ in range(ROUNDS):
-            best = self.program.solve(self.deadline.left)
+            best = self.program.solve(self.deadline)
             if not best.solved:
                 break
             duals = np.abs(best.duals[self.basis.size :])

@@ -17,6 +17,7 @@ from . import pages, threads
 from .protocol import Floats, Ints, Scan
 
 GATHERED = 64
+MULTIPLIED = 1 << 22  # numbers copied at a time for a product
 SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
 
@@ -200,6 +201,29 @@ class MemoryRows:
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights."""
         row_loops.combine(self.storage, counts, steps, weights)
+
+    def class_sums(self, factors: Floats) -> Floats:
+        """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
+        unsigned = replace(self, storage=self.storage._replace(labels=np.ones_like(self.labels)))
+        each = [unsigned.combination(np.where(self.labels == c, factors, 0.0)) for c in range(self.n_classes)]
+        return np.array(each)
+
+    def outer_sum(self, members: Ints) -> Floats:
+        """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
+        width = self.n_columns + self.lifted
+        square = np.zeros((width, width))
+        if self.sparse:
+            row_loops.outer_sum(self.storage, members, square)
+            return square
+        size = max(1, MULTIPLIED // width)
+        for start in range(0, members.size, size):
+            block = self.storage.values[members[start : start + size]].astype(np.float64, copy=False)
+            square[: self.n_columns, : self.n_columns] += block.T @ block
+            if self.lifted:
+                square[-1, :-1] += block.sum(axis=0)
+        if self.lifted:
+            square[-1, -1] = members.size
+        return square
 
     def _not_finite(self, row: int) -> Exception:
         storage = self.storage

@@ -110,3 +110,9 @@ class Rows(Protocol):
 
         For two classes counts have one column. Only rows whose counts are not all zero are read.
         """
+
+    def class_sums(self, factors: Floats) -> Floats:
+        """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
+
+    def outer_sum(self, members: Ints) -> Floats:
+        """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""

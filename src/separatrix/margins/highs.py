@@ -1,0 +1,40 @@
+"""HiGHS, set up in one way for every linear program of the package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import highspy
+
+from ..deadline import Deadline
+from .optimum import Outcome
+
+TOLERANCE = 1e-9
+
+
+def quiet_solver(**options: Any) -> Any:
+    """A solver that prints nothing and accepts errors of ``TOLERANCE``; other options as HiGHS names them."""
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call,unused-ignore]
+    tolerances = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    for option, value in {"output_flag": False, **tolerances, **options}.items():
+        solver.setOptionValue(option, value)
+    return solver
+
+
+def warm_solver() -> Any:
+    """A quiet solver for programs that change a little at a time: each run starts from the last basis."""
+    return quiet_solver(presolve="off", threads=1, small_matrix_value=1e-12)
+
+
+def run_until(solver: Any, deadline: Deadline) -> Outcome:
+    """Optimise until the deadline; REACHED where HiGHS itself calls the end optimal.
+
+    STALLED is any other end: no solution exists, or HiGHS found none.
+    """
+    solver.setOptionValue("time_limit", solver.getRunTime() + deadline.left)
+    solver.run()
+    ends = {
+        highspy.HighsModelStatus.kOptimal: Outcome.REACHED,
+        highspy.HighsModelStatus.kTimeLimit: Outcome.TIME_LIMIT,
+    }
+    return ends.get(solver.getModelStatus(), Outcome.STALLED)
