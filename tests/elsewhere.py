@@ -1,19 +1,27 @@
-"""Rows that are not in memory, as far as a solver can tell."""
+"""Rows that answer what the protocol lists and nothing else, as rows on a cluster will."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from separatrix.rows.memory import MemoryRows
 from separatrix.rows.protocol import Rows
 
 PROTOCOL = frozenset(name for name in vars(Rows) if not name.startswith("_"))
 
 
 class Elsewhere:
-    """Has what the protocol `Rows` lists, by asking rows in memory, and nothing else: no storage."""
+    """Delegates the protocol to rows in memory; ``taken`` counts the rows that were copied."""
 
-    def __init__(self, rows):
-        self._ask = lambda name: getattr(rows, name)
+    def __init__(self, rows: MemoryRows) -> None:
+        self._rows = rows
+        self.taken = 0
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name not in PROTOCOL:
-            raise AttributeError(f"rows elsewhere have no {name}")
-        return self._ask(name)
+            raise AttributeError(f"{name} is not part of the protocol")
+        return getattr(self._rows, name)
+
+    def take(self, indices):
+        self.taken += len(indices)
+        return self._rows.take(indices)
