@@ -1,7 +1,6 @@
 """Slow, obvious versions of what the library does fast, written from the theory.
 
-Order of this file: signed rows, the perceptron in its orders, averaging and voting, exact sums, codes of
-Parquet pages.
+Order of this file: signed rows, the perceptron in its orders, averaging and voting, exact sums.
 """
 
 from __future__ import annotations
@@ -258,37 +257,3 @@ def exact_signed_rows(X, y, *, lift=True):
                     blocks += [sign * v for v in lifted]
                 rows.append(blocks)
     return rows
-
-
-# ---------------------------------------------------------------- codes of a Parquet page
-
-
-def codes(data, bits, count, size):
-    """The first codes of runs and packed groups; None if there are too few, or one is not below ``size``."""
-    found, at = [], 0
-    while len(found) < count:
-        header, shift = 0, 0
-        while True:
-            if at == len(data) or shift == 63:
-                return None
-            header |= (data[at] & 127) << shift
-            at, shift = at + 1, shift + 7
-            if data[at - 1] < 128:
-                break
-        if header > 2**33:
-            return None
-        if header & 1:
-            packed = data[at : at + (header >> 1) * bits]
-            number = int.from_bytes(packed, "little")
-            most = 8 * (header >> 1) if bits == 0 else min(8 * (header >> 1), 8 * len(packed) // bits)
-            taken = range(min(most, count - len(found)))
-            found += [(number >> (k * bits)) & ((1 << bits) - 1) for k in taken]
-            at += len(packed)
-        else:
-            after = at + (bits + 7) // 8
-            code = int.from_bytes(data[at:after], "little")
-            if after > len(data) or code >= size:
-                return None
-            found += [code] * min(header >> 1, count - len(found))
-            at = after
-    return found if max(found) < size else None

@@ -23,8 +23,8 @@ import separatrix as sx
 from separatrix.errors import InputError, LabelError
 from separatrix.estimators.online import learn
 from separatrix.loops import text as text_loops
-from separatrix.tables import arrow, libsvm, plain_csv, sources
-from separatrix.tables.columns import Matrices
+from separatrix.tables import csv_files, libsvm, sources
+from separatrix.tables.batches import Matrices
 from separatrix.tables.encoding import Encoding
 from separatrix.tables.table import open_table
 
@@ -158,7 +158,7 @@ def test_numbers_in_text_are_read_as_python_reads_them(values):
     _, lines = libsvm._read_piece(piece)
     assert lines.data.tolist() == [float(cell) for cell in text]
     piece = np.frombuffer("".join(f"{cell},1\n" for cell in text).encode(), dtype=np.uint8)
-    cells = plain_csv._read_piece(piece, ord(","), np.array([0, -1]), Matrices(np.full(1, np.inf)))
+    cells = csv_files._read_piece(piece, ord(","), np.array([0, -1]), Matrices(np.full(1, np.inf)))
     assert cells.whole
     assert cells.matrix[:, 0].tolist() == [float(cell) for cell in text]
 
@@ -376,11 +376,11 @@ def test_parquet_files_of_different_columns_are_refused(tmp_path, other, words):
 
 @pytest.mark.parametrize("width", [1, 3, 4, 9])
 @pytest.mark.parametrize("kinds", [["f8"], ["i8"], ["f8", "i4", "u2", "f4", "i8", "i1"]])
-def test_columns_become_rows_as_numpy_turns_them(width, kinds):
+def test_columns_become_rows_as_numpy_transposes_them(width, kinds):
     rng = np.random.default_rng(width)
     columns = [rng.integers(0, 100, 1300).astype(kinds[k % len(kinds)]) for k in range(width)]
     batch = pa.record_batch(columns, names=[f"x{k}" for k in range(width)]).slice(7)
-    found = list(arrow.matrices_of(batch, Matrices(np.full(width, np.inf)), 600))
+    found = list(Matrices(np.full(width, np.inf)).of_arrow(batch, 600))
     assert [start for start, _, _ in found] == [0, 600, 1200]
     assert all(good for _, _, good in found)
     assert np.array_equal(np.concatenate([rows for _, rows, _ in found]), np.column_stack(columns)[7:])
@@ -390,7 +390,7 @@ def test_columns_become_rows_as_numpy_turns_them(width, kinds):
 def test_a_missing_value_is_noticed_in_whichever_column(column):
     values = [pa.array([1.5, None if k == column else 2.5]) for k in range(5)]
     batch = pa.record_batch(values, names=list("abcde"))
-    ((_, rows, good),) = arrow.matrices_of(batch, Matrices(np.full(5, np.inf)), 10)
+    ((_, rows, good),) = Matrices(np.full(5, np.inf)).of_arrow(batch, 10)
     assert not good
     assert np.argwhere(np.isnan(rows)).tolist() == [[1, column]]
 
@@ -398,12 +398,12 @@ def test_a_missing_value_is_noticed_in_whichever_column(column):
 def test_the_memory_of_rows_is_used_again_only_when_no_view_of_them_is_left():
     batch = pa.record_batch([np.arange(8.0), np.arange(8.0)], names=["a", "b"])
     matrices = Matrices(np.full(2, np.inf))
-    kept = [rows[1:].T for _, rows, _ in arrow.matrices_of(batch, matrices, 2)]  # views of views
+    kept = [rows[1:].T for _, rows, _ in matrices.of_arrow(batch, 2)]  # views of views
     assert [part[0, 0] for part in kept] == [1.0, 3.0, 5.0, 7.0]
     places = {part.ctypes.data for part in kept}
     assert len(places) == 4
     kept.clear()
-    again = [rows[1:] for _, rows, _ in arrow.matrices_of(batch, matrices, 2)]
+    again = [rows[1:] for _, rows, _ in matrices.of_arrow(batch, 2)]
     assert {part.ctypes.data for part in again} == places
 
 

@@ -66,7 +66,7 @@ def check(
         separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
     _check_choices(fail_if or [])
-    source = options.Source(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
     rows = options.labelled(source.open(intercept=intercept))
     with waiting("Reading the rows"):
         X, y = rows.read(options.size(memory))

@@ -65,7 +65,7 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
     except ImportError:
         raise ImportError("--check needs onnxruntime. Install it with: pip install onnxruntime") from None
     encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = options.Source(data).open(encoding=encoding)
+    rows = options.DataOptions(data).open(encoding=encoding)
     session = onnxruntime.InferenceSession(graph)
     seen = differing = 0
     apart = largest = 0.0

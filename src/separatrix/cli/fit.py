@@ -154,7 +154,7 @@ def fit(
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
-    source = options.Source(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
     if max_passes == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):

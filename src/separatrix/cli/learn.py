@@ -69,7 +69,7 @@ def learn(
 
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
-    source = options.Source(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
     rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
     _stop_politely()

@@ -57,7 +57,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 @dataclass(frozen=True)
-class Source:
+class DataOptions:
     """Where rows come from, as it was asked for."""
 
     data: str | None

@@ -58,7 +58,7 @@ def predict(
         )
     saved = read(model)
     encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = options.Source(data, target, None, None, where, sql, table, missing).open(encoding=encoding)
+    rows = options.DataOptions(data, target, None, None, where, sql, table, missing).open(encoding=encoding)
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them

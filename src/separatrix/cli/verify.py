@@ -48,7 +48,7 @@ def verify(
 
     parts, columns = unpack(Path(certificate).read_bytes())
     kept = columns.get("target")
-    source = options.Source(
+    source = options.DataOptions(
         data,
         target or (kept if isinstance(kept, str) else None),
         features,

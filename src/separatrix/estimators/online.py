@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError
+from ..tables.batches import whole
 from ..tables.encoding import Encoding
-from ..tables.libsvm import LibsvmFile, whole
+from ..tables.libsvm import LibsvmFile
 from ..tables.table import Table
 from . import checkpoint
 from .linear import Perceptron
@@ -27,7 +28,7 @@ BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
 
 
 @dataclass(frozen=True)
-class Progress:
+class Standing:
     """How far a run has come: rows and mistakes in all, and since the last report."""
 
     rows: int
@@ -90,7 +91,7 @@ def learn(
     path: str | os.PathLike[str] | None = None,
     every_rows: int | None = None,
     every_seconds: float = 30.0,
-    report: Callable[[Progress], None] | None = None,
+    report: Callable[[Standing], None] | None = None,
 ) -> Learnt:
     """Visit each row of a table once, in order.
 
@@ -128,6 +129,9 @@ class _Run:
         if table.target_name is None:
             raise InputError("Which column is the target? Name it with 'target' (`--target`).")
         self.table, self.classes = table, classes
+        reader = table.reader
+        # A LIBSVM file whose columns nobody has counted: the model grows with them.
+        self.uncounted = reader if isinstance(reader, LibsvmFile) and reader.width is None else None
         self.model = Perceptron(
             average="averaged" if average else False,
             fit_intercept=table.encoding.intercept,
@@ -143,7 +147,7 @@ class _Run:
         path: Path | None,
         every_rows: int | None,
         every_seconds: float,
-        report: Callable[[Progress], None] | None,
+        report: Callable[[Standing], None] | None,
     ) -> Learnt:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
@@ -159,7 +163,7 @@ class _Run:
                 self._count_stretches(y)
                 if report is not None:
                     report(
-                        Progress(
+                        Standing(
                             self.rows, self.mistakes, self.rows - reported[0], self.mistakes - reported[1]
                         )
                     )
@@ -193,14 +197,13 @@ class _Run:
 
     def _batches(self) -> Iterator[tuple[Any, NDArray[Any]]]:
         """The rows not seen yet; columns of a LIBSVM file as they stand, since nobody has counted them."""
-        reader = self.table.reader
-        if not (isinstance(reader, LibsvmFile) and reader.width is None):
+        if self.uncounted is None:
             for X, y in self.table.batches(BATCH, self.rows):
                 assert y is not None
                 yield X, y
             return
         skipped = self.rows
-        for lines in reader.lines():
+        for lines in self.uncounted.lines():
             if skipped >= lines.labels.size:
                 skipped -= lines.labels.size
                 continue
@@ -224,8 +227,7 @@ class _Run:
 
     def _settle_columns(self) -> Encoding:
         """Forget the room that was kept for columns of a LIBSVM file that never came."""
-        reader = self.table.reader
-        if not (isinstance(reader, LibsvmFile) and reader.width is None):
+        if self.uncounted is None:
             return self.table.encoding
         width = max(1, self.last + 1 - self.first)
         self.model._reshape_online(self.first, width)
@@ -260,11 +262,9 @@ class _Run:
         self.first, self.last = facts["columns"]
 
     def _asked(self) -> dict[str, Any]:
-        reader = self.table.reader
-        numbered = isinstance(reader, LibsvmFile) and reader.width is None
         return {
             "target": self.table.target_name,
-            "columns": None if numbered else self.table.encoding.as_dict(),
+            "columns": self.table.encoding.as_dict() if self.uncounted is None else None,
             "intercept": self.table.encoding.intercept,
             "rows": self.table.asked,
             "average": self.model.average,

@@ -13,9 +13,22 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError
-from .sources import Source, free_memory
+from .encoding import Encoding
+from .sources import Format, Request, Source, free_memory
 
 _SPARSE = {"data", "indices", "indptr", "shape"}
+
+
+def open_arrays(source: Source, request: Request) -> ArrayFile:
+    """The arrays of a file, which must have the columns that a model knows."""
+    source.need_numbered(request)
+    found = ArrayFile(source, request.target, request.missing, request.encoding, request.intercept)
+    if request.encoding is not None and request.encoding.width != found.n_columns:
+        raise InputError(
+            f"{source.name!r} has {found.n_columns} columns; the model was fitted on "
+            f"{request.encoding.width}."
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,14 +41,8 @@ class ArrayFile:
     source: Source
     target: str | None = None
     missing: str = "error"
-    width: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.width not in (None, self._arrays[0].shape[1]):
-            raise InputError(
-                f"{self.source.name!r} has {self._arrays[0].shape[1]} columns; the model was fitted on "
-                f"{self.width}."
-            )
+    known: Encoding | None = None
+    intercept: bool = True
 
     @property
     def target_name(self) -> str | None:
@@ -43,14 +50,21 @@ class ArrayFile:
         return None if self._arrays[1] is None else self.target or "y"
 
     @property
-    def first_column(self) -> int:
-        """Columns count from 1."""
-        return 1
+    def encoding(self) -> Encoding:
+        """That of the model, or as many columns as there are, counted from 1."""
+        return self.known or Encoding(intercept=self.intercept, width=self.n_columns)
 
     @property
     def n_columns(self) -> int:
         """How many features there are."""
         return int(self._arrays[0].shape[1])
+
+    def classes(self) -> NDArray[Any]:
+        """The different labels."""
+        y = self._arrays[1]
+        assert y is not None
+        found: NDArray[Any] = np.unique(y[self._kept])
+        return found
 
     def n_rows(self) -> int:
         """Count the rows."""
@@ -97,7 +111,7 @@ class ArrayFile:
     def _arrays(self) -> tuple[Any, NDArray[Any] | None]:
         path, name = self.source.paths[0], self.source.name
         try:
-            X, y = _load_npy(path) if self.source.kind == "npy" else _load_npz(path, name)
+            X, y = _load_npy(path) if self.source.format is NPY else _load_npz(path, name)
         except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
             if isinstance(error, InputError):
                 raise
@@ -143,3 +157,7 @@ def _load_npz(path: str, name: str) -> tuple[Any, NDArray[Any] | None]:
         if "X" not in arrays.files:
             raise InputError(f"{name!r} needs an array 'X' (and 'y'). It has: {', '.join(arrays.files)}.")
         return arrays["X"], arrays["y"] if "y" in arrays.files else None
+
+
+NPY = Format("npy", "npy", open_arrays, magic=(0, b"\x93NUMPY"))
+NPZ = Format("npz", "npz", open_arrays, magic=(0, b"PK\x03\x04"), endings=(".npz",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +15,13 @@ from scipy import sparse
 from ..errors import InputError
 from ..loops import text as text_loops
 from . import sources, text
-from .sources import Source
+from .batches import whole
+from .encoding import Encoding
+from .sources import NUMBER, Format, Request, Source
 
 LABEL = "label"
 BYTES_A_COLUMN = 64  # what every column costs, used or not: the weights, and copies that methods make of them
+_LINE = re.compile(rf"({NUMBER.pattern})(\s+qid:\d+)?(\s+\d+:({NUMBER.pattern}))*\s*(#.*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,29 +48,42 @@ class Extent:
     last: int
 
 
+def open_libsvm(source: Source, request: Request) -> LibsvmFile:
+    """A LIBSVM file, with the columns that a model knows, or with those that it has."""
+    source.need_numbered(request)
+    if request.target not in (None, LABEL):
+        raise InputError(f"The target of a LIBSVM file is the first number of each line, called {LABEL!r}.")
+    known = request.encoding
+    if known is None:
+        return LibsvmFile(source, None, None, request.intercept, request.count_columns)
+    return LibsvmFile(source, known.width, known.first, known.intercept)
+
+
 @dataclass(frozen=True, eq=False)
 class LibsvmFile:
     """A LIBSVM file whose columns count from ``first``; those beyond ``width`` are left out.
 
     Where these are None they are found by reading the file: a column 0 anywhere means counting from zero.
+    Unless ``counted``, that reading is put off, and the encoding does not say how many columns there are.
     """
 
     source: Source
-    target: str | None = None
-    missing: str = "error"
     width: int | None = None
     first: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.target not in (None, LABEL):
-            raise InputError(
-                f"The target of a LIBSVM file is the first number of each line, called {LABEL!r}."
-            )
+    intercept: bool = True
+    counted: bool = True
 
     @property
     def target_name(self) -> str:
         """LIBSVM rows always begin with their label."""
         return LABEL
+
+    @property
+    def encoding(self) -> Encoding:
+        """How many columns there are, and from which number they count."""
+        if self.width is None and not self.counted:
+            return Encoding(intercept=self.intercept)
+        return Encoding(intercept=self.intercept, width=self.n_columns, first=self.first_column)
 
     @property
     def first_column(self) -> int:
@@ -77,6 +94,15 @@ class LibsvmFile:
     def n_columns(self) -> int:
         """How many columns there are."""
         return max(1, self.extent.last + 1 - self.first_column) if self.width is None else self.width
+
+    def classes(self) -> NDArray[Any]:
+        """The different labels."""
+        found: NDArray[Any] = np.unique(
+            np.concatenate(
+                [np.empty(0, np.int64), *(np.unique(whole(lines.labels)) for lines in self.lines())]
+            )
+        )
+        return found
 
     def n_rows(self) -> int:
         """Count the rows."""
@@ -142,12 +168,6 @@ def shifted(lines: Lines, first: int, width: int) -> Any:
     return matrix if shape[1] == width else sparse.csr_array(matrix[:, :width])
 
 
-def whole(labels: NDArray[np.float64]) -> NDArray[Any]:
-    """Labels as whole numbers, where they all are."""
-    rounded = labels.astype(np.int64)
-    return rounded if np.array_equal(rounded, labels) else labels
-
-
 def _read_piece(piece: text.Text) -> tuple[text.Text, Lines | tuple[int, int]]:
     n_lines, n_entries = int(np.count_nonzero(piece == 10)), int(np.count_nonzero(piece == 58))
     labels, indptr = np.empty(n_lines), np.empty(n_lines + 1, dtype=np.int64)
@@ -163,11 +183,15 @@ def _read_piece(piece: text.Text) -> tuple[text.Text, Lines | tuple[int, int]]:
         room *= 16
     if status != text_loops.DONE:
         return piece, (status, at)
-    for begin, end, entry in hard[1 : hard[0, 0]].tolist():
-        value = float(piece[begin:end].tobytes())
-        if entry < 0:
-            labels[-1 - entry] = value
-        else:
-            data[entry] = value
+    text.read_hard(piece, hard, labels, data)
     entries = int(indptr[rows])
     return piece, Lines(labels[:rows], data[:entries], indices[:entries], indptr[: rows + 1])
+
+
+def _looks(lines: list[str]) -> bool:
+    return all(_LINE.fullmatch(line.strip()) for line in lines) and any(":" in line for line in lines)
+
+
+FORMAT = Format(
+    "libsvm", "LIBSVM", open_libsvm, endings=(".svm", ".libsvm", ".svmlight"), looks=_looks, live=True
+)

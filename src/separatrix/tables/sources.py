@@ -1,14 +1,15 @@
-"""What a file is: its kind by content, its compression, its dialect; streams and archives are spooled."""
+"""What a file is: its format by content, its compression; streams and archives are spooled.
+
+Each format's module describes it by a `Format`; `table.FORMATS` lists them all.
+"""
 
 from __future__ import annotations
 
 import bz2
-import csv
 import difflib
 import glob
 import gzip
 import io
-import itertools
 import os
 import re
 import shutil
@@ -16,18 +17,17 @@ import sys
 import tempfile
 import weakref
 import zipfile
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError
+from .encoding import Encoding
 from .growing import Growing
 
 HEAD = 1 << 16
-SAMPLE, SAMPLED = 1 << 18, 1000
-PATIENCE = 1.0  # seconds to wait for so many lines of a stream
+LINES, PATIENCE = 1000, 1.0  # of a stream to wait for before it is opened, and for how many seconds
 # Text never shrinks by this much unless it was made to fill a disk. Below the second number nobody minds.
 EXPANSION, HARMLESS = 400, 1 << 26
 _MAGIC = {
@@ -35,21 +35,72 @@ _MAGIC = {
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
-_LIBSVM = re.compile(
-    rf"({_NUMBER.pattern})(\s+qid:\d+)?(\s+\d+:({_NUMBER.pattern}))*\s*(#.*)?", re.IGNORECASE
-)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+_ARCHIVE = b"PK\x03\x04"
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which rows and columns of a source are wanted; see `open_table`."""
+
+    target: str | None = None
+    features: tuple[str, ...] | None = None
+    exclude: tuple[str, ...] = ()
+    where: str | None = None
+    sql: str | None = None
+    table: str | None = None
+    missing: str = "error"
+    intercept: bool = True
+    encoding: Encoding | None = None
+    count_columns: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """A kind of file: how it is recognised, and who reads it.
+
+    Attributes
+    ----------
+    kind : str
+        Its name in messages and reports.
+    title : str
+        Its name in the list of formats that can be read.
+    open : callable
+        Takes a `Source` and a `Request`, and gives a `table.Reader`.
+    magic : tuple of (int, bytes), optional
+        Where in a file which bytes stand; a format without it is text.
+    endings : tuple of str
+        Of names: of text they tell the format; with ``magic`` they have to be there, too.
+    looks : callable, optional
+        Whether the first lines of a text are of this format.
+    several : bool
+        Whether a pattern of files is one table.
+    live : bool
+        Whether a stream can be read before its end has come.
+    unpacks : tuple of str
+        The compressions that its reader undoes; of others, a decompressed copy is read.
+    """
+
+    kind: str
+    title: str
+    open: Callable[[Source, Request], Any]
+    magic: tuple[int, bytes] | None = None
+    endings: tuple[str, ...] = ()
+    looks: Callable[[list[str]], bool] | None = None
+    several: bool = False
+    live: bool = False
+    unpacks: tuple[str, ...] = ("gzip", "bz2", "zstd")
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Files of one kind.
+    """Files of one format.
 
     Attributes
     ----------
     name : str
         As the user said it.
-    kind : {"csv", "parquet", "json", "sqlite", "duckdb", "libsvm", "npy", "npz"}
+    format : Format
     paths : tuple of str
     compression : {"none", "gzip", "bz2", "zstd"}
     spool : object
@@ -59,55 +110,57 @@ class Source:
     """
 
     name: str
-    kind: str
+    format: Format
     paths: tuple[str, ...]
     compression: str = "none"
     spool: Any = None
     growing: Growing | None = None
 
-    def wait(self) -> None:
-        """Wait until everything is there."""
-        if self.growing is not None:
-            self.growing.wait()
+    def need_numbered(self, request: Request) -> None:
+        """Raise where a request is about named columns, which this source has none of."""
+        asked = {
+            "where": request.where,
+            "sql": request.sql,
+            "table": request.table,
+            "features": request.features,
+            "exclude": request.exclude or None,
+        }
+        for option, value in asked.items():
+            if value is not None:
+                raise InputError(f"{option!r} is for tables with named columns; {self.name!r} has none.")
+        if request.encoding is not None and request.encoding.width is None:
+            raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """How a CSV file is written."""
-
-    delimiter: str
-    header: bool
-    names: tuple[str, ...]
-
-
-def find_source(name: str | os.PathLike[str], *, live: bool = False) -> Source:
+def find_source(name: str | os.PathLike[str], formats: Sequence[Format], *, live: bool = False) -> Source:
     """Look at a path, a pattern or ``-`` (standard input) and say what is there.
 
-    With ``live``, CSV and LIBSVM from standard input can be read before all of it has come.
+    With ``live``, some formats can be read from standard input before all of it has come. Text that looks
+    like no other format is of the first one.
     """
     said = os.fspath(name)
     if said == "-":
-        return _live() if live else _spooled(said, sys.stdin.buffer, None)
+        return _live(formats) if live else _spooled(said, sys.stdin.buffer, None, formats)
     paths = _paths(said)
-    kinds = {path: _kind(path) for path in paths}
-    kind, compression = kinds[paths[0]]
-    for path, other in kinds.items():
-        if other != (kind, compression):
+    found = {path: _recognise(path, formats) for path in paths}
+    first, compression = found[paths[0]]
+    for path, other in found.items():
+        if other != (first, compression):
             raise InputError(
-                f"{said!r} matches files of different kinds: {paths[0]!r} is {kind}, {path!r} is {other[0]}. "
-                "Name files of one kind."
+                f"{said!r} matches files of different kinds: {paths[0]!r} is {_kind(first)}, {path!r} is "
+                f"{_kind(other[0])}. Name files of one kind."
             )
-    if kind == "zip":
-        return _unzipped(said, paths)
-    if len(paths) > 1 and kind not in ("csv", "json", "parquet"):
-        raise InputError(f"{said!r} matches {len(paths)} files; {kind} files are read one at a time.")
-    if compression == "bz2" and kind != "libsvm":
+    if first is None:
+        return _unzipped(said, paths, formats)
+    if len(paths) > 1 and not first.several:
+        raise InputError(f"{said!r} matches {len(paths)} files; {first.kind} files are read one at a time.")
+    if compression not in ("none", *first.unpacks):
         with open_binary(paths[0], compression) as stream:
-            return _spooled(said, stream, os.path.getsize(paths[0]))
+            return _spooled(said, stream, os.path.getsize(paths[0]), formats)
     for path in paths:
         if compression != "none":
             _refuse_bomb(path, compression)
-    return Source(said, kind, paths, compression)
+    return Source(said, first, paths, compression)
 
 
 def open_binary(path: str, compression: str) -> IO[bytes]:
@@ -145,77 +198,6 @@ def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
         raise InputError(f"{path!r} is damaged: it does not decompress ({error}).") from error
 
 
-def find_dialect(path: str, compression: str) -> Dialect:
-    """The delimiter, the header and the column names of a CSV file."""
-    lines = _lines(path, read_head(path, compression))
-    if not lines:
-        raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
-    delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
-    if _agreement(lines, delimiter)[1] < 2:
-        delimiter = ","
-    first = next(csv.reader(lines[:1], delimiter=delimiter))
-    header = not any(is_number_text(cell) for cell in first)
-    numbered = [f"column{k}" for k in range(1, len(first) + 1)]
-    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
-    twice = [each for each, times in Counter(names).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"{path!r} has more than one column named {twice[0]!r}. Every column needs a name of its own; "
-            "rename them in the first line."
-        )
-    return Dialect(delimiter, header, tuple(names))
-
-
-def sample_cells(path: str, compression: str, dialect: Dialect) -> dict[str, list[str]]:
-    """The cells of the first rows, by column; a line of another length ends them."""
-    lines = _lines(path, read_head(path, compression, SAMPLE), SAMPLED)
-    rows = csv.reader(lines[int(dialect.header) :], delimiter=dialect.delimiter)
-    whole = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
-    return {name: [row[k] for row in whole] for k, name in enumerate(dialect.names)}
-
-
-def is_number_text(cell: str) -> bool:
-    """Whether a cell reads as a number."""
-    return _NUMBER.fullmatch(cell.strip()) is not None
-
-
-def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
-    """How many lines have as many cells as the first, and how many cells those are."""
-    cells = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
-    if not cells or cells[0] < 2:
-        return 0.0, 1
-    return round(cells.count(cells[0]) / len(cells), 1), cells[0]
-
-
-def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
-    """The first whole lines that are not empty."""
-    text = _decoded(path, head).replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if len(head) >= HEAD and len(lines) > 1:
-        lines.pop()
-    return [line for line in itertools.islice(lines, most) if line.strip()]
-
-
-def _decoded(path: str, head: bytes) -> str:
-    head = head.removeprefix(b"\xef\xbb\xbf")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise _encoding_error(path)
-    for cut in range(4):
-        try:
-            return head[: len(head) - cut].decode()
-        except UnicodeDecodeError as error:
-            if error.start < len(head) - 4:
-                raise _encoding_error(path) from error
-    raise _encoding_error(path)
-
-
-def _encoding_error(path: str) -> InputError:
-    return InputError(
-        f"{path!r} is not UTF-8 text. Convert it first, for example with "
-        f"`iconv -f latin1 -t utf-8 {os.path.basename(path)}`."
-    )
-
-
 def _paths(said: str) -> tuple[str, ...]:
     if os.path.isdir(said):
         raise InputError(f"{said!r} is a directory. Name a file, or a pattern such as '{said}/*.parquet'.")
@@ -237,51 +219,42 @@ def _nearest_file(said: str) -> str:
     return f" Did you mean {os.path.join(os.path.dirname(said), near[0])!r}?" if near else ""
 
 
-def _kind(path: str) -> tuple[str, str]:
-    """The kind and the compression of a file, by its first bytes; the name decides between kinds of text."""
+def _recognise(path: str, formats: Sequence[Format]) -> tuple[Format | None, str]:
+    """The format and the compression of a file, by its first bytes; an archive has no format."""
     raw = read_head(path, "none", 4096)
-    if raw[:4] == b"PAR1":
-        return "parquet", "none"
-    if raw.startswith(b"SQLite format 3\0"):
-        return "sqlite", "none"
-    if raw[8:12] == b"DUCK":
-        return "duckdb", "none"
-    if raw.startswith(b"\x93NUMPY"):
-        return "npy", "none"
-    if raw.startswith(b"PK\x03\x04"):
-        return ("npz" if path.endswith(".npz") else "zip"), "none"
+    for each in formats:
+        if each.magic is None or not raw.startswith(each.magic[1], each.magic[0]):
+            continue
+        if not each.endings or path.endswith(each.endings):
+            return each, "none"
+    if raw.startswith(_ARCHIVE):
+        return None, "none"
     compression = next((kind for magic, kind in _MAGIC.items() if raw.startswith(magic)), "none")
     head = raw if compression == "none" else read_head(path, compression)
-    return _text_kind(path, head), compression
+    return _text_format(path, head, formats), compression
 
 
-def _text_kind(path: str, head: bytes) -> str:
-    endings = [each.lower() for each in Path(path).suffixes[-2:]]
-    for ending in reversed(endings):
-        if ending in (".csv", ".tsv", ".tab"):
-            return "csv"
-        if ending in (".jsonl", ".ndjson", ".json"):
-            return "json"
-        if ending in (".svm", ".libsvm", ".svmlight"):
-            return "libsvm"
+def _text_format(path: str, head: bytes, formats: Sequence[Format]) -> Format:
+    """The format of a text: its name tells, or the first lines do."""
+    texts = [each for each in formats if each.magic is None]
+    for ending in reversed(Path(path).suffixes[-2:]):
+        for each in texts:
+            if ending.lower() in each.endings:
+                return each
     if b"\0" in head[:1024]:
+        known = [each.title for each in formats]
         raise InputError(
-            f"{path!r} is not of a kind that can be read. Known are CSV, Parquet, JSON lines, SQLite, "
-            "DuckDB, LIBSVM, npy and npz."
+            f"{path!r} is not of a kind that can be read. Known are {', '.join(known[:-1])} and {known[-1]}."
         )
-    text = head.decode(errors="replace")
-    lines = [line for line in text.split("\n")[:20] if line.strip()]
+    lines = [line for line in head.decode(errors="replace").split("\n")[:20] if line.strip()]
     if len(head) >= 4096 and len(lines) > 1:
         lines.pop()
-    if lines and lines[0].lstrip().startswith("{"):
-        return "json"
-    if (
-        lines
-        and all(_LIBSVM.fullmatch(line.strip()) for line in lines)
-        and any(":" in line for line in lines)
-    ):
-        return "libsvm"
-    return "csv"
+    alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
+    return next(alike, formats[0])
+
+
+def _kind(found: Format | None) -> str:
+    return "zip" if found is None else found.kind
 
 
 def _refuse_bomb(path: str, compression: str) -> None:
@@ -322,7 +295,7 @@ def _copy_bounded(stream: Any, out: IO[bytes] | None, size: int | None, name: st
         raise InputError(f"{name!r} is damaged or cannot be read ({error}).") from error
 
 
-def _spooled(said: str, stream: Any, size: int | None, suffix: str = "") -> Source:
+def _spooled(said: str, stream: Any, size: int | None, formats: Sequence[Format], suffix: str = "") -> Source:
     """Copy a stream to a temporary file, and see what it is."""
     spool = Spool()
     path = os.path.join(spool.path, f"data{suffix}")
@@ -330,28 +303,30 @@ def _spooled(said: str, stream: Any, size: int | None, suffix: str = "") -> Sour
         _copy_bounded(stream, out, size, "standard input" if said == "-" else said)
     if not os.path.getsize(path):
         raise InputError(f"{'Standard input' if said == '-' else repr(said)} is empty.")
-    kind, compression = _kind(path)
-    if kind == "zip":
-        raise InputError("An archive within a stream cannot be read. Unpack it first.")
-    return Source(said, kind, (path,), compression, spool)
+    found, compression = _recognise(path, formats)
+    return Source(said, _no_archive(found), (path,), compression, spool)
 
 
-def _live() -> Source:
+def _live(formats: Sequence[Format]) -> Source:
     """Standard input, being copied to a temporary file."""
     spool = Spool()
     path = os.path.join(spool.path, "data")
     stream = _Arriving(sys.stdin.buffer)
     growing = Growing(path, lambda out: _copy_bounded(stream, out, None, "standard input"))
-    growing.wait(lines=SAMPLED, seconds=PATIENCE)
+    growing.wait(lines=LINES, seconds=PATIENCE)
     if not os.path.getsize(path):
         raise InputError("Standard input is empty.")
-    kind, compression = _kind(path)
-    if (kind, compression) not in (("csv", "none"), ("libsvm", "none")):
+    found, compression = _recognise(path, formats)
+    if found is None or not found.live or compression != "none":
         growing.wait()
-        kind, compression = _kind(path)
-    if kind == "zip":
+        found, compression = _recognise(path, formats)
+    return Source("-", _no_archive(found), (path,), compression, spool, growing)
+
+
+def _no_archive(found: Format | None) -> Format:
+    if found is None:
         raise InputError("An archive within a stream cannot be read. Unpack it first.")
-    return Source("-", kind, (path,), compression, spool, growing)
+    return found
 
 
 class _Arriving:
@@ -377,7 +352,7 @@ class Spool:
         weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
-def _unzipped(said: str, paths: Sequence[str]) -> Source:
+def _unzipped(said: str, paths: Sequence[str], formats: Sequence[Format]) -> Source:
     """The one file of a ZIP archive."""
     try:
         with zipfile.ZipFile(paths[0]) as archive:
@@ -392,7 +367,7 @@ def _unzipped(said: str, paths: Sequence[str]) -> Source:
                 )
             with archive.open(members[0]) as stream:
                 suffix = Path(members[0].filename).suffix
-                return _spooled(said, stream, os.path.getsize(paths[0]), suffix)
+                return _spooled(said, stream, os.path.getsize(paths[0]), formats, suffix)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{said!r} is not a ZIP archive that can be read ({error}).") from error
 

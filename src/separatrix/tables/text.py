@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import queue
-import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -77,42 +74,14 @@ def in_order(task: Callable[[Text], T], source: Iterator[Text], *, live: bool = 
         yield ahead.popleft().result()
 
 
-def ahead(source: Iterator[T]) -> Iterator[T]:
-    """The same items, made in another thread while the caller works on the last ones."""
-    items: queue.Queue[Any] = queue.Queue(maxsize=2)
-    stopped = threading.Event()
-
-    def put(item: Any) -> bool:
-        while not stopped.is_set():
-            with contextlib.suppress(queue.Full):
-                items.put(item, timeout=0.1)
-                return True
-        return False
-
-    def work() -> None:
-        try:
-            for item in source:
-                if not put((item, None)):
-                    return
-            put((None, None))
-        except BaseException as error:  # whatever it is, the caller gets it
-            put((None, error))
-
-    reader = threading.Thread(target=work, name="separatrix-reader", daemon=True)
-    reader.start()
-    try:
-        while True:
-            item, error = items.get()
-            if error is not None:
-                raise error
-            if item is None:
-                reader.join()
-                return
-            yield item
-    finally:
-        stopped.set()
-        # a thread that outlives the program would keep what it holds from being cleared away
-        reader.join(1.0)
+def read_hard(piece: Text, hard: NDArray[np.int64], labels: Any, values: Any) -> None:
+    """Let Python read the numbers that a compiled reader of text was not certain of, into their places."""
+    for begin, end, place in hard[1 : hard[0, 0]].tolist():
+        number = float(piece[begin:end].tobytes())
+        if place < 0:
+            labels[-1 - place] = number
+        else:
+            values[place] = number
 
 
 def line_of(piece: Text, at: int) -> tuple[int, str]:
