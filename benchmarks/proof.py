@@ -13,8 +13,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import separatrix as sx
-from separatrix.certificates.data import read_data
 from separatrix.certificates.digest import start_digest
+from separatrix.inputs.data import read_data
 
 from . import data, peers, timing
 from .data import Problem

@@ -16,8 +16,8 @@ from scipy import sparse
 
 from separatrix.certificates.check import Check, Signs, first_wrong, verify
 from separatrix.certificates.claims import Certificate
-from separatrix.certificates.data import read_data
 from separatrix.errors import CertificateError, InputError, SeparatrixError
+from separatrix.inputs.data import read_data
 from separatrix.proofs.exact import PRIMES, products
 from separatrix.proofs.verdict import separability
 from tests import naive

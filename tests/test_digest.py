@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from separatrix.certificates import digest
-from separatrix.certificates.data import read_data
 from separatrix.errors import InputError
+from separatrix.inputs.data import read_data
 from separatrix.rows import facts
 from separatrix.rows.hashes import row_hashes
 from separatrix.tables import spill

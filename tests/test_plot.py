@@ -706,10 +706,10 @@ def test_data_and_options_that_do_not_fit(separable, traced):
     missing[0, 0] = np.nan
     through_origin = sx.separability(X, y, fit_intercept=False)
     for message, draw in (
-        ("one label for each", lambda: Regions.from_estimator(traced, X, y[:-1])),
-        ("missing or infinite", lambda: Regions.from_estimator(traced, missing, y)),
+        ("one label a row", lambda: Regions.from_estimator(traced, X, y[:-1])),
+        ("contains NaN: row 0", lambda: Regions.from_estimator(traced, missing, y)),
         ("not empty", lambda: Regions.from_estimator(traced, missing[:0], y[:0])),
-        ("table of numbers", lambda: Regions.from_estimator(traced, X[0], y)),
+        ("two dimensions", lambda: Regions.from_estimator(traced, X[0], y)),
         ("not among the classes", lambda: Regions.from_estimator(traced, X, y + 5)),
         ("point_sizes must be", lambda: Regions.from_estimator(traced, X, y, point_sizes="huge")),
         ("band must be", lambda: Regions.from_estimator(traced, X, y, band=-1.0)),

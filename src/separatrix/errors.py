@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -75,6 +76,16 @@ class NotSeparable(InputError):
     def __init__(self, message: str, certificate: object = None) -> None:
         super().__init__(message)
         self.certificate = certificate
+
+
+def not_finite(value: float, row: int, column: int, names: Sequence[str] | None) -> InputError:
+    """Name the place of a NaN or an infinity: the one error of all readers."""
+    kind = "NaN" if value != value else "infinity"
+    where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
+    return InputError(
+        f"Input X contains {kind}: {where}. Every value must be finite; "
+        "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
+    )
 
 
 def __getattr__(name: str) -> Any:

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import CertificateError
+from ..inputs.data import Data, read_data, refuse_not_finite
 from ..rows.pages import relax
 from .claims import Certificate, Multipliers, Number
-from .data import Data, read_data, refuse_not_finite
 from .digest import start_digest
 from .monomials import PLAIN, MappedMatrix, as_mapped
 
@@ -86,7 +86,7 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
     claim = _read(certificate)
     # A separator of all rows is compared with every number anyway, and NaN never passes.
     data = read_data(
-        X, y, look=claim.claim != "separable" or claim.question == "pair" or bool(claim.excluded)
+        X, y, check_finite=claim.claim != "separable" or claim.question == "pair" or bool(claim.excluded)
     )
     _same_shape(claim, data)
     check = check_claim(claim, data)

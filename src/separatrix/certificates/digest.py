@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..inputs.data import Data
 from ..rows import threads
 from ..rows.facts import known_facts, piece_length
 from ..rows.pages import relax
 from .claims import FORMAT, VERSION
-from .data import Data
 
 
 def start_digest(data: Data) -> Callable[[], str]:

@@ -14,6 +14,7 @@ from scipy import sparse
 from .. import notebook
 from ..errors import InputError, InputTypeError, NumericOverflowError
 from ..features import exponent_table, monomials, multinomials, require_room, scale_columns
+from ..inputs import as_matrix as as_matrix  # kernels have it from here
 
 Floats = NDArray[np.float64]
 
@@ -255,16 +256,6 @@ def _one_row(X: Any) -> Any:
     if sparse.issparse(X):
         return X.reshape(1, -1) if X.ndim == 1 or X.shape[0] == 1 else None
     return np.atleast_2d(X) if np.ndim(X) == 1 else None
-
-
-def as_matrix(X: Any) -> Any:
-    """Rows as a 2-D array or CSR matrix of real numbers; what is one already is not copied."""
-    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
-    if X.ndim != 2:
-        raise InputError(f"Rows must be a matrix of shape (rows, columns). Got shape {X.shape} instead.")
-    if X.dtype.kind not in "biuf":
-        raise InputTypeError(f"Rows must be real numbers. Got an array of {X.dtype} instead.")
-    return X
 
 
 def squared_norms(X: Any) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..inputs import as_matrix
 
 Floats = NDArray[np.float64]
 
@@ -142,7 +143,7 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     beyond = [row for row in multipliers if not 0 <= row < len(labels)]
     if beyond:
         raise InputError(f"There is a multiplier of row {beyond[0]}; y has {len(labels)} labels.")
-    rows = {row: [Fraction(v) for v in _dense_row(X, row)] for row in multipliers}
+    rows = {row: _fractions(X, row) for row in multipliers}
     means = []
     for label in np.unique(labels[list(multipliers)]).tolist():
         own = [row for row in multipliers if labels[row] == label]
@@ -164,20 +165,20 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     return means[0]
 
 
-def _dense_row(X: Any, row: int) -> list[Any]:
-    if hasattr(X, "toarray"):
-        return list(X[[row]].toarray()[0].tolist())
-    return list(np.asarray(X)[row].tolist())
+def _fractions(X: Any, row: int) -> list[Fraction]:
+    """The numbers of a row, exactly; they may be fractions already."""
+    values = X[[row]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X)[row]
+    return [Fraction(value) for value in values.tolist()]
 
 
 def _outputs(X: Any, weights: Floats, intercept: float) -> Floats:
     """<w, x> + b of each row."""
-    table = X if hasattr(X, "toarray") else np.asarray(X, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != weights.size:
+    shape = np.shape(X)
+    if len(shape) != 2 or shape[1] != weights.size:
         raise InputError(
-            f"X must be a table of {weights.size} columns, one for each weight. Got shape {table.shape}."
+            f"X must be a table of {weights.size} columns, one for each weight. Got shape {shape}."
         )
-    return np.asarray(table @ weights) + intercept
+    return np.asarray(as_matrix(X).astype(np.float64, copy=False) @ weights) + intercept
 
 
 def _normal(weights: Any) -> Floats:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..certificates.check import Signs, check_claim, first_wrong, small_sums
 from ..certificates.claims import Certificate, Multipliers
-from ..certificates.data import Data
 from ..deadline import Deadline
+from ..inputs.data import Data
 from .exact import PRIMES, IntegerRows, on_basis, pivots, transpose
 from .search import NOTHING, Search, Weights, Witness
 from .signed import SignedRows

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..certificates.data import Data
 from ..certificates.monomials import MappedMatrix
+from ..inputs.data import Data
 from ..loops import rows as row_loops
 from ..rows import threads
 from ..rows.facts import known_facts

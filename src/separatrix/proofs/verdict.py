@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from .. import notebook
 from ..certificates.claims import Certificate
-from ..certificates.data import Data, read_data, read_weights
 from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, as_mapped, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, NumericOverflowError, SeparationWarning
+from ..inputs.data import Data, read_data, read_weights
 from .bracket import margin_bracket
 from .formula import read_formula
 from .infinite import infinite_coefficients
@@ -42,8 +42,9 @@ MARGIN_STEPS = 2000
 
 MEANING = {
     "separable": "A hyperplane has every row strictly on its own side.",
-    "quasi-separable": "No hyperplane separates all rows, but one has none on the wrong side.",
-    "overlapping": "Every hyperplane has a row on the wrong side.",
+    "quasi-separable": "No hyperplane separates all rows, but one that does not hold them all has none on the"
+    " wrong side.",
+    "overlapping": "Every hyperplane that does not hold all rows has one on the wrong side.",
     "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
     "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
 }

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
 
@@ -63,8 +64,8 @@ class Data:
 
 def read(X: Any, y: Any, names: Any = None) -> Data:
     """See arrays, frames and sparse matrices as data."""
-    columns = getattr(X, "columns", names)
-    matrix = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    matrix, own = read_table(X, check_finite=False)
+    columns = own or names
     named = range(matrix.shape[1]) if columns is None else columns
     return Data(matrix, np.asarray(y), tuple(f"x{name}" if columns is None else str(name) for name in named))
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError, NumericOverflowError
+from ..errors import NumericOverflowError, not_finite
 from ..loops import rows as row_loops
 from . import pages, threads
 from .protocol import Floats, Ints, Scan
@@ -234,13 +234,7 @@ class MemoryRows:
             values, columns = storage.data[part], storage.indices[part]
         bad = np.flatnonzero(~np.isfinite(values))
         if bad.size:
-            column = int(columns[bad[0]])
-            name = f" ({self.names[column]!r})" if self.names else ""
-            kind = "NaN" if np.isnan(values[bad[0]]) else "infinity"
-            return InputError(
-                f"Input X contains {kind}: row {row}, column {column}{name}. Every value must be finite; "
-                "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
-            )
+            return not_finite(values[bad[0]], row, int(columns[bad[0]]), self.names)
         return NumericOverflowError(
             f"Row {row} of X is too large: the square of its norm is beyond float64. "
             "Scale the columns first, for example with sklearn.preprocessing.StandardScaler."

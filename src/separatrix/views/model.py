@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh, lsqr
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, InputTypeError, LabelError
-from ..inputs import codes_of, read_labels
+from ..inputs import codes_of, one_label_a_row, read_labels, read_table
 from ..result import Floats, Ints
 
 SAMPLE = 256  # rows on which a model is asked whether it is linear
@@ -46,27 +46,16 @@ class Points:
 
 def read_points(X: Any, y: Any, classes: NDArray[Any] | None = None) -> Points:
     """Check rows and labels."""
-    table = X.tocsr() if issparse(X) else np.asarray(X)
-    if table.ndim != 2 or table.dtype.kind not in "biuf" or 0 in table.shape:
-        raise InputError(
-            "X must be a table of numbers, rows by columns, and not empty. "
-            f"Got shape {table.shape} of {table.dtype} instead."
-        )
-    table = table.astype(np.float64, copy=False)
-    stored = table.data if issparse(table) else table
-    if not np.isfinite(stored).all():
-        raise InputError("X has missing or infinite values, which no picture can place. Fill or drop them.")
-    labels = np.asarray(y)
-    if labels.shape != (table.shape[0],):
-        raise InputError(
-            f"y must hold one label for each of the {table.shape[0]} rows. Got shape {labels.shape} instead."
-        )
+    table, names = read_table(X)
+    if 0 in table.shape:
+        raise InputError(f"X must be not empty, with rows and columns. Got shape {table.shape} instead.")
+    labels = one_label_a_row(y, table.shape[0])
     if classes is None:
         classes, codes = read_labels(labels)
     else:
         codes = codes_of(labels, classes)
-    columns = getattr(X, "columns", [f"x{j}" for j in range(table.shape[1])])
-    return Points(X, table, np.asarray(codes, dtype=np.int64), classes, tuple(map(str, columns)))
+    names = names or tuple(f"x{j}" for j in range(table.shape[1]))
+    return Points(X, table.astype(np.float64, copy=False), np.asarray(codes, dtype=np.int64), classes, names)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,26 +1,26 @@
-"""From what a user passes to fit or predict to rows, or to an error that says what to change."""
+"""From what a user passes to fit or predict to rows, or to an error that says what to change.
+
+scikit-learn and compiled code are imported when they are first needed: `inputs` is also imported by whoever
+only checks a certificate.
+"""
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import column_or_1d, get_tags
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import validate_data
 
-from .certificates.data import not_numbers, read_weights, refuse_loose_labels, refuse_masked
-from .errors import InputError, InputTypeError, LabelError
-from .rows.memory import MemoryRows, as_rows
+from ..errors import InputError, InputTypeError, LabelError
+from .data import not_numbers, read_weights
+from .labels import classes_of, codes_of, read_labels, refuse_unusable_labels
+from .missing import refuse_masked
 
-MANY_CODES = 1 << 16
-LARGEST_WHOLE, LARGEST = int(np.iinfo(np.int64).max), float(np.finfo(np.float64).max)
+if TYPE_CHECKING:
+    from ..rows.memory import MemoryRows
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +45,9 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
     if _is_plain(estimator, X, y, reset=reset):
         estimator.n_features_in_ = X.shape[1]
         return X, y
+    from sklearn.utils import get_tags
+    from sklearn.utils.validation import validate_data
+
     refuse_masked(X, "X")
     gram = get_tags(estimator).input_tags.pairwise
     options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": gram, "reset": reset}
@@ -96,57 +99,6 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(map(str, names))
 
 
-def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the sorted classes and the code of each row."""
-    refuse_loose_labels(y)
-    return _read_column(column_or_1d(y))
-
-
-def _read_column(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    if y.dtype.kind not in "biu":
-        check_classification_targets(y)
-    if y.dtype.kind in "iu" and y.size:
-        # Whole numbers are compared or counted, which is many times faster than sorting.
-        low, high = int(y.min()), int(y.max())
-        top = y == high
-        if low < high and np.count_nonzero(top) + np.count_nonzero(y == low) == y.size:
-            return np.array([low, high], dtype=y.dtype), top.astype(np.int32)
-        if high - low < MANY_CODES and high <= LARGEST_WHOLE:
-            found = np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64, casting="unsafe"))) + low
-            return found.astype(y.dtype), _positions(y, found)
-    classes = np.unique(y)
-    return classes, _positions(y, classes)
-
-
-def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Where each label, if it is known, stands among the sorted classes."""
-    found: NDArray[Any]
-    if classes.size == 2:
-        found = (y == classes[-1]).astype(np.int32)
-    elif y.dtype == classes.dtype == np.int64 and int(classes[-1]) - int(classes[0]) < MANY_CODES:
-        # Looked up, which is faster than searched for.
-        places = np.zeros(classes[-1] - classes[0] + 1, dtype=np.int64)
-        places[classes - classes[0]] = np.arange(classes.size)
-        found = places.take(y - classes[0], mode="clip")
-    else:
-        found = np.searchsorted(classes, y)
-    return found
-
-
-def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """The position of each label among the sorted classes; an unknown label is an error."""
-    codes = _positions(y, classes)
-    known = classes.take(codes, mode="clip") == y
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
-        raise LabelError(
-            f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
-            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}. "
-            "Name every class in the first call's classes= ."
-        )
-    return codes
-
-
 def read_training(
     estimator: Any,
     X: Any,
@@ -171,11 +123,13 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
             "Pass one label for each row of X."
         )
-    refuse_loose_labels(y)
+    from ..rows.memory import as_rows
+
+    refuse_unusable_labels(y)
     matrix, target = read_matrix(estimator, X, y, reset=reset)
     online = classes is not None
     if classes is None:
-        classes, codes = _read_column(target)
+        classes, codes = classes_of(target)
     else:
         codes = codes_of(target, classes)
     weights = keep = None
@@ -228,6 +182,8 @@ def class_weights(class_weight: Any, classes: NDArray[Any], rows: MemoryRows) ->
     """The weight of each class; None where all are one."""
     if class_weight is None:
         return None
+    from sklearn.utils.class_weight import compute_class_weight
+
     codes = rows.labels[rows.order]
     labels = classes[codes]
     weights: Floats = np.ones(classes.size)
@@ -242,49 +198,3 @@ def class_weights(class_weight: Any, classes: NDArray[Any], rows: MemoryRows) ->
             "to leave a class out, leave out its rows."
         )
     return weights
-
-
-def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
-    """Check that a parameter is one of a few."""
-    value = getattr(estimator, name)
-    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
-        listed = ", ".join(repr(choice) for choice in choices)
-        raise _wrong(estimator, name, f"one of {listed}", value)
-
-
-def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: bool = False) -> None:
-    """Check that a parameter is a positive, finite number."""
-    value: Any = getattr(estimator, name)
-    if optional and value is None:
-        return
-    largest = LARGEST_WHOLE if whole else LARGEST
-    number = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool)
-    if not (number and 0 < value <= largest):
-        wanted = "a positive whole number" if whole else "a positive finite number"
-        raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
-
-
-def need_bool(estimator: Any, name: str) -> None:
-    """Check that a parameter is true or false."""
-    value = getattr(estimator, name)
-    if not isinstance(value, bool | np.bool_):
-        raise _wrong(estimator, name, "True or False", value)
-
-
-def _wrong(estimator: Any, name: str, wanted: str, value: Any) -> InputError:
-    return InputError(
-        f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead."
-    )
-
-
-def generator(random_state: Any) -> np.random.Generator:
-    """A numpy Generator from whatever scikit-learn allows as random_state."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError) as problem:
-        raise InputError(
-            f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
-            f"Got {random_state!r} instead."
-        ) from problem

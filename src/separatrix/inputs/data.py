@@ -1,8 +1,11 @@
-"""A table of numbers with its labels, read exactly as it is: what verdicts and certificates speak of."""
+"""A table of numbers with its labels, read exactly as it is: what verdicts and certificates speak of.
+
+No compiled code and no scikit-learn here: whoever checks a proof imports this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError, InputTypeError, LabelError
+from ..errors import InputError, InputTypeError, LabelError, not_finite
 from ..rows import threads
 from ..rows.facts import known_facts
+from .labels import coded, one_label_a_row
+from .missing import is_missing, refuse_masked
 
 WHOLE = float(1 << 53)  # up to here every whole number is a float64
 
@@ -41,23 +46,15 @@ class Data:
     names: tuple[str, ...] | None
 
 
-def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
-    """See any table of numbers and its labels as data; nothing is rounded, what cannot be used is refused.
+def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
+    """Read any table of numbers and its labels; nothing is rounded, what cannot be used is refused.
 
-    Without ``look`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
+    Without ``check_finite`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
     """
-    names = _titles(X)
-    matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    if look or values.dtype.itemsize > 8:
-        refuse_not_finite(matrix, names)
-    usual = _usual_type(values)
-    if usual is not values:
-        csr = sparse.issparse(matrix)
-        matrix = sparse.csr_array((usual, matrix.indices, matrix.indptr), matrix.shape) if csr else usual
-    labels = _read_labels(y, matrix.shape[0])
+    matrix, names = read_table(X, check_finite=check_finite)
+    labels = one_label_a_row(y, matrix.shape[0])
     try:
-        classes, codes = _coded(labels)
+        classes, codes = coded(labels)
     except TypeError:
         raise LabelError(
             "The labels in y cannot be put in order: they are of mixed kinds. Use one kind of label, for "
@@ -70,7 +67,31 @@ def read_data(X: Any, y: Any, *, look: bool = True) -> Data:
             f"y has {found}; two are needed to separate anything. "
             "If y comes from cross-validation, use a stratified splitter."
         )
-    return Data(matrix, codes.astype(np.int64).ravel(), tuple(map(str, labels_list)), labels_list, names)
+    return Data(matrix, codes.astype(np.int64), tuple(map(str, labels_list)), labels_list, names)
+
+
+def read_table(X: Any, *, check_finite: bool = True) -> tuple[Any, tuple[str, ...] | None]:
+    """Read a table of numbers, not rounded: an array or CSR matrix of at most 64 bits; and its names."""
+    names = titles(X)
+    matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if check_finite or values.dtype.itemsize > 8:
+        refuse_not_finite(matrix, names)
+    usual = _usual_type(values)
+    if usual is not values:
+        csr = sparse.issparse(matrix)
+        matrix = sparse.csr_array((usual, matrix.indices, matrix.indptr), matrix.shape) if csr else usual
+    return matrix, names
+
+
+def as_matrix(X: Any) -> Any:
+    """Rows as a 2-D array or CSR matrix of real numbers; what is one already is not copied."""
+    X = X.tocsr() if sparse.issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(f"Rows must be a matrix of shape (rows, columns). Got shape {X.shape} instead.")
+    if X.dtype.kind not in "biuf":
+        raise InputTypeError(f"Rows must be real numbers. Got an array of {X.dtype} instead.")
+    return X
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
@@ -94,41 +115,49 @@ def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     return weights
 
 
-def refuse_loose_labels(y: Any) -> None:
-    """Refuse labels that are missing, or partly text: numpy turns numbers into text without a word."""
-    refuse_masked(y, "y")
-    if getattr(getattr(y, "dtype", None), "kind", "") == "O":
-        y = np.asarray(y)  # a column of pandas takes ten times as long to go through
-    elif not isinstance(y, list | tuple):
+def refuse_not_finite(matrix: Any, names: tuple[str, ...] | None = None) -> None:
+    """Name the first NaN or infinity, if there is one."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if values.dtype.kind != "f" or not values.size:
         return
-    kinds = set(map(type, y))
-    if not kinds or kinds in ({str}, {int}, {float}):  # NaN among floats is seen when they are an array
+    known = known_facts(matrix)
+    if known is not None and known.finite:
         return
-    missing = _first_missing(y)
-    if missing is not None:
-        raise LabelError(f"y has no label in row {missing}; every row needs one. Drop such rows.")
-    if len({issubclass(kind, str) for kind in kinds}) > 1:
-        raise LabelError(
-            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
-            "[str(label) for label in y]."
-        )
+    with np.errstate(all="ignore"):
+        parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
+        total = sum(threads.run_all(_total, parts))
+    # A finite sum has no infinite or missing term; only otherwise is it worth looking one by one.
+    if np.isfinite(total):
+        return
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not bad.size:
+        return
+    at = int(bad[0])
+    if sparse.issparse(matrix):
+        row, column = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
+    else:
+        row, column = divmod(at, matrix.shape[1])
+    raise not_finite(values.ravel()[at], row, column, names)
 
 
-def refuse_masked(values: Any, name: str) -> None:
-    """Refuse what numpy would read as if nothing were masked."""
-    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
-        raise InputError(
-            f"{name} is a masked array, and some of its values are masked. Leave out their rows."
-        )
+def _total(values: NDArray[Any]) -> Any:
+    with np.errstate(all="ignore"):  # which other threads do not inherit
+        return values.sum()
+
+
+def titles(X: Any) -> tuple[str, ...] | None:
+    """The names of the columns, where there are any: of PyArrow, or of pandas and polars."""
+    named = getattr(X, "column_names", getattr(X, "columns", None))
+    return None if named is None else tuple(map(str, named))
 
 
 def not_numbers(X: Any) -> list[str]:
     """Name the columns of a frame or object array that cannot be read as numbers."""
     if getattr(getattr(X, "dtype", None), "kind", "O") not in "OUSmMTV":
         return []
-    titles = _titles(X)
-    if titles is not None:
-        columns = list(zip(titles, _columns(X), strict=True))
+    named = titles(X)
+    if named is not None:
+        columns = list(zip(named, _columns(X), strict=True))
     else:
         table = np.asarray(X, dtype=object) if not hasattr(X, "tocsr") else np.empty(0)
         if table.ndim != 2:
@@ -142,42 +171,6 @@ def _reads_as_numbers(values: NDArray[Any]) -> bool:
         return values.dtype.kind not in "mMc" and values.astype(np.float64) is not None
     except (ValueError, TypeError):
         return False
-
-
-def _read_labels(y: Any, n_rows: int) -> NDArray[Any]:
-    refuse_loose_labels(y)
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise LabelError(
-            f"y must be one label a row, in one dimension. Got an array of shape {labels.shape} instead."
-        )
-    if labels.size != n_rows:
-        raise LabelError(f"X has {n_rows} rows and y has {labels.size} labels; one label a row is needed.")
-    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-        raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
-    if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
-        row = int(np.flatnonzero(labels != np.rint(labels))[0])
-        raise LabelError(
-            f"y has fractions ({labels[row]} in row {row}): these are continuous measurements, not classes. "
-            "Make classes of them first, for example y > limit."
-        )
-    if labels.dtype.kind == "O":
-        refuse_loose_labels(labels)
-    return labels
-
-
-def _coded(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The classes in order, and the place of each label among them."""
-    if labels.dtype.kind in "iu" and labels.size:
-        lowest, highest = int(labels.min()), int(labels.max())
-        if highest - lowest < labels.size and highest < 1 << 62 and lowest > -(1 << 62):
-            # Counting is ten times as fast as the sort of np.unique.
-            offsets = labels.astype(np.int64) - lowest
-            present = np.bincount(offsets) > 0
-            return np.flatnonzero(present) + lowest, (np.cumsum(present) - 1)[offsets]
-    return np.unique(labels, return_inverse=True)
 
 
 def _read_dense(X: Any) -> NDArray[Any]:
@@ -229,12 +222,6 @@ def _refuse_rounded(X: Any, matrix: NDArray[Any]) -> None:
                 )
 
 
-def _titles(X: Any) -> tuple[str, ...] | None:
-    """The names of the columns, where there are any: of PyArrow, or of pandas and polars."""
-    named = getattr(X, "column_names", getattr(X, "columns", None))
-    return None if named is None else tuple(map(str, named))
-
-
 def _columns(X: Any) -> Iterator[Any]:
     """The columns of a list of rows or of a frame, each with its own type."""
     if isinstance(X, list | tuple):
@@ -255,7 +242,7 @@ def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
     values = matrix.ravel().tolist()
     if all(isinstance(v, int | np.integer) for v in values):
         return matrix.astype(np.int64)
-    values = [np.nan if _is_missing(v) else v for v in values]
+    values = [np.nan if is_missing(v) else v for v in values]
     read = np.array(values, dtype=object).astype(np.float64)
     for at, (value, number) in enumerate(zip(values, read.tolist(), strict=True)):
         if value != number and value == value and not isinstance(value, str):
@@ -264,19 +251,6 @@ def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
                 "Round them first: X.astype(float)."
             )
     return read.reshape(matrix.shape)
-
-
-def _first_missing(values: Iterable[Any]) -> int | None:
-    return next((i for i, value in enumerate(values) if _is_missing(value)), None)
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, or what pandas has for them (which cannot be compared, and need not be installed)."""
-    return (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float | np.floating) and value != value)
-    )
 
 
 def _read_sparse(X: Any) -> Any:
@@ -303,38 +277,3 @@ def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
             )
         return narrow
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
-
-
-def _total(values: NDArray[Any]) -> Any:
-    with np.errstate(all="ignore"):  # which other threads do not inherit
-        return values.sum()
-
-
-def refuse_not_finite(matrix: Any, names: tuple[str, ...] | None = None) -> None:
-    """Name the first NaN or infinity, if there is one."""
-    values = matrix.data if sparse.issparse(matrix) else matrix
-    if values.dtype.kind != "f" or not values.size:
-        return
-    known = known_facts(matrix)
-    if known is not None and known.finite:
-        return
-    with np.errstate(all="ignore"):
-        parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
-        total = sum(threads.run_all(_total, parts))
-    # A finite sum has no infinite or missing term; only otherwise is it worth looking one by one.
-    if np.isfinite(total):
-        return
-    bad = np.flatnonzero(~np.isfinite(values))
-    if not bad.size:
-        return
-    at = int(bad[0])
-    if sparse.issparse(matrix):
-        row, column = int(np.searchsorted(matrix.indptr, at, side="right")) - 1, int(matrix.indices[at])
-    else:
-        row, column = divmod(at, matrix.shape[1])
-    kind = "NaN" if np.isnan(values.ravel()[at]) else "infinity"
-    where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
-    raise InputError(
-        f"Input X contains {kind}: {where}. Every value must be finite; "
-        "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
-    )

@@ -1,0 +1,43 @@
+"""What a caller passes, read once: rows, labels and parameters, or an error that says what to change.
+
+`data` reads X and y exactly as they are, `labels` finds the classes, `training` reads what an estimator is
+fitted on, as scikit-learn does, and `parameters` checks the options. Nothing here solves. scikit-learn and
+compiled code are imported inside the functions that need them: whoever checks a certificate needs neither.
+"""
+
+from __future__ import annotations
+
+from .data import Data, as_matrix, read_data, read_table, read_weights, refuse_not_finite, titles
+from .labels import codes_of, one_label_a_row, read_labels
+from .parameters import generator, need_bool, need_choice, need_positive
+from .training import (
+    class_weights,
+    column_names,
+    known_classes,
+    read_matrix,
+    read_training,
+    unchanged_on_error,
+)
+
+__all__ = [
+    "Data",
+    "as_matrix",
+    "class_weights",
+    "codes_of",
+    "column_names",
+    "generator",
+    "known_classes",
+    "need_bool",
+    "need_choice",
+    "need_positive",
+    "one_label_a_row",
+    "read_data",
+    "read_labels",
+    "read_matrix",
+    "read_table",
+    "read_training",
+    "read_weights",
+    "refuse_not_finite",
+    "titles",
+    "unchanged_on_error",
+]

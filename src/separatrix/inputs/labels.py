@@ -1,0 +1,120 @@
+"""Labels as classes in order, and the code of each row: its place among them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import LabelError
+from .missing import first_missing, refuse_masked
+
+MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not sorted
+LARGEST = int(np.iinfo(np.int64).max)
+
+
+def refuse_unusable_labels(y: Any) -> None:
+    """Refuse labels that are missing, or partly text: numpy turns numbers into text without a word."""
+    refuse_masked(y, "y")
+    if getattr(getattr(y, "dtype", None), "kind", "") == "O":
+        y = np.asarray(y)  # a column of pandas takes ten times as long to go through
+    elif not isinstance(y, list | tuple):
+        return
+    kinds = set(map(type, y))
+    if not kinds or kinds in ({str}, {int}, {float}):  # NaN among floats is seen when they are an array
+        return
+    missing = first_missing(y)
+    if missing is not None:
+        raise LabelError(f"y has no label in row {missing}; every row needs one. Drop such rows.")
+    if len({issubclass(kind, str) for kind in kinds}) > 1:
+        raise LabelError(
+            "y mixes text and numbers, which have no common order. Use labels of one type, for example "
+            "[str(label) for label in y]."
+        )
+
+
+def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
+    """The labels as an array; continuous measurements are no labels."""
+    refuse_unusable_labels(y)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels.ravel()
+    if labels.ndim != 1:
+        raise LabelError(
+            f"y must be one label a row, in one dimension. Got an array of shape {labels.shape} instead."
+        )
+    if labels.size != n_rows:
+        raise LabelError(f"X has {n_rows} rows and y has {labels.size} labels; one label a row is needed.")
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
+    if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
+        row = int(np.flatnonzero(labels != np.rint(labels))[0])
+        raise LabelError(
+            f"y has fractions ({labels[row]} in row {row}): these are continuous measurements, not classes. "
+            "Make classes of them first, for example y > limit."
+        )
+    if labels.dtype.kind == "O":
+        refuse_unusable_labels(labels)
+    return labels
+
+
+def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sorted classes and the code of each row, read as scikit-learn reads them."""
+    refuse_unusable_labels(y)
+    from sklearn.utils import column_or_1d
+
+    return classes_of(column_or_1d(y))
+
+
+def classes_of(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes of a column and the code of each row; what scikit-learn calls no classes is refused."""
+    if y.dtype.kind not in "biu":
+        from sklearn.utils.multiclass import check_classification_targets
+
+        check_classification_targets(y)
+    return coded(y)
+
+
+def coded(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The sorted classes, and the place of each label among them."""
+    if y.dtype.kind in "iu" and y.size:
+        # Whole numbers are compared or counted, which is many times faster than sorting.
+        low, high = int(y.min()), int(y.max())
+        top = y == high
+        if low < high and np.count_nonzero(top) + np.count_nonzero(y == low) == y.size:
+            return np.array([low, high], dtype=y.dtype), top.astype(np.int32)
+        if high - low < MANY_CODES and high <= LARGEST:
+            found = np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64, casting="unsafe"))) + low
+            return found.astype(y.dtype), _positions(y, found)
+    classes = np.unique(y)
+    return classes, _positions(y, classes)
+
+
+def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """The position of each label among the sorted classes; an unknown label is an error."""
+    codes = _positions(y, classes)
+    known = classes.take(codes, mode="clip") == y
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        raise LabelError(
+            f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
+            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}. "
+            "Name every class in the first call's classes= ."
+        )
+    return codes
+
+
+def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Where each label, if it is known, stands among the sorted classes."""
+    found: NDArray[Any]
+    if classes.size == 2:
+        found = (y == classes[-1]).astype(np.int32)
+    elif y.dtype == classes.dtype == np.int64 and int(classes[-1]) - int(classes[0]) < MANY_CODES:
+        # Looked up, which is faster than searched for.
+        places = np.zeros(classes[-1] - classes[0] + 1, dtype=np.int64)
+        places[classes - classes[0]] = np.arange(classes.size)
+        found = places.take(y - classes[0], mode="clip")
+    else:
+        found = np.searchsorted(classes, y)
+    return found
