@@ -8,12 +8,13 @@ compiled code are imported inside the functions that need them: whoever checks a
 from __future__ import annotations
 
 from .data import Data, as_matrix, read_data, read_table, read_weights, refuse_not_finite, titles
-from .labels import codes_of, one_label_a_row, read_labels
+from .labels import codes_of, one_label_a_row
 from .parameters import generator, need_bool, need_choice, need_positive
 from .training import (
     class_weights,
     column_names,
     known_classes,
+    read_labels,
     read_matrix,
     read_training,
     unchanged_on_error,

@@ -1,4 +1,7 @@
-"""Labels as classes in order, and the code of each row: its place among them."""
+"""Labels as classes in order, and the code of each row: its place among them.
+
+No scikit-learn here: whoever checks a proof imports this.
+"""
 
 from __future__ import annotations
 
@@ -57,23 +60,6 @@ def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
     if labels.dtype.kind == "O":
         refuse_unusable_labels(labels)
     return labels
-
-
-def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the sorted classes and the code of each row, read as scikit-learn reads them."""
-    refuse_unusable_labels(y)
-    from sklearn.utils import column_or_1d
-
-    return classes_of(column_or_1d(y))
-
-
-def classes_of(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The classes of a column and the code of each row; what scikit-learn calls no classes is refused."""
-    if y.dtype.kind not in "biu":
-        from sklearn.utils.multiclass import check_classification_targets
-
-        check_classification_targets(y)
-    return coded(y)
 
 
 def coded(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

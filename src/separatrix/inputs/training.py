@@ -16,7 +16,7 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, LabelError
 from .data import not_numbers, read_weights
-from .labels import classes_of, codes_of, read_labels, refuse_unusable_labels
+from .labels import coded, codes_of, refuse_unusable_labels
 from .missing import refuse_masked
 
 if TYPE_CHECKING:
@@ -97,6 +97,23 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
     """The feature names that scikit-learn kept, if the data had them."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(map(str, names))
+
+
+def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the sorted classes and the code of each row, read as scikit-learn reads them."""
+    from sklearn.utils import column_or_1d
+
+    refuse_unusable_labels(y)
+    return classes_of(column_or_1d(y))
+
+
+def classes_of(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The classes of a column and the code of each row; what scikit-learn calls no classes is refused."""
+    if y.dtype.kind not in "biu":
+        from sklearn.utils.multiclass import check_classification_targets
+
+        check_classification_targets(y)
+    return coded(y)
 
 
 def read_training(
