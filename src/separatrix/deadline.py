@@ -7,6 +7,10 @@ import time
 from dataclasses import dataclass
 
 
+class OutOfTime(Exception):
+    """The deadline has come, or what is next would end after it; whoever set the deadline catches this."""
+
+
 @dataclass(frozen=True)
 class Deadline:
     """A moment of the monotonic clock; by default it never comes."""
@@ -22,6 +26,11 @@ class Deadline:
     def left(self) -> float:
         """Seconds until it comes; zero when it has."""
         return max(0.0, self.moment - time.monotonic())
+
+    def need(self, seconds: float = 0.0) -> None:
+        """Raise OutOfTime unless it leaves more than so many seconds: for work that cannot be interrupted."""
+        if seconds >= self.left:
+            raise OutOfTime
 
     @property
     def passed(self) -> bool:

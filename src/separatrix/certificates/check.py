@@ -8,7 +8,7 @@ are settled in integers (a float is an integer times a power of two).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,8 +115,11 @@ def _scope(claim: Certificate) -> str:
     return "".join(f" {part}" for part in parts)
 
 
-def check_claim(claim: Certificate, data: Data) -> Check:
-    """Check the mathematics of a claim on data whose identity is not in doubt."""
+def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = relax) -> Check:
+    """Check the mathematics of a claim on data whose identity is not in doubt.
+
+    ``pause`` is called before each row that is scored in integers; who has no time left may raise there.
+    """
     signs = Signs(claim, data)
     if signs.count == 0:
         return Check(False, "No rows are left for this question to speak of.")
@@ -143,7 +146,7 @@ def check_claim(claim: Certificate, data: Data) -> Check:
         if n_tight == signs.count:
             return Check(False, "Every row is tight: these data overlap, they are not quasi-separable.")
     assert claim.weights is not None
-    found = first_wrong(claim.weights, signs, tight)
+    found = first_wrong(claim.weights, signs, tight, pause)
     if found is not None:
         row, rival, score = found
         against = f" against class {claim.classes[rival]!r}" if rival >= 0 else ""
@@ -388,7 +391,10 @@ def row_integers(matrix: Any, row: int) -> Iterator[tuple[int, int, int]]:
 
 
 def first_wrong(
-    weights: tuple[tuple[Number, ...], ...], signs: Signs, tight: set[tuple[int, int]]
+    weights: tuple[tuple[Number, ...], ...],
+    signs: Signs,
+    tight: set[tuple[int, int]],
+    pause: Callable[[], None] = relax,
 ) -> tuple[int, int, int] | None:
     """The first signed row not strictly separated (tight rows: not on the plane), with the sign found."""
     on_plane = np.zeros((signs.codes.size, signs.n_classes if signs.joint else 1), dtype=bool)
@@ -401,7 +407,7 @@ def first_wrong(
         relax()
         rows = signs.order[start : start + step]
         block = _floats(signs.matrix[start : start + step] if everything else signs.matrix[rows])
-        found = _first_wrong_of(block, rows, plane, signs)
+        found = _first_wrong_of(block, rows, plane, signs, pause)
         if found is not None:
             return found
     return None
@@ -439,7 +445,9 @@ def _rows_a_block(matrix: Any) -> int:
     return max(1, min(BLOCK, BLOCK * max(1, n_rows) // max(1, numbers)))
 
 
-def _first_wrong_of(block: Any, rows: Ints, plane: Plane, signs: Signs) -> tuple[int, int, int] | None:
+def _first_wrong_of(
+    block: Any, rows: Ints, plane: Plane, signs: Signs, pause: Callable[[], None]
+) -> tuple[int, int, int] | None:
     with np.errstate(all="ignore"):
         outputs = _outputs(block, plane.weights, signs.lift)
         # One number bounds the errors of the whole block; only rows too close for it get their own.
@@ -453,6 +461,7 @@ def _first_wrong_of(block: Any, rows: Ints, plane: Plane, signs: Signs) -> tuple
     tied = plane.tight[rows[places], np.maximum(rivals, 0)]
     tied[tied] = _untouched(block, places[tied], rivals[tied], rows, plane, signs)
     for place, rival in zip(places[~tied].tolist(), rivals[~tied].tolist(), strict=True):
+        pause()
         row = int(rows[place])
         score = _exact_score(row, rival, plane.exact, signs)
         if score != (0 if plane.tight[row, max(rival, 0)] else 1):

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
+from ..deadline import NEVER, Deadline
 from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
 from ..margins.max_margin import solve_max_margin
@@ -129,7 +130,9 @@ def expansion(
     return outputs
 
 
-def solve_kernel_margin(rows: KernelRows, *, gap: float = 1e-9, max_iter: int = 10_000) -> KernelOptimum:
+def solve_kernel_margin(
+    rows: KernelRows, *, gap: float = 1e-9, max_iter: int = 10_000, deadline: Deadline = NEVER
+) -> KernelOptimum:
     """Maximise the smallest score of a unit vector of the feature space, to a certified relative gap.
 
     Parameters
@@ -140,8 +143,11 @@ def solve_kernel_margin(rows: KernelRows, *, gap: float = 1e-9, max_iter: int = 
     max_iter : int
         The most Newton steps. A working set that is not separated after a twentieth of them (or 100) ends the
         run.
+    deadline : Deadline
+        When to give up.
     """
     search = _Search(rows, gap, max_iter)
+    search.deadline = deadline
     try:
         with Progress() as search.progress:
             search.run()
@@ -157,6 +163,7 @@ class _Search:
         self.rows, self.gap, self.max_iter = rows, gap, max_iter
         self.share = max(100, max_iter // 20)  # of the steps, for one working set
         self.progress = Progress()
+        self.deadline = NEVER
         diagonal = rows.kernel.diagonal(rows.X)[rows.order]
         if diagonal.min() < 0.0:
             row = int(rows.order[diagonal.argmin()])
@@ -187,6 +194,9 @@ class _Search:
         self.add(self.first_rows())
         goal = FIRST_GOAL
         for _ in range(MOST_ROUNDS):
+            if self.deadline.passed:
+                self.outcome = Outcome.TIME_LIMIT
+                return
             before = (self.lower, self.upper)
             found = self.solve(max(0.1 * self.gap, goal))
             if self.upper <= ROUNDING * self.radius:
@@ -283,6 +293,7 @@ class _Search:
             gap=goal,
             free_intercept=rows.free,
             max_iter=max(1, min(self.share, self.max_iter - self.steps)),
+            deadline=self.deadline,
         )
         self.steps += found.steps
         mass = float(found.multipliers.sum())

@@ -14,17 +14,12 @@ from ..progress import Progress
 FLOPS_A_SECOND = 2e9
 
 
-class OutOfTime(Exception):
-    """The deadline has come, or what is next would end after it."""
-
-
 def need_time(deadline: Deadline, operations: float = 0.0) -> None:
     """Raise OutOfTime unless so many operations end before the deadline.
 
     Solvers catch it where they catch an interrupt: what was proved by then is kept.
     """
-    if operations / FLOPS_A_SECOND >= deadline.left:
-        raise OutOfTime
+    deadline.need(operations / FLOPS_A_SECOND)
 
 
 @dataclass(eq=False)

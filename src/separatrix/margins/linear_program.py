@@ -19,12 +19,12 @@ import highspy
 import numpy as np
 from scipy import sparse
 
-from ..deadline import NEVER, Deadline
+from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import InputError, SeparatrixError
 from ..progress import Progress
 from ..result import Floats, Ints
 from ..rows.protocol import Rows
-from .effort import OutOfTime, need_time
+from .effort import need_time
 from .highs import TOLERANCE, quiet_solver, run_until
 from .optimum import Outcome
 from .pairs import Pairs, mean_direction

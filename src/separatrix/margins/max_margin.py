@@ -20,14 +20,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..deadline import NEVER, Deadline
+from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import InputError
 from ..result import Floats
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .algebra import calm_threads
 from .brackets import HardBracket
-from .effort import Effort, OutOfTime, need_time
+from .effort import Effort, need_time
 from .hard_ascent import ROUNDING, ascend_all, ascend_some
 from .optimum import HardOptimum, Outcome
 from .pairs import mean_direction

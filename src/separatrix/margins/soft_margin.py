@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..deadline import NEVER, Deadline
+from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import InputError
 from ..result import Floats
 from ..rows.memory import MemoryRows
@@ -19,7 +19,7 @@ from ..rows.protocol import Rows
 from .algebra import calm_threads
 from .brackets import SoftBracket
 from .coordinate_descent import POLISH, descend
-from .effort import Effort, OutOfTime, need_time
+from .effort import Effort, need_time
 from .newton_system import DIRECT
 from .optimum import Outcome, SoftOptimum
 from .proximal_newton import ProximalNewton

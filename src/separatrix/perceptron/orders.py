@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..deadline import Deadline
+from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result
 from ..rows.protocol import Rows
 from .learner import Learner, normalise, steps_of
-from .run import NEVER, Run, finish
+from .run import Run, finish
 from .working_set import Part, solve_working_set
 
 ORDERS = ("working_set", "cyclic", "shuffled", "worst")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..deadline import Deadline
+from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..loops.replay import replay
 from ..loops.rows import VISITS
@@ -21,7 +21,6 @@ from .learner import Bracket, Learner, normalise
 from .pocket import Pocket, Standing
 from .visitor import Visitor
 
-NEVER = Deadline()
 TRACE_ROOM = 1 << 31  # bytes of the weights after each update
 LARGE = 1 << 20  # numbers from which a scan is not made for the asking
 FEW_PASSES = 20  # passes beside which one more scan of large data would be felt

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .exact import PRIMES, on_basis, pivots, transpose
-from .exact import IntegerRows as Rows
+from ..deadline import Deadline, OutOfTime
+from .exact import PRIMES, IntegerRows, on_basis, pivots
 from .prove import Outcome
 from .signed import SignedRows
 
@@ -25,26 +26,34 @@ def infinite_coefficients(signed: SignedRows, outcome: Outcome, names: list[str]
     a combination of tight rows. Where the certified direction does not move a coefficient that others do, its
     sign is not determined: NaN. Columns that depend on those before them (the intercept is first) are left
     out, as in any regression: their coefficients are zero.
+
+    With more than ``WIDE`` weights, or where the deadline comes first, these are the coefficients that the
+    certified direction moves.
     """
     if outcome.status not in ("separable", "quasi-separable") or outcome.weights is None:
         return {}
     weights = _reduced_weights(signed, outcome)
-    if signed.width > WIDE:
-        return {name: _infinity(weight) for name, weight in zip(names, weights, strict=True) if weight}
+    moved = [bool(weight) for weight in weights]
+    if signed.width <= WIDE:
+        with suppress(OutOfTime):
+            weights, moved = _moved(signed, outcome, weights)
+    return {
+        name: _infinity(weight) for name, weight, moves in zip(names, weights, moved, strict=True) if moves
+    }
+
+
+def _moved(signed: SignedRows, outcome: Outcome, weights: list[int]) -> tuple[list[int], list[bool]]:
+    """The weights on the columns that are kept, and which coefficients some direction moves."""
     rows = signed.integers(signed.span_basis())
     kept = _independent_columns(signed, rows)
     if len(kept) < signed.width:
-        weights = _moved_to(kept, weights, rows)
+        weights = _on_kept(kept, weights, rows, signed.deadline)
     moved = np.zeros(signed.width, dtype=bool)
     moved[kept] = True
     tight = _tight_basis(signed, outcome)
     if tight.size:
         moved[kept] = signed.null_vectors(tight, among=np.array(kept, dtype=np.int64))[:, kept].any(axis=0)
-    return {
-        name: _infinity(weight)
-        for name, weight, moves in zip(names, weights, moved.tolist(), strict=True)
-        if moves
-    }
+    return weights, moved.tolist()
 
 
 def _infinity(weight: float) -> float:
@@ -62,18 +71,18 @@ def _reduced_weights(signed: SignedRows, outcome: Outcome) -> list[int]:
     return [value - last for each in whole[:-1] for value, last in zip(each, whole[-1], strict=True)]
 
 
-def _independent_columns(signed: SignedRows, rows: Rows) -> list[int]:
+def _independent_columns(signed: SignedRows, rows: IntegerRows) -> list[int]:
     """The columns that are independent of those before them, the intercept of each class first."""
     used = rows.columns.tolist()
     last = signed.block - 1
     order = sorted(
         range(len(used)), key=lambda k: (not (signed.lift and used[k] % signed.block == last), used[k])
     )
-    chosen = pivots([[row[k] for k in order] for row in rows.entries], PRIMES[0])
+    chosen = pivots([[row[k] for k in order] for row in rows.entries], PRIMES[0], signed.deadline)
     return sorted(used[order[k]] for k in chosen)
 
 
-def _moved_to(kept: list[int], weights: list[int], rows: Rows) -> list[int]:
+def _on_kept(kept: list[int], weights: list[int], rows: IntegerRows, deadline: Deadline) -> list[int]:
     """Weights on the kept columns with the same scores (up to a positive factor)."""
     used = rows.columns.tolist()
     low = min(rows.grid, default=0)
@@ -83,8 +92,8 @@ def _moved_to(kept: list[int], weights: list[int], rows: Rows) -> list[int]:
     ]
     at = {c: k for k, c in enumerate(used)}
     columns = [[row[at[c]] << (rows.grid[at[c]] - low) for row in rows.entries] for c in kept]
-    table = Rows(columns, np.arange(len(rows.entries)), [0] * len(rows.entries))
-    found = on_basis(table, list(range(len(kept))), scores, PRIMES[0])
+    table = IntegerRows(columns, np.arange(len(rows.entries)), [0] * len(rows.entries))
+    found = on_basis(table, list(range(len(kept))), scores, PRIMES[0], deadline)
     moved = [0] * len(weights)
     for c, value in zip(kept, found[0] if found is not None else [weights[c] for c in kept], strict=True):
         moved[c] = value
@@ -99,4 +108,4 @@ def _tight_basis(signed: SignedRows, outcome: Outcome) -> Ints:
     ids = np.array(outcome.multipliers.rows[:fine], dtype=np.int64)
     if signed.joint:
         ids = ids * signed.n_classes + np.array(outcome.multipliers.rivals[:fine], dtype=np.int64)
-    return ids[pivots(transpose(signed.integers(ids).entries), PRIMES[0])]
+    return signed.independent(ids)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..deadline import Deadline
 from ..rows.memory import MemoryRows, as_rows
 from .signed import SignedRows
 
@@ -21,6 +22,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST = 256  # planes beyond which the reduced rows are hardly sparse any more
+TERMS_A_SECOND = 5e7  # products of two numbers that a sparse matrix product is counted on to add up
 STEADY = 0.1  # of a row's largest number: smaller ones are no pivots
 
 
@@ -41,14 +43,19 @@ class ReducedRows:
 
 
 def reduced_rows(signed: SignedRows, basis: Ints, among: NDArray[np.bool_]) -> ReducedRows | None:
-    """The signed rows of a mask on the planes through the basis rows; None where that is not worth it."""
+    """The signed rows of a mask on the planes through the basis rows; None where that is not worth it.
+
+    Raises OutOfTime when the deadline of the question comes first.
+    """
     if signed.joint or signed.copied or basis.size > MOST:
         return None
     matrix = sparse.csr_array(signed.data.matrix, dtype=np.float64)
     if signed.lift:
         matrix = sparse.csr_array(sparse.hstack([matrix, np.ones((matrix.shape[0], 1))], format="csr"))
-    table, pivots = _eliminate(matrix[basis].toarray(), np.bincount(matrix.indices, minlength=signed.width))
+    uses = np.bincount(matrix.indices, minlength=signed.width)
+    table, pivots = _eliminate(matrix[basis].toarray(), uses, signed.deadline)
     eliminated = sparse.csr_array(table)
+    signed.deadline.need(float(uses[pivots] @ np.diff(eliminated.indptr)) / TERMS_A_SECOND)
     reduced = sparse.csr_array(matrix - matrix[:, pivots] @ eliminated)
     reduced.eliminate_zeros()
     inside = np.zeros(matrix.shape[0], dtype=np.bool_)
@@ -56,10 +63,11 @@ def reduced_rows(signed: SignedRows, basis: Ints, among: NDArray[np.bool_]) -> R
     return ReducedRows(as_rows(reduced, signed.labels, lift=False, keep=inside), pivots, eliminated)
 
 
-def _eliminate(table: Floats, uses: Ints) -> tuple[Floats, Ints]:
+def _eliminate(table: Floats, uses: Ints, deadline: Deadline) -> tuple[Floats, Ints]:
     """Gauss-Jordan, with the column that the fewest rows use as pivot, so that few rows are filled."""
     pivots = []
     for r in range(table.shape[0]):
+        deadline.need()
         sizes = np.abs(table[r])
         able = np.flatnonzero(sizes > STEADY * sizes.max())
         column = int(able[np.argmin(uses[able])])

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from ..certificates.check import Signs, check_claim, first_wrong, small_sums
 from ..certificates.claims import Certificate, Multipliers
-from ..deadline import Deadline
+from ..deadline import Deadline, OutOfTime
 from ..inputs.data import Data
-from .exact import PRIMES, IntegerRows, on_basis, pivots, transpose
+from .exact import PRIMES, IntegerRows, on_basis
 from .search import NOTHING, Search, Weights, Witness
 from .signed import SignedRows
 
@@ -48,10 +48,13 @@ class Outcome:
 
 
 class Judge:
-    """The checker, holding the question: only what it accepts is ever said."""
+    """The checker, holding the question: only what it accepts is ever said.
 
-    def __init__(self, question: Certificate, data: Data) -> None:
-        self.question, self.data = question, data
+    Raises OutOfTime where rows are left to be scored in integers when the deadline has come.
+    """
+
+    def __init__(self, question: Certificate, data: Data, deadline: Deadline) -> None:
+        self.question, self.data, self.deadline = question, data, deadline
         self.signs = Signs(question, data)
 
     def certificate(
@@ -62,22 +65,23 @@ class Judge:
 
     def accept(self, claim: str, weights: Weights | None, multipliers: Multipliers | None) -> bool:
         """Whether the answer is proved."""
-        return check_claim(self.certificate(claim, weights, multipliers), self.data).holds
+        return check_claim(self.certificate(claim, weights, multipliers), self.data, self.deadline.need).holds
 
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
         """Whether exact weights separate all signed rows but some, and those lie on the plane."""
         rows, rivals = signed.split(signed.ids[tight])
-        return first_wrong(weights, self.signs, set(zip(rows.tolist(), rivals.tolist(), strict=True))) is None
+        on_plane = set(zip(rows.tolist(), rivals.tolist(), strict=True))
+        return first_wrong(weights, self.signs, on_plane, self.deadline.need) is None
 
 
-def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) -> Outcome:
+def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Outcome:
     """Answer the question about some signed rows; only what the judge accepts is returned.
 
-    When the deadline has come, that is what was proved until then.
+    When their deadline has come, that is what was proved until then.
     """
     everything = np.ones(signed.ids.size, dtype=bool)
     pairs = signed.conflicts(signed.width + 1 if quasi else 1)
-    search = Search(signed, everything, NOTHING, deadline)
+    search = Search(signed, everything, NOTHING)
     if pairs:
         witness = _paired(pairs[:1])
     else:
@@ -92,7 +96,10 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool, deadline: Deadline) 
     if not quasi:
         return Outcome("inseparable", multipliers=plain, witness=witness)
     start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
-    finer = _partition(signed, start, search.members, judge, deadline)
+    try:
+        finer = _partition(signed, start, search.members, judge)
+    except OutOfTime:
+        finer = None
     if finer is None:
         return Outcome("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
     return replace(finer, witness=witness)
@@ -133,20 +140,19 @@ def _multipliers(signed: SignedRows, ids: Ints, fine: list[int]) -> Multipliers:
     )
 
 
-def _partition(
-    signed: SignedRows, witness: Witness, known: Ints, judge: Judge, deadline: Deadline
-) -> Outcome | None:
+def _partition(signed: SignedRows, witness: Witness, known: Ints, judge: Judge) -> Outcome | None:
     """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
 
     ``known`` are rows that were hard to separate, for the first working set.
     """
     positive = dict(zip(witness.ids.tolist(), witness.values, strict=True))
-    while not deadline.passed:
-        basis = _basis(signed, np.array(sorted(positive), dtype=np.int64))
+    while True:
+        signed.deadline.need()
+        basis = signed.independent(np.array(sorted(positive), dtype=np.int64))
         tight = signed.spanned(basis)
         weights: Weights | None = None
         if not tight.all():
-            search = Search(signed, ~tight, basis, deadline)
+            search = Search(signed, ~tight, basis)
             known = known[np.isin(known, signed.ids[~tight])]
             found = search.run(partial(judge.separates, signed=signed, tight=tight), known)
             known = search.members
@@ -163,7 +169,6 @@ def _partition(
         if not judge.accept(status, weights, multipliers):
             return None
         return Outcome(status, weights=weights, multipliers=multipliers, witness=witness)
-    return None
 
 
 def _grow(positive: dict[int, int], found: Witness) -> None:
@@ -179,11 +184,6 @@ def _grow(positive: dict[int, int], found: Witness) -> None:
         positive[number] = positive.get(number, 0) + value
 
 
-def _basis(signed: SignedRows, ids: Ints) -> Ints:
-    """A largest independent part of some signed rows."""
-    return ids[pivots(transpose(signed.integers(ids).entries), PRIMES[0])]
-
-
 def _positive_everywhere(
     signed: SignedRows, positive: dict[int, int], basis: Ints, tight: Ints
 ) -> Multipliers | None:
@@ -194,7 +194,7 @@ def _positive_everywhere(
     target = _minus_sum(signed, tight, rows)
     if target is None:
         return None
-    found = on_basis(rows, list(range(basis.size)), target[0], PRIMES[0])
+    found = on_basis(rows, list(range(basis.size)), target[0], PRIMES[0], signed.deadline)
     if found is None:
         return None
     values, denominator = found[0], found[1] * target[1]

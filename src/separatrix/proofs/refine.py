@@ -41,7 +41,7 @@ def refined(
     n_tight : int
     rounds : int
     deadline : Deadline
-        When to give up.
+        When to give up: the iteration ends, or OutOfTime is raised.
     """
     n_rows, width = rows.shape
     program = _Program(rows, shift, n_tight, deadline)
@@ -53,6 +53,7 @@ def refined(
     ones = np.zeros(n_rows, dtype=object)
     ones[n_tight:] = 1
     for _ in range(rounds):
+        deadline.need()
         one = 1 << scale
         # Everything below is exact: integers over 2**(scale + shift).
         missed = -(rows.dot(x[:width]) - ((ones * x[width] + slack) << shift))
@@ -108,7 +109,10 @@ class _Program:
     def __init__(self, rows: Objects, shift: int, n_tight: int, deadline: Deadline) -> None:
         n_rows, width = rows.shape
         self.n_rows, self.width, self.n_tight, self.deadline = n_rows, width, n_tight, deadline
-        values = np.array([_floats(row, shift) for row in rows]).reshape(n_rows, width)
+        values = np.empty((n_rows, width))
+        for i, row in enumerate(rows):
+            deadline.need()
+            values[i] = _floats(row, shift)
         margin = np.zeros((n_rows, 1))
         margin[n_tight:] = -1.0
         matrix = sparse.csr_array(sparse.hstack([values, margin, -sparse.eye_array(n_rows)], format="csr"))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificates.claims import Number
-from ..deadline import Deadline
+from ..deadline import Deadline, OutOfTime
 from ..errors import NumericOverflowError
 from ..margins.cone_program import ConeProgram
 from ..margins.max_margin import solve_max_margin
@@ -22,7 +22,7 @@ from ..margins.optimum import Outcome
 from ..perceptron.orders import solve_perceptron
 from ..result import Result
 from . import simplex
-from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, transpose
+from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
 from .planes import ReducedRows, reduced_rows
 from .refine import refined
 from .signed import SignedRows
@@ -36,7 +36,6 @@ POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
 WIDE = 5000  # from here on the perceptron is worth more work, as the linear program costs most
 MANY = 700  # sparse columns from which on the shortest combination of rows is sought first
 NEWTON_STEPS = 60  # that it may take
-SOLVED_A_SECOND = 2e9  # unknowns^3 times bits of the exact systems that a second solves
 SAMPLE = 100  # rows that tell how many bits the numbers have
 PASSES = 30  # of the perceptron that picks the first working set
 WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
@@ -63,8 +62,8 @@ class Witness:
 class Search:
     """The plain question for the rows of a mask, with weights on the planes through the basis rows."""
 
-    def __init__(self, signed: SignedRows, among: Mask, basis: Ints, deadline: Deadline) -> None:
-        self.signed, self.among, self.basis, self.deadline = signed, among, basis, deadline
+    def __init__(self, signed: SignedRows, among: Mask, basis: Ints) -> None:
+        self.signed, self.among, self.basis, self.deadline = signed, among, basis, signed.deadline
         self.program = ConeProgram(signed.width)
         if basis.size:
             self.program.add(signed.floats(basis), tight=True)
@@ -81,6 +80,12 @@ class Search:
 
         None where rounding hid the answer, or the deadline came first.
         """
+        try:
+            return self._run(accept, start)
+        except OutOfTime:
+            return None
+
+    def _run(self, accept: Callable[[Weights], bool], start: Ints) -> Weights | Witness | None:
         signed = self.signed
         if self.among.all():
             weights = self._perceptron()
@@ -99,6 +104,7 @@ class Search:
                 self._add(self._spread(min(signed.width + 100, FIRST)))
         step = min(max(200, signed.width // 2), FIRST)
         for _ in range(ROUNDS):
+            self.deadline.need()
             best = self.program.solve(self.deadline)
             if not best.solved:
                 break
@@ -136,8 +142,7 @@ class Search:
         """
         signed = self.signed
         for _ in range(ROUNDS):
-            if self.deadline.passed:
-                return None
+            self.deadline.need()
             found = self._refine(accept)
             if isinstance(found, Witness):
                 return found
@@ -146,9 +151,8 @@ class Search:
             if found is not None:
                 self._add(found)
                 continue
-            answer = simplex.decide(
-                signed.integers(np.concatenate([self.basis, self.members])), self.basis.size
-            )
+            rows = signed.integers(np.concatenate([self.basis, self.members]))
+            answer = simplex.decide(rows, self.basis.size, deadline=self.deadline)
             if answer is None:
                 return None
             if answer.multipliers is not None:
@@ -228,7 +232,7 @@ class Search:
         signed = self.signed
         try:
             order = "working_set" if signed.width > WIDE else "cyclic"
-            result = solve_perceptron(signed.rows, order=order, max_passes=PASSES)
+            result = solve_perceptron(signed.rows, order=order, max_passes=PASSES, deadline=self.deadline)
         except NumericOverflowError:
             self._add(self._spread(signed.width + 100))
             return None
@@ -255,10 +259,11 @@ class Search:
             a, b = self.confused.pop(0)
             if self.group[a] == self.group[b]:
                 continue
-            two = SignedRows(signed.data, b, signed.inside & np.isin(signed.labels, (a, b)), signed.lift)
-            among = np.ones(two.ids.size, dtype=bool)
             share = Deadline.after(PAIR_SHARE * self.deadline.left)
-            found = Search(two, among, NOTHING, share).run(lambda _: True)  # any separator will do
+            inside = signed.inside & np.isin(signed.labels, (a, b))
+            two = SignedRows(signed.data, b, inside, signed.lift, share)
+            among = np.ones(two.ids.size, dtype=bool)
+            found = Search(two, among, NOTHING).run(lambda _: True)  # any separator will do
             if isinstance(found, Witness):
                 self.group[self.group == self.group[b]] = self.group[a]
                 rivals = np.where(signed.labels[found.ids] == a, b, a)
@@ -276,9 +281,9 @@ class Search:
             return None
         few = signed.integers(signed.ids[:SAMPLE]).entries
         bits = max((value.bit_length() for row in few for value in row), default=0)
-        if signed.width**3 * (bits + signed.width.bit_length()) > SOLVED_A_SECOND * self.deadline.left:
+        if seconds_to_solve(signed.width, bits) > self.deadline.left:
             return None
-        found = solve_max_margin(signed.rows, max_iter=NEWTON_STEPS)
+        found = solve_max_margin(signed.rows, max_iter=NEWTON_STEPS, deadline=self.deadline)
         if found.margin_lower > 0.0:
             if not signed.copied:
                 self.upper = found.margin_upper + signed.rounding(float(found.rows.size))
@@ -301,7 +306,9 @@ class Search:
         if reduced is None:
             return
         try:
-            result = solve_perceptron(reduced.rows, order="working_set", max_passes=WIDE_PASSES)
+            result = solve_perceptron(
+                reduced.rows, order="working_set", max_passes=WIDE_PASSES, deadline=self.deadline
+            )
         except NumericOverflowError:
             return
         if result.errors == 0:
@@ -353,7 +360,7 @@ class Search:
         rows = self.signed.integers(np.concatenate([self.basis, ids]))
         fixed = {n_tight + i: max(1, round(float(value / duals[0]) * 2**30)) for i, value in enumerate(duals)}
         for prime in PRIMES[:2]:
-            values = combination(rows, fixed, prime)
+            values = combination(rows, fixed, prime, self.deadline)
             if values is None:
                 continue
             own = values[n_tight:]
@@ -372,7 +379,8 @@ class Search:
             return
         rows = signed.integers(self.basis)
         for clean in (1e-7, 0.0):
-            exact = _null_weights(rows, np.where(np.abs(weights) > clean, weights, 0.0), self._exponents())
+            guide = np.where(np.abs(weights) > clean, weights, 0.0)
+            exact = _null_weights(rows, guide, self._exponents(), self.deadline)
             if exact is not None and any(exact.values()):
                 yield self._whole(exact)
 
@@ -422,7 +430,9 @@ def _exact_numbers(weights: Floats, powers: Ints) -> tuple[Number, ...]:
     return tuple(reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)]))
 
 
-def _null_weights(rows: IntegerRows, weights: Floats, exponents: Ints) -> dict[int, int] | None:
+def _null_weights(
+    rows: IntegerRows, weights: Floats, exponents: Ints, deadline: Deadline
+) -> dict[int, int] | None:
     """Integer weights close to ``weights / 2**exponents`` (up to scale) that all the rows are orthogonal to.
 
     Coordinates that are not pivots are rounded to 50 bits; the pivots are solved for.
@@ -433,7 +443,7 @@ def _null_weights(rows: IntegerRows, weights: Floats, exponents: Ints) -> dict[i
     low = max(50 + int(exponents[j]) - min(0, grid.get(j, 0)) for j in used)
     top = max([0, *rows.grid])
     whole = {j: round(float(weights[j]) * 2.0**50) << (low - 50 - int(exponents[j]) + top) for j in used}
-    chosen = pivots(rows.entries, PRIMES[0])
+    chosen = pivots(rows.entries, PRIMES[0], deadline)
     columns = rows.columns.tolist()
     free = sorted(set(range(len(columns))) - set(chosen))
     # u_j = w_j 2**(grid_j - top): exact, as the shift above left room.
@@ -443,7 +453,7 @@ def _null_weights(rows: IntegerRows, weights: Floats, exponents: Ints) -> dict[i
         return reduced_dict({j: v for j, v in whole.items() if j not in grid})
     target = [-sum(v * row[k] for k, v in moved.items()) for row in rows.entries]
     flipped = IntegerRows(transpose(rows.entries), np.arange(len(rows.entries)), [0] * len(rows.entries))
-    found = on_basis(flipped, chosen, target, PRIMES[0])
+    found = on_basis(flipped, chosen, target, PRIMES[0], deadline)
     if found is None:
         return None
     values, denominator = found

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -20,13 +21,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..certificates.monomials import MappedMatrix
+from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
 from ..loops import rows as row_loops
 from ..rows import threads
 from ..rows.facts import known_facts
 from ..rows.hashes import row_hashes
 from ..rows.memory import MemoryRows, as_rows
-from .exact import PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
+from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,18 +37,28 @@ EXTREME = 400  # exponents of two beyond which scores are computed on a scaled c
 
 
 class SignedRows:
-    """Signed rows by number, as floats, integers or residues.
+    """The signed rows of a question by number, as floats, integers or residues; and when its answer is due.
+
+    What takes long raises OutOfTime when the deadline has come, or would come before it is done.
 
     Attributes
     ----------
+    deadline : Deadline
     ids : ndarray of int64
         The numbers of all signed rows, in order.
     width : int
         Coordinates of the (reduced) weights.
     """
 
-    def __init__(self, data: Data, positive: int | None, inside: NDArray[np.bool_], lift: bool) -> None:
-        self.data, self.lift, self.inside = data, lift, inside
+    def __init__(
+        self,
+        data: Data,
+        positive: int | None,
+        inside: NDArray[np.bool_],
+        lift: bool,
+        deadline: Deadline = NEVER,
+    ) -> None:
+        self.data, self.lift, self.inside, self.deadline = data, lift, inside, deadline
         self.joint = positive is None
         self.n_classes = len(data.classes) if self.joint else 2
         self.labels = data.codes if positive is None else (data.codes == positive).astype(np.int64)
@@ -73,6 +85,12 @@ class SignedRows:
         self.rows: MemoryRows = as_rows(
             self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside
         )
+
+    def due(self, deadline: Deadline) -> SignedRows:
+        """The same rows with another deadline."""
+        twin = copy(self)
+        twin.deadline = deadline
+        return twin
 
     def split(self, ids: Ints) -> tuple[Ints, Ints]:
         """Row and rival of each number; the rival is -1 where there are signs."""
@@ -175,6 +193,7 @@ class SignedRows:
         parts = []
         rows, rivals = self.split(ids)
         for row, rival in zip(rows.tolist(), rivals.tolist(), strict=True):
+            self.deadline.need()
             part = row_parts(self.data.matrix, row)
             if self.lift:
                 part[self.block - 1] = (1, 0)
@@ -196,14 +215,17 @@ class SignedRows:
         outside = self.ids
         while outside.size:
             tried = np.concatenate([basis, rng.permutation(outside)[: self.width + 20]])
-            basis = tried[pivots(transpose(self.integers(tried).entries), PRIMES[0])]
+            basis = self.independent(tried)
             if not basis.size:
-                tried = outside
-                basis = tried[pivots(transpose(self.integers(tried).entries), PRIMES[0])]
+                basis = self.independent(outside)
                 if not basis.size:
                     break
             outside = self.ids[~self.spanned(basis)]
         return basis
+
+    def independent(self, ids: Ints) -> Ints:
+        """A largest independent part of some signed rows, the first ones where there is a choice."""
+        return ids[pivots(transpose(self.integers(ids).entries), PRIMES[0], self.deadline)]
 
     def null_vectors(self, basis: Ints, prime: int = PRIMES[0], among: Ints | None = None) -> Ints:
         """Two random vectors orthogonal to all basis rows, modulo a prime; zero but on some columns."""
@@ -222,6 +244,7 @@ class SignedRows:
         if among is not None:
             vectors[:, np.setdiff1d(np.arange(self.width), among)] = 0
         if found.columns.size:
+            self.deadline.need(ELIMINATED * len(residue) * found.columns.size)
             null, nullity = flint.nmod_mat(residue, prime).nullspace()
             if nullity:
                 mix = [int(v) for v in rng.integers(1, prime, 2 * null.ncols())]
@@ -243,7 +266,7 @@ class SignedRows:
     def _orthogonal(self, vectors: Ints, prime: int) -> NDArray[np.bool_]:
         matrix, count = self.data.matrix, len(vectors)
         blocks = vectors.reshape(count * (self.n_classes - 1), self.block)
-        outputs = products(matrix, blocks[:, : matrix.shape[1]], prime)
+        outputs = products(matrix, blocks[:, : matrix.shape[1]], prime, deadline=self.deadline)
         if self.lift:
             outputs = (outputs + blocks[:, -1]) % prime
         inside: NDArray[np.bool_] = np.ones(self.ids.size, dtype=bool)

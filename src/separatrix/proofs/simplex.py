@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..deadline import NEVER, Deadline
 from .exact import IntegerRows, reduced
 
 LARGEST = 1 << 18  # numbers in the tableau; above, the time would not be worth the answer
@@ -27,20 +28,23 @@ class Answer:
     weights: dict[int, int] | None = None
 
 
-def decide(rows: IntegerRows, n_tight: int, liked: Sequence[float] = ()) -> Answer | None:
+def decide(
+    rows: IntegerRows, n_tight: int, liked: Sequence[float] = (), deadline: Deadline = NEVER
+) -> Answer | None:
     """Separate the rows after the first ``n_tight``, on the planes through these, or prove that nothing does.
 
     Rows with a value in ``liked`` (the dual values of an approximate solution) are tried first. Returns None
-    where the problem is too large to be solved this way.
+    where the problem is too large to be solved this way; raises OutOfTime when the deadline comes first.
     """
     n_rows, width = len(rows.entries), len(rows.columns)
     if (width + 2) * (n_rows + width + 2) > LARGEST:
         return None
     tableau = _Tableau(rows, n_tight, liked)
     for free in range(n_tight):
+        deadline.need()
         tableau.enter_free(free)
     while tableau.step():
-        pass
+        deadline.need()
     if tableau.optimum == 0:
         return Answer(multipliers=reduced(tableau.values(n_rows)))
     top = max(rows.grid, default=0)

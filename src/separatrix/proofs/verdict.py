@@ -431,15 +431,16 @@ class _Asked:
             sha256="",
             degrees=self.degrees or PLAIN,
         )
-        judge = Judge(template, data)
+        deadline = Deadline.after(self.time_limit)
+        judge = Judge(template, data, deadline)
         mapped = replace(data, matrix=as_mapped(data.matrix, template.degrees))
-        signed = SignedRows(mapped, positive, inside, self.lifted)
-        reason, deadline = "", Deadline.after(self.time_limit)
+        signed = SignedRows(mapped, positive, inside, self.lifted, deadline)
+        reason = ""
         if self.kernel is None:
-            outcome = prove(signed, judge, quasi=self.quasi, deadline=deadline)
+            outcome = prove(signed, judge, quasi=self.quasi)
             margin = margin_bracket(signed, outcome)
         elif self.degrees is not None:
-            outcome = prove(signed, judge, quasi=self.quasi, deadline=deadline)
+            outcome = prove(signed, judge, quasi=self.quasi)
             count = count_columns(data.matrix.shape[1], self.degrees) + self.lifted
             reason = f"exact, by the {count:,} monomials that span the feature space of {self.kernel}"
             margin = self._kernel_margin(signed, outcome.status)
@@ -455,7 +456,7 @@ class _Asked:
             certificate=certificate,
             margin=margin,
             strict_rows=_strict_rows(signed, outcome),
-            features=partial(infinite_coefficients, signed, outcome, self._coefficients(signed)),
+            features=partial(self._features, signed, outcome),
             question=self._describe(question, chosen),
             n_rows=signed.order.size,
             witness=_witness(signed, outcome),
@@ -494,9 +495,14 @@ class _Asked:
         labels = np.zeros(signed.labels.size, dtype=np.int32)
         labels[signed.order] = codes
         rows = KernelRows(kernel, self.data.matrix, labels, present.size, signed.order, self.lift, free=False)
-        found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS)
+        found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS, deadline=signed.deadline)
         lower, upper = certified_bracket(rows, found)
         return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
+
+    def _features(self, signed: SignedRows, outcome: Outcome) -> dict[str, float]:
+        """The infinite coefficients; they are asked for later, and have a time limit of their own."""
+        due = signed.due(Deadline.after(self.time_limit))
+        return infinite_coefficients(due, outcome, self._coefficients(signed))
 
     def _coefficients(self, signed: SignedRows) -> list[str]:
         columns = getattr(signed.data.matrix, "columns", None)
