@@ -22,6 +22,11 @@ from .exact import PRIMES, IntegerRows, on_basis
 from .search import NOTHING, Search, Weights, Witness
 from .signed import SignedRows
 
+# Seconds to find and to check the multiplier of a tight row, and for each of its numbers; measured on 300,000
+# rows of 3 and of 30 columns and on 1,000,000 of 3: 1.9e-6 to 4.4e-6 a row. With half as much a deadline may
+# be missed by as much; with twice as much, the finer question may be left open where there was time for it.
+TIGHT_ROW, TIGHT_NUMBER = 3e-6, 1.5e-7
+
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
@@ -188,8 +193,11 @@ def _positive_everywhere(
     signed: SignedRows, positive: dict[int, int], basis: Ints, tight: Ints
 ) -> Multipliers | None:
     """Multiplier 1 on every tight row, corrected on the basis, plus enough of the witness."""
+    columns, blocks = int(signed.data.matrix.shape[1]), signed.n_classes - 1
+    signed.deadline.need(tight.size * blocks * (TIGHT_ROW + TIGHT_NUMBER * columns))
     members = np.array(sorted(positive), dtype=np.int64)
-    order = np.concatenate([basis, np.setdiff1d(members, basis), np.setdiff1d(tight, members)])
+    others = np.setdiff1d(tight, members, assume_unique=True)
+    order = np.concatenate([basis, np.setdiff1d(members, basis, assume_unique=True), others])
     rows = signed.integers(basis)
     target = _minus_sum(signed, tight, rows)
     if target is None:

@@ -225,8 +225,9 @@ def separability(
     sample_weight : array of shape (rows,), optional
         Rows of weight zero are left out; other weights do not matter to the question.
     time_limit : float
-        Seconds after which no further step is begun for a question. What was proved by then is returned: the
-        status is "undecided", or "inseparable" where only the finer question was left. May be infinite.
+        Seconds for the search, which ends at most about a second and one scan of the data later. What was
+        proved by then is returned: the status is "undecided", or "inseparable" where only the finer question
+        was left. A question with parts shares them among its parts. May be infinite.
     feature_names : sequence of str, optional
         Names of the columns, where X has none.
 
@@ -292,16 +293,15 @@ def separability(
         )
     chosen = None if kernel is None else _kernel(kernel, data)
     asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
-    n_classes = len(data.classes)
-    if n_classes == 2:
+    if len(data.classes) == 2:
         return asked.answer("binary", ())
     if multiclass == "joint":
         return asked.answer("joint", ())
     if multiclass == "one-vs-rest":
-        parts = {data.labels[c]: asked.answer("one-vs-rest", (int(c),)) for c in present}
+        parts = asked.answers("one-vs-rest", {data.labels[c]: (int(c),) for c in present})
     else:
         pairs = itertools.combinations(present.tolist(), 2)
-        parts = {(data.labels[a], data.labels[b]): asked.answer("pair", (a, b)) for a, b in pairs}
+        parts = asked.answers("pair", {(data.labels[a], data.labels[b]): (a, b) for a, b in pairs})
     return _together(parts, multiclass, int(inside.sum()))
 
 
@@ -409,7 +409,23 @@ class _Asked:
         self.names = _distinct(data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1])))
         self.digest = start_digest(data)  # hashed while the search goes on
 
-    def answer(self, question: str, chosen: tuple[int, ...]) -> Verdict:
+    def answers(self, question: str, chosen: dict[Any, tuple[int, ...]]) -> dict[Any, Verdict]:
+        """One verdict a part; each may take an equal share of the time that is left."""
+        deadline, found = Deadline.after(self.time_limit), {}
+        for done, (key, each) in enumerate(chosen.items()):
+            share = deadline.left / (len(chosen) - done)
+            found[key] = self.answer(question, each, share) if share else self._unasked(question, each)
+        return found
+
+    def _unasked(self, question: str, chosen: tuple[int, ...]) -> Verdict:
+        """The verdict on a part that no time was left for."""
+        asked = self._describe(question, chosen)
+        inside = self.inside & np.isin(self.data.codes, chosen) if question == "pair" else self.inside
+        rows = int(np.count_nonzero(inside))
+        return Verdict("undecided", None, (-np.inf, np.inf), np.zeros(0, dtype=np.int64), asked, rows)
+
+    def answer(self, question: str, chosen: tuple[int, ...], seconds: float | None = None) -> Verdict:
+        """Answer one question in so many seconds, or in the time limit."""
         data, inside = self.data, self.inside
         positive: int | None = 1
         if question == "joint":
@@ -431,7 +447,7 @@ class _Asked:
             sha256="",
             degrees=self.degrees or PLAIN,
         )
-        deadline = Deadline.after(self.time_limit)
+        deadline = Deadline.after(self.time_limit if seconds is None else seconds)
         judge = Judge(template, data, deadline)
         mapped = replace(data, matrix=as_mapped(data.matrix, template.degrees))
         signed = SignedRows(mapped, positive, inside, self.lifted, deadline)
