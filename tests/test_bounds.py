@@ -48,6 +48,54 @@ def test_no_run_makes_more_mistakes_than_any_bound_allows(run):
     assert report.best.value < np.inf
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    classes=st.integers(2, 4),
+    share=st.sampled_from([0.1, 0.5, 0.9, 0.99, 1.01, 3.0]),
+    lift=st.booleans(),
+)
+def test_a_renormalised_run_from_zero_with_small_steps_makes_no_more_mistakes_than_allowed(
+    seed, classes, share, lift
+):
+    generator = np.random.default_rng(seed)
+    y = np.arange(20) % classes
+    X = generator.standard_normal((20, 5)) + 4.0 * np.eye(5)[y]
+    plain = sx.MaxMargin(intercept="lifted" if lift else None, inseparable="warn")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        margin = plain.fit(X, y).margin_lower_
+        radius = np.sqrt((X**2).sum(axis=1).max() + lift)
+        if classes > 2:
+            margin, radius = margin / 2.0, radius / np.sqrt(2.0)
+        rate = share * 2.0 * max(margin, 0.01) / (radius**2 - max(margin, 0.01) ** 2)
+        model = sx.Perceptron(
+            renormalise=True, learning_rate=rate, order="cyclic", fit_intercept=lift, max_passes=300
+        ).fit(X, y)
+    report = sx.mistake_bounds(model, X, y)
+    bound = report["renormalised"]
+    assert np.isfinite(bound.value) == (share < 1.0 and margin > 0.0)
+    assert model.mistakes_ <= bound.value
+    assert np.isfinite(bound.value) or "not below" in bound.note or margin <= 0.0
+    other = sx.mistake_bounds(model, X, y, u=plain.fit(X, y))["renormalised at u"] if margin > 0.0 else bound
+    assert model.mistakes_ <= other.value
+
+
+def test_nothing_is_proved_of_a_renormalised_run_whose_start_is_not_zero_or_not_known():
+    X, y = np.array([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.3]]), [1, 1, 0, 0]
+    options = {"renormalise": True, "learning_rate": 0.1, "order": "cyclic", "fit_intercept": False}
+    away = sx.Perceptron(init=[-1.0, 0.0], **options).fit(X, y)
+    bound = sx.mistake_bounds(away, X, y)["renormalised"]
+    assert (bound.value, bound.note) == (np.inf, "the run did not start at zero")
+    # The cosine starts at -1, below -g: each step of 0.1 against a length of one is short, and many are made.
+    zero = sx.Perceptron(**options).fit(X, y)
+    assert zero.mistakes_ <= sx.mistake_bounds(zero, X, y)["renormalised"].value < away.mistakes_
+    bare = sx.mistake_bounds(zero.result_, X, y, learning_rate=0.1, renormalised=True)["renormalised"]
+    assert (bare.value, bare.note) == (np.inf, "the first weights are not known")
+    chance = sx.Perceptron(init="random", random_state=0, trace=True, **options).fit(X, y)
+    assert "not start at zero" in sx.mistake_bounds(chance, X, y)["renormalised"].note
+
+
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_the_formulas_are_those_of_the_theorems(seed):

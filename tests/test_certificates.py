@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.certificates.check import Check, Signs, first_wrong, verify
+from separatrix.certificates.check import Check, verify
 from separatrix.certificates.claims import Certificate
+from separatrix.certificates.scores import Signs, first_wrong
 from separatrix.errors import CertificateError, InputError, SeparatrixError
 from separatrix.inputs.data import read_data
 from separatrix.proofs.exact import PRIMES, products

@@ -202,6 +202,26 @@ def test_verdicts_on_many_classes_are_those_of_a_rational_simplex_method(seed):
     assert decided(X, y, fit_intercept=lift) == truth(X, y, lift)
 
 
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), flat=st.booleans())
+def test_every_plane_that_does_not_hold_all_overlapping_rows_has_one_on_its_wrong_side(seed, flat):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(-2, 3, (12, 3)), np.arange(12) % 2
+    X[:, 2] = X[:, 0] + X[:, 1] if flat else X[:, 2]
+    verdict = separability(X, y)
+    held = np.array([1, 1, -1, 0])  # holds all rows that are flat
+    planes = [*rng.integers(-3, 4, (40, 4)), held, -held]
+    scores = [(2 * y - 1) * (X @ plane[:3] + plane[3]) for plane in planes if plane.any()]
+    if verdict.status == "overlapping":
+        assert all((found < 0).any() or not found.any() for found in scores)
+        assert "does not hold all rows" in verdict.summary()
+    if flat:
+        assert not scores[-1].any()  # a plane that has none on its wrong side, whatever the labels
+    if verdict.status == "quasi-separable":
+        assert "does not hold them all" in verdict.summary()
+        assert verdict.strict_rows.size
+
+
 def test_two_classes_that_overlap_prove_it_for_all():
     rng = np.random.default_rng(0)
     y = np.arange(3_000) % 6

@@ -161,7 +161,8 @@ def mistake_bounds(
         What scaled the update of each row, if anything did (sample or class weights). A model's
         own class weights are known; its sample weights are not and must be given here.
     renormalised : bool, optional
-        Whether the weights were scaled to length one after each update: no bound holds then.
+        Whether the weights were scaled to length one after each update; taken from the model. The bounds of
+        plain runs do not hold then; the one of renormalised runs needs zero first weights and small steps.
     separable : bool, optional
         Whether the classes can be separated, where that is known. If not, no margin is looked for, which
         would take long; where a run did not separate and nobody says, a verdict is asked for first.
@@ -177,6 +178,12 @@ def mistake_bounds(
     updates are scaled, row by row, the theorems speak of the scaled rows. The first weights of a
     bare Result are what its updates leave of the last weights: zero, if that is rounding error.
 
+    Of a renormalised run let c be the cosine between w and a separator, s and g the largest length and the
+    margin of the rows times their steps. An update makes c at least ``(c + g) / sqrt(1 + s^2)``, as long as
+    ``c >= -g``. From zero weights the first update gives ``c >= g / s``, and each further one adds at least
+    ``(1 + g) / sqrt(1 + s^2) - 1``. That is positive if the step is below ``2 margin / (R^2 - margin^2)``.
+    From other weights c may be below -g, and nothing is proved.
+
     Examples
     --------
     >>> import numpy as np
@@ -188,15 +195,18 @@ def mistake_bounds(
     3 3.0000 1.0000
     """
     result, rows, steps, renormalised = _read(run, X, y, learning_rate, row_weights, renormalised)
-    start = None if renormalised else _start(run, result, rows, steps)
+    start = _told(run, result, rows) if renormalised else _start(run, result, rows, steps)
     case = _Case(rows, result, steps, start)
-    if renormalised:
-        nothing = Bound("all", np.inf, "", False, 0.0, "weights were renormalised: no bound holds")
-        return case.report(0.0, np.inf, (nothing,))
     if separable is None and result.errors != 0:
         separable = _can_be_separated(rows)
     hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
     separator = hard.weights if hard is not None and hard.margin_lower > 0.0 else None
+    lower, upper = (0.0, 0.0) if hard is None else (hard.margin_lower, hard.margin_upper)
+    if renormalised:
+        own = [case.renormalised("renormalised", separator, "at the largest margin")]
+        if u is not None:
+            own.append(case.renormalised("renormalised at u", _weights_of(u, rows), "at the given u"))
+        return case.report(lower, upper, tuple(own))
     bounds = [
         case.novikoff("Novikoff", separator, "at the largest margin"),
         case.any_start("any start", separator, "at the largest margin"),
@@ -214,7 +224,6 @@ def mistake_bounds(
             case.hinge("hinge at u", given, "at the given u"),
             case.sharp_hinge("sharp hinge at u", given, "at the given u"),
         ]
-    lower, upper = (0.0, 0.0) if hard is None else (hard.margin_lower, hard.margin_upper)
     return case.report(lower, upper, tuple(bounds))
 
 
@@ -286,6 +295,23 @@ class _Case:
         inside = middle**2 + 4.0 * gamma**2 * max(0.0, c0**2 - c1**2)
         root = (middle + np.sqrt(inside)) / (2.0 * gamma**2)
         return self.bound(name, max(0.0, root), formula, note)
+
+    def renormalised(self, name: str, weights: Floats | None, note: str) -> Bound:
+        """The first update gives a cosine of g / s, each further one adds the gain; it never exceeds one."""
+        formula = "1 + (1 - g / s) / ((1 + g) / sqrt(1 + s^2) - 1), rows times their steps"
+        if weights is None:
+            return self.bound(name, np.inf, formula, "no separator was found")
+        if self.start.any():
+            unknown = bool(np.isnan(self.start).any())
+            why = "the first weights are not known" if unknown else "the run did not start at zero"
+            return self.bound(name, np.inf, formula, why)
+        gamma, _ = self.margin(weights)
+        if not gamma > 0.0:
+            return self.bound(name, np.inf, formula, "the margin there is not positive")
+        gain = (1.0 + gamma) / np.sqrt(1.0 + self.radius**2) - 1.0 - 8.0 * 2.0**-52
+        if not gain > 0.0:
+            return self.bound(name, np.inf, formula, "the step is not below 2 margin / (R^2 - margin^2)")
+        return self.bound(name, 1.0 + (1.0 - gamma / self.radius) / gain, formula, note)
 
     def losses(self, weights: Floats) -> float:
         """The hinge loss over the mistakes of the whole run, each against the rival it was made with."""
@@ -397,6 +423,19 @@ def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats 
             "was made on, and row_weights= if it had sample weights."
         )
     return told
+
+
+def _told(run: Any, result: Result, rows: MemoryRows) -> Floats | None:
+    """The first weights of a renormalised run, whose last weights do not tell; None for zeros.
+
+    NaN where nobody knows: a random start that was not traced, or a bare Result.
+    """
+    init = getattr(run, "init", None)
+    if isinstance(init, str) and init == "zeros":
+        return None
+    if init is not None and not isinstance(init, str):
+        return np.asarray(init, dtype=np.float64)
+    return np.full(rows.weights_shape, np.nan) if result.trace is None else result.trace.start
 
 
 def _weights_of(u: Any, rows: MemoryRows) -> Floats:

@@ -3,7 +3,7 @@
 A certificate answers one question about the *signed rows* ``z_i = y_i * lift(x_i)`` by one theorem
 (Tucker 1956): weights ``w`` and multipliers ``l >= 0`` with ``Zw >= 0`` and ``Z'l = 0``. Rows with a
 multiplier are *tight* (no ``w`` can do better on them), the others are *strict* (``w`` proves it).
-Where a certificate names degrees, the ``x_i`` are rows of monomials of the data, see `mapped`.
+Where a certificate names degrees, the ``x_i`` are rows of monomials of the data, see `monomials`.
 """
 
 from __future__ import annotations

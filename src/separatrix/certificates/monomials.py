@@ -27,7 +27,7 @@ def count_columns(n_columns: int, degrees: tuple[int, ...]) -> int:
     return sum(comb(n_columns + degree - 1, degree) for degree in degrees)
 
 
-class MappedMatrix:
+class MonomialMatrix:
     """A matrix of monomials, never stored: rows come as rounded floats or as exact integers.
 
     Attributes
@@ -115,6 +115,6 @@ class MappedMatrix:
         return known[columns]
 
 
-def as_mapped(matrix: Any, degrees: tuple[int, ...]) -> Any:
+def as_monomials(matrix: Any, degrees: tuple[int, ...]) -> Any:
     """The monomials of a matrix; the matrix itself where they are its own numbers."""
-    return matrix if degrees == PLAIN else MappedMatrix(matrix, degrees)
+    return matrix if degrees == PLAIN else MonomialMatrix(matrix, degrees)

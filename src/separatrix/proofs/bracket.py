@@ -14,35 +14,35 @@ from typing import Any
 
 import numpy as np
 
-from .prove import Outcome
+from .prove import Proof
 from .signed import SignedRows
 
 
-def margin_bracket(signed: SignedRows, outcome: Outcome) -> tuple[float, float]:
+def margin_bracket(signed: SignedRows, proof: Proof) -> tuple[float, float]:
     """Lower and upper bound of the largest margin of weights of length one.
 
     Weights prove a lower bound, multipliers an upper one. Where the rows are not separable, the upper
     bound is zero, and it is reached exactly where they are quasi-separable.
     """
-    if outcome.status == "quasi-separable":
+    if proof.status == "quasi-separable":
         return 0.0, 0.0
     with np.errstate(all="ignore"):
-        lower = _lower(signed, outcome)
-        if outcome.status in ("overlapping", "inseparable") or outcome.witness is not None:
+        lower = _lower(signed, proof)
+        if proof.status in ("overlapping", "inseparable") or proof.witness is not None:
             return min(lower, 0.0), 0.0
-        upper = signed.radius if outcome.upper is None else min(outcome.upper, signed.radius)
-    if outcome.status == "separable":
+        upper = signed.radius if proof.upper is None else min(proof.upper, signed.radius)
+    if proof.status == "separable":
         lower = max(lower, 0.0)  # the certificate proves that it is positive
     return lower, max(upper, lower)
 
 
-def _lower(signed: SignedRows, outcome: Outcome) -> float:
+def _lower(signed: SignedRows, proof: Proof) -> float:
     """What the weights that were found prove; if there are none, what no margin is below."""
-    if outcome.weights is None or outcome.status != "separable":
+    if proof.weights is None or proof.status != "separable":
         return -signed.radius
-    if outcome.lower is not None and np.isfinite(outcome.lower):
-        return _shorter(outcome.lower, signed)
-    vectors = np.array([[_float(v) for v in each] for each in outcome.weights])
+    if proof.lower is not None and np.isfinite(proof.lower):
+        return _shorter(proof.lower, signed)
+    vectors = np.array([[_float(v) for v in each] for each in proof.weights])
     norm = float(np.linalg.norm(vectors / (largest := np.abs(vectors).max())))
     if not np.isfinite(largest) or not np.isfinite(norm):
         return 0.0

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..certificates.check import row_integers
-from ..certificates.monomials import MappedMatrix
+from ..certificates.monomials import MonomialMatrix
+from ..certificates.numbers import row_integers
 from ..deadline import NEVER, Deadline
 
 Ints = NDArray[np.int64]
@@ -238,7 +238,7 @@ def products(
     step = max(1, block // max(1, n_columns))
     for start in range(0, n_rows, step):
         deadline.need()
-        if isinstance(matrix, MappedMatrix):
+        if isinstance(matrix, MonomialMatrix):
             base = matrix.base[start : start + step]
             base = base.toarray() if sparse.issparse(base) else base
             values = matrix.multiplied(residues(base, prime), prime)

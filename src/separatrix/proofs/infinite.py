@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..deadline import Deadline, OutOfTime
 from .exact import PRIMES, IntegerRows, on_basis, pivots
-from .prove import Outcome
+from .prove import Proof
 from .signed import SignedRows
 
 Ints = NDArray[np.int64]
@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 WIDE = 1500  # weights beyond which linear dependence among columns is not looked for
 
 
-def infinite_coefficients(signed: SignedRows, outcome: Outcome, names: list[str]) -> dict[str, float]:
+def infinite_coefficients(signed: SignedRows, proof: Proof, names: list[str]) -> dict[str, float]:
     """The coefficients that some direction of separation moves, with their sign in the certified direction.
 
     The directions along which the likelihood only grows are the weights w with ``Zw >= 0``. They span the
@@ -30,19 +30,19 @@ def infinite_coefficients(signed: SignedRows, outcome: Outcome, names: list[str]
     With more than ``WIDE`` weights, or where the deadline comes first, these are the coefficients that the
     certified direction moves.
     """
-    if outcome.status not in ("separable", "quasi-separable") or outcome.weights is None:
+    if proof.status not in ("separable", "quasi-separable") or proof.weights is None:
         return {}
-    weights = _reduced_weights(signed, outcome)
+    weights = _reduced_weights(signed, proof)
     moved = [bool(weight) for weight in weights]
     if signed.width <= WIDE:
         with suppress(OutOfTime):
-            weights, moved = _moved(signed, outcome, weights)
+            weights, moved = _moved(signed, proof, weights)
     return {
         name: _infinity(weight) for name, weight, moves in zip(names, weights, moved, strict=True) if moves
     }
 
 
-def _moved(signed: SignedRows, outcome: Outcome, weights: list[int]) -> tuple[list[int], list[bool]]:
+def _moved(signed: SignedRows, proof: Proof, weights: list[int]) -> tuple[list[int], list[bool]]:
     """The weights on the columns that are kept, and which coefficients some direction moves."""
     rows = signed.integers(signed.span_basis())
     kept = _independent_columns(signed, rows)
@@ -50,7 +50,7 @@ def _moved(signed: SignedRows, outcome: Outcome, weights: list[int]) -> tuple[li
         weights = _on_kept(kept, weights, rows, signed.deadline)
     moved = np.zeros(signed.width, dtype=bool)
     moved[kept] = True
-    tight = _tight_basis(signed, outcome)
+    tight = _tight_basis(signed, proof)
     if tight.size:
         moved[kept] = signed.null_vectors(tight, among=np.array(kept, dtype=np.int64))[:, kept].any(axis=0)
     return weights, moved.tolist()
@@ -60,10 +60,10 @@ def _infinity(weight: float) -> float:
     return math.nan if not weight else math.inf if weight > 0 else -math.inf
 
 
-def _reduced_weights(signed: SignedRows, outcome: Outcome) -> list[int]:
+def _reduced_weights(signed: SignedRows, proof: Proof) -> list[int]:
     """The certified weights as integers on one scale; of many classes, the last is the reference."""
-    assert outcome.weights is not None
-    ratios = [[value.as_integer_ratio() for value in each] for each in outcome.weights]
+    assert proof.weights is not None
+    ratios = [[value.as_integer_ratio() for value in each] for each in proof.weights]
     scale = max(bottom for each in ratios for _, bottom in each)
     whole = [[top * (scale // bottom) for top, bottom in each] for each in ratios]
     if not signed.joint:
@@ -100,12 +100,12 @@ def _on_kept(kept: list[int], weights: list[int], rows: IntegerRows, deadline: D
     return moved
 
 
-def _tight_basis(signed: SignedRows, outcome: Outcome) -> Ints:
+def _tight_basis(signed: SignedRows, proof: Proof) -> Ints:
     """Independent rows that span the tight ones: those whose multipliers were corrected."""
-    if outcome.multipliers is None:
+    if proof.multipliers is None:
         return np.zeros(0, dtype=np.int64)
-    fine = len(outcome.multipliers.fine)
-    ids = np.array(outcome.multipliers.rows[:fine], dtype=np.int64)
+    fine = len(proof.multipliers.fine)
+    ids = np.array(proof.multipliers.rows[:fine], dtype=np.int64)
     if signed.joint:
-        ids = ids * signed.n_classes + np.array(outcome.multipliers.rivals[:fine], dtype=np.int64)
+        ids = ids * signed.n_classes + np.array(proof.multipliers.rivals[:fine], dtype=np.int64)
     return signed.independent(ids)

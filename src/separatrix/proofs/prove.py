@@ -14,8 +14,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.check import Signs, check_claim, first_wrong, small_sums
+from ..certificates.check import check_claim
 from ..certificates.claims import Certificate, Multipliers
+from ..certificates.numbers import small_sums
+from ..certificates.scores import Signs, first_wrong
 from ..deadline import Deadline, OutOfTime
 from ..inputs.data import Data
 from .exact import PRIMES, IntegerRows, on_basis
@@ -32,7 +34,7 @@ Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class Proof:
     """What was proved, ready to be put into a certificate.
 
     Attributes
@@ -79,7 +81,7 @@ class Judge:
         return first_wrong(weights, self.signs, on_plane, self.deadline.need) is None
 
 
-def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Outcome:
+def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     """Answer the question about some signed rows; only what the judge accepts is returned.
 
     When their deadline has come, that is what was proved until then.
@@ -93,24 +95,24 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Outcome:
         found = search.run(lambda weights: judge.accept("separable", weights, None))
         if not isinstance(found, Witness):
             upper, status = search.margin_upper(), "undecided" if found is None else "separable"
-            return Outcome(status, weights=found, upper=upper, lower=search.lower)
+            return Proof(status, weights=found, upper=upper, lower=search.lower)
         witness = found
     plain = _multipliers(signed, witness.ids, witness.values)
     if not judge.accept("inseparable", None, plain):
-        return Outcome("undecided")
+        return Proof("undecided")
     if not quasi:
-        return Outcome("inseparable", multipliers=plain, witness=witness)
+        return Proof("inseparable", multipliers=plain, witness=witness)
     start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
     try:
         finer = _partition(signed, start, search.members, judge)
     except OutOfTime:
         finer = None
     if finer is None:
-        return Outcome("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
+        return Proof("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
     return replace(finer, witness=witness)
 
 
-def prove_conflict(signed: SignedRows, judge: Judge) -> Outcome | None:
+def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
     """Two identical rows with different labels: no function of the rows separates them."""
     pairs = signed.conflicts(1)
     if not pairs:
@@ -119,7 +121,7 @@ def prove_conflict(signed: SignedRows, judge: Judge) -> Outcome | None:
     multipliers = _multipliers(signed, witness.ids, witness.values)
     if not judge.accept("inseparable", None, multipliers):
         return None
-    return Outcome("inseparable", multipliers=multipliers, witness=witness)
+    return Proof("inseparable", multipliers=multipliers, witness=witness)
 
 
 def _with_other_pairs(witness: Witness, search: Search) -> Witness:
@@ -145,7 +147,7 @@ def _multipliers(signed: SignedRows, ids: Ints, fine: list[int]) -> Multipliers:
     )
 
 
-def _partition(signed: SignedRows, witness: Witness, known: Ints, judge: Judge) -> Outcome | None:
+def _partition(signed: SignedRows, witness: Witness, known: Ints, judge: Judge) -> Proof | None:
     """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
 
     ``known`` are rows that were hard to separate, for the first working set.
@@ -173,7 +175,7 @@ def _partition(signed: SignedRows, witness: Witness, known: Ints, judge: Judge) 
         status = "overlapping" if weights is None else "quasi-separable"
         if not judge.accept(status, weights, multipliers):
             return None
-        return Outcome(status, weights=weights, multipliers=multipliers, witness=witness)
+        return Proof(status, weights=weights, multipliers=multipliers, witness=witness)
 
 
 def _grow(positive: dict[int, int], found: Witness) -> None:

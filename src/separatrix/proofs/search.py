@@ -71,7 +71,6 @@ class Search:
         self.upper: float | None = None
         self.lower: float | None = None
         self.duals: Floats | None = None
-        self.liked: list[float] = []
         self.confused: list[tuple[int, int]] = []
         self.group = np.arange(signed.n_classes)
 
@@ -109,7 +108,6 @@ class Search:
             if not best.solved:
                 break
             duals = np.abs(best.duals[self.basis.size :])
-            self.liked = np.where(duals > 1e-9 * duals.max(initial=0.0), duals, 0.0).tolist()
             if best.margin > POSITIVE:
                 self.duals = duals
                 ids, scores = signed.lowest(best.weights, step, self.among)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..certificates.monomials import MappedMatrix
+from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
 from ..loops import rows as row_loops
@@ -70,7 +70,7 @@ class SignedRows:
             self.ids = numbers[np.arange(self.n_classes) != self.labels[self.order, None]].ravel()
         else:
             self.ids = self.order
-        mapped = isinstance(data.matrix, MappedMatrix)
+        mapped = isinstance(data.matrix, MonomialMatrix)
         self.plain = data.matrix.base if mapped else data.matrix
         self._largest = _column_sizes(self.plain)
         exponents = np.where(self._largest > 0, np.frexp(self._largest)[1], 0).astype(np.int64)
@@ -152,7 +152,7 @@ class SignedRows:
     @cached_property
     def radius(self) -> float:
         """A bound of the length of every signed row, and so of every margin; infinite for monomials."""
-        if isinstance(self.data.matrix, MappedMatrix):
+        if isinstance(self.data.matrix, MonomialMatrix):
             return math.inf
         largest = float(self._largest.max(initial=1.0))
         return 1.001 * largest * math.sqrt(self.block) * (math.sqrt(2.0) if self.joint else 1.0)

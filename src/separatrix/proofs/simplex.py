@@ -7,7 +7,6 @@ so every sign is certain, and Bland's rule makes it end.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,18 +27,16 @@ class Answer:
     weights: dict[int, int] | None = None
 
 
-def decide(
-    rows: IntegerRows, n_tight: int, liked: Sequence[float] = (), deadline: Deadline = NEVER
-) -> Answer | None:
+def decide(rows: IntegerRows, n_tight: int, deadline: Deadline = NEVER) -> Answer | None:
     """Separate the rows after the first ``n_tight``, on the planes through these, or prove that nothing does.
 
-    Rows with a value in ``liked`` (the dual values of an approximate solution) are tried first. Returns None
-    where the problem is too large to be solved this way; raises OutOfTime when the deadline comes first.
+    Returns None where the problem is too large to be solved this way. Raises OutOfTime when the deadline has
+    come.
     """
     n_rows, width = len(rows.entries), len(rows.columns)
     if (width + 2) * (n_rows + width + 2) > LARGEST:
         return None
-    tableau = _Tableau(rows, n_tight, liked)
+    tableau = _Tableau(rows, n_tight)
     for free in range(n_tight):
         deadline.need()
         tableau.enter_free(free)
@@ -56,7 +53,7 @@ def decide(
 class _Tableau:
     """Columns: the problem's rows, the artificial variables, the right side. Last line: the objective."""
 
-    def __init__(self, rows: IntegerRows, n_tight: int, liked: Sequence[float]) -> None:
+    def __init__(self, rows: IntegerRows, n_tight: int) -> None:
         n_rows, width = len(rows.entries), len(rows.columns)
         self.n_rows, self.n_tight, self.height = n_rows, n_tight, width + 1
         table: Any = np.zeros((width + 2, n_rows + width + 2), dtype=object)
@@ -71,7 +68,6 @@ class _Tableau:
         self.table, self.scale = table, 1
         self.basic = [n_rows + r for r in range(width + 1)]
         self.stalled = 0
-        self.liked = dict(enumerate(liked))
 
     @property
     def optimum(self) -> int:
@@ -92,8 +88,7 @@ class _Tableau:
         if not falling or self.optimum == 0:
             return False
         bland = self.stalled > PATIENCE
-        best_first = min(falling, key=lambda j: (-self.liked.get(j, 0.0), costs[j], j))
-        column = self.n_tight + (falling[0] if bland else best_first)
+        column = self.n_tight + (falling[0] if bland else min(falling, key=lambda j: (costs[j], j)))
         best = -1
         for r in range(self.height):
             entry = self.table[r, column]

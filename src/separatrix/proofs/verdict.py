@@ -18,14 +18,14 @@ from numpy.typing import NDArray
 from .. import notebook
 from ..certificates.claims import Certificate
 from ..certificates.digest import start_digest
-from ..certificates.monomials import PLAIN, as_mapped, count_columns
+from ..certificates.monomials import PLAIN, as_monomials, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, NumericOverflowError, SeparationWarning
 from ..inputs.data import Data, read_data, read_weights
 from .bracket import margin_bracket
 from .formula import read_formula
 from .infinite import infinite_coefficients
-from .prove import Judge, Outcome, prove, prove_conflict
+from .prove import Judge, Proof, prove, prove_conflict
 from .signed import SignedRows
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
@@ -449,51 +449,51 @@ class _Asked:
         )
         deadline = Deadline.after(self.time_limit if seconds is None else seconds)
         judge = Judge(template, data, deadline)
-        mapped = replace(data, matrix=as_mapped(data.matrix, template.degrees))
+        mapped = replace(data, matrix=as_monomials(data.matrix, template.degrees))
         signed = SignedRows(mapped, positive, inside, self.lifted, deadline)
         reason = ""
         if self.kernel is None:
-            outcome = prove(signed, judge, quasi=self.quasi)
-            margin = margin_bracket(signed, outcome)
+            proof = prove(signed, judge, quasi=self.quasi)
+            margin = margin_bracket(signed, proof)
         elif self.degrees is not None:
-            outcome = prove(signed, judge, quasi=self.quasi)
+            proof = prove(signed, judge, quasi=self.quasi)
             count = count_columns(data.matrix.shape[1], self.degrees) + self.lifted
             reason = f"exact, by the {count:,} monomials that span the feature space of {self.kernel}"
-            margin = self._kernel_margin(signed, outcome.status)
+            margin = self._kernel_margin(signed, proof.status)
         else:
-            outcome, margin, reason = self._without_map(signed, judge)
+            proof, margin, reason = self._without_map(signed, judge)
         certificate = None
-        if outcome.weights is not None or outcome.multipliers is not None:
+        if proof.weights is not None or proof.multipliers is not None:
             certificate = replace(
-                judge.certificate(outcome.status, outcome.weights, outcome.multipliers), sha256=self.digest()
+                judge.certificate(proof.status, proof.weights, proof.multipliers), sha256=self.digest()
             )
         return Verdict(
-            status=outcome.status,
+            status=proof.status,
             certificate=certificate,
             margin=margin,
-            strict_rows=_strict_rows(signed, outcome),
-            features=partial(self._features, signed, outcome),
+            strict_rows=_strict_rows(signed, proof),
+            features=partial(self._features, signed, proof),
             question=self._describe(question, chosen),
             n_rows=signed.order.size,
-            witness=_witness(signed, outcome),
+            witness=_witness(signed, proof),
             reason=reason,
-            conflict=outcome.witness is not None and signed.identical(outcome.witness.ids),
+            conflict=proof.witness is not None and signed.identical(proof.witness.ids),
         )
 
-    def _without_map(self, signed: SignedRows, judge: Judge) -> tuple[Outcome, tuple[float, float], str]:
+    def _without_map(self, signed: SignedRows, judge: Judge) -> tuple[Proof, tuple[float, float], str]:
         """Answer where no explicit map is at hand: identical rows, a theorem, or the margin's bracket."""
         kernel = self.kernel
         assert kernel is not None
-        outcome = prove_conflict(signed, judge)
-        if outcome is not None:
-            return outcome, (-_length(kernel, self.data.matrix), 0.0), "identical rows have different labels"
+        proof = prove_conflict(signed, judge)
+        if proof is not None:
+            return proof, (-_length(kernel, self.data.matrix), 0.0), "identical rows have different labels"
         margin = self._kernel_margin(signed, "")
         if margin[0] > 0.0:
-            return Outcome("separable"), margin, f"the margin in the feature space of {kernel} is positive"
+            return Proof("separable"), margin, f"the margin in the feature space of {kernel} is positive"
         if kernel.strict:
             reason = f"Gram matrices of {kernel} on rows that differ are positive definite (Micchelli 1986)"
-            return Outcome("separable"), (0.0, margin[1]), reason
-        return Outcome("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
+            return Proof("separable"), (0.0, margin[1]), reason
+        return Proof("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
 
     def _kernel_margin(self, signed: SignedRows, status: str) -> tuple[float, float]:
         """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
@@ -515,10 +515,10 @@ class _Asked:
         lower, upper = certified_bracket(rows, found)
         return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
 
-    def _features(self, signed: SignedRows, outcome: Outcome) -> dict[str, float]:
+    def _features(self, signed: SignedRows, proof: Proof) -> dict[str, float]:
         """The infinite coefficients; they are asked for later, and have a time limit of their own."""
         due = signed.due(Deadline.after(self.time_limit))
-        return infinite_coefficients(due, outcome, self._coefficients(signed))
+        return infinite_coefficients(due, proof, self._coefficients(signed))
 
     def _coefficients(self, signed: SignedRows) -> list[str]:
         columns = getattr(signed.data.matrix, "columns", None)
@@ -587,20 +587,20 @@ def _length(kernel: Kernel, matrix: Any) -> float:
     return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
 
 
-def _witness(signed: SignedRows, outcome: Outcome) -> tuple[tuple[int, int, int], ...]:
-    if outcome.witness is None:
+def _witness(signed: SignedRows, proof: Proof) -> tuple[tuple[int, int, int], ...]:
+    if proof.witness is None:
         return ()
-    rows, rivals = signed.split(outcome.witness.ids)
-    found = zip(rows.tolist(), rivals.tolist(), outcome.witness.values, strict=True)
+    rows, rivals = signed.split(proof.witness.ids)
+    found = zip(rows.tolist(), rivals.tolist(), proof.witness.values, strict=True)
     return tuple(sorted(found))
 
 
-def _strict_rows(signed: SignedRows, outcome: Outcome) -> NDArray[np.int64]:
-    if outcome.status == "separable":
+def _strict_rows(signed: SignedRows, proof: Proof) -> NDArray[np.int64]:
+    if proof.status == "separable":
         return signed.order
-    if outcome.status != "quasi-separable" or outcome.multipliers is None:
+    if proof.status != "quasi-separable" or proof.multipliers is None:
         return np.zeros(0, dtype=np.int64)
-    return np.setdiff1d(signed.order, np.array(outcome.multipliers.rows, dtype=np.int64))
+    return np.setdiff1d(signed.order, np.array(proof.multipliers.rows, dtype=np.int64))
 
 
 def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdict:

@@ -1,0 +1,254 @@
+"""On which side of a plane each signed row lies: floats with a bound of their error, then integers.
+
+A float is an integer times a power of two: rows that the bound cannot settle are settled exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..inputs.data import Data
+from ..rows.pages import relax
+from .claims import Certificate, Number
+from .monomials import MonomialMatrix, as_monomials
+from .numbers import row_integers
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BLOCK = 1 << 20  # numbers scored at a time: enough for all cores, little enough to let go of in time
+
+
+class Signs:
+    """Which signed rows a question is about.
+
+    For the joint question a signed row is a pair (row, rival class); otherwise it is a row with a
+    sign, and its rival is written -1.
+    """
+
+    def __init__(self, claim: Certificate, data: Data) -> None:
+        self.matrix, self.codes, self.lift = as_monomials(data.matrix, claim.degrees), data.codes, claim.lift
+        self.roundings = self.matrix.shape[1] + 8 + claim.degrees[-1]
+        self.tiny = self.matrix.smallest_error() if isinstance(self.matrix, MonomialMatrix) else 0.0
+        self.n_classes = len(data.classes)
+        self.joint = claim.question == "joint"
+        inside = np.ones(data.codes.size, dtype=bool)
+        inside[list(claim.excluded)] = False
+        positive = 1
+        if claim.question == "one-vs-rest":
+            positive = claim.chosen[0]
+        elif claim.question == "pair":
+            positive = claim.chosen[1]
+            inside &= np.isin(data.codes, claim.chosen)
+        self.inside = inside
+        self.order = np.flatnonzero(inside)
+        self.signs = np.where(data.codes == positive, 1, -1)
+        self.count = self.order.size * (self.n_classes - 1 if self.joint else 1)
+
+    def first_missing(self, tight: set[tuple[int, int]]) -> str:
+        """Name the first signed row without a multiplier."""
+        for row in self.order.tolist():
+            rivals = [c for c in range(self.n_classes) if c != self.codes[row]] if self.joint else [-1]
+            for rival in rivals:
+                if (row, rival) not in tight:
+                    return f"row {row}" + (f" against class {rival}" if self.joint else "")
+        return "none"
+
+
+def first_wrong(
+    weights: tuple[tuple[Number, ...], ...],
+    signs: Signs,
+    tight: set[tuple[int, int]],
+    pause: Callable[[], None] = relax,
+) -> tuple[int, int, int] | None:
+    """The first signed row not strictly separated (tight rows: not on the plane), with the sign found."""
+    on_plane = np.zeros((signs.codes.size, signs.n_classes if signs.joint else 1), dtype=bool)
+    if tight:
+        pairs = np.array(sorted(tight), dtype=np.int64)
+        on_plane[pairs[:, 0], np.maximum(pairs[:, 1], 0)] = True
+    plane = Plane([_exact_weights(each) for each in weights], *_rounded(weights), on_plane)
+    step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
+    for start in range(0, signs.order.size, step):
+        relax()
+        rows = signs.order[start : start + step]
+        block = _floats(signs.matrix[start : start + step] if everything else signs.matrix[rows])
+        found = _first_wrong_of(block, rows, plane, signs, pause)
+        if found is not None:
+            return found
+    return None
+
+
+@dataclass(frozen=True)
+class Plane:
+    """Weights as exact numbers and as floats, and the signed rows that they claim to leave on the plane.
+
+    Attributes
+    ----------
+    exact : list of dict
+        For each class, or once, the non-zero weights as (integer, exponent of two) by column.
+    weights, magnitudes : array of shape (classes or 1, columns)
+        Floats close to the weights, and numbers that bound them and what their rounding adds.
+    tight : bool array of shape (rows, classes or 1)
+    """
+
+    exact: list[dict[int, tuple[int, int]]]
+    weights: Floats
+    magnitudes: Floats
+    tight: NDArray[np.bool_]
+
+    def columns(self, own: int, rival: int) -> list[int]:
+        """Columns in which two classes' weights differ; with signs, those whose weights are not zero."""
+        if rival < 0:
+            return sorted(self.exact[0])
+        first, second = self.exact[own], self.exact[rival]
+        return sorted(c for c in {*first, *second} if first.get(c) != second.get(c))
+
+
+def _rows_a_block(matrix: Any) -> int:
+    n_rows, n_columns = map(int, matrix.shape)
+    numbers = int(matrix.nnz if sparse.issparse(matrix) else n_rows * n_columns)
+    return max(1, min(BLOCK, BLOCK * max(1, n_rows) // max(1, numbers)))
+
+
+def _first_wrong_of(
+    block: Any, rows: Ints, plane: Plane, signs: Signs, pause: Callable[[], None]
+) -> tuple[int, int, int] | None:
+    with np.errstate(all="ignore"):
+        outputs = _outputs(block, plane.weights, signs.lift)
+        # One number bounds the errors of the whole block; only rows too close for it get their own.
+        common = _outputs(_reach(block), plane.magnitudes, signs.lift)
+        near = np.unique(_undecided(outputs, common, rows, plane, signs)[0])
+        if not near.size:
+            return None
+        bounds = _outputs(abs(block[near]), plane.magnitudes, signs.lift)
+        places, rivals = _undecided(outputs[near], bounds, rows[near], plane, signs)
+    places = near[places]
+    tied = plane.tight[rows[places], np.maximum(rivals, 0)]
+    tied[tied] = _untouched(block, places[tied], rivals[tied], rows, plane, signs)
+    for place, rival in zip(places[~tied].tolist(), rivals[~tied].tolist(), strict=True):
+        pause()
+        row = int(rows[place])
+        score = _exact_score(row, rival, plane.exact, signs)
+        if score != (0 if plane.tight[row, max(rival, 0)] else 1):
+            return row, rival, score
+    return None
+
+
+def _untouched(
+    block: Any, places: Ints, rivals: Ints, rows: Ints, plane: Plane, signs: Signs
+) -> NDArray[np.bool_]:
+    """Which signed rows are zero in every column that decides their score, which then is zero."""
+    found = np.zeros(places.size, dtype=bool)
+    if isinstance(signs.matrix, MonomialMatrix):
+        return found  # a product of numbers that are not zero may be rounded to zero
+    own = signs.codes[rows[places]] if signs.joint else np.full(places.size, -1)
+    for pair in {*zip(own.tolist(), rivals.tolist(), strict=True)}:
+        columns = plane.columns(*pair)
+        if signs.lift and columns[-1:] == [signs.matrix.shape[1]]:
+            continue
+        here = np.flatnonzero((own == pair[0]) & (rivals == pair[1]))
+        part = block[places[here]][:, columns]
+        touched = np.diff(part.indptr) if sparse.issparse(part) else np.count_nonzero(part, axis=1)
+        found[here] = touched == 0
+    return found
+
+
+def _floats(block: Any) -> Any:
+    """Some rows in float64; only integers above 2**53 are rounded."""
+    if block.dtype == np.float64:
+        return block
+    if sparse.issparse(block):
+        return sparse.csr_array((block.data.astype(np.float64), block.indices, block.indptr), block.shape)
+    return block.astype(np.float64)
+
+
+def _reach(block: Any) -> Floats:
+    """One row that no number of a block exceeds in magnitude: the length of the block as one vector."""
+    values = block.data if sparse.issparse(block) else block.ravel(order="K")
+    lost = np.sqrt(values.size) * 2.0**-536  # what squares below the smallest float may hide
+    return np.full((1, block.shape[1]), np.sqrt(np.vdot(values, values)) + lost)
+
+
+def _outputs(block: Any, weights: Floats, lift: bool) -> Floats:
+    if not lift:
+        return np.asarray(block @ weights.T)
+    outputs = np.asarray(block @ weights[:, :-1].T)
+    outputs += weights[:, -1]
+    return outputs
+
+
+def _undecided(outputs: Floats, bounds: Floats, rows: Ints, plane: Plane, signs: Signs) -> tuple[Ints, Ints]:
+    """The signed rows of a block whose score is not proved positive by the bound of its error.
+
+    They come in order, as places in the block and rivals. ``bounds`` has a row a row, or one for all.
+    """
+    # |error| <= gamma_n sum |w_j x_j| in any order of summation, with n counting the roundings of the
+    # data, the weights and the sum; doubled, for the rounding of the bound itself; then underflow.
+    if signs.tiny:
+        bounds = bounds + signs.tiny * 2.0**52 * plane.magnitudes.sum(axis=1)  # as if it were rounding
+    width = signs.roundings
+    errors = 2.0 * width * 2.0**-53 * bounds + width * 2.0**-1020
+    if not signs.joint:
+        proved = signs.signs[rows] * outputs[:, 0] > errors[:, 0]
+        places = np.flatnonzero(~proved | plane.tight[rows, 0])
+        return places, np.full(places.size, -1)
+    own, here = signs.codes[rows], np.arange(rows.size)
+    leads = outputs[here, own][:, None] - outputs
+    own_errors = np.broadcast_to(errors, outputs.shape)[here, own]
+    open_pairs = ~(leads > 2.0 * (own_errors[:, None] + errors)) | plane.tight[rows]
+    open_pairs[here, own] = False
+    places, rivals = np.nonzero(open_pairs)
+    return places, rivals
+
+
+def _exact_weights(weights: tuple[Number, ...]) -> dict[int, tuple[int, int]]:
+    """The non-zero weights as (integer, exponent of two) by column."""
+    exact = {}
+    for column, value in enumerate(weights):
+        if value:
+            top, bottom = value.as_integer_ratio()
+            exact[column] = (top, 1 - bottom.bit_length())
+    return exact
+
+
+def _rounded(weights: tuple[tuple[Number, ...], ...]) -> tuple[Floats, Floats]:
+    """Floats close to the weights, scaled by one power of two, and magnitudes that bound their errors."""
+    largest = max((abs(v) for each in weights for v in each if isinstance(v, int)), default=0)
+    shift = max(0, largest.bit_length() - 900)
+    # Where the scale is not 1, numbers are cut to whole ones: an error of at most 1, covered by 2**52.
+    values = np.array(
+        [
+            [float(v >> shift) if isinstance(v, int) else float(np.ldexp(v, -shift)) for v in each]
+            for each in weights
+        ]
+    )
+    return values, np.abs(values) + (2.0**52 if shift else 0.0)
+
+
+def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], signs: Signs) -> int:
+    """The sign of a signed row's score, in integers."""
+    parts: dict[int, int] = {}
+    if signs.joint:
+        vectors = [(exact[int(signs.codes[row])], 1), (exact[rival], -1)]
+    else:
+        vectors = [(exact[0], int(signs.signs[row]))]
+    numbers = list(row_integers(signs.matrix, row))
+    if signs.lift:
+        numbers.append((signs.matrix.shape[1], 1, 0))
+    for weights, sign in vectors:
+        for column, mantissa, exponent in numbers:
+            if column in weights:
+                integer, power = weights[column]
+                at = exponent + power
+                parts[at] = parts.get(at, 0) + sign * mantissa * integer
+    if not parts:
+        return 0
+    low = min(parts)
+    total = sum(value << (exponent - low) for exponent, value in parts.items())
+    return (total > 0) - (total < 0)
