@@ -21,7 +21,7 @@ import separatrix as sx
 from separatrix.dual import kernel_perceptron
 from separatrix.dual.expansion import Expansion
 from separatrix.dual.similarity import Similarity
-from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
+from separatrix.kernels import Gaussian, Geometric, Kernel, Linear, Polynomial, as_kernel
 from separatrix.result import Status
 from tests import naive_kernel
 from tests.problems import TWO_STORAGES, clouds, cuts, grids
@@ -196,6 +196,65 @@ def test_mistakes_do_not_depend_on_blocks_or_dtype(kernel, n_classes, block_size
         scripts.append(script_of(model))
     assert all(script == scripts[0] for script in scripts[1:])
     assert len(scripts[0]) > 100
+
+
+class HighPower(Kernel):
+    """Polynomial's formula in a class of a user's own, which states no bound of its rounding."""
+
+    def __str__(self):
+        return "(1 + <x, x'>)^60"
+
+    def formula(self, values, left, right):
+        values += 1.0
+        values **= 60
+
+
+def high_power(X, Y):
+    return (1.0 + X @ Y.T) ** 60
+
+
+UNBOUNDED = [HighPower(), as_kernel(high_power), HighPower() + Linear(), 2 * as_kernel(high_power)]
+
+
+@pytest.mark.parametrize("order", ["cyclic", "worst"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("kernel", UNBOUNDED, ids=str)
+def test_a_kernel_without_a_bound_gives_the_same_mistakes_whatever_the_blocks_and_the_dtype(
+    kernel, n_classes, order, block_size
+):
+    X, y = twins(n_classes)
+    scripts = []
+    for rows, piece, dtype in [(512, 512, "float64"), (64, 7, "float32"), (1, 512, "float64")]:
+        block_size(rows, piece)
+        model = sx.KernelPerceptron(
+            kernel, order=order, max_passes=4 if order == "cyclic" else 40, dtype=dtype
+        )
+        scripts.append(script_of(model.fit(X, y)))
+    assert scripts[0] == scripts[1] == scripts[2]
+    assert len(scripts[0]) > 30
+
+
+@pytest.mark.parametrize("budget", [None, 20])
+@pytest.mark.parametrize("kernel", UNBOUNDED, ids=str)
+def test_a_kernel_without_a_bound_gives_the_same_mistakes_whatever_the_calls(kernel, budget):
+    X, y = twins(2)
+    models = []
+    for size in (80, 31, 7, 1):
+        model = sx.KernelPerceptron(kernel, budget=budget)
+        for start in range(0, 80, size):
+            model.partial_fit(X[start : start + size], y[start : start + size], classes=[0, 1])
+        models.append(model)
+    for model in models[1:]:
+        assert model.mistakes_ == models[0].mistakes_ > 30
+        assert np.array_equal(model.support_, models[0].support_)
+        assert np.array_equal(model.dual_coef_, models[0].dual_coef_)
+
+
+def twins(n_classes):
+    """Rows twice over, with labels of chance: scores that are equal in theory, and differ by rounding."""
+    rng = np.random.default_rng(5)
+    X = np.repeat(rng.random((40, 30)) / 3, 2, axis=0)
+    return X, rng.integers(0, n_classes, 80)
 
 
 def test_near_ties_are_settled_alone(block_size):

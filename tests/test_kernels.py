@@ -29,6 +29,7 @@ from separatrix.kernels import (
     check_gram,
     check_legal,
 )
+from tests.naive_kernel import off_by
 
 
 def first_column(X):
@@ -102,9 +103,54 @@ def test_blocks_are_the_formula_value_by_value(kernel, seed):
     for left in (X, sparse.csr_array(X)):
         for right in (Y, sparse.csr_array(Y)):
             assert np.allclose(kernel.block(left, right), wanted, atol=1e-12 * scale)
-    size, error = kernel.rounding(np.vstack([X, Y]))
-    assert np.abs(wanted).max() <= size * (1 + 1e-9)
-    assert np.abs(kernel(X, Y) - wanted).max() <= 10 * error + 1e-15
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    kernel=st.one_of(
+        kernels, st.builds(Polynomial, st.integers(5, 60)), st.builds(Geometric, st.integers(4, 40))
+    ),
+    scale=st.sampled_from([0.01, 0.3, 1.0, 30.0]),
+    columns=st.sampled_from([1, 3, 40]),
+    seed=st.integers(0, 10**6),
+    dtype=st.sampled_from([np.float64, np.float32]),
+    turned=st.booleans(),
+)
+def test_no_value_errs_by_more_than_the_bound_that_its_kernel_states(
+    kernel, scale, columns, seed, dtype, turned
+):
+    rng = np.random.default_rng(seed)
+    X, Y = scale * rng.standard_normal((3, columns)), scale * rng.standard_normal((3, columns))
+    Y[0], Y[1] = X[0], -X[1]  # as alike and as opposed as rows can be
+    X = np.asfortranarray(X) if turned else X  # another order of summation
+    bound = kernel.rounding(
+        columns, np.sqrt((np.vstack([X, Y]) ** 2).sum(axis=1).max()), np.finfo(dtype).eps / 2
+    )
+    try:
+        found, alone = kernel.block(X, Y, dtype=dtype), kernel.diagonal(X)
+    except NumericOverflowError:
+        return
+    for i, j in np.ndindex(found.shape):
+        exact, off = off_by(kernel, X[i], Y[j], 0, float(found[i, j]))
+        diagonal = [off_by(kernel, row, row, 0, 0.0)[0] for row in (X[i], Y[j])]
+        root = float(np.sqrt(diagonal[0]) * np.sqrt(diagonal[1]))
+        tiny = 1e-300 if dtype is np.float64 else 1e-36  # below it numbers underflow
+        assert off <= 1.03 * (bound.relative * abs(exact) + bound.absolute * root) + tiny
+        double = kernel.rounding(columns, float(np.linalg.norm(X[i])), 2.0**-53)
+        assert abs(off_by(kernel, X[i], X[i], 0, alone[i])[1]) <= 1.03 * double.total * diagonal[0] + 1e-300
+
+
+@law
+@given(kernel=finite_maps, seed=st.integers(0, 10**6))
+def test_a_kernel_has_a_bound_if_and_only_if_all_its_parts_have(kernel, seed):
+    assert kernel.rounding(3, 1.0, 2.0**-53) is not None
+    for whole in (
+        kernel + Custom(dot),
+        Custom(dot) * kernel,
+        2 * Custom(dot),
+        Custom(dot).warped(first_column),
+    ):
+        assert whole.rounding(3, 1.0, 2.0**-53) is None
 
 
 @law

@@ -20,7 +20,7 @@ from scipy.linalg import solve_triangular
 from ..errors import NumericOverflowError
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
-from ..rows.leads import leads as signed_scores
+from ..rows.leads import leads
 from .budget_bound import BudgetBound, bound_of
 from .similarity import Side, Similarity, TrainingRows
 
@@ -116,8 +116,9 @@ class Budget:
 
     def error(self) -> float:
         """What an output may be off by, per unit of reach and root: in a block, and alone."""
-        rounding = self.similarity.rounding(self.width, self.radius, np.float64).total
-        return 2.0 * rounding + 4.0 * (self.capacity + 8) * float(np.finfo(np.float64).eps)
+        rounding = self.similarity.rounding(self.width, self.radius, np.float64)
+        assert rounding is not None, "a kernel without a bound is computed one row at a time"
+        return 2.0 * rounding.total + 4.0 * (self.capacity + 8) * float(np.finfo(np.float64).eps)
 
     def reach(self) -> float:
         """The largest sum, over the support, of coefficients times lengths, of any class."""
@@ -316,6 +317,9 @@ class _Visit:
         if sparse.issparse(matrix) and matrix.shape[1] <= NARROW:
             matrix = matrix.toarray()
             anchors = matrix
+        if similarity.fixed:
+            self._alone(indices, matrix, anchors)
+            return
         left = similarity.left(matrix)
         inside = similarity.block(left, similarity.right(anchors))
         values = (
@@ -330,7 +334,7 @@ class _Visit:
             if not np.all(np.isfinite(outputs)):
                 raise NumericOverflowError("An output left the range of float64. Scale the columns first.")
             unsure = 2.0 * budget.error() * budget.reach() * roots[position:]
-            doubtful = np.flatnonzero(~(signed_scores(outputs, labels[position:]) > unsure))
+            doubtful = np.flatnonzero(~(leads(outputs, labels[position:]) > unsure))
             passed = int(doubtful[0]) if doubtful.size else indices.size - position
             budget.visits += passed
             position += passed
@@ -345,6 +349,15 @@ class _Visit:
             budget.visits += 1
             position += 1
 
+    def _alone(self, indices: Ints, matrix: Any, anchors: Any) -> None:
+        """Visit the rows one by one, each scored in the way that decides."""
+        for position, row in enumerate(indices):
+            one = slice(position, position + 1)
+            self._settle(row, matrix[one], anchors[one])
+            if self.stopped:
+                return
+            self.budget.visits += 1
+
     def _settle(self, row: int, matrix: Any, anchor: Any) -> int | None:
         """Score one row alone, in a product of a fixed shape, and correct it if it is wrong."""
         rows, budget, similarity = self.rows, self.budget, self.budget.similarity
@@ -353,9 +366,11 @@ class _Visit:
             kernel_row = similarity.block(similarity.left(matrix), budget.right())[0]
             kernel_row[budget.size :] = 0.0
         outputs = kernel_row[None, :] @ budget.coef
+        if not np.all(np.isfinite(outputs)):
+            raise NumericOverflowError("An output left the range of float64. Scale the columns first.")
         own = int(rows.labels[row])
         self.settled += 1
-        if signed_scores(outputs, rows.labels[row : row + 1])[0] > 0.0:
+        if leads(outputs, rows.labels[row : row + 1])[0] > 0.0:
             return None
         if self.made >= self.limit:
             self.stopped = True

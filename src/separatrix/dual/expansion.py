@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import Rounding
 from ..loops import kernels as kernel_loops
 from ..result import Floats, Ints
 from ..rows import threads
-from .similarity import Side, Similarity, Store, TrainingRows, grown
+from .similarity import Side, Similarity, TrainingRows
+from .support import SupportRows, grown
 
 
 class Expansion:
@@ -28,7 +31,7 @@ class Expansion:
         self.similarity = similarity
         self.n_classes = n_classes
         self.columns = 1 if n_classes == 2 else n_classes
-        self.anchors = Store()
+        self.anchors = SupportRows()
         self.size = self.made = self.visits = self.settled = 0
         self.rows = np.zeros(0, dtype=np.int64)
         self.coef = np.zeros((0, self.columns))
@@ -41,8 +44,7 @@ class Expansion:
 
     def fork(self) -> Expansion:
         """A copy that goes on by itself; the original stays as it is."""
-        other = Expansion(self.similarity, self.n_classes)
-        vars(other).update(vars(self))
+        other = copy.copy(self)
         other.anchors = self.anchors.fork()
         other.coef = self.coef.copy()
         other.reach, other.measures = self.reach.copy(), self.measures.copy()
@@ -113,15 +115,21 @@ class Expansion:
         return float(self.amounts[: self.made].sum())
 
     def error(self) -> float:
-        """What an output in float64 and the last resort may differ by, per unit of reach and root."""
-        rounding = self.similarity.rounding(self.width, self.radius, np.float64)
-        return 2.0 * rounding.total + (3 * self.made + self.PIECE + 4 * self.BLOCK + 64) * float(
-            np.finfo(np.float64).eps
-        )
+        """What an output in float64 and the last resort may differ by, per unit of reach and root.
+
+        Not for a kernel without a bound, whose outputs are all computed in the last resort.
+        """
+        sums = (3 * self.made + self.PIECE + 4 * self.BLOCK + 64) * float(np.finfo(np.float64).eps)
+        return 2.0 * self._rounding(np.float64).total + sums
+
+    def _rounding(self, dtype: Any) -> Rounding:
+        found = self.similarity.rounding(self.width, self.radius, dtype)
+        assert found is not None, "a kernel without a bound is computed one row at a time"
+        return found
 
     def slack(self, spread: Floats, roots: Floats) -> Floats:
         """What outputs in float32 may be off by: shape (rows, columns)."""
-        rounding = self.similarity.rounding(self.width, self.radius, np.float32)
+        rounding = self._rounding(np.float32)
         sums = (self.PIECE + 8) * float(np.finfo(np.float32).eps)
         return (rounding.relative + sums) * spread + rounding.absolute * roots[:, None] * self.reach
 

@@ -26,6 +26,7 @@ from ..progress import Progress
 from ..result import Floats, Ints
 from ..rows.leads import leads
 from ..rows.memory import as_rows
+from .similarity import Similarity, extent
 
 FIRST = 300  # rows of the first working set
 LARGEST_SPAN = 1000  # dimensions in which a soft margin is looked for
@@ -375,8 +376,13 @@ class _Search:
 
 
 def certified_bracket(rows: KernelRows, found: KernelOptimum) -> tuple[float, float]:
-    """Bounds of the largest margin with the rounding of every step counted in."""
-    size, error = rows.kernel.rounding(rows.X[rows.order] if rows.order.size < rows.labels.size else rows.X)
+    """Bounds of the largest margin with the rounding of every step counted in.
+
+    The values of a kernel that states no bound of its rounding are taken as they come.
+    """
+    size, error = _accuracy(rows)
+    if size == np.inf:
+        return -np.inf, np.inf
     lifted = rows.lift and not rows.free
     radius = float(np.sqrt(size + lifted)) * (1.0 + 8.0 * EPS) * (1.0 if rows.n_classes == 2 else 2.0**0.5)
     lower, upper = -radius, radius
@@ -397,6 +403,18 @@ def certified_bracket(rows: KernelRows, found: KernelOptimum) -> tuple[float, fl
         slack = 1.0 + 4.0 * (support.size + 8) * EPS
         upper = min(upper, float(np.sqrt(square)) * slack)
     return lower, max(upper, lower)
+
+
+def _accuracy(rows: KernelRows) -> tuple[float, float]:
+    """Bounds of ``K(x, x)`` and of the rounding error of any ``K(x, x')`` in float64."""
+    X = rows.X[rows.order] if rows.order.size < rows.labels.size else rows.X
+    found = Similarity(rows.kernel, lift=False).rounding(
+        *(extent(X) if rows.kernel.by_products else (0, 0.0)), np.float64
+    )
+    share = 0.0 if found is None else found.total
+    diagonal = rows.kernel.diagonal(rows.X)[rows.order]
+    size = float(np.abs(diagonal).max(initial=0.0)) / (1.0 - share) if share < 1.0 else np.inf
+    return size, share * size if size else 0.0
 
 
 def _surely(rows: KernelRows, found: KernelOptimum, error: float) -> float:

@@ -5,7 +5,8 @@ made since the block was last seen; corrections inside the block are a compiled 
 changes their last bits, so every output carries a bound of its error. Where the bound leaves room for another
 answer (mistake or not, and against which rival), the row is scored again: in float64, and at last one row
 alone against the support in tiles of a fixed shape. That last sum depends on the updates only, never on the
-blocks, so neither do the mistakes.
+blocks, so neither do the mistakes. A kernel that states no bound of its rounding is computed in this last way
+only.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..errors import InputError, NumericOverflowError
 from ..loops import kernels as kernel_loops
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
-from ..rows.leads import leads as signed_scores
+from ..rows.leads import leads
 from .expansion import Expansion
 from .similarity import Side, TrainingRows
 
@@ -128,6 +129,8 @@ class KernelRun:
 
     def _visit(self, indices: Ints, since: int) -> bool:
         """Learn from one block; return whether all of it was visited."""
+        if self.expansion.similarity.fixed:
+            return all(self._visit_alone(indices[row : row + 1]) for row in range(indices.size))
         self.expansion.forget_pieces(since)
         outputs, slack = self._bring_up(indices, since)
         block = kernel_loops.Block(
@@ -142,14 +145,14 @@ class KernelRun:
         )
         self._indices, self._side = indices, None
         self._refine(block, 0)
-        self._know(block, np.flatnonzero(signed_scores(outputs, block.labels) <= 0.0))
+        self._know(block, np.flatnonzero(leads(outputs, block.labels) <= 0.0))
         position = 0
         while True:
             position = kernel_loops.learn_block(block, self.tally, position)
             self._flush()
             reason = self.tally.clock[kernel_loops.REASON]
             if reason == kernel_loops.UNKNOWN:
-                wrong = signed_scores(outputs[position:], block.labels[position:]) <= 0.0
+                wrong = leads(outputs[position:], block.labels[position:]) <= 0.0
                 self._know(block, position + np.flatnonzero(wrong & ~block.known[position:]))
             elif reason == kernel_loops.UNSURE:
                 self._settle(block, position)
@@ -157,12 +160,36 @@ class KernelRun:
                 break
         if self._outputs is not None:
             self._outputs[indices] = outputs
+        self._show_progress()
+        return bool(reason == kernel_loops.FINISHED)
+
+    def _visit_alone(self, index: Ints) -> bool:
+        """Learn from one row, scored in the way that decides; return whether it was visited."""
+        outputs = self.expansion.settled_outputs(self._left(index, np.float64))
+        self._check_range(outputs)
+        block = kernel_loops.Block(
+            scores=outputs,
+            gram=np.zeros((1, 1)),  # no other row of the block has a score to keep up to date
+            known=np.ones(1, dtype=np.bool_),
+            labels=self.rows.labels[index],
+            steps=self.rows.steps[index],
+            roots=self.rows.roots[index],
+            errors=np.zeros(1),
+            slack=np.zeros_like(outputs),
+        )
+        self._indices = index
+        kernel_loops.learn_block(block, self.tally, 0)
+        self._flush()
+        self.settled += 1
+        self._show_progress()
+        return bool(self.tally.clock[kernel_loops.REASON] == kernel_loops.FINISHED)
+
+    def _show_progress(self) -> None:
         if self.progress is not None and self.progress.due():
             self.progress.show(
                 f"kernel perceptron: pass {self.passes + 1} of {self.max_passes}, {self.mistakes} mistakes, "
                 f"{self.expansion.size} rows of support"
             )
-        return bool(reason == kernel_loops.FINISHED)
 
     def _know(self, block: kernel_loops.Block, positions: Ints) -> None:
         """Fill the kernel rows of likely mistakes with the rest of the block."""
@@ -176,7 +203,7 @@ class KernelRun:
 
     def _refine(self, block: kernel_loops.Block, start: int) -> None:
         """Score in float64 the rows from ``start`` on that float32 leaves unsure, or soon might."""
-        scores = np.abs(signed_scores(block.scores[start:], block.labels[start:]))
+        scores = np.abs(leads(block.scores[start:], block.labels[start:]))
         slack = block.slack[start:].max(axis=1)
         unsure = start + np.flatnonzero((slack > 0.0) & (scores <= 2.5 * slack))
         if unsure.size and self.expansion.made:
@@ -230,19 +257,11 @@ class KernelRun:
 
     def correct_worst(self) -> bool:
         """Look at every row and correct the most violated one; return whether none was violated."""
-        self._seen = self._seen or [(indices, 0) for indices in self._blocks(np.arange(self.rows.size))]
-        self.catch_up()
         outputs: Any = self._outputs
-        scores = signed_scores(outputs, self.rows.labels)
-        errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
-        if self._spread is not None:
-            errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
-        close = np.flatnonzero(scores - errors <= (scores + errors).min())
-        if not self.expansion.made:
-            close = close[:1]
+        close = self._close_to_worst()
         lefts = [self._left(close[[i]], np.float64) for i in range(close.size)]
         settled = np.concatenate([self.expansion.settled_outputs(left) for left in lefts])
-        lowest = signed_scores(settled, self.rows.labels[close])
+        lowest = leads(settled, self.rows.labels[close])
         row = close[[int(np.argmin(lowest))]]
         self.tally.measures[kernel_loops.FLOOR] = lowest.min()
         clean = bool(lowest.min() > 0.0)
@@ -253,6 +272,20 @@ class KernelRun:
             outputs[row] = before  # the next look adds this update to all rows
         self._end_pass(self.mistakes - made, clean)
         return clean
+
+    def _close_to_worst(self) -> Ints:
+        """The rows of which rounding leaves open whether they are the most violated one."""
+        if not self.expansion.made:
+            return np.zeros(1, dtype=np.int64)
+        if self.expansion.similarity.fixed:
+            return np.arange(self.rows.size)
+        self._seen = self._seen or [(indices, 0) for indices in self._blocks(np.arange(self.rows.size))]
+        self.catch_up()
+        scores = leads(self._outputs, self.rows.labels)  # type: ignore[arg-type]
+        errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
+        if self._spread is not None:
+            errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
+        return np.flatnonzero(scores - errors <= (scores + errors).min())
 
     def margin_upper(self) -> float:
         """|w| / sum of steps: no margin is larger."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import kernels
-from ..result import Floats, Ints
+from ..result import Floats
+
+SPARE = 1.03  # times a bound: its own rounding, and products of errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,68 +63,27 @@ class Similarity:
 
     def diagonal(self, X: Any) -> Floats:
         """The similarity of every row with itself."""
+        if self.fixed:
+            rows = [self.kernel.diagonal(X[row : row + 1]) for row in range(X.shape[0])]
+            return np.concatenate([np.zeros(0), *rows]) + float(self.lift)
         return self.kernel.diagonal(X) + float(self.lift)
 
-    def rounding(self, width: int, radius: float, dtype: Any) -> Rounding:
-        """Bound the rounding errors of `block`, whatever the order of its sums.
-
-        Parameters
-        ----------
-        width : int
-            How many numbers of a row are not zero, at most.
-        radius : float
-            The largest norm of a row.
-        dtype : float32 or float64
-            The arithmetic; rows are rounded to it first.
-        """
-        unit = float(np.finfo(dtype).eps) / 2.0
-        found = _rounding(self.kernel, width, radius, unit)
-        lifted = found.relative if self.lift else 0.0  # |K| <= |K + 1| + 1
-        return Rounding(1.01 * found.relative, 1.01 * (found.absolute + lifted) + 2.0 * unit)
-
-
-class Rounding(NamedTuple):
-    """``|computed - exact| <= relative |K(x, x')| + absolute sqrt(K(x, x) K(x', x'))``."""
-
-    relative: float
-    absolute: float
-
     @property
-    def total(self) -> float:
-        """The bound in terms of ``sqrt(K(x, x) K(x', x'))`` alone, by Cauchy and Schwarz."""
-        return self.relative + self.absolute
+    def fixed(self) -> bool:
+        """Whether rows have to be taken one at a time, as no bound of the kernel's rounding is known.
 
+        Products of a fixed shape give the same values whatever rows are learnt from together.
+        """
+        return self.rounding(1, 1.0, np.float64) is None
 
-def _rounding(kernel: kernels.Kernel, width: int, radius: float, unit: float) -> Rounding:
-    """A dot product of n numbers errs by at most n units of ``sum |x_j x'_j| <= |x| |x'|``.
-
-    In any order, with fused operations or without (Higham 2002, section 3.1); two more units are the rounding
-    of the rows. For a polynomial of degree k this becomes k errors of ``q p^(k-1)``, with ``p = c + |<x,
-    x'>|`` and ``q = c + |x| |x'|``; by the inequality of the means that is at most ``(1 - 1/k) p^k / t``
-    and ``t^(k-1) q^k / k``, for every t > 0; t = 1/4 here. And ``q^k <= sqrt(K(x, x) K(x', x'))``.
-    """
-    dot = (width + 4) * unit
-    if isinstance(kernel, kernels.Linear):
-        return Rounding(0.0, dot)
-    if isinstance(kernel, kernels.Polynomial):
-        k, error = kernel.degree, kernel.degree * (dot + 4.0 * unit)
-        return Rounding(4.0 * (1.0 - 1.0 / k) * error, 0.25 ** (k - 1) / k * error)
-    if isinstance(kernel, kernels.Geometric):
-        return Rounding(0.0, kernel.degree * (dot + 4.0 * unit))
-    if isinstance(kernel, kernels.Gaussian):
-        exponent = kernel.c * radius**2 * (2.0 * dot + 16.0 * unit)
-        relative = float(np.expm1(exponent)) if exponent < 0.5 else np.inf
-        return Rounding(relative, 8.0 * unit) if relative < 1.0 else Rounding(0.0, 1.0)
-    if isinstance(kernel, kernels.Sum):
-        parts = [_rounding(member, width, radius, unit).total for member in kernel.members]
-        return Rounding(0.0, max(parts) + len(parts) * unit)
-    if isinstance(kernel, kernels.Product):
-        parts = [_rounding(member, width, radius, unit).total for member in kernel.members]
-        return Rounding(0.0, float(np.prod([1.0 + part + unit for part in parts]) - 1.0))
-    if isinstance(kernel, kernels.Scaled | kernels.Warped):
-        inner = _rounding(kernel.inner, width, radius, unit)
-        return Rounding(inner.relative, inner.absolute + 4.0 * unit)
-    return Rounding(2.0 * unit, 0.0)  # a function's or a Gram matrix's values are taken as they come
+    def rounding(self, width: int, radius: float, dtype: Any) -> kernels.Rounding | None:
+        """Bound the rounding errors of `block`; see `kernels.Kernel.rounding`."""
+        unit = float(np.finfo(dtype).eps) / 2.0
+        found = self.kernel.rounding(width, radius, unit)
+        if found is None:
+            return None
+        lifted = found.relative if self.lift else 0.0  # |K| <= |K + 1| + 1
+        return kernels.Rounding(SPARE * found.relative, SPARE * (found.absolute + lifted) + 2.0 * unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,11 +111,7 @@ def training_rows(
     With more than two classes half of a step goes to the row's own class and half away from the rival.
     """
     steps = np.ones(labels.size) if row_weights is None else row_weights
-    width, radius = 0, 0.0
-    if similarity.kernel.by_products:
-        radius = float(np.sqrt(kernels.squared_norms(X).max(initial=0.0)))
-        filled = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
-        width = int(filled.max(initial=0))  # a zero adds no rounding error
+    width, radius = extent(X) if similarity.kernel.by_products else (0, 0.0)
     return TrainingRows(
         X,
         np.ascontiguousarray(labels, dtype=np.int32),
@@ -165,52 +122,8 @@ def training_rows(
     )
 
 
-class Store:
-    """Rows that are only ever added: of numbers, dense or sparse, or of indices.
-
-    A copy made by `fork` shares what both have; rows added to one are not seen by the other, as long as
-    only one of the two goes on.
-    """
-
-    def __init__(self) -> None:
-        self._rows: Any = None
-        self._size = 0
-
-    def __len__(self) -> int:
-        return self._size
-
-    def fork(self) -> Store:
-        """A copy that may go on by itself."""
-        other = Store()
-        other._rows, other._size = self._rows, self._size
-        return other
-
-    def append(self, rows: Any) -> None:
-        """Add rows; dense ones become sparse beside sparse ones."""
-        size = self._size + rows.shape[0]
-        if sparse.issparse(rows) or sparse.issparse(self._rows):
-            kept = [] if self._rows is None else [sparse.csr_array(self._rows[: self._size])]
-            self._rows = sparse.vstack([*kept, sparse.csr_array(rows, dtype=np.float64)], format="csr")
-        else:
-            kind = np.int64 if rows.ndim == 1 else np.float64
-            self._rows = grown(self._rows, self._size, size, rows.shape[1:], kind)
-            self._rows[self._size : size] = rows
-        self._size = size
-
-    def part(self, start: int, stop: int) -> Any:
-        """Some consecutive rows, not copied where they are dense."""
-        return self._rows[start : min(stop, self._size)]
-
-    def take(self, indices: Ints) -> Any:
-        """A copy of some rows."""
-        return self._rows[indices]
-
-
-def grown(array: Any, used: int, needed: int, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array with room for ``needed`` entries: the same one, or a larger copy of its used part."""
-    if array is not None and array.shape[0] >= needed:
-        return array
-    room = np.zeros((max(needed, 64, 2 * used), *shape), dtype=dtype)
-    if used:
-        room[:used] = array[:used]
-    return room
+def extent(X: Any) -> tuple[int, float]:
+    """The most numbers of a row that are not zero, and the largest norm of one."""
+    filled = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
+    width = int(filled.max(initial=0))  # a zero adds no rounding error
+    return width, float(np.sqrt(kernels.squared_norms(X).max(initial=0.0)))

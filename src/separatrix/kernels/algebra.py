@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
-from typing import Any
+from functools import reduce
+from math import expm1, inf, log1p
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,9 @@ from scipy import sparse
 from ..errors import InputError
 from ..features import LARGEST
 from ..rows.matrices import dense
-from .base import EPS, Floats, Kernel, as_matrix, function_name
+from .base import Floats, Graph, Kernel, Rounding, as_matrix, function_name
+
+__all__ = ["Product", "Scaled", "Sum", "Warped"]  # what `separatrix.kernels` offers of them
 
 
 def joined(kind: type[Sum] | type[Product], *kernels: Kernel) -> Kernel:
@@ -75,16 +78,30 @@ class _Combination(Kernel):
             self._join(total, member.diagonal(X))
         return total
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """Combine the members' formulas, each with its own row terms."""
         products = values.copy()
         start = self.members[0].n_terms
-        self.members[0]._map(values, left[:start], right[:start])
+        self.members[0].formula(values, left[:start], right[:start])
         for place, member in enumerate(self.members[1:], 2):
             stop = start + member.n_terms
             part = products if place == len(self.members) else products.copy()
-            member._map(part, left[start:stop], right[start:stop])
+            member.formula(part, left[start:stop], right[start:stop])
             self._join(values, part)
             start = stop
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """Combine the members' graphs."""
+        parts = [member.onnx(graph, rows, anchors) for member in self.members]
+        return reduce(lambda total, part: graph.node(self._operation, total, part), parts)
+
+    def _parts(self, width: int, radius: float, unit: float) -> list[float] | None:
+        """The bounds of the members; None where one has none."""
+        found = [member.rounding(width, radius, unit) for member in self.members]
+        known = [each.total for each in found if each is not None]
+        return known if len(known) == len(found) else None
+
+    _operation: ClassVar[str]  # of ONNX
 
     @staticmethod
     def _join(total: NDArray[Any], part: NDArray[Any]) -> None:
@@ -101,6 +118,8 @@ class Sum(_Combination):
     """
 
     members: tuple[Kernel, ...]
+    stored_as: ClassVar[str] = "separatrix/Sum/1"
+    _operation: ClassVar[str] = "Add"
 
     def __str__(self) -> str:
         return " + ".join(map(str, self.members))
@@ -116,19 +135,22 @@ class Sum(_Combination):
         return tuple(total.tolist())
 
     @property
-    def strict(self) -> bool:
-        """Whether a member is."""
-        return any(member.strict for member in self.members)
+    def strict_by(self) -> str:
+        """That of a member."""
+        return next((member.strict_by for member in self.members if member.strict_by), "")
 
     @property
     def positive_diagonal(self) -> bool:
         """Whether a member has one."""
         return any(member.positive_diagonal for member in self.members)
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        parts = [member._spread(X, size, error) for member in self.members]
-        total = sum(size for size, _ in parts)
-        return total, sum(error for _, error in parts) + 2 * len(parts) * EPS * total
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """The largest of the members', as ``sum sqrt(K K') <= sqrt(sum K sum K')``, and the additions."""
+        parts = self._parts(width, radius, unit)
+        if parts is None:
+            return None
+        added = len(parts) * unit
+        return Rounding(0.0, max(parts) * (1.0 + added) + added)
 
     def feature_map(self, X: Any) -> Any:
         """The members' maps side by side, unless they are monomials, which are merged."""
@@ -152,6 +174,8 @@ class Product(_Combination):
     """
 
     members: tuple[Kernel, ...]
+    stored_as: ClassVar[str] = "separatrix/Product/1"
+    _operation: ClassVar[str] = "Mul"
 
     def __str__(self) -> str:
         return " * ".join(
@@ -169,20 +193,23 @@ class Product(_Combination):
         return tuple(total.tolist())
 
     @property
-    def strict(self) -> bool:
-        """Whether a member is, and all have positive diagonals."""
-        return any(member.strict for member in self.members) and self.positive_diagonal
+    def strict_by(self) -> str:
+        """That of a member, if all have positive diagonals."""
+        proved = (member.strict_by for member in self.members if member.strict_by)
+        return next(proved, "") if self.positive_diagonal else ""
 
     @property
     def positive_diagonal(self) -> bool:
         """Whether all members have one."""
         return all(member.positive_diagonal for member in self.members)
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        parts = [member._spread(X, size, error) for member in self.members]
-        exact = prod(size for size, _ in parts)
-        top = prod(size + error for size, error in parts)
-        return exact, top - exact + 4 * len(parts) * EPS * top
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """The members' errors, multiplied."""
+        parts = self._parts(width, radius, unit)
+        if parts is None:
+            return None
+        exponent = sum(log1p(part + unit) for part in parts)
+        return Rounding(0.0, expm1(exponent) if exponent < 700.0 else inf)
 
     def feature_map(self, X: Any) -> Any:
         """All products of the members' features, unless they are monomials, which are merged."""
@@ -216,6 +243,11 @@ class _Around(Kernel):
         """Whether the kernel inside is."""
         return self.inner.by_products
 
+    def _inner_rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """The bound of the kernel inside, with room for two multiplications by rounded numbers."""
+        inner = self.inner.rounding(width, radius, unit)
+        return None if inner is None else Rounding(inner.relative, inner.absolute + 4.0 * unit)
+
 
 @dataclass(frozen=True)
 class Scaled(_Around):
@@ -230,6 +262,7 @@ class Scaled(_Around):
 
     inner: Kernel
     c: float
+    stored_as: ClassVar[str] = "separatrix/Scaled/1"
 
     def __str__(self) -> str:
         return f"{self.c:g} * {_grouped(self.inner)}"
@@ -253,18 +286,18 @@ class Scaled(_Around):
         return None if self.inner.series is None else tuple(self.c * a for a in self.inner.series)
 
     @property
-    def strict(self) -> bool:
-        """Whether the kernel inside is, and c is not zero."""
-        return self.c > 0.0 and self.inner.strict
+    def strict_by(self) -> str:
+        """That of the kernel inside, if c is not zero."""
+        return self.inner.strict_by if self.c > 0.0 else ""
 
     @property
     def positive_diagonal(self) -> bool:
         """Whether the kernel inside has one, and c is not zero."""
         return self.c > 0.0 and self.inner.positive_diagonal
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        size, error = self.inner._spread(X, size, error)
-        return self.c * size, self.c * (error + EPS * size)
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """That of the kernel inside, and the multiplication."""
+        return self._inner_rounding(width, radius, unit)
 
     def feature_map(self, X: Any) -> Any:
         """The map of the kernel inside, times sqrt(c)."""
@@ -281,8 +314,13 @@ class Scaled(_Around):
         """C times the diagonal of the kernel inside."""
         return self.inner.diagonal(X) * self.c
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        self.inner._map(values, left, right)
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """C times the graph of the kernel inside."""
+        return graph.node("Mul", self.inner.onnx(graph, rows, anchors), graph.number(self.c))
+
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """C times the formula of the kernel inside."""
+        self.inner.formula(values, left, right)
         values *= self.c
 
 
@@ -294,7 +332,8 @@ class Warped(_Around):
     ----------
     inner : Kernel
     f : callable
-        From a matrix of rows to one number a row.
+        From a matrix of rows to one number a row. Where it gives a row the same number whatever rows stand
+        beside it, as ``X[:, 0]`` does and ``X @ w`` need not, to the last bit, so does the kernel.
 
     Examples
     --------
@@ -342,10 +381,9 @@ class Warped(_Around):
         """Nothing is known of f."""
         return False
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        size, error = self.inner._spread(X, size, error)
-        square = float((self.factors(X) ** 2).max(initial=0.0))
-        return square * size, square * (error + 2.0 * EPS * size)
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """That of the kernel inside, and the multiplications; the values of f are taken as they come."""
+        return self._inner_rounding(width, radius, unit)
 
     def feature_map(self, X: Any) -> Any:
         """The map of the kernel inside, row by row times f(x)."""
@@ -370,8 +408,9 @@ class Warped(_Around):
         X = as_matrix(X)
         return self.inner.diagonal(X) * self.factors(X) ** 2
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        self.inner._map(values, left[1:], right[1:])
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """The formula of the kernel inside, times f on either side."""
+        self.inner.formula(values, left[1:], right[1:])
         values *= left[0]
         values *= right[0]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isfinite
+from math import expm1, inf, isfinite, log1p
 from numbers import Real
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,38 @@ from ..errors import InputError, InputTypeError, NumericOverflowError
 from ..features import exponent_table, monomials, multinomials, require_room, scale_columns
 from ..inputs import as_matrix as as_matrix  # kernels have it from here
 
+__all__ = ["EPS", "Kernel", "Rounding", "as_matrix", "inner_products", "squared_norms"]
+
 Floats = NDArray[np.float64]
 
 STRIP = 1 << 15  # numbers mapped at a time: they stay in the cache
 SPARSE_STRIP = 1 << 22  # numbers of a sparse product at a time
 EPS = 2.0**-52  # twice the unit of rounding
+
+
+class Rounding(NamedTuple):
+    """``|computed - exact| <= relative |K(x, x')| + absolute sqrt(K(x, x) K(x', x'))``."""
+
+    relative: float
+    absolute: float
+
+    @property
+    def total(self) -> float:
+        """The bound in terms of ``sqrt(K(x, x) K(x', x'))`` alone, by Cauchy and Schwarz."""
+        return self.relative + self.absolute
+
+
+class Graph(Protocol):
+    """A graph of operations that grows node by node; each method gives the name of what it computes."""
+
+    def node(self, kind: str, *inputs: str, **options: Any) -> str:
+        """Apply an operation of ONNX."""
+
+    def number(self, values: Any) -> str:
+        """Constants, in the type of the graph."""
+
+    def products(self, rows: str, anchors: Floats) -> str:
+        """Inner products of every row with every anchor."""
 
 
 class Kernel:
@@ -30,8 +57,36 @@ class Kernel:
     scaled by a number and warped by a function. They are called with one or two matrices for the Gram
     matrix, as scikit-learn's `SVC` does, or with two rows for one value, as its ``metric`` callables
     (`pairwise_kernels`, `KernelPCA`, `KernelRidge`: one call a pair, where ``k(X, Y)`` is one product).
+
+    A new kernel is a subclass with a `formula`. All else that is asked of it has an answer that claims
+    nothing: no bound of rounding errors (`rounding`), no polynomial (`series`), no theorem (`strict_by`), no
+    graph (`onnx`), no short name (``names``), no place in model files (``stored_as``). A subclass of another
+    kernel inherits the claims of that one, so a new formula needs new claims.
+
+    Attributes
+    ----------
+    names : tuple of str
+        What the kernel is called where a parameter ``kernel`` is text.
+    stored_as : str
+        The name of its type in model files, with a version: ``separatrix/Name/1``. It changes with the
+        fields of the class, never with the module. Empty where no file may hold the kernel.
+    n_terms : int
+        How many numbers `row_terms` gives for a row.
+
+    Examples
+    --------
+    >>> class Cubic(Kernel):
+    ...     def __str__(self):
+    ...         return "<x, x'>^3"
+    ...
+    ...     def formula(self, values, left, right):
+    ...         values **= 3
+    >>> Cubic()([[1.0, 2.0]])
+    array([[125.]])
     """
 
+    names: ClassVar[tuple[str, ...]] = ()
+    stored_as: ClassVar[str] = ""
     n_terms = 0
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
@@ -89,7 +144,7 @@ class Kernel:
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             for start in range(0, products.shape[0], step):
                 strip = products[start : start + step]
-                self._map(strip, left[:, start : start + step], right)
+                self.formula(strip, left[:, start : start + step], right)
                 self._finite(strip)
         return products
 
@@ -98,7 +153,7 @@ class Kernel:
         X = as_matrix(X)
         terms, values = self.row_terms(X), squared_norms(X)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            self._map(values, terms, terms)
+            self.formula(values, terms, terms)
         return self._finite(values)
 
     def anchors(self, X: Any, indices: Any) -> Any:
@@ -199,13 +254,13 @@ class Kernel:
         return True
 
     @property
-    def strict(self) -> bool:
-        """Whether a theorem says that the Gram matrix of rows that differ is positive definite.
+    def strict_by(self) -> str:
+        """Who proved that the Gram matrix of rows that differ is positive definite; empty where nobody did.
 
-        Such a kernel separates any labels of rows that differ. A sum with a strict member is strict; so is a
-        product of one with kernels of positive diagonal (Schur's product theorem).
+        Such a kernel is called strict, and separates any labels of rows that differ. A sum with a strict
+        member is strict; so is a product of one with kernels of positive diagonal (Schur's product theorem).
         """
-        return False
+        return ""
 
     @property
     def positive_diagonal(self) -> bool:
@@ -219,27 +274,45 @@ class Kernel:
             listed = ", ".join(map(str, degrees[:6])) + (f" ... {degrees[-1]}" if len(degrees) > 6 else "")
             span = f"spanned by the monomials of degree {listed}"
         facts = [("kernel", type(self).__name__), ("feature space", span)]
-        if self.strict:
+        if self.strict_by:
             facts.append(("separates", "any labels of rows that differ"))
         return notebook.card(f"K(x, x') = {self}", facts)
 
-    def rounding(self, X: Any) -> tuple[float, float]:
-        """Bounds of |K| and of its rounding error in float64, for any two of the rows.
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """Bound the rounding errors of `block` and `diagonal`; None where no bound is known.
 
-        Inner products obey ``|error| <= n eps |x| |x'|`` in any order of summation (Higham 2002, section
-        3.1); what follows is first-order error analysis with every constant doubled or more.
+        ``|computed - exact| <= relative |K(x, x')| + absolute sqrt(K(x, x) K(x', x'))`` for all rows within
+        the arguments, in any order of summation, with fused operations or without, as long as nothing
+        overflows or underflows. Exact is the formula on the rows as they were given, before they are rounded
+        to the arithmetic. Solvers compute a kernel without a bound one row at a time, always in the same
+        way, so that what they do cannot depend on how rows are cut into blocks.
+
+        Parameters
+        ----------
+        width : int
+            How many numbers of a row are not zero, at most.
+        radius : float
+            The largest norm of a row.
+        unit : float
+            The unit of rounding of the arithmetic: 2**-53 for float64, 2**-24 for float32.
         """
-        X = as_matrix(X)
-        size = float(squared_norms(X).max(initial=0.0))
-        return self._spread(X, size, (X.shape[1] + 8) * EPS * size)
+        return None
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        """From bounds of |<x, x'>| and its error to bounds of |K| and its error."""
-        raise NotImplementedError
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """Turn inner products into values of the kernel, in place.
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """Map inner products in place; ``left[k]`` and ``right[k]`` are the k-th terms, made to broadcast."""
-        raise NotImplementedError
+        ``left[k]`` and ``right[k]`` are the k-th row terms of either side, made to broadcast.
+        """
+        raise NotImplementedError(
+            f"The kernel {type(self).__name__} has no formula. Override formula (or block and diagonal)."
+        )
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """Add the kernel of every row with every anchor to a graph; return the name of the result."""
+        raise InputTypeError(
+            f"The kernel {type(self).__name__} has no ONNX form: it states no graph of operations. The named "
+            "kernels of sx.kernels do, but for 'precomputed', and so do their sums, products and multiples."
+        )
 
     def _finite(self, values: NDArray[Any]) -> NDArray[Any]:
         # one sum settles most cases in one reading; a sum that overflows settles nothing
@@ -249,6 +322,22 @@ class Kernel:
                 "first, for example with sklearn.preprocessing.MaxAbsScaler."
             )
         return values
+
+
+def product_error(width: int, unit: float) -> float:
+    """What an inner product of two rows errs by, at most, per unit of ``|x| |x'|``.
+
+    A sum of n products errs by at most ``n unit / (1 - n unit)`` of ``sum |x_j x'_j| <= |x| |x'|``, in any
+    order (Higham 2002, section 3.1). Two more units are the rounding of the rows, two are to spare.
+    """
+    share = (width + 4) * unit
+    return share / (1.0 - share) if share < 1.0 else inf
+
+
+def compound(error: float, times: float) -> float:
+    """``(1 + error)**times - 1``: what a relative error becomes in a product of so many factors."""
+    exponent = times * log1p(error)
+    return expm1(exponent) if exponent < 700.0 else inf
 
 
 def _one_row(X: Any) -> Any:

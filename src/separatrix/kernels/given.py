@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, InputTypeError
-from .base import SPARSE_STRIP, Floats, Kernel, as_matrix, float_type, function_name, same_width
-from .simple import Gaussian, Geometric, Linear, Polynomial
+from . import algebra, simple
+from .base import SPARSE_STRIP, Floats, Kernel, Rounding, as_matrix, float_type, function_name, same_width
+
+__all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram"]
 
 
 @dataclass(frozen=True)
@@ -70,10 +72,6 @@ class Custom(Kernel):
         """The function is asked for every pair."""
         return False
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        # what the function returns is what the kernel is; of a legal one, no value exceeds the diagonal
-        return float(np.abs(self.diagonal(X)).max(initial=0.0)), 0.0
-
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
@@ -81,6 +79,9 @@ class Precomputed(Kernel):
 
     In `block` the right side is an array of indices of training rows.
     """
+
+    names: ClassVar[tuple[str, ...]] = ("precomputed",)
+    stored_as: ClassVar[str] = "separatrix/Precomputed/1"
 
     def __str__(self) -> str:
         return "precomputed"
@@ -113,8 +114,9 @@ class Precomputed(Kernel):
         """There are no rows to multiply."""
         return False
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        return float(np.abs(self.diagonal(X)).max(initial=0.0)), 0.0
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
+        """The matrix is the kernel; its values are rounded to the arithmetic."""
+        return Rounding(unit, 0.0)
 
     def join(self) -> NoReturn:
         """Refuse to be part of another kernel."""
@@ -132,15 +134,9 @@ class Precomputed(Kernel):
         self.join()
 
 
-NAMES: dict[str, type[Kernel]] = {
-    "linear": Linear,
-    "poly": Polynomial,
-    "polynomial": Polynomial,
-    "rbf": Gaussian,
-    "gaussian": Gaussian,
-    "geometric": Geometric,
-    "precomputed": Precomputed,
-}
+KINDS: list[type[Kernel]] = [getattr(home, name) for home in (simple, algebra) for name in home.__all__]
+KINDS += [Custom, Precomputed]
+NAMES: dict[str, type[Kernel]] = {name: kind for kind in KINDS for name in kind.names}
 
 
 def as_kernel(kernel: Any) -> Kernel:

@@ -15,6 +15,8 @@ from ..errors import InputError
 from .base import EPS, Floats, Kernel, as_matrix
 from .given import Precomputed, as_kernel, check_gram
 
+__all__ = ["Legality", "check_legal"]
+
 MOST_ROWS = 5000  # whose Gram matrix has its eigenvalues computed
 BITS = 40  # of the integers of a proof
 

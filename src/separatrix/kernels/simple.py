@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import comb, expm1, inf
+from math import comb, expm1
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .base import EPS, Floats, Kernel, real_number, squared_norms
+from .base import Floats, Graph, Kernel, Rounding, compound, product_error, real_number, squared_norms
+
+__all__ = ["Gaussian", "Geometric", "Linear", "Polynomial"]  # what `separatrix.kernels` offers of them
+
+FIRST_ORDER = 1e-3  # up to here an error's higher powers are covered by what solvers add to a bound
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,9 @@ class Linear(Kernel):
     11.0
     """
 
+    names: ClassVar[tuple[str, ...]] = ("linear",)
+    stored_as: ClassVar[str] = "separatrix/Linear/1"
+
     def __str__(self) -> str:
         return "<x, x'>"
 
@@ -32,11 +39,16 @@ class Linear(Kernel):
         """K is <x, x'> itself."""
         return (0.0, 1.0)
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        return size, error
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """Leave the inner products as they are."""
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        pass
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
+        """That of an inner product."""
+        return Rounding(0.0, product_error(width, unit))
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """The products."""
+        return graph.products(rows, anchors)
 
 
 @dataclass(frozen=True)
@@ -58,6 +70,8 @@ class Polynomial(Kernel):
 
     degree: int = 3
     c: float = 1.0
+    names: ClassVar[tuple[str, ...]] = ("poly", "polynomial")
+    stored_as: ClassVar[str] = "separatrix/Polynomial/1"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", _degree("Polynomial", self.degree))
@@ -72,17 +86,28 @@ class Polynomial(Kernel):
         """The binomial coefficients times powers of c."""
         return tuple(comb(self.degree, j) * self.c ** (self.degree - j) for j in range(self.degree + 1))
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """Shift and raise."""
         if self.c:
             values += self.c
         _raise(values, self.degree)
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        base = self.c + size
-        error += EPS * base
-        top = _power(base + error, self.degree)
-        slope = self.degree * _power(base + error, self.degree - 1)
-        return _power(base, self.degree), slope * error + 2 * self.degree * EPS * top
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
+        """In two parts, as most values are far below ``sqrt(K(x, x) K(x', x'))``.
+
+        With ``p = c + |<x, x'>|`` and ``q = c + |x| |x'|`` the base errs by a share of q, so its power k by
+        k times that share of ``q p^(k-1)``. By the inequality of the means this is at most ``(1 - 1/k) p^k /
+        t`` and ``t^(k-1) q^k / k`` for every t > 0; t = 1/4 here. And ``q^k <= sqrt(K(x, x) K(x', x'))``.
+        """
+        k, error = self.degree, product_error(width, unit) + 4.0 * unit
+        if k * error > FIRST_ORDER:
+            return Rounding(0.0, compound(error, k))
+        return Rounding(4.0 * (k - 1) * error, 0.25 ** (k - 1) * error)
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """The power of the shifted products."""
+        shifted = graph.node("Add", graph.products(rows, anchors), graph.number(self.c))
+        return graph.node("Pow", shifted, graph.number(float(self.degree)))
 
 
 @dataclass(frozen=True)
@@ -101,6 +126,8 @@ class Gaussian(Kernel):
     """
 
     c: float = 1.0
+    names: ClassVar[tuple[str, ...]] = ("rbf", "gaussian")
+    stored_as: ClassVar[str] = "separatrix/Gaussian/1"
     n_terms = 1
 
     def __post_init__(self) -> None:
@@ -113,7 +140,8 @@ class Gaussian(Kernel):
         """The numbers c |x|^2."""
         return self.c * squared_norms(X)[None, :]
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """The exponent is ``2 c <x, x'> - c |x|^2 - c |x'|^2``."""
         values *= 2.0 * self.c
         values -= left[0]
         values -= right[0]
@@ -121,19 +149,31 @@ class Gaussian(Kernel):
         np.exp(values, out=values)
 
     @property
-    def strict(self) -> bool:
-        """Gram matrices of distinct rows are positive definite (Micchelli 1986)."""
-        return True
+    def strict_by(self) -> str:
+        """Micchelli (1986)."""
+        return "Micchelli 1986"
 
     @property
     def positive_diagonal(self) -> bool:
         """K(x, x) is 1."""
         return True
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        # the exponent is -c |x|^2 - c |x'|^2 + 2 c <x, x'>; the exponential itself is good to 16 units
-        exponent = 4.0 * self.c * (error + 4.0 * EPS * size)
-        return 1.0, (expm1(exponent) if exponent < 1.0 else 1.0) + 16.0 * EPS
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
+        """The exponent errs by a share of ``c |x|^2``, and the exponential by a few units of one."""
+        # the row terms are sums in float64, whatever the arithmetic
+        shares = 2.0 * product_error(width, unit) + 2.0 * product_error(width, 2.0**-53) + 16.0 * unit
+        exponent = self.c * radius**2 * shares
+        if not exponent < 0.5:
+            return Rounding(0.0, 1.0)  # both values are between zero and one
+        return Rounding(expm1(exponent), 8.0 * unit)
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """The exponential of minus c times the squared distances."""
+        own = graph.node("ReduceSumSquare", rows, axes=[1], keepdims=1)
+        norms = graph.node("Add", own, graph.number((anchors**2).sum(axis=1)))
+        twice = graph.node("Mul", graph.products(rows, anchors), graph.number(2.0))
+        squares = graph.node("Max", graph.node("Sub", norms, twice), graph.number(0.0))
+        return graph.node("Exp", graph.node("Mul", squares, graph.number(-self.c)))
 
 
 @dataclass(frozen=True)
@@ -154,6 +194,8 @@ class Geometric(Kernel):
     """
 
     degree: int = 3
+    names: ClassVar[tuple[str, ...]] = ("geometric",)
+    stored_as: ClassVar[str] = "separatrix/Geometric/1"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "degree", _degree("Geometric", self.degree))
@@ -166,7 +208,8 @@ class Geometric(Kernel):
         """Ones."""
         return (1.0,) * (self.degree + 1)
 
-    def _map(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+        """Horner's rule."""
         if self.degree == 1:
             values += 1.0
             return
@@ -176,11 +219,17 @@ class Geometric(Kernel):
             values *= t
             values += 1.0
 
-    def _spread(self, X: Any, size: float, error: float) -> tuple[float, float]:
-        top = size + error
-        powers = [_power(top, j) for j in range(self.degree + 1)]
-        slope = sum(j * powers[j - 1] for j in range(1, self.degree + 1))
-        return sum(powers), slope * error + 4 * self.degree * EPS * sum(powers)
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
+        """The j-th power errs by j shares of ``|x|^j |x'|^j``, and these sum to the diagonal."""
+        return Rounding(0.0, compound(product_error(width, unit) + 4.0 * unit, self.degree))
+
+    def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
+        """Horner's rule."""
+        products, one = graph.products(rows, anchors), graph.number(1.0)
+        total = graph.node("Add", products, one)
+        for _ in range(self.degree - 1):
+            total = graph.node("Add", graph.node("Mul", total, products), one)
+        return total
 
 
 def _raise(values: NDArray[Any], degree: int) -> None:
@@ -193,13 +242,6 @@ def _raise(values: NDArray[Any], degree: int) -> None:
         degree >>= 1
     if factor is not None:
         values *= factor
-
-
-def _power(base: float, degree: int) -> float:
-    try:
-        return base**degree
-    except OverflowError:
-        return inf
 
 
 def _positive(name: str, c: Any, *, zero: bool) -> float:

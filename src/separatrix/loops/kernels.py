@@ -88,11 +88,11 @@ def learn_block(block: Block, tally: BlockTally, start: int) -> int:
             own = block.labels[p]
             rival = rival_of(scores[p], own)
             score = scores[p, own] - scores[p, rival]
-            sure = not unit > 0.0 or is_sure(scores[p], own, rival, block.slack[p], unit, reach)
+            sure = unit == 0.0 or is_sure(scores[p], own, rival, block.slack[p], unit, reach)
         else:
             sign = 2.0 * block.labels[p] - 1.0
             score = sign * scores[p, 0]
-            sure = not unit > 0.0 or abs(score) > block.slack[p, 0] + unit * reach[0]
+            sure = unit == 0.0 or abs(score) > block.slack[p, 0] + unit * reach[0]
         if not sure:
             clock[REASON] = UNSURE
             return p

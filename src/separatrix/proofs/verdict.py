@@ -490,8 +490,10 @@ class _Asked:
         margin = self._kernel_margin(signed, "")
         if margin[0] > 0.0:
             return Proof("separable"), margin, f"the margin in the feature space of {kernel} is positive"
-        if kernel.strict:
-            reason = f"Gram matrices of {kernel} on rows that differ are positive definite (Micchelli 1986)"
+        if kernel.strict_by:
+            reason = (
+                f"Gram matrices of {kernel} on rows that differ are positive definite ({kernel.strict_by})"
+            )
             return Proof("separable"), (0.0, margin[1]), reason
         return Proof("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
 

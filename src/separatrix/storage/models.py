@@ -47,7 +47,7 @@ TRUSTED = (
     "separatrix.margins.optimum.Outcome",
     "separatrix.margins.optimum.SoftOptimum",
     "separatrix.dual.similarity.Similarity",
-    "separatrix.dual.similarity.Store",
+    "separatrix.dual.support.SupportRows",
     "separatrix.perceptron.voting.Voters",
     "separatrix.estimators.kernel.KernelPerceptron",
     "separatrix.estimators.linear.Perceptron",

@@ -7,7 +7,6 @@ kernel if there is one, a matrix product, and the choice of the class. It has on
 
 from __future__ import annotations
 
-import functools
 from os import PathLike
 from typing import Any
 
@@ -108,6 +107,10 @@ class _Graph:
         self.nodes.append(self.onnx.helper.make_node(kind, list(inputs), [name], **options))
         return name
 
+    def products(self, rows: str, anchors: NDArray[Any]) -> str:
+        """Inner products of every row with every anchor."""
+        return self.node("MatMul", rows, self.number(anchors.T))
+
     def model(self, feature_names: Any) -> Any:
         helper = self.onnx.helper
         graph = helper.make_graph(self.nodes, "separatrix", [self.start], self.ends, self.constants)
@@ -169,34 +172,8 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
 
 def _kernel(graph: _Graph, features: str, kernel: kernels.Kernel, anchors: Any) -> str:
     """K of every row with every anchor."""
-    rows = np.asarray(anchors.toarray() if hasattr(anchors, "toarray") else anchors, dtype=np.float64)
-    if isinstance(kernel, kernels.Sum | kernels.Product):
-        parts = [_kernel(graph, features, member, rows) for member in kernel.members]
-        kind = "Add" if isinstance(kernel, kernels.Sum) else "Mul"
-        return functools.reduce(lambda a, b: graph.node(kind, a, b), parts)
-    if isinstance(kernel, kernels.Scaled):
-        return graph.node("Mul", _kernel(graph, features, kernel.inner, rows), graph.number(kernel.c))
-    products = graph.node("MatMul", features, graph.number(rows.T))
-    if isinstance(kernel, kernels.Linear):
-        return products
-    if isinstance(kernel, kernels.Polynomial):
-        shifted = graph.node("Add", products, graph.number(kernel.c))
-        return graph.node("Pow", shifted, graph.number(float(kernel.degree)))
-    if isinstance(kernel, kernels.Geometric):
-        total = graph.node("Add", products, graph.number(1.0))
-        for _ in range(kernel.degree - 1):
-            total = graph.node("Add", graph.node("Mul", total, products), graph.number(1.0))
-        return total
-    if isinstance(kernel, kernels.Gaussian):
-        own = graph.node("ReduceSumSquare", features, axes=[1], keepdims=1)
-        norms = graph.node("Add", own, graph.number((rows**2).sum(axis=1)))
-        apart = graph.node("Sub", norms, graph.node("Mul", products, graph.number(2.0)))
-        squares = graph.node("Max", apart, graph.number(0.0))
-        return graph.node("Exp", graph.node("Mul", squares, graph.number(-kernel.c)))
-    raise InputTypeError(
-        f"The kernel {type(kernel).__name__} has no ONNX form: it is a function or a matrix of its own. "
-        "Linear, polynomial, Gaussian and geometric kernels have, with their sums, products and multiples."
-    )
+    rows = anchors.toarray() if hasattr(anchors, "toarray") else anchors
+    return kernel.onnx(graph, features, np.asarray(rows, dtype=np.float64))
 
 
 def _affine(graph: _Graph, features: str, coefficients: NDArray[Any], intercepts: NDArray[Any]) -> str:
