@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pathlib
+import re
 import zipfile
 
 import numpy as np
@@ -17,7 +18,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import separatrix as sx
 from separatrix.errors import ModelFileError, OutputError
-from separatrix.storage import models
+from separatrix.storage import models, registry
 
 PROBLEM = sx.datasets.make_separable(n_rows=120, n_columns=4, margin=0.05, random_state=0)
 X, y = PROBLEM.X, np.where(PROBLEM.y == PROBLEM.y.max(), "yes", "no")
@@ -111,6 +112,91 @@ def test_every_trusted_name_is_a_type_that_exists():
         assert isinstance(getattr(__import__(module, fromlist=[kind]), kind), type)
 
 
+def classes_in(value, seen):
+    """Every class of this package that can be reached from what a value keeps."""
+    if id(value) in seen:
+        return set()
+    seen[id(value)] = value
+    found = {type(value)} if type(value).__module__.split(".")[0] == "separatrix" else set()
+    inside = list(value.values()) if isinstance(value, dict) else []
+    inside += list(value) if isinstance(value, list | tuple | set) else []
+    if hasattr(value, "__dict__") and not isinstance(value, type):
+        inside.append(value.__getstate__())
+    return found.union(*(classes_in(each, seen) for each in inside))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_every_class_that_a_fitted_model_holds_is_in_the_registry():
+    models_to_search = [model.fit(X, y) for model in MODELS.values()]
+    models_to_search.append(sx.KernelPerceptron(budget=3, removal="random", random_state=0).fit(X, y))
+    models_to_search.append(sx.Perceptron(order="cyclic").fit(SQUARE, [0, 0, 1, 1]))
+    found = classes_in(models_to_search, {})
+    assert {f"{kind.__module__}.{kind.__name__}" for kind in found} <= set(registry.TYPES.values())
+    assert {sx.Perceptron, sx.Result, sx.kernels.Gaussian, sx.kernels.Product} <= found
+
+
+def test_names_of_the_registry_are_stable_and_stand_for_one_class_each():
+    assert all(re.fullmatch(r"separatrix/[A-Z][A-Za-z]+/[1-9][0-9]*", name) for name in registry.TYPES)
+    assert all(name.split("/")[1] == home.rpartition(".")[2] for name, home in registry.TYPES.items())
+    assert len(set(registry.TYPES.values())) == len(registry.TYPES)
+
+
+def schema_of(data):
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return archive.read("schema.json").decode()
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_no_module_path_of_ours_stands_in_a_file(name, tmp_path):
+    sx.save(MODELS[name].fit(X, y), tmp_path / "model.skops")
+    schema = schema_of((tmp_path / "model.skops").read_bytes())
+    assert "separatrix." not in schema
+    assert "separatrix/Perceptron/1" in schema or name not in ("perceptron", "pipeline")
+
+
+def test_what_looks_like_a_type_in_a_users_dictionary_stays_what_it_is(tmp_path):
+    columns = {
+        "__type__": "separatrix/Perceptron/1",
+        "__module__": "separatrix.result",
+        "__class__": "Status",
+    }
+    models.save(sx.Perceptron().fit(X, y), tmp_path / "model.skops", columns=columns)
+    assert models.read(tmp_path / "model.skops").columns == columns
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        '"__type__": "separatrix/Perceptron/2"',
+        '"__type__": "separatrix/perceptron/1"',
+        '"__type__": "separatrix/../Perceptron/1"',
+        '"__type__": "separatrix.estimators.linear.Perceptron"',
+        '"__type__": "builtins/eval/1"',
+        '"__type__": "separatrix/Perceptron/1", "__module__": "os", "__class__": "system"',
+        '"__type__": "separatrix/Perceptron/1", "__class__": "MaxMargin"',
+        '"__module__": "separatrix.estimators.linear", "__class__": "Perceptron"',
+        '"__module__": "separatrix", "__class__": "Perceptron"',
+    ],
+)
+def test_a_name_that_is_not_in_the_registry_is_refused_and_nothing_is_imported(other, tmp_path, monkeypatch):
+    sx.save(sx.Perceptron().fit(X, y), tmp_path / "whole.skops")
+    data = (tmp_path / "whole.skops").read_bytes()
+    schema = schema_of(data)
+    assert schema.count('"__type__": "separatrix/Perceptron/1"') == 1
+    members = {"schema.json": schema.replace('"__type__": "separatrix/Perceptron/1"', other)}
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        members |= {name: archive.read(name) for name in archive.namelist() if name != "schema.json"}
+    monkeypatch.setattr(skops.io, "loads", lambda *_, **__: pytest.fail("the file was opened"))
+    refused(tmp_path, zipped(members), "not one of this release|by its module")
+
+
+def test_a_file_that_names_types_by_module_is_refused_with_advice(tmp_path):
+    refused(
+        tmp_path, skops.io.dumps(envelope(sx.Perceptron().fit(X, y))), "development version, fit and save"
+    )
+
+
 def test_columns_and_versions_are_kept(tmp_path):
     path = tmp_path / "model.skops"
     models.save(MODELS["soft-margin"].fit(X, y), path, columns={"features": ["a"], "levels": {"b": ["x"]}})
@@ -142,6 +228,11 @@ def envelope(model, **others):
     } | others
 
 
+def written(fields):
+    """A file as sx.save would write it, if it did not look at what it writes."""
+    return registry.named(skops.io.dumps(fields))
+
+
 def refused(tmp_path, data, match):
     path = tmp_path / "model.skops"
     path.write_bytes(data)
@@ -153,7 +244,7 @@ def refused(tmp_path, data, match):
 def test_a_foreign_type_is_refused_and_never_touched(tmp_path):
     model = sx.Perceptron().fit(X, y)
     model.extra_ = Hostile(str(tmp_path / "mark"))
-    refused(tmp_path, skops.io.dumps(envelope(model)), "not trusted: .*Hostile")
+    refused(tmp_path, written(envelope(model)), "not trusted: .*Hostile")
     assert not (tmp_path / "mark").exists()
     with pytest.raises(ModelFileError, match="Hostile"):
         sx.save(model, tmp_path / "other.skops")
@@ -162,7 +253,7 @@ def test_a_foreign_type_is_refused_and_never_touched(tmp_path):
 
 def test_a_function_in_a_pipeline_is_refused(tmp_path):
     model = make_pipeline(FunctionTransformer(pathlib.Path), sx.SoftMargin())
-    refused(tmp_path, skops.io.dumps(envelope(model)), "pathlib")
+    refused(tmp_path, written(envelope(model)), "pathlib")
     with pytest.raises(ModelFileError, match="pathlib"):
         sx.save(model, tmp_path / "other.skops")
 
@@ -213,7 +304,7 @@ def test_deep_or_senseless_schemas_are_refused(tmp_path):
 
 def test_other_formats_and_versions_are_named(tmp_path):
     refused(tmp_path, skops.io.dumps(LogisticRegression()), "not one of separatrix")
-    refused(tmp_path, skops.io.dumps(envelope(sx.Perceptron(), version=2, release="9.9")), "version 2, .*9.9")
+    refused(tmp_path, written(envelope(sx.Perceptron(), version=2, release="9.9")), "version 2, .*9.9")
     refused(tmp_path, skops.io.dumps(envelope([1, 2])), "holds no model, but list")
     refused(
         tmp_path,

@@ -2,7 +2,8 @@
 
 A model file is a skops archive (plain arrays and JSON, no pickle) that holds one dictionary: the format and
 its version, the model, and, where the model was fitted from a file of data, how its columns were encoded.
-Types are trusted by name: those below, and the scikit-learn, NumPy and SciPy types that skops itself trusts.
+Types are trusted by name: those of the registry, CSR matrices, and the scikit-learn, NumPy and SciPy types
+that skops itself trusts. The registry gives the types of this package names that no module path is part of.
 """
 
 from __future__ import annotations
@@ -18,52 +19,18 @@ from typing import Any
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from .. import __version__, kernels
+from .. import __version__
 from ..atomic import write_bytes
 from ..errors import InputTypeError, ModelFileError
+from . import registry
 
 FORMAT = "separatrix model"
 VERSION = 1
 
-# Kernels hold numbers only; those that hold a function are not among them.
-KERNELS = (
-    kernels.Gaussian,
-    kernels.Geometric,
-    kernels.Linear,
-    kernels.Polynomial,
-    kernels.Precomputed,
-    kernels.Product,
-    kernels.Scaled,
-    kernels.Sum,
-)
 TRUSTED = (
-    "separatrix.dual.budget.Budget",
-    "separatrix.dual.budget.Slots",
-    "separatrix.dual.budget_bound.BudgetBound",
-    "separatrix.dual.budget_bound.PublishedBound",
-    "separatrix.dual.expansion.Expansion",
-    "separatrix.dual.kernel_margin.KernelOptimum",
-    "separatrix.margins.optimum.HardOptimum",
-    "separatrix.margins.optimum.Outcome",
-    "separatrix.margins.optimum.SoftOptimum",
-    "separatrix.dual.similarity.Similarity",
-    "separatrix.dual.support.SupportRows",
-    "separatrix.perceptron.voting.Voters",
-    "separatrix.estimators.kernel.KernelPerceptron",
-    "separatrix.estimators.linear.Perceptron",
-    "separatrix.estimators.margin.LinearProgram",
-    "separatrix.estimators.margin.MaxMargin",
-    "separatrix.estimators.margin.SoftMargin",
-    "separatrix.result.Cycle",
-    "separatrix.result.KernelResult",
-    "separatrix.result.PassRecord",
-    "separatrix.result.Result",
-    "separatrix.result.Status",
-    "separatrix.result.Trace",
-    "separatrix.result.Votes",
+    *registry.TYPES.values(),
     f"{sparse.csr_array.__module__}.csr_array",
     f"{sparse.csr_matrix.__module__}.csr_matrix",
-    *(f"{kernel.__module__}.{kernel.__name__}" for kernel in KERNELS),
 )
 
 # Members are stored, not compressed, so a file cannot unfold into more than its size. Only sparse matrices
@@ -135,7 +102,7 @@ def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | Non
             f"This model holds what a model file does not carry: {', '.join(foreign)}. Saved are the "
             "estimators of separatrix and of scikit-learn, with parameters that are numbers, text and arrays."
         )
-    write_bytes(path, data)
+    write_bytes(path, registry.named(data))
 
 
 def load(path: str | PathLike[str]) -> Any:
@@ -163,6 +130,7 @@ def read(path: str | PathLike[str]) -> Saved:
     data = Path(path).read_bytes()
     _check_archive(data, str(path))
     try:
+        data = registry.resolved(data, str(path))
         foreign = _foreign(skops, data)
         if foreign:
             raise ModelFileError(

@@ -1,0 +1,115 @@
+"""What types are called in model files: names that stay when modules move.
+
+skops writes the module and the name of every class. In a model file the classes of this package have one name
+of the registry instead, such as ``separatrix/Perceptron/1``. The number is the version of what a class keeps:
+it rises when the fields of the class change, and then the old name stays beside the new one for as long as
+the class can read what it stood for. A module path of this package in a file is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+from ..errors import ModelFileError
+from ..kernels import KINDS
+
+SCHEMA = "schema.json"  # where a skops archive names its types
+
+# The homes of the classes are text, so that reading a model imports what that model needs and nothing else.
+TYPES = {
+    "separatrix/Budget/1": "separatrix.dual.budget.Budget",
+    "separatrix/BudgetBound/1": "separatrix.dual.budget_bound.BudgetBound",
+    "separatrix/Cycle/1": "separatrix.result.Cycle",
+    "separatrix/Expansion/1": "separatrix.dual.expansion.Expansion",
+    "separatrix/HardOptimum/1": "separatrix.margins.optimum.HardOptimum",
+    "separatrix/KernelOptimum/1": "separatrix.dual.kernel_margin.KernelOptimum",
+    "separatrix/KernelPerceptron/1": "separatrix.estimators.kernel.KernelPerceptron",
+    "separatrix/KernelResult/1": "separatrix.result.KernelResult",
+    "separatrix/LinearProgram/1": "separatrix.estimators.margin.LinearProgram",
+    "separatrix/MaxMargin/1": "separatrix.estimators.margin.MaxMargin",
+    "separatrix/Outcome/1": "separatrix.margins.optimum.Outcome",
+    "separatrix/PassRecord/1": "separatrix.result.PassRecord",
+    "separatrix/Perceptron/1": "separatrix.estimators.linear.Perceptron",
+    "separatrix/PublishedBound/1": "separatrix.dual.budget_bound.PublishedBound",
+    "separatrix/Result/1": "separatrix.result.Result",
+    "separatrix/Similarity/1": "separatrix.dual.similarity.Similarity",
+    "separatrix/Slots/1": "separatrix.dual.budget.Slots",
+    "separatrix/SoftMargin/1": "separatrix.estimators.margin.SoftMargin",
+    "separatrix/SoftOptimum/1": "separatrix.margins.optimum.SoftOptimum",
+    "separatrix/Status/1": "separatrix.result.Status",
+    "separatrix/SupportRows/1": "separatrix.dual.support.SupportRows",
+    "separatrix/Trace/1": "separatrix.result.Trace",
+    "separatrix/Voters/1": "separatrix.perceptron.voting.Voters",
+    "separatrix/Votes/1": "separatrix.result.Votes",
+    # A kernel says itself what it is called in files; those that hold a function have no name.
+    **{kind.stored_as: f"{kind.__module__}.{kind.__name__}" for kind in KINDS if kind.stored_as},
+}
+
+
+def named(data: bytes) -> bytes:
+    """An archive of skops with the names of the registry in place of the modules and names of our classes."""
+    names = {home: name for name, home in TYPES.items()}
+
+    def rename(node: dict[str, Any]) -> None:
+        name = names.get(f"{node.get('__module__')}.{node.get('__class__')}")
+        if name is not None:
+            del node["__module__"], node["__class__"]
+            node["__type__"] = name
+
+    return _rewritten(data, rename)
+
+
+def resolved(data: bytes, path: str) -> bytes:
+    """An archive as skops reads it, from one with names of the registry; nothing is imported.
+
+    Raises
+    ------
+    ModelFileError
+        Where a name is not in the registry, or a class of ours is named in another way.
+    """
+
+    def rename(node: dict[str, Any]) -> None:
+        module, name = node.get("__module__"), node.get("__type__")
+        if isinstance(module, str) and module.partition(".")[0] == "separatrix":
+            raise ModelFileError(
+                f"{path} names a type of separatrix by its module ({module}), which model files do not since "
+                "0.1.0. Nothing was loaded. If the file is from a development version, fit and save again."
+            )
+        if not isinstance(name, str):
+            return
+        if name not in TYPES or "__module__" in node or "__class__" in node:
+            raise ModelFileError(
+                f"{path} holds the type {name[:80]!r}, which is not one of this release. Nothing was loaded. "
+                "Install a newer separatrix, or get the file anew from where it was saved."
+            )
+        del node["__type__"]
+        node["__module__"], _, node["__class__"] = TYPES[name].rpartition(".")
+
+    return _rewritten(data, rename)
+
+
+def _rewritten(data: bytes, rename: Callable[[dict[str, Any]], None]) -> bytes:
+    """The archive with every object of its schema renamed in place; all other members as they are."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as new:
+        for member in dict.fromkeys(old.namelist()):
+            content = old.read(member)
+            if member == SCHEMA:
+                schema = json.loads(content)
+                _visit(schema, rename)
+                content = json.dumps(schema).encode()
+            new.writestr(member, content)
+    return target.getvalue()
+
+
+def _visit(node: Any, rename: Callable[[dict[str, Any]], None]) -> None:
+    if isinstance(node, dict):
+        rename(node)
+        node = list(node.values())
+    if isinstance(node, list):
+        for each in node:
+            _visit(each, rename)
