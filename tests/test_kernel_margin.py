@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
@@ -17,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 import separatrix as sx
 from examples import classic_problems
 from separatrix.certificates.monomials import MappedMatrix
+from separatrix.deadline import Deadline
 from separatrix.dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from separatrix.errors import (
     CertificateError,
@@ -26,6 +28,7 @@ from separatrix.errors import (
     NotSeparable,
 )
 from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
+from separatrix.margins.optimum import Outcome
 
 law = settings(max_examples=15, deadline=None)
 INTERCEPTS = ["free", "lifted", None]
@@ -95,6 +98,31 @@ def test_scores_follow_from_the_support_alone():
     assert np.allclose(model.decision_function(X), scores)
     assert (np.where(y == 1, 1, -1) * scores).min() == pytest.approx(1.0, rel=1e-9)
     assert model.support_.size < len(X)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.01, 0.5])
+@pytest.mark.parametrize("n_rows", [500, 1500, 6000])
+def test_a_deadline_is_kept_within_a_second_and_what_is_proved_by_then_holds(n_rows, seconds):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n_rows, 5)), rng.integers(0, 2, n_rows)
+    rows = KernelRows(Gaussian(0.1), X, y.astype(np.int32), 2, np.arange(n_rows), lift=True, free=False)
+    start = time.monotonic()
+    deadline = Deadline.after(seconds)
+    found = solve_kernel_margin(rows, gap=1e-3, max_iter=2000, deadline=deadline)
+    lower, upper = certified_bracket(rows, found, deadline=deadline)
+    assert time.monotonic() - start < seconds + 1.0
+    assert found.outcome is Outcome.TIME_LIMIT
+    assert lower < 0.0 < upper  # the margin is positive, as the kernel is strict, and far below rounding
+
+
+def test_a_deadline_leaves_time_to_certify_a_margin_that_was_found():
+    X, y = disc(1, 4000)
+    rows = KernelRows(Gaussian(1.0), X, y.astype(np.int32), 2, np.arange(len(y)), lift=True, free=False)
+    deadline = Deadline.after(2.0)
+    found = solve_kernel_margin(rows, gap=1e-15, max_iter=10**6, deadline=deadline)
+    lower, upper = certified_bracket(rows, found, deadline=deadline)
+    assert found.margin_lower > 0.0
+    assert 0.0 < lower <= upper
 
 
 def test_many_rows_need_a_small_working_set_only():

@@ -9,6 +9,8 @@ bracket or names the rows that are missing. No matrix of all pairs of rows is ev
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import linalg
 
-from ..deadline import NEVER, Deadline
+from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
 from ..margins.max_margin import solve_max_margin
@@ -35,6 +37,9 @@ FIRST_GOAL = 0.1  # the gap to which the first working sets are solved
 NEAR = 1.5  # rows that score more than this, where the support scores one, leave the working set
 ROUNDING = 1e-7  # of the radius: the square root of what is lost when a Gram matrix is rounded
 MOST_ROUNDS = 200
+FACTORED_A_SECOND = (
+    1e9  # multiplications of a factorisation, at least: one that may outlast the time is not begun
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,11 +111,12 @@ class KernelRows:
         values = self.kernel.block(self.X[among], self.kernel.anchors(self.X, among))
         return np.asarray((values + values.T) / 2.0)
 
-    def outputs(self, among: Ints, support: Ints, coefficients: Floats, intercept: Floats) -> Floats:
+    def outputs(
+        self, among: Ints, support: Ints, coefficients: Floats, intercept: Floats, deadline: Deadline = NEVER
+    ) -> Floats:
         """The score of each class (of the positive one, with two classes) for some rows: one row each."""
-        return expansion(
-            self.kernel, self.X, among, self.kernel.anchors(self.X, support), coefficients, intercept
-        )
+        anchors = self.kernel.anchors(self.X, support)
+        return expansion(self.kernel, self.X, among, anchors, coefficients, intercept, deadline)
 
     def scores(self, outputs: Floats, among: Ints) -> Floats:
         """The score of each row: its lead over the best rival."""
@@ -118,13 +124,20 @@ class KernelRows:
 
 
 def expansion(
-    kernel: Kernel, X: Any, among: Any, anchors: Any, coefficients: Floats, intercept: Floats
+    kernel: Kernel,
+    X: Any,
+    among: Any,
+    anchors: Any,
+    coefficients: Floats,
+    intercept: Floats,
+    deadline: Deadline = NEVER,
 ) -> Floats:
-    """``K(X[among], anchors) @ coefficients.T + intercept``, block by block."""
+    """``K(X[among], anchors) @ coefficients.T + intercept``, block by block; OutOfTime between two blocks."""
     n_anchors = coefficients.shape[1]
     outputs = np.empty((len(among), coefficients.shape[0]))
     step = max(1, SCAN // max(1, n_anchors))
     for start in range(0, len(among), step):
+        deadline.need()
         part = among[start : start + step]
         outputs[start : start + step] = kernel.block(X[part], anchors) @ coefficients.T
     outputs += intercept
@@ -145,26 +158,28 @@ def solve_kernel_margin(
         The most Newton steps. A working set that is not separated after a twentieth of them (or 100) ends the
         run.
     deadline : Deadline
-        When to give up.
+        When to end with the bracket known by then: early enough to leave `certified_bracket` the time of two
+        scans, and at most one block of kernel values too late.
     """
-    search = _Search(rows, gap, max_iter)
-    search.deadline = deadline
+    search = KernelMarginSearch(rows, gap, max_iter, deadline)
     try:
         with Progress() as search.progress:
             search.run()
+    except OutOfTime:
+        search.outcome = Outcome.TIME_LIMIT
     except KeyboardInterrupt:
         search.outcome = Outcome.INTERRUPTED
     return search.finish()
 
 
-class _Search:
+class KernelMarginSearch:
     """The working set with its Gram matrix, and the best bracket so far."""
 
-    def __init__(self, rows: KernelRows, gap: float, max_iter: int) -> None:
+    def __init__(self, rows: KernelRows, gap: float, max_iter: int, deadline: Deadline) -> None:
         self.rows, self.gap, self.max_iter = rows, gap, max_iter
+        self.given, self.reserve = deadline, 0.0  # seconds of it that are left for the certified bracket
         self.share = max(100, max_iter // 20)  # of the steps, for one working set
         self.progress = Progress()
-        self.deadline = NEVER
         diagonal = rows.kernel.diagonal(rows.X)[rows.order]
         if diagonal.min() < 0.0:
             row = int(rows.order[diagonal.argmin()])
@@ -190,14 +205,20 @@ class _Search:
             return 1.0
         return min(1.0, max(0.0, self.upper - max(self.lower, 0.0)) / self.upper)
 
+    @property
+    def deadline(self) -> Deadline:
+        """When the search has to end."""
+        return Deadline(self.given.moment - self.reserve)
+
+    def keep_back(self, scan: float) -> None:
+        """Leave the time of two scans for the certified bracket."""
+        self.reserve = max(self.reserve, 2.0 * scan)
+
     def run(self) -> None:
         """Alternate between solving the working set and scanning all rows."""
         self.add(self.first_rows())
         goal = FIRST_GOAL
         for _ in range(MOST_ROUNDS):
-            if self.deadline.passed:
-                self.outcome = Outcome.TIME_LIMIT
-                return
             before = (self.lower, self.upper)
             found = self.solve(max(0.1 * self.gap, goal))
             if self.upper <= ROUNDING * self.radius:
@@ -209,8 +230,8 @@ class _Search:
             if self.open_gap <= self.gap:
                 self.outcome = Outcome.REACHED
                 return
-            if found.outcome is Outcome.INTERRUPTED:
-                self.outcome = Outcome.INTERRUPTED
+            if found.outcome in (Outcome.INTERRUPTED, Outcome.TIME_LIMIT):
+                self.outcome = found.outcome
                 return
             hopeless = found.outcome is Outcome.STEP_LIMIT and not found.margin_lower > 0.0
             if self.steps >= self.max_iter or hopeless:
@@ -230,6 +251,7 @@ class _Search:
         self.outcome = Outcome.STALLED
 
     def finish(self) -> KernelOptimum:
+        """What was found, and how it ended."""
         coefficients, intercept, support, norm = self.best
         return KernelOptimum(
             self.outcome,
@@ -260,6 +282,7 @@ class _Search:
         """Put rows into the working set; only their kernel values are computed."""
         if not fresh.size:
             return
+        start = time.monotonic()
         X, kernel, size = self.rows.X, self.rows.kernel, self.members.size
         gram = np.empty((size + fresh.size, size + fresh.size))
         gram[:size, :size] = self.gram
@@ -268,6 +291,7 @@ class _Search:
             gram[:size, size:] = gram[size:, :size].T
         gram[size:, size:] = self.rows.gram(fresh)
         self.gram, self.members = gram, np.concatenate([self.members, fresh])
+        self.keep_back((time.monotonic() - start) * self.rows.order.size / fresh.size)
 
     def drop(self, found: HardOptimum) -> None:
         """Take rows that are far from the margin out of the working set.
@@ -286,6 +310,7 @@ class _Search:
     def solve(self, goal: float) -> HardOptimum:
         """The largest margin of the working set, in coordinates of its own; keeps the best upper bound."""
         rows = self.rows
+        self.deadline.need(self.members.size**3 / FACTORED_A_SECOND)
         self.coordinates = coordinates(self.gram, rows.kernel)[0]
         labels = rows.labels[self.members]
         inner = as_rows(self.coordinates, labels, n_classes=rows.n_classes, lift=rows.lift)
@@ -316,6 +341,7 @@ class _Search:
         """
         rows, classes = self.rows, np.arange(self.rows.n_classes)
         labels = rows.labels[self.members]
+        self.deadline.need(self.members.size**3 / FACTORED_A_SECOND)
         goal = 2.0 * labels[:, None] - 1.0 if rows.n_classes == 2 else (labels[:, None] == classes) * 1.0
         try:
             factor = linalg.cho_factor(self.gram + float(rows.lift and not rows.free), lower=True)
@@ -337,6 +363,7 @@ class _Search:
         used = np.unique(found.rows)
         if not used.size:
             return used, np.zeros((weights.shape[0], 0)), intercept
+        self.deadline.need(4.0 * used.size**3 / FACTORED_A_SECOND)
         basis = self.coordinates[used]
         if rows.lift and not rows.free:
             basis, inside = np.column_stack([basis, np.ones(used.size)]), weights
@@ -355,7 +382,9 @@ class _Search:
         rows, support = self.rows, self.members[used]
         if rows.lift and not rows.free:
             intercept = coefficients.sum(axis=1)
-        outputs = rows.outputs(rows.order, support, coefficients, np.zeros_like(intercept))
+        start = time.monotonic()
+        outputs = rows.outputs(rows.order, support, coefficients, np.zeros_like(intercept), self.deadline)
+        self.keep_back(time.monotonic() - start)
         self.scans += 1
         if rows.free and rows.n_classes == 2:
             positive = rows.labels[rows.order] == 1
@@ -375,10 +404,13 @@ class _Search:
         return np.asarray(np.sort(rows.order[kept]))
 
 
-def certified_bracket(rows: KernelRows, found: KernelOptimum) -> tuple[float, float]:
+def certified_bracket(
+    rows: KernelRows, found: KernelOptimum, *, deadline: Deadline = NEVER
+) -> tuple[float, float]:
     """Bounds of the largest margin with the rounding of every step counted in.
 
-    The values of a kernel that states no bound of its rounding are taken as they come.
+    The values of a kernel that states no bound of its rounding are taken as they come. After the deadline one
+    block of kernel values is computed for a sum; a bound that needs more is minus or plus the radius.
     """
     size, error = _accuracy(rows)
     if size == np.inf:
@@ -386,22 +418,23 @@ def certified_bracket(rows: KernelRows, found: KernelOptimum) -> tuple[float, fl
     lifted = rows.lift and not rows.free
     radius = float(np.sqrt(size + lifted)) * (1.0 + 8.0 * EPS) * (1.0 if rows.n_classes == 2 else 2.0**0.5)
     lower, upper = -radius, radius
-    if found.margin_lower > 0.0:
-        short = _surely(rows, found, error)
-        square = _square(rows, found.rows, found.coefficients, error)
-        if lifted:
-            square += float(found.intercept @ found.intercept)
-        lower = max(lower, short / float(np.sqrt(square * (1.0 + 64.0 * EPS))) * (1.0 - 8.0 * EPS))
-    mass = float(found.multipliers.sum())
-    if mass > 0.0 and not rows.free:
-        support, coefficients = signed_coefficients(
-            rows.labels, found.members, found.rivals, found.multipliers / mass, rows.n_classes
-        )
-        square = _square(rows, support, coefficients, error)
-        if lifted:
-            square += float((coefficients.sum(axis=1) ** 2).sum())
-        slack = 1.0 + 4.0 * (support.size + 8) * EPS
-        upper = min(upper, float(np.sqrt(square)) * slack)
+    with suppress(OutOfTime):
+        if found.margin_lower > 0.0:
+            short = _surely(rows, found, error, deadline)
+            square = _square(rows, found.rows, found.coefficients, error, deadline)
+            if lifted:
+                square += float(found.intercept @ found.intercept)
+            lower = max(lower, short / float(np.sqrt(square * (1.0 + 64.0 * EPS))) * (1.0 - 8.0 * EPS))
+        mass = float(found.multipliers.sum())
+        if mass > 0.0 and not rows.free:
+            support, coefficients = signed_coefficients(
+                rows.labels, found.members, found.rivals, found.multipliers / mass, rows.n_classes
+            )
+            square = _square(rows, support, coefficients, error, deadline)
+            if lifted:
+                square += float((coefficients.sum(axis=1) ** 2).sum())
+            slack = 1.0 + 4.0 * (support.size + 8) * EPS
+            upper = min(upper, float(np.sqrt(square)) * slack)
     return lower, max(upper, lower)
 
 
@@ -417,11 +450,13 @@ def _accuracy(rows: KernelRows) -> tuple[float, float]:
     return size, share * size if size else 0.0
 
 
-def _surely(rows: KernelRows, found: KernelOptimum, error: float) -> float:
+def _surely(rows: KernelRows, found: KernelOptimum, error: float, deadline: Deadline) -> float:
     """The smallest score less all that rounding may have added to it."""
     anchors, magnitudes = rows.kernel.anchors(rows.X, found.rows), np.abs(found.coefficients)
     step, lowest = max(1, SCAN // max(1, found.rows.size)), np.inf
     for start in range(0, rows.order.size, step):
+        if start:
+            deadline.need()
         among = rows.order[start : start + step]
         block = rows.kernel.block(rows.X[among], anchors)
         scores = rows.scores(block @ found.coefficients.T + found.intercept, among)
@@ -433,11 +468,13 @@ def _surely(rows: KernelRows, found: KernelOptimum, error: float) -> float:
     return lowest
 
 
-def _square(rows: KernelRows, support: Ints, coefficients: Floats, error: float) -> float:
+def _square(rows: KernelRows, support: Ints, coefficients: Floats, error: float, deadline: Deadline) -> float:
     """An upper bound of the squared length of a combination of images, without its constant coordinate."""
     total, magnitudes = 0.0, np.abs(coefficients)
     anchors, step = rows.kernel.anchors(rows.X, support), max(1, SCAN // max(1, support.size))
     for start in range(0, support.size, step):
+        if start:
+            deadline.need()
         part = slice(start, start + step)
         block = rows.kernel.block(rows.X[support[part]], anchors)
         total += float(np.vdot(block @ coefficients.T, coefficients[:, part].T))

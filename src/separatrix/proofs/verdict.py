@@ -514,7 +514,7 @@ class _Asked:
         labels[signed.order] = codes
         rows = KernelRows(kernel, self.data.matrix, labels, present.size, signed.order, self.lift, free=False)
         found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS, deadline=signed.deadline)
-        lower, upper = certified_bracket(rows, found)
+        lower, upper = certified_bracket(rows, found, deadline=signed.deadline)
         return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
 
     def _features(self, signed: SignedRows, proof: Proof) -> dict[str, float]:
