@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import pathlib
+import pickle
 import re
 import signal
 import subprocess
@@ -26,7 +27,9 @@ import skops.io
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from separatrix.cli.app import COMMANDS, app
+from separatrix import errors
+from separatrix.cli.app import BUG, COMMANDS, app
+from separatrix.errors import SeparatrixError
 
 DOCS = pathlib.Path(__file__).parent.parent / "docs" / "cli.md"
 # Case, sex and age of a made-up clinic: every treated patient recovered, so the data are quasi-separated.
@@ -341,7 +344,7 @@ def test_nobody_is_advised_to_do_what_was_done(clinic, tmp_path):
     assert "scale" not in fine(*few, "--scale").output
     shown = fine("inspect", model).output
     assert "by the last weights" in shown
-    assert "raise --max-passes." in shown
+    assert "Raise --max-passes." in shown
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -358,6 +361,154 @@ def test_bad_data_end_with_a_message_and_no_file(kind, tmp_path, forked):
     assert done.stdout == ""
     assert "Traceback" not in done.stderr
     assert list(out.iterdir()) == []
+
+
+def test_a_bug_shows_its_traceback_and_where_to_report_it(clinic, monkeypatch):
+    """Whatever is not an error of the library or of the system is a bug, a ValueError too."""
+    from separatrix.tables.table import Table
+
+    for bug in (ValueError("a slip"), TypeError("a slip"), KeyError("a slip"), ImportError("a slip")):
+
+        def slip(*_, bug=bug):
+            raise bug
+
+        monkeypatch.setattr(Table, "read", slip)
+        result = run("check", clinic, "--target", "recovered")
+        assert result.exit_code == BUG == 70
+        assert result.stdout == ""
+        assert "Traceback" in result.stderr
+        assert "a slip" in result.stderr
+        assert result.stderr.splitlines()[-1].startswith("Error: This is a bug")
+        assert "report it" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, SeparatrixError)],
+)
+def test_each_error_of_the_library_ends_with_a_message(kind, clinic, monkeypatch):
+    from separatrix.tables.table import Table
+
+    def refuse(*_):
+        raise kind("Something is wrong.", remedy="Call f(max_passes=9).", parameter="max_passes")
+
+    monkeypatch.setattr(Table, "read", refuse)
+    assert refused("check", clinic, "--target", "recovered").startswith("Error: Something is wrong.")
+    said = refused("fit", clinic, "--target", "recovered")
+    assert "Raise --max-passes, or scale the columns with --scale." in said
+    assert "max_passes" not in said
+
+
+def test_errors_survive_a_pickle():
+    """Worker processes send them, with all they say."""
+    for error in (
+        errors.InputError("Found.", remedy="Do this.", parameter="where"),
+        errors.NotSeparable("Found.", {"a": 1}, remedy="Do this."),
+        errors.MissingPackageError("Found."),
+    ):
+        again = pickle.loads(pickle.dumps(error))
+        assert str(again) == str(error)
+        assert vars(again) == vars(error)
+
+
+PYTHON_ONLY = re.compile(
+    r"\w=|sklearn|skops\.io|astype|StandardScaler|OneHotEncoder|\bsx\.|raise max_|partial_fit|"
+    r"'(exclude|sql|where|features)'"
+)
+ROWS = "x,z,y\n1,2,a\n2,2,a\n4,1,b\n5,3,b\n6,1,b\n7,2,b\n"
+OVERLAPPING = "x,z,y\n1,2,a\n2,2,b\n4,1,b\n5,3,a\n6,1,b\n7,2,a\n"
+T = ("--target", "y")
+FIT, MARGIN, KERNEL = ("fit", *T), ("fit", *T, "--model", "max-margin"), ("fit", *T, "--model", "kernel")
+# A file's name and content, and the commands that refuse it.
+PROVOKED = {
+    "overlapping.csv": (OVERLAPPING, [MARGIN, ("fit", *T, "--model", "linear-program")]),
+    "huge.csv": ("x,y\n1e300,a\n2,a\n4e305,b\n-5e307,b\n", [FIT, MARGIN, KERNEL, ("learn", *T)]),
+    "infinite.csv": (
+        "x,y\n1,a\ninf,a\n4,b\n5,b\n",
+        [("check", *T), ("learn", *T), FIT, (*FIT, "--scale"), MARGIN, KERNEL],
+    ),
+    "lacking.csv": ("x,y\n1,a\n,a\n4,b\n5,b\n", [("check", *T), ("learn", *T), FIT]),
+    "continuous.csv": ("x,y\n1,0.5\n2,1.5\n3,2.25\n4,7.125\n", [FIT, ("learn", *T), KERNEL]),
+    "rare.csv": ("x,y\n1,a\n2,b\n3,b\n4,b\n", [(*FIT, "--folds", "3"), (*FIT, "--holdout", "0.5")]),
+    "rows.csv": (
+        ROWS,
+        [
+            (*FIT, "--holdout", "0.001"),
+            (*FIT, "--holdout", "0.999"),
+            (*FIT, "--order", "foo"),
+            (*FIT, "--order", "worst", "--model", "averaged"),
+            (*FIT, "--max-passes", "99999999999999999999"),
+            (*FIT, "--exclude", "x,z"),
+            (*FIT, "--where", "x > 100"),
+            (*FIT, "--table", "a"),
+            (*MARGIN, "--gap", "-1"),
+            (*KERNEL, "--kernel", "foo"),
+            (*KERNEL, "--kernel", "precomputed"),
+            (*KERNEL, "--gamma", "-1"),
+            (*KERNEL, "--order", "worst", "--budget", "3"),
+            ("check",),
+            ("check", *T, "--multiclass", "foo"),
+            ("check", *T, "--time-limit", "-1"),
+            ("learn", *T, "--classes", "a"),
+            ("learn", *T, "--classes", "a,c"),
+        ],
+    ),
+    "texts.csv": ("x,y\n" + "".join(f"t{k},{k % 2}\n" for k in range(1500)), [("check", *T)]),
+    "nested.jsonl": ('{"x":1,"y":"a"}\n{"x":[2],"y":"b"}\n', [("check", *T)]),
+    "infinite.svm": ("1 1:1 2:inf\n-1 1:2\n", [("check",), ("learn",)]),
+    "label.npz": ({"X": np.ones((4, 2)), "y": np.array([1.0, 2.0, 1.0, np.inf])}, [("learn",), ("fit",)]),
+    "complex.npz": ({"X": np.ones((4, 2)), "y": np.array([1j, 1, 1, 1])}, [("learn",), ("fit",)]),
+    "empty.npz": ({"X": np.ones((0, 2)), "y": np.ones(0)}, [("check",), ("fit",)]),
+    "infinite.npz": (
+        {"X": np.array([[1.0, np.inf]] * 4), "y": [0, 1, 0, 1]},
+        [("check",), ("fit", "--scale")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROVOKED)
+def test_no_file_provokes_a_traceback_or_advice_for_python(name, tmp_path):
+    content, commands = PROVOKED[name]
+    path = tmp_path / name
+    if isinstance(content, dict):
+        np.savez(path, **content)
+    else:
+        path.write_text(content)
+    for command, *options in commands:
+        said = refused(command, path, *options)
+        assert not PYTHON_ONLY.search(said), said
+
+
+def test_no_model_or_certificate_provokes_a_traceback_or_advice_for_python(clinic, tmp_path):
+    model, proof, data = tmp_path / "m.skops", tmp_path / "p.json", text(tmp_path, ROWS, "rows.csv")
+    other, infinite = text(tmp_path, OVERLAPPING, "other.csv"), tmp_path / "infinite.csv"
+    infinite.write_text(ROWS.replace("5,3", "inf,3"))
+    fine("fit", data, *T, "--scale", "-o", model)
+    fine("check", data, *T, "--certificate", proof)
+    sx.save(sx.Perceptron(average="voted").fit([[0.0], [1.0]], [0, 1]), tmp_path / "voted.skops")
+    (tmp_path / "foreign.skops").write_bytes(skops.io.dumps({"a": 1}))
+    said = [
+        refused("verify", proof, other),
+        refused("predict", model, infinite),
+        refused("predict", tmp_path / "voted.skops", data),
+        refused("export", tmp_path / "voted.skops", "--onnx", tmp_path / "v.onnx"),
+        refused("export", model, "--onnx", tmp_path / "v.onnx", "--dtype", "int8"),
+        refused("inspect", tmp_path / "foreign.skops"),
+    ]
+    assert "--any-data" in said[0]
+    for words in (*said, fine("fit", other, *T, "--max-passes", 3, "-o", model).output):
+        assert not PYTHON_ONLY.search(words), words
+    assert not PYTHON_ONLY.search(found("inspect", model)["status"])
+
+
+def test_every_ending_of_a_run_has_words_without_python():
+    from separatrix.cli.advice import in_options
+    from separatrix.margins.optimum import Outcome
+    from separatrix.result import Status
+
+    for ending in (*Status, *Outcome):
+        for options in ({}, {"--scale": False, "--model": "perceptron", "--gap": None}):
+            assert not PYTHON_ONLY.search(in_options(ending, options))
 
 
 def test_rows_of_a_million_columns_are_honest_data(tmp_path):

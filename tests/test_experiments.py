@@ -18,7 +18,7 @@ from separatrix import experiments
 from separatrix.experiments import journal, page, runner, theory
 from separatrix.experiments.registry import STUDIES
 from separatrix.experiments.study import Bounded, Finding, Study, as_table, where
-from separatrix.plot.style import LIGHT
+from separatrix.views.palettes import LIGHT
 
 NAMES = experiments.names()
 

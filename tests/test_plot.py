@@ -39,7 +39,8 @@ from sklearn.svm import SVC, LinearSVC
 import separatrix as sx
 from separatrix.errors import InputError, InputTypeError, LabelError, OutputError
 from separatrix.plot.run import trace_of
-from separatrix.plot.style import DARK, LIGHT, palette_of
+from separatrix.plot.style import palette_of
+from separatrix.views.palettes import DARK, LIGHT
 from separatrix.views.polygons import border, class_polygon
 
 mpl.use("Agg")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ __all__ = [
     "InputError",
     "InputTypeError",
     "LabelError",
+    "MissingPackageError",
     "ModelFileError",
     "NotSeparable",
     "NumericOverflowError",
@@ -25,7 +27,28 @@ __all__ = [
 
 
 class SeparatrixError(Exception):
-    """Base of every error of this library."""
+    """Base of every error of this library.
+
+    Parameters
+    ----------
+    problem : str
+        What was found, and what is needed.
+    remedy : str
+        What to do next, as a sentence for who calls the library; the message ends with it.
+    parameter : str or None
+        What the remedy is about: the name of a parameter, or ``"X"`` where the columns should be scaled.
+        The command line, which has options instead, says by it what to do there.
+
+    Examples
+    --------
+    >>> error = SeparatrixError("y lacks labels.", remedy="Pass missing='drop'.", parameter="missing")
+    >>> str(error), error.problem
+    ("y lacks labels. Pass missing='drop'.", 'y lacks labels.')
+    """
+
+    def __init__(self, problem: str = "", *, remedy: str = "", parameter: str | None = None) -> None:
+        super().__init__(f"{problem} {remedy}" if remedy else problem)
+        self.problem, self.remedy, self.parameter = problem, remedy, parameter
 
 
 class InputError(SeparatrixError, ValueError):
@@ -52,6 +75,14 @@ class OutputError(SeparatrixError, OSError):
     """A file could not be written; what was there before is unchanged."""
 
 
+class MissingPackageError(SeparatrixError, ImportError):
+    """A package that only a part of the library needs is not installed: see its ``name``."""
+
+    def __init__(self, problem: str = "", *, name: str | None = None, **fields: Any) -> None:
+        super().__init__(problem, **fields)
+        self.name = name
+
+
 class ModelFileError(SeparatrixError, ValueError):
     """A model file that cannot be read, or that holds what is not trusted."""
 
@@ -73,8 +104,15 @@ class NotSeparable(InputError):
         The proof, where there is one.
     """
 
-    def __init__(self, message: str, certificate: object = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self,
+        problem: str = "",
+        certificate: object = None,
+        *,
+        remedy: str = "",
+        parameter: str | None = None,
+    ) -> None:
+        super().__init__(problem, remedy=remedy, parameter=parameter)
         self.certificate = certificate
 
 
@@ -83,9 +121,41 @@ def not_finite(value: float, row: int, column: int, names: Sequence[str] | None)
     kind = "NaN" if value != value else "infinity"
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
     return InputError(
-        f"Input X contains {kind}: {where}. Every value must be finite; "
-        "drop or impute such rows (for example with sklearn.impute.SimpleImputer)."
+        f"Input X contains {kind}: {where}. Every value must be finite.",
+        remedy="Drop or impute such rows, for example with sklearn.impute.SimpleImputer.",
+        parameter="where",
     )
+
+
+@contextmanager
+def needs(what: str, *, extra: str) -> Iterator[None]:
+    """Import inside what ``what`` needs; if it is not installed, the error says what to install.
+
+    Examples
+    --------
+    >>> with needs("A sum", extra="cli"):
+    ...     import abacus
+    Traceback (most recent call last):
+    separatrix.errors.MissingPackageError: A sum needs abacus. Install it with: pip install 'separatrix[cli]'
+    """
+    try:
+        yield
+    except ModuleNotFoundError as problem:
+        package = str(problem.name).partition(".")[0]
+        if package == __package__:
+            raise
+        raise MissingPackageError(
+            f"{what} needs {package}. Install it with: pip install 'separatrix[{extra}]'", name=package
+        ) from None
+
+
+def convergence_warning(message: str, *, problem: str, parameter: str | None = None) -> Any:
+    """scikit-learn's warning of that name, with fields as in `SeparatrixError`."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    warning = ConvergenceWarning(message)
+    warning.problem, warning.parameter = problem, parameter
+    return warning
 
 
 def __getattr__(name: str) -> Any:

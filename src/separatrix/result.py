@@ -15,7 +15,20 @@ Ints = NDArray[np.int64]
 
 
 class Explained(enum.Enum):
-    """Members whose value is a sentence; files keep their names, so that a sentence may be improved."""
+    """Members whose value is a sentence; files keep their names, so that a sentence may be improved.
+
+    A member may have, beside the fact, a remedy and the parameter that it is about: see `SeparatrixError`.
+    """
+
+    problem: str
+    parameter: str | None
+
+    def __new__(cls, fact: str, remedy: str = "", parameter: str | None = None) -> Explained:
+        """Make a member whose sentence is the fact and the remedy."""
+        member = object.__new__(cls)
+        member._value_ = f"{fact}; {remedy}." if remedy else fact
+        member.problem, member.parameter = f"{fact}." if remedy else fact, parameter
+        return member
 
     def __reduce__(self) -> tuple[type[Explained], tuple[str]]:
         return type(self), (self.name,)
@@ -29,9 +42,13 @@ class Status(Explained):
     """How a run ended; each member is its own explanation."""
 
     SEPARATED = "A separator was found: the last scan of every row found no mistake."
-    INSEPARABLE = "No hyperplane separates these rows: the weights came back to an earlier state."
-    PASS_LIMIT = "The pass limit came first; raise max_passes, or scale the columns."
-    UPDATE_LIMIT = "The update limit came first; raise max_updates, or scale the columns."
+    INSEPARABLE = (
+        "No hyperplane separates these rows: the weights came back to an earlier state.",
+        "",
+        "average",
+    )
+    PASS_LIMIT = "The pass limit came first", "raise max_passes, or scale the columns", "max_passes"
+    UPDATE_LIMIT = "The update limit came first", "raise max_updates, or scale the columns", "max_updates"
     TIME_LIMIT = "The time limit came first; the weights are those reached so far."
     ONLINE = "Each row was visited once, in the order it came; none was read again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."

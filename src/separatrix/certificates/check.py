@@ -89,7 +89,9 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
     if same_data and start_digest(data)() != claim.sha256:
         raise CertificateError(
             "This certificate speaks of data with another hash: X or y differs from what was certified, or "
-            "has another type. Check it against the original data, or test it on these with same_data=False."
+            "has another type.",
+            remedy="Check it against the original data, or test it on these with same_data=False.",
+            parameter="same_data",
         )
     return Check(True, check.reason + _scope(claim)) if check.holds else check
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+from ..errors import MissingPackageError, needs
+
 
 def main() -> None:
     """Run the command line; what the program ``separatrix`` starts."""
@@ -11,10 +13,9 @@ def main() -> None:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
     try:
-        from .app import app
-    except ImportError as problem:
-        sys.stderr.write(
-            f"The command line needs {problem.name}. Install it with: pip install 'separatrix[cli]'\n"
-        )
+        with needs("The command line", extra="cli"):
+            from .app import app
+    except MissingPackageError as problem:
+        sys.stderr.write(f"{problem}\n")
         sys.exit(2)
     app(prog_name="separatrix")

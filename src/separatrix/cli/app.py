@@ -3,30 +3,40 @@
 from __future__ import annotations
 
 import sys
+import traceback
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand
 
 from .. import __version__
+from ..errors import SeparatrixError
+from .advice import in_options
 from .console import say
 
 COMMANDS = ("check", "verify", "fit", "learn", "predict", "inspect", "export", "experiment", "demo")
 
 CODES = """
 Exit codes: 0 done; 1 the answer is one that --fail-if names, or a certificate does not hold; 2 the input
-cannot be used, and nothing was written.
+cannot be used; 70 a bug of the program; 130 stopped by Ctrl-C.
 """
+BUG = 70  # EX_SOFTWARE of the BSD conventions: an error inside the program itself
 
 
-class Commands(TyperGroup):
-    """The commands; whatever goes wrong in one of them ends here, in a message and an exit code."""
+class Command(TyperCommand):
+    """A command; whatever goes wrong in it ends here, in a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command."""
+        """Run the command.
+
+        Errors of the library and of the system are about the input: a message says what to do. Any other
+        error is a bug: its traceback is what the maintainers need.
+        """
         try:
             return super().invoke(ctx)
+        except (typer.Exit, typer.Abort, typer.BadParameter):
+            raise  # how a command ends, and what is wrong with its options
         except BrokenPipeError:
             sys.stderr.close()  # the reader has gone; Python would complain about the pipe when it ends
             raise typer.Exit(0) from None
@@ -39,14 +49,31 @@ class Commands(TyperGroup):
                 error=True,
             )
             raise typer.Exit(2) from None
-        except (ImportError, OSError, OverflowError, TypeError, ValueError) as problem:
-            # Every error of the library is one of these too; importing them would cost each start a second.
+        except SeparatrixError as problem:
+            say(in_options(problem, self._options(ctx)), error=True)
+            raise typer.Exit(2) from None
+        except OSError as problem:
             say(_words(problem), error=True)
             raise typer.Exit(2) from None
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            say(
+                f"This is a bug of separatrix {__version__}. Please report it in the issue tracker of "
+                "separatrix, with the lines above and the command.",
+                error=True,
+            )
+            raise typer.Exit(BUG) from None
+
+    def _options(self, ctx: Any) -> dict[str, Any]:
+        """What the command was given, by the names of its options."""
+        return {
+            option: ctx.params.get(parameter.name)
+            for parameter in self.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
 
 
 app = typer.Typer(
-    cls=Commands,
     help="Separate the classes, or prove that it cannot be done.",
     epilog=CODES,
     no_args_is_help=True,
@@ -56,7 +83,7 @@ app = typer.Typer(
 )
 for _name in COMMANDS:
     _function = getattr(import_module(f".{_name}", __package__), _name)
-    app.command(_name)(_function)
+    app.command(_name, cls=Command)(_function)
 
 
 def _version(wanted: bool) -> None:
@@ -74,9 +101,11 @@ def program(
     """Separate the classes, or prove that it cannot be done."""
 
 
-def _words(problem: BaseException) -> str:
+def _words(problem: OSError) -> str:
     if isinstance(problem, FileNotFoundError) and problem.filename is not None:
         return f"There is no file {str(problem.filename)!r}."
+    if isinstance(problem, FileExistsError) and problem.filename is not None:
+        return f"{str(problem.filename)!r} is there already, and is not a directory. Name another."
     if isinstance(problem, IsADirectoryError):
         return f"{str(problem.filename)!r} is a directory. Name a file."
     if isinstance(problem, PermissionError) and problem.filename is not None:

@@ -58,10 +58,11 @@ def demo(
 
 
 def _act(words: str, command: list[str]) -> None:
-    from .app import app
+    from .app import BUG, app
 
     show(heading(words, "bold cyan"), heading(f"$ separatrix {' '.join(map(_quoted, command))}", "dim"), "")
-    app(command, standalone_mode=False)
+    if app(command, standalone_mode=False) == BUG:
+        raise typer.Exit(BUG)
     show("")
 
 

@@ -58,12 +58,16 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
     """How far the graph is from the model on some rows."""
     import numpy as np
 
+    from ..errors import MissingPackageError
+    from ..inputs import refuse_not_finite
     from ..tables.encoding import Encoding
 
     try:
         import onnxruntime
     except ImportError:
-        raise ImportError("--check needs onnxruntime. Install it with: pip install onnxruntime") from None
+        raise MissingPackageError(
+            "--check needs onnxruntime. Install it with: pip install onnxruntime"
+        ) from None
     encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
     rows = options.DataOptions(data).open(encoding=encoding)
     session = onnxruntime.InferenceSession(graph)
@@ -72,6 +76,7 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for X, _ in rows.batches(4096):
+            refuse_not_finite(X)
             table = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=dtype)
             labels, scores = session.run(["label", "scores"], {"X": table})
             expected = saved.model.decision_function(X)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 import time
 import warnings
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from . import options
+from .advice import in_options
 from .console import facts, heading, say, show, show_table, waiting, write_json
 
 MODELS = ("perceptron", "averaged", "kernel", "max-margin", "soft-margin", "linear-program")
@@ -28,17 +29,6 @@ KNOWS = {
     "gamma": ("kernel",),
     "budget": ("kernel",),
     "bounds": ("perceptron", "averaged"),
-}
-
-# What the library calls its parameters, and what they are called here.
-WORDS = {
-    "max_passes": "--max-passes",
-    "scale the columns": "scale the columns with --scale",
-    "average='averaged' predicts better than the last weights": "try --model averaged or soft-margin",
-    ", see \\.certificate": ", as `separatrix check` shows",
-    "Use SoftMargin": "Use --model soft-margin",
-    r", or \w+\(inseparable='warn'\) to fall back on it": "",
-    "Scale the columns, for example with StandardScaler": "Scale the columns with --scale",
 }
 
 
@@ -154,6 +144,8 @@ def fit(
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
+    if gamma is not None and not gamma > 0.0:
+        raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
     source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
@@ -162,10 +154,11 @@ def fit(
         return
     with waiting("Reading the rows"):
         X, y = rows.read(options.size(memory))
+    _need_enough(y, holdout, folds)
     estimator = _build(model, given, intercept=intercept)
     if scale:
         estimator = _scaled(estimator, X)
-    seconds = _learn(estimator, X, y)
+    seconds = _learn(estimator, model, X, y)
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
@@ -279,32 +272,48 @@ def _scaled(estimator: Any, X: Any) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+    from ..inputs import refuse_not_finite
+
+    refuse_not_finite(X)  # as scikit-learn's scalers do, but by its row and column
     return make_pipeline(MaxAbsScaler() if issparse(X) else StandardScaler(), estimator)
 
 
-def _learn(estimator: Any, X: Any, y: Any) -> float:
+def _need_enough(y: Any, holdout: float | None, folds: int | None) -> None:
+    """Every class needs a row in every fold, and one on either side of a holdout."""
+    import numpy as np
+
     from ..errors import InputError
 
+    labels, counts = np.unique(y, return_counts=True)
+    rare, fewest = labels[counts.argmin()], int(counts.min())
+    if folds is not None and fewest < folds:
+        raise InputError(
+            f"Class {str(rare)!r} has {fewest:,} rows, fewer than the {folds} folds. Ask for fewer --folds."
+        )
+    if holdout is None:
+        return
+    kept_back = math.ceil(holdout * len(y))  # as train_test_split rounds
+    if fewest < 2 or min(kept_back, len(y) - kept_back) < labels.size:
+        raise InputError(
+            f"A --holdout of {holdout:g} keeps back {kept_back:,} of {len(y):,} rows; each of {labels.size} "
+            f"classes needs a row on either side, and {str(rare)!r} has {fewest:,} in all. Change --holdout."
+        )
+
+
+def _learn(estimator: Any, model: str, X: Any, y: Any) -> float:
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        try:
-            estimator.fit(X, y)
-        except ValueError as problem:
-            raise InputError(as_options(str(problem), estimator)) from problem
+        estimator.fit(X, y)
     seconds = time.perf_counter() - start
     for warning in caught:
-        say(f"Note: {as_options(str(warning.message), estimator)}")
+        say(f"Note: {in_options(warning.message, used(estimator, model))}")
     return seconds
 
 
-def as_options(words: str, estimator: Any) -> str:
-    """What the library says, in the words of the command line; no advice to do what was done."""
-    if hasattr(estimator, "steps"):
-        words = words.replace(", or scale the columns", "")
-    for said, option in WORDS.items():
-        words = re.sub(said, option, words)
-    return words
+def used(estimator: Any, model: str = "") -> dict[str, Any]:
+    """The options of this command that advice may be about, as this model was fitted."""
+    return {"--scale": hasattr(estimator, "steps"), "--model": model, "--max-passes": None, "--gap": None}
 
 
 def last(estimator: Any) -> Any:
@@ -406,7 +415,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs += [
             (
                 "status",
-                as_options(result.status.value, estimator)
+                in_options(result.status, used(estimator))
                 + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{model.mistakes_:,}, while the rows were read {model.n_passes_:,} times"),

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from . import options
+from .advice import in_options
 from .console import facts, heading, show, show_table, write_json
 
 WEIGHTS = 10  # the largest weights are shown
@@ -35,7 +36,7 @@ def inspect(
 
 def model_facts(estimator: Any) -> dict[str, Any]:
     """What a fitted model knows about itself, in plain values."""
-    from .fit import last
+    from .fit import last, used
 
     model = last(estimator)
     steps = [type(step).__name__ for _, step in getattr(estimator, "steps", [("", estimator)])]
@@ -50,7 +51,8 @@ def model_facts(estimator: Any) -> dict[str, Any]:
             known[name.rstrip("_")] = _plain(getattr(model, name))
     found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
     if found is not None:
-        known["status"] = (found.status if hasattr(found, "status") else found.outcome).value
+        ending = found.status if hasattr(found, "status") else found.outcome
+        known["status"] = in_options(ending, used(estimator))
         for name in ("margin_lower", "margin_upper", "radius", "errors"):
             if hasattr(found, name):
                 known[name] = _plain(getattr(found, name))
@@ -83,7 +85,6 @@ def _model(file: str, json: bool) -> None:
 
 def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
     from ..report.tables import bracket, short
-    from .fit import as_options
 
     set_here = ", ".join(
         f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None
@@ -95,7 +96,7 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
         ("classes", ", ".join(map(str, known["classes"]))),
     ]
     if "status" in known:
-        pairs.append(("status", as_options(known["status"], saved.model)))
+        pairs.append(("status", known["status"]))
     for name, words in (
         ("mistakes", "mistakes"),
         ("n_passes", "readings"),

@@ -91,7 +91,11 @@ class _Counted:
         import numpy as np
         import pyarrow as pa
 
+        from ..inputs import refuse_not_finite
+
         for X, y in self.source.batches(BATCH):
+            if hasattr(self.model, "steps"):
+                refuse_not_finite(X)  # by its row and column, which a scaler does not name
             found = self.model.decision_function(X)
             codes = (found > 0.0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)
             labels = self.model.classes_[codes]

@@ -63,13 +63,8 @@ def verify(
     with waiting("Checking the proof"):
         X, y = rows.read(options.size(memory))
         if y is None:
-            raise CertificateError("Which column is the target? Name it with --target.")
-        try:
-            checks = [
-                (of, proof, verify_certificate(proof, X, y, same_data=same_data)) for of, proof in parts
-            ]
-        except CertificateError as problem:
-            raise CertificateError(str(problem).replace("same_data=False", "--any-data")) from None
+            raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
+        checks = [(of, proof, verify_certificate(proof, X, y, same_data=same_data)) for of, proof in parts]
     holds = all(check.holds for _, _, check in checks)
     if json:
         found = [{"of": of, "claim": p.claim, "holds": c.holds, "reason": c.reason} for of, p, c in checks]

@@ -332,7 +332,9 @@ class _Visit:
         while position < indices.size:
             outputs = values[position:] @ budget.coef
             if not np.all(np.isfinite(outputs)):
-                raise NumericOverflowError("An output left the range of float64. Scale the columns first.")
+                raise NumericOverflowError(
+                    "An output left the range of float64.", remedy="Scale the columns first.", parameter="X"
+                )
             unsure = 2.0 * budget.error() * budget.reach() * roots[position:]
             doubtful = np.flatnonzero(~(leads(outputs, labels[position:]) > unsure))
             passed = int(doubtful[0]) if doubtful.size else indices.size - position

@@ -308,8 +308,9 @@ class KernelRun:
     def _check_range(self, outputs: Floats) -> None:
         if not np.all(np.isfinite(outputs)):
             raise NumericOverflowError(
-                f"An output left the range of float64 after {self.mistakes} updates. Scale the columns, for "
-                "example with sklearn.preprocessing.MaxAbsScaler."
+                f"An output left the range of float64 after {self.mistakes} updates.",
+                remedy="Scale the columns, for example with sklearn.preprocessing.MaxAbsScaler.",
+                parameter="X",
             )
 
     def result(self, status: Status, order: str) -> KernelResult:

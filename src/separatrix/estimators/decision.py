@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import inputs
-from ..errors import NumericOverflowError
-from ..result import Floats
+from ..errors import NumericOverflowError, convergence_warning
+from ..result import Explained, Floats
 from ..rows.memory import MemoryRows, as_rows
 
 
@@ -63,3 +63,17 @@ def shares_of(votes: Floats, total: int) -> Floats:
     """Votes as shares; for two classes the difference of the two."""
     shares = votes / max(1, total)
     return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+
+
+def not_converged(ending: Explained, reached: str, *, averages: bool = False) -> Any:
+    """The warning of a run that stopped early: how it ended, how far it came, and what may help."""
+    often = (
+        " If the classes overlap, average='averaged' often predicts better than the last weights."
+        if averages
+        else ""
+    )
+    return convergence_warning(
+        f"{ending.value} {reached}{often}",
+        problem=f"{ending.problem} {reached}",
+        parameter=ending.parameter,
+    )

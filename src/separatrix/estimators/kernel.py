@@ -17,11 +17,11 @@ from ..dual.budget_bound import BudgetBound
 from ..dual.expansion import Expansion
 from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..dual.similarity import Similarity, TrainingRows, training_rows
-from ..errors import ConvergenceWarning, InputError
+from ..errors import InputError
 from ..perceptron.orders import AVERAGES
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
-from .decision import Decision, scores_of, shares_of
+from .decision import Decision, not_converged, scores_of, shares_of
 
 DTYPES = ("float64", "float32")
 PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
@@ -389,7 +389,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         if self.order == "worst" and (self.average or self.budget is not None):
             raise InputError(
                 "Averaging and a budget need an order that visits every row: 'cyclic' or 'shuffled'. Got "
-                "'worst' instead."
+                "'worst' instead.",
+                parameter="order",
             )
         if self.budget is not None and self.average:
             raise InputError(
@@ -404,11 +405,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     def _warn_unless_converged(self, result: KernelResult) -> None:
         if result.separated:
             return
-        message = (
-            f"{result.status.value} After {result.passes} passes the last one corrected "
+        after = (
+            f"After {result.passes} passes the last one corrected "
             f"{result.history[-1].mistakes if result.history else 0} mistakes; no margin is larger than "
             f"{result.margin_upper:.3g}."
         )
-        if result.status is not Status.INTERRUPTED and not self.average and self.budget is None:
-            message += " If the classes overlap, average='averaged' predicts better than the last weights."
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        averages = result.status is not Status.INTERRUPTED and not self.average and self.budget is None
+        warnings.warn(not_converged(result.status, after, averages=averages), stacklevel=3)

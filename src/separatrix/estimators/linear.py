@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
-from ..errors import ConvergenceWarning, InputError
+from ..errors import InputError
 from ..perceptron.learner import Learner, steps_of
 from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
 from ..perceptron.run import Run, finish_online
@@ -19,7 +19,7 @@ from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from .decision import Decision, linear_scores, read_rows, shares_of
+from .decision import Decision, linear_scores, not_converged, read_rows, shares_of
 
 
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
@@ -415,13 +415,12 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.converged_ = result.separated
 
     def _warn(self, result: Result) -> None:
-        message = (
-            f"{result.status.value} After {result.passes} passes {_what_is_wrong(result)}; no margin is "
-            f"larger than {result.margin_upper:.3g}."
+        after = (
+            f"After {result.passes} passes {_what_is_wrong(result)}; no margin is larger than "
+            f"{result.margin_upper:.3g}."
         )
-        if result.status is not Status.INTERRUPTED and not self.average:
-            message += " If the classes overlap, average='averaged' predicts better than the last weights."
-        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+        averages = result.status is not Status.INTERRUPTED and not self.average
+        warnings.warn(not_converged(result.status, after, averages=averages), stacklevel=3)
 
 
 def _what_is_wrong(result: Result) -> str:

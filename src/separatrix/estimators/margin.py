@@ -31,7 +31,7 @@ from ..proofs.signed import conflicting_rows
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
-from .decision import Decision, linear_scores, read_rows, scores_of
+from .decision import Decision, linear_scores, not_converged, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")
 EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
@@ -212,12 +212,8 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
         if not self.converged_ and (found.margin_lower > 0.0 or found.outcome is Outcome.INTERRUPTED):
-            warnings.warn(
-                f"{found.outcome.value} The best margin is between {found.margin_lower:.9g} and "
-                f"{found.margin_upper:.9g}.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            reached = f"The best margin is between {found.margin_lower:.9g} and {found.margin_upper:.9g}."
+            warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -408,11 +404,8 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
         if not self.converged_:
-            warnings.warn(
-                f"{found.outcome.value} The relative gap is {found.gap:.2e}, {self.gap:.0e} was asked for.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            reached = f"The relative gap is {found.gap:.2e}, {self.gap:.0e} was asked for."
+            warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
 
 
@@ -540,26 +533,30 @@ def _no_margin(upper: float) -> str:
 
 def _refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
     """Say that the classes cannot be separated, with the proof if there is one."""
+    proof = ""
     if verdict.separable:
         message = f"The classes can be separated, but floating point does not resolve the margin: {evidence}."
         if estimator.inseparable == "raise":
             raise InputError(
-                f"{message} Scale the columns, for example with StandardScaler, or take the separator of "
-                "sx.separability."
+                message,
+                remedy="Scale the columns, for example with StandardScaler, or take the separator of "
+                "sx.separability.",
+                parameter="X",
             )
     elif verdict.separable is None:
         message = (
             f"The classes cannot be separated as far as floating point tells: {evidence}; nothing is proved."
         )
     else:
-        message = (
-            f"The classes cannot be separated: {len(verdict.witness_rows)} rows prove it, see .certificate."
-        )
+        message = f"The classes cannot be separated: {len(verdict.witness_rows)} rows prove it."
+        proof = "The proof is in .certificate. "
     if estimator.inseparable == "raise":
         name = type(estimator).__name__
         raise NotSeparable(
-            f"{message} Use SoftMargin for classes that overlap, or {name}(inseparable='warn') to fall back "
-            "on it.",
+            message,
             verdict.certificate,
+            remedy=f"{proof}Use SoftMargin for classes that overlap, or {name}(inseparable='warn') to fall "
+            "back on it.",
+            parameter="inseparable",
         )
     warnings.warn(f"{message} The soft margin with C=1 is used here.", ConvergenceWarning, stacklevel=3)

@@ -127,7 +127,9 @@ class _Run:
 
     def __init__(self, table: Table, classes: Any, average: bool, learning_rate: float) -> None:
         if table.target_name is None:
-            raise InputError("Which column is the target? Name it with 'target' (`--target`).")
+            raise InputError(
+                "Which column is the target?", remedy="Name it with 'target'.", parameter="target"
+            )
         self.table, self.classes = table, classes
         reader = table.reader
         # A LIBSVM file whose columns nobody has counted: the model grows with them.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from .page import run_all, save_figure
-from .runner import find, names, run
-from .study import Experiment, Finding, Study
+from ..errors import needs
+
+with needs("sx.experiments", extra="plot"):
+    from .page import run_all, save_figure
+    from .runner import find, names, run
+    from .study import Experiment, Finding, Study
 
 __all__ = ["Experiment", "Finding", "Study", "find", "names", "run", "run_all", "save_figure"]

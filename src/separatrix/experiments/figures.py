@@ -10,7 +10,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, LogFormatterSciNotation, LogLocator
 
-from ..plot.style import DASHES, LIGHT, MARKERS, new_figure
+from ..plot.style import new_figure
+from ..views.palettes import DASHES, LIGHT, MARKERS
 from .study import Table
 
 __all__ = [

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__, atomic
-from ..errors import OutputError
+from ..errors import OutputError, needs
 from . import fitting, theory
 from .study import Record, Study, Table, as_table
 
@@ -110,13 +110,9 @@ def _make(directory: Path) -> None:
 
 
 def _arrow() -> tuple[Any, Any]:
-    try:
+    with needs("Keeping tables as Parquet", extra="cli"):
         import pyarrow as pa
         import pyarrow.parquet as pq
-    except ImportError:
-        raise ImportError(
-            "Keeping tables as Parquet needs pyarrow. Install it with: pip install 'separatrix[cli]'"
-        ) from None
     return pa, pq
 
 

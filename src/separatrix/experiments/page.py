@@ -13,7 +13,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from .. import __version__, atomic
-from ..plot.style import DARK, LIGHT, Palette
+from ..views.palettes import DARK, LIGHT, Palette
 from .runner import names, run
 from .study import Experiment, Finding, percent
 

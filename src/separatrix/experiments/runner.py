@@ -8,8 +8,9 @@ import time
 from pathlib import Path
 
 from ..errors import InputError
-from ..plot.style import LIGHT, style
+from ..plot.style import style
 from ..progress import Progress
+from ..views.palettes import LIGHT
 from .journal import Journal
 from .registry import STUDIES
 from .study import Experiment, Study

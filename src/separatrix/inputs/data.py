@@ -217,8 +217,8 @@ def _refuse_rounded(X: Any, matrix: NDArray[Any]) -> None:
             if isinstance(value, int | np.integer) and int(value) != int(matrix[i, j]):
                 raise InputError(
                     f"X has whole numbers beside fractions, and float64 cannot hold {value} (row {i}, "
-                    f"column {j}) exactly. Subtract a constant from that column, or round it first: "
-                    "X.astype(float)."
+                    f"column {j}) exactly.",
+                    remedy="Subtract a constant from that column, or round it first: X.astype(float).",
                 )
 
 
@@ -247,8 +247,8 @@ def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
     for at, (value, number) in enumerate(zip(values, read.tolist(), strict=True)):
         if value != number and value == value and not isinstance(value, str):
             raise InputError(
-                f"X has numbers that float64 cannot hold exactly: {value} in row {at // matrix.shape[-1]}. "
-                "Round them first: X.astype(float)."
+                f"X has numbers that float64 cannot hold exactly: {value} in row {at // matrix.shape[-1]}.",
+                remedy="Round them first: X.astype(float).",
             )
     return read.reshape(matrix.shape)
 
@@ -273,7 +273,7 @@ def _usual_type(values: NDArray[Any]) -> NDArray[Any]:
         narrow = values.astype(np.float64)
         if not np.array_equal(narrow, values):
             raise InputError(
-                "X has numbers that float64 cannot hold exactly. Round them first: X.astype(float)."
+                "X has numbers that float64 cannot hold exactly.", remedy="Round them first: X.astype(float)."
             )
         return narrow
     return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))

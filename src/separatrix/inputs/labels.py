@@ -85,8 +85,9 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
         row = int(np.flatnonzero(~known)[0])
         raise LabelError(
             f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
-            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}. "
-            "Name every class in the first call's classes= ."
+            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}.",
+            remedy="Name every class in the first call's classes= .",
+            parameter="classes",
         )
     return codes
 

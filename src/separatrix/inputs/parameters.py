@@ -48,11 +48,13 @@ def generator(random_state: Any) -> np.random.Generator:
     except (TypeError, ValueError) as problem:
         raise InputError(
             f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
-            f"Got {random_state!r} instead."
+            f"Got {random_state!r} instead.",
+            parameter="random_state",
         ) from problem
 
 
 def _wrong(estimator: Any, name: str, wanted: str, value: Any) -> InputError:
     return InputError(
-        f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead."
+        f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead.",
+        parameter=name,
     )

@@ -58,18 +58,18 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
             matrix, target = validate_data(estimator, X, y, **options)
     except (ValueError, TypeError) as problem:
         columns = not_numbers(X)
-        if not columns:
-            raise
         kind = InputTypeError if isinstance(problem, TypeError) else InputError
+        if not columns:
+            raise kind(str(problem)) from problem
         raise kind(
-            f"Columns of X that do not hold numbers: {', '.join(columns)} ({problem}). "
-            "Encode them first, for example with sklearn.preprocessing.OneHotEncoder."
+            f"Columns of X that do not hold numbers: {', '.join(columns)} ({problem}).",
+            remedy="Encode them first, for example with sklearn.preprocessing.OneHotEncoder.",
         ) from problem
     if matrix.dtype.kind not in "biuf":
         named = ", ".join(not_numbers(X)) or "all"
         raise InputError(
-            f"Columns of X that do not hold numbers: {named} (the values are of type {matrix.dtype}). "
-            "Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder."
+            f"Columns of X that do not hold numbers: {named} (the values are of type {matrix.dtype}).",
+            remedy="Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder.",
         )
     return matrix, target
 
@@ -104,7 +104,11 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     from sklearn.utils import column_or_1d
 
     refuse_unusable_labels(y)
-    return classes_of(column_or_1d(y))
+    try:
+        column = column_or_1d(y)
+    except ValueError as problem:
+        raise LabelError(str(problem)) from problem
+    return classes_of(column)
 
 
 def classes_of(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -112,7 +116,10 @@ def classes_of(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     if y.dtype.kind not in "biu":
         from sklearn.utils.multiclass import check_classification_targets
 
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as problem:
+            raise LabelError(str(problem)) from problem
     return coded(y)
 
 
@@ -184,7 +191,9 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
                 "classes= must be passed to the first call of partial_fit, with every class to come."
             )
         if given.size < 2:
-            raise InputError(f"classes= must name at least two classes. Got {given.tolist()} instead.")
+            raise InputError(
+                f"The 'classes' must be two or more. Got {given.tolist()} instead.", parameter="classes"
+            )
         return given
     if given is not None and not np.array_equal(given, estimator.classes_):
         raise InputError(

@@ -318,8 +318,9 @@ class Kernel:
         # one sum settles most cases in one reading; a sum that overflows settles nothing
         if not isfinite(values.sum()) and not np.isfinite(values).all():
             raise NumericOverflowError(
-                f"The kernel {self} leaves the range of {values.dtype} on these rows. Scale the columns "
-                "first, for example with sklearn.preprocessing.MaxAbsScaler."
+                f"The kernel {self} leaves the range of {values.dtype} on these rows.",
+                remedy="Scale the columns first, for example with sklearn.preprocessing.MaxAbsScaler.",
+                parameter="X",
             )
         return values
 

@@ -158,7 +158,9 @@ def as_kernel(kernel: Any) -> Kernel:
         return kernel
     if isinstance(kernel, str):
         if kernel not in NAMES:
-            raise InputError(f"There is no kernel named {kernel!r}. The names are: {', '.join(NAMES)}.")
+            raise InputError(
+                f"There is no kernel named {kernel!r}. The names are: {', '.join(NAMES)}.", parameter="kernel"
+            )
         return NAMES[kernel]()
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise InputTypeError(

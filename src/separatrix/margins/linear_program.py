@@ -177,7 +177,11 @@ def _primal(pairs: Pairs, deadline: Deadline) -> _Solution:
     bounds = np.append(-np.ones(width), 0.0), np.append(np.ones(width), np.inf)
     solution, prices = _highs(cost, columns, np.zeros(size), np.full(size, np.inf), *bounds, deadline)
     if solution is None:
-        raise SeparatrixError("HiGHS did not solve a program that always has a solution. Scale the columns.")
+        raise SeparatrixError(
+            "HiGHS did not solve a program that always has a solution.",
+            remedy="Scale the columns.",
+            parameter="X",
+        )
     weights = solution[:-1].reshape(pairs.rows.weights_shape)
     return _Solution(weights, float(solution[-1]), np.maximum(prices, 0.0))
 

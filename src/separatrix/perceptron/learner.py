@@ -129,8 +129,10 @@ class Bracket:
             self.known = mistakes, norm(self.learner.weights)
             if not math.isfinite(self.known[1] * self.learner.rows.radius):
                 raise NumericOverflowError(
-                    f"The weights left the range of float64 after {mistakes} updates. Lower learning_rate "
-                    "or the weights, or scale the columns, for example with StandardScaler."
+                    f"The weights left the range of float64 after {mistakes} updates.",
+                    remedy="Lower learning_rate or the weights, or scale the columns, for example with "
+                    "StandardScaler.",
+                    parameter="X",
                 )
         return self.known[1]
 

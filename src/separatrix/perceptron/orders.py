@@ -76,7 +76,8 @@ def solve_perceptron(
         order = "shuffled"
     if average and order == "worst":
         raise InputError(
-            "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead."
+            "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead.",
+            parameter="order",
         )
     learner = Learner(
         rows,

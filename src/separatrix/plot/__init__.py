@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
+from ..errors import needs
+from ..views.palettes import DARK, LIGHT, Palette
 
-if find_spec("matplotlib") is None:
-    raise ImportError("sx.plot needs matplotlib. Install it with: pip install 'separatrix[plot]'")
-
-from .bracket import BracketDisplay
-from .gram import GramDisplay
-from .hulls import HullDisplay
-from .regions import DecisionRegionDisplay
-from .run import RunDisplay
-from .style import DARK, LIGHT, Palette, new_figure, palette, settings, style
+with needs("sx.plot", extra="plot"):
+    from .bracket import BracketDisplay
+    from .gram import GramDisplay
+    from .hulls import HullDisplay
+    from .regions import DecisionRegionDisplay
+    from .run import RunDisplay
+    from .style import new_figure, palette, settings, style
 
 __all__ = [
     "DARK",

@@ -14,8 +14,9 @@ from ..estimators.linear import Perceptron
 from ..result import Floats, Trace
 from ..rows.leads import leads
 from ..views.model import Points, read_model, read_points
+from ..views.palettes import Palette
 from .run import trace_of
-from .style import Palette, add_legend, axes_for, plain_ticks, style
+from .style import add_legend, axes_for, plain_ticks, style
 
 BLOCK = 1 << 22  # scores that are looked at together
 

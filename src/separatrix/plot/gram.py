@@ -15,7 +15,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ..errors import InputError
 from ..result import Floats, Ints
 from ..views.model import need_two, read_points
-from .style import Palette, axes_for, style
+from ..views.palettes import Palette
+from .style import axes_for, style
 
 
 @dataclass(eq=False)

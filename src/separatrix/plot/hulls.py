@@ -19,8 +19,9 @@ from ..proofs.geometry import common_point
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..views.model import Plane, Points, cross_plane, flat_plane, need_two, read_points
+from ..views.palettes import Palette
 from .regions import class_handles, draw_points, point_sizes, prepare_axes, ring_size, view_box
-from .style import Palette, add_legend, axes_for, halo, style
+from .style import add_legend, axes_for, halo, style
 
 DIGITS = 12  # the longest fraction that is written out
 

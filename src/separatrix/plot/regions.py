@@ -29,8 +29,9 @@ from ..views.model import (
     read_model,
     read_points,
 )
+from ..views.palettes import Palette
 from ..views.polygons import border, class_polygon
-from .style import Palette, add_legend, axes_for, halo, style
+from .style import add_legend, axes_for, halo, style
 
 Box = tuple[float, float, float, float]
 

@@ -21,6 +21,7 @@ from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Result, Status, Trace
 from ..views.model import Model, Plane, Points, plane_for, read_model, read_points
+from ..views.palettes import Palette
 from ..views.polygons import border, class_polygon
 from .film import Film
 from .regions import (
@@ -33,7 +34,7 @@ from .regions import (
     ring_size,
     view_box,
 )
-from .style import LAYOUT, Palette, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
+from .style import LAYOUT, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
 
 
 def trace_of(run: Any) -> Trace:

@@ -1,15 +1,9 @@
-"""One look for every picture: colours that the colour-blind tell apart, on light and on dark paper.
-
-The first four colours of classes are from Okabe and Ito (2008), lightened on dark paper; the others were
-chosen to stay apart from them under the colour deficiencies of Machado, Oliveira and Fernandes (2009). No
-meaning rests on colour alone: classes have their own markers, and lines their own dashes.
-"""
+"""One look for every picture of matplotlib, in the colours of `views.palettes`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final
 
 import matplotlib as mpl
@@ -18,78 +12,13 @@ from cycler import cycler
 from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from ..errors import InputError
+from ..views.palettes import DARK, LIGHT, THEMES, Palette
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
-DASHES = ("-", "--", "-.", ":")
 LAYOUT: Final = "compressed"  # constrained, and aware of axes of equal scales
-
-
-@dataclass(frozen=True)
-class Palette:
-    """The colours of one theme.
-
-    Attributes
-    ----------
-    name : {"light", "dark"}
-    paper, ink, muted, faint : str
-        The background, the text and lines upon it, secondary text, and grid lines.
-    accent : str
-        What the eye should find first: an update, a bound, a common point.
-    classes : tuple of str
-        One colour a class, or a line; `color` and `marker` go round when there are more.
-    """
-
-    name: str
-    paper: str
-    ink: str
-    muted: str
-    faint: str
-    accent: str
-    classes: tuple[str, ...]
-
-    def color(self, index: int) -> str:
-        """The colour of a class or a line."""
-        return self.classes[index % len(self.classes)]
-
-    def marker(self, index: int) -> str:
-        """The marker of a class."""
-        return MARKERS[index % len(MARKERS)]
-
-    def tint(self, index: int, strength: float) -> tuple[float, float, float]:
-        """The colour of a class, mixed into the paper: 0 is paper, 1 the colour itself."""
-        return self.mix(self.color(index), strength)
-
-    def mix(self, color: str, strength: float) -> tuple[float, float, float]:
-        """Any colour, mixed into the paper."""
-        there, here = to_rgb(color), to_rgb(self.paper)
-        red, green, blue = (strength * a + (1.0 - strength) * b for a, b in zip(there, here, strict=True))
-        return red, green, blue
-
-
-LIGHT = Palette(
-    name="light",
-    paper="#ffffff",
-    ink="#1a1a1a",
-    muted="#595959",
-    faint="#dddddd",
-    accent="#c44e00",
-    classes=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#3d2537", "#8e1005", "#9518f8", "#201c8f"),
-)
-DARK = Palette(
-    name="dark",
-    paper="#16181c",
-    ink="#f0f0f0",
-    muted="#b0b0b0",
-    faint="#3a3d42",
-    accent="#ff7f2a",
-    classes=("#3a8fdd", "#f2b632", "#2fd6a2", "#e58fc0", "#8a55f5", "#cc4a30", "#dcf7a8", "#5f8580"),
-)
-THEMES = {palette.name: palette for palette in (LIGHT, DARK)}
 
 
 def palette(theme: str | Palette | None = None) -> Palette:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import InputError, needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +41,9 @@ class Design:
 
 def read_formula(formula: str, data: Any) -> Design:
     """Evaluate a formula on a data frame, or on a mapping of columns."""
-    try:
+    with needs("A formula", extra="formula"):
         import formulaic
         import pandas as pd
-    except ImportError:
-        raise InputError(
-            'A formula needs formulaic. Install it with: pip install "separatrix[formula]"'
-        ) from None
     frame = data.to_pandas() if hasattr(data, "to_pandas") else pd.DataFrame(data)
     frame = frame.reset_index(drop=True)
     try:

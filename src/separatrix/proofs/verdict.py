@@ -263,7 +263,8 @@ def separability(
     if multiclass not in MULTICLASS:
         raise InputError(
             f"The 'multiclass' parameter of separability must be one of {', '.join(MULTICLASS)}. "
-            f"Got {multiclass!r} instead."
+            f"Got {multiclass!r} instead.",
+            parameter="multiclass",
         )
     for name, flag in (("quasi", quasi), ("fit_intercept", fit_intercept)):
         if not isinstance(flag, bool | np.bool_):
@@ -273,7 +274,8 @@ def separability(
     if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
         raise InputError(
             f"The 'time_limit' parameter of separability must be a positive number of seconds. "
-            f"Got {time_limit!r} instead."
+            f"Got {time_limit!r} instead.",
+            parameter="time_limit",
         )
     data = read_data(X, y)
     if feature_names is not None:

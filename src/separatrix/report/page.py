@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import write_text
-from ..plot.style import DARK, LIGHT, Palette
+from ..views.palettes import DARK, LIGHT, Palette
 from . import figures, tables, words
 from .figures import Figure, View
 from .findings import Findings, investigate

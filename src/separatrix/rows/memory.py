@@ -236,8 +236,9 @@ class MemoryRows:
         if bad.size:
             return not_finite(values[bad[0]], row, int(columns[bad[0]]), self.names)
         return NumericOverflowError(
-            f"Row {row} of X is too large: the square of its norm is beyond float64. "
-            "Scale the columns first, for example with sklearn.preprocessing.StandardScaler."
+            f"Row {row} of X is too large: the square of its norm is beyond float64.",
+            remedy="Scale the columns first, for example with sklearn.preprocessing.StandardScaler.",
+            parameter="X",
         )
 
 

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 
 from .. import __version__
 from ..atomic import write_bytes
-from ..errors import InputTypeError, ModelFileError
+from ..errors import InputTypeError, ModelFileError, needs
 from . import registry
 
 FORMAT = "separatrix model"
@@ -155,8 +155,8 @@ def _opened(fields: Any, path: str) -> Saved:
     """The fields, each checked to be what it should be."""
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ModelFileError(
-            f"{path} is a skops file, but not one of separatrix. Models are written by sx.save; read this "
-            "one with skops.io.load."
+            f"{path} is a skops file, but not a model of separatrix.",
+            remedy="Models are written by sx.save; read this one with skops.io.load.",
         )
     version, release = fields.get("version"), fields.get("release")
     if version != VERSION:
@@ -178,8 +178,8 @@ def _check_archive(data: bytes, path: str) -> None:
             _check_sizes(members, len(data), path)
             if any(member.compress_type != zipfile.ZIP_STORED for member in members):
                 raise ModelFileError(
-                    f"{path} is compressed; a model file is not, so this is not one. Read it with "
-                    "skops.io.load if you trust it, and save the model again."
+                    f"{path} is compressed; a model file is not, so this is not one.",
+                    remedy="Read it with skops.io.load if you trust it, and save the model again.",
                 )
             broken = archive.testzip()
             if broken is not None:
@@ -221,8 +221,6 @@ def _short(value: object) -> str:
 
 
 def _skops() -> Any:
-    try:
+    with needs("A model file", extra="cli"):
         import skops.io
-    except ImportError:
-        raise ImportError("Model files need skops. Install it with: pip install 'separatrix[cli]'") from None
     return skops.io

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, kernels
 from ..atomic import write_bytes
-from ..errors import InputError, InputTypeError
+from ..errors import InputError, InputTypeError, needs
 from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron
 from ..estimators.margin import LinearProgram, MaxMargin, SoftMargin
@@ -59,7 +59,9 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
     """The fitted model as an ``onnx.ModelProto``; see `export_onnx`."""
     if dtype not in DTYPES:
         raise InputError(
-            f"The 'dtype' parameter of export_onnx must be one of {', '.join(DTYPES)}. Got {dtype!r} instead."
+            f"The 'dtype' parameter of export_onnx must be one of {', '.join(DTYPES)}. Got {dtype!r} "
+            "instead.",
+            parameter="dtype",
         )
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     check_is_fitted(steps[-1])
@@ -151,7 +153,9 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
     if isinstance(model, Perceptron | KernelPerceptron) and model.average == "voted":
         raise InputTypeError(
             "The voted perceptron decides by a vote of many weight vectors, which is no formula that ONNX "
-            "can hold. Fit with average='averaged', which is one weight vector and predicts nearly alike."
+            "can hold.",
+            remedy="Fit with average='averaged', which is one weight vector.",
+            parameter="average",
         )
     if isinstance(model, KernelPerceptron):
         kernel = kernels.as_kernel(model.kernel)
@@ -210,8 +214,6 @@ def _labels(classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _onnx() -> Any:
-    try:
+    with needs("export_onnx", extra="onnx"):
         import onnx
-    except ImportError:
-        raise ImportError("export_onnx needs onnx. Install it with: pip install 'separatrix[onnx]'") from None
     return onnx

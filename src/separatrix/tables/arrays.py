@@ -102,8 +102,9 @@ class ArrayFile:
                 ", ".join(f"{k + 1} ({counts[k]:,})" for k in np.flatnonzero(counts)[:12]) or "the target"
             )
             raise InputError(
-                f"{self.source.name!r} lacks values in column {columns}. Fill them in, or leave such rows "
-                "out with missing='drop' (`--missing drop`)."
+                f"{self.source.name!r} lacks values in column {columns}.",
+                remedy="Fill them in, or leave such rows out with missing='drop'.",
+                parameter="missing",
             )
         return np.flatnonzero(~lacking)
 

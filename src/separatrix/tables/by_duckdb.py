@@ -52,7 +52,9 @@ def open_sqlite(source: Source, request: Request) -> Query:
 
 def _refuse_table_and_sql(request: Request) -> None:
     if request.table is not None and request.sql is not None:
-        raise InputError("'table' and 'sql' cannot be combined: name the table in the query.")
+        raise InputError(
+            "'table' and 'sql' cannot be combined: name the table in the query.", parameter="table"
+        )
 
 
 def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
@@ -61,7 +63,11 @@ def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
         return table
     if len(tables) == 1:
         return tables[0]
-    raise InputError(f"{source.name!r} has {len(tables)} tables; name one with 'table': {shown(tables)}.")
+    raise InputError(
+        f"{source.name!r} has {len(tables)} tables: {shown(tables)}.",
+        remedy="Name one with 'table'.",
+        parameter="table",
+    )
 
 
 def _copy_sqlite(source: Source, request: Request) -> tuple[str, Spool]:
@@ -111,8 +117,9 @@ def _sqlite_kinds(name: str, connection: Any, sql: str, names: list[str]) -> lis
             kinds.append(pa.string())
         else:
             raise InputError(
-                f"{name!r}: column {column!r} mixes {' and '.join(sorted(types))}. Cast it in a query "
-                "with 'sql'."
+                f"{name!r}: column {column!r} mixes {' and '.join(sorted(types))}.",
+                remedy="Cast it in a query with 'sql'.",
+                parameter="sql",
             )
     return kinds
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..errors import InputError, SeparatrixError
+from ..errors import InputError, SeparatrixError, needs
 from .growing import Growing
 
 
@@ -98,11 +98,9 @@ def describe(
 
 def connect() -> Any:
     """A connection to DuckDB, which never fetches anything from the network."""
-    try:
+    with needs("Reading tables", extra="cli"):
         import duckdb
         import pyarrow as pa  # noqa: F401
-    except ImportError as error:
-        raise InputError("Reading tables needs DuckDB and PyArrow: pip install 'separatrix[cli]'.") from error
     return duckdb.connect(
         config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
     )
@@ -153,8 +151,9 @@ def _explained(name: str, message: str) -> InputError:
     )
     if value:
         return InputError(
-            f"{where}: column {value[1]!r} holds numbers, but here is {value[2]!r}. Correct the cell, or "
-            "leave the column out with 'exclude'."
+            f"{where}: column {value[1]!r} holds numbers, but here is {value[2]!r}. Correct the cell.",
+            remedy="Or leave the column out with 'exclude'.",
+            parameter="exclude",
         )
     if "unicode" in message or "not utf-8" in message:
         return InputError(f"{where}: not UTF-8 text. Convert the file first, for example with iconv.")

@@ -106,7 +106,11 @@ def choose_columns(
         if name != target and name not in left_out and (named is not None or not INDEX.fullmatch(name))
     ]
     if not chosen:
-        raise InputError("No feature column is left. Name some other than the target with 'features'.")
+        raise InputError(
+            "No feature column is left.",
+            remedy="Name some other than the target with 'features'.",
+            parameter="features",
+        )
     return tuple(dict.fromkeys(chosen))
 
 

@@ -28,7 +28,9 @@ class NotPlain(Exception):
 def ask(database: Database, request: Request) -> Query:
     """Choose the columns of a table, and learn from it, or from what a model knows, how they are encoded."""
     if request.table is not None:
-        raise InputError("'table' is for SQLite and DuckDB files; other files are one table.")
+        raise InputError(
+            "'table' is for SQLite and DuckDB files; other files are one table.", parameter="table"
+        )
     target, known = request.target, request.encoding
     names = choose_columns(
         tuple(database.columns), target=target, features=request.features, exclude=request.exclude
@@ -195,8 +197,9 @@ class Query:
             name, row = self.encoding.feature_names[features[0]], at + int(rows[0]) + 1
             raise InputError(
                 f"Column {name!r} of {self.database.name!r} has a whole number beyond 2**53 in row {row:,}, "
-                "which would be rounded. Leave the column out with 'exclude' if it is an identifier, or make "
-                "its numbers smaller."
+                "which would be rounded.",
+                remedy="Leave the column out with 'exclude', or make its numbers smaller.",
+                parameter="exclude",
             )
 
     def _refuse_missing(self, X: NDArray[np.float64], at: int) -> None:
@@ -209,8 +212,9 @@ class Query:
             rows = np.flatnonzero(np.isnan(X).any(axis=1))
             first = f", the first in row {at + int(rows[0]) + 1:,}" if rows.size else ""
             raise InputError(
-                f"{self.database.name!r} lacks values in {shown(without)}{first}. Fill them in, leave "
-                "such rows out with missing='drop' (`--missing drop`), or exclude the columns."
+                f"{self.database.name!r} lacks values in {shown(without)}{first}.",
+                remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
+                parameter="missing",
             )
 
 
@@ -234,7 +238,9 @@ def _learn_column(database: Database, rows: Selection, name: str) -> Column:
     if len(levels) > MAX_LEVELS:
         raise InputError(
             f"Column {name!r} is text with more than {MAX_LEVELS:,} different values; it looks like an "
-            f"identifier or free text. Leave it out with 'exclude', or make it numbers first."
+            f"identifier or free text.",
+            remedy="Leave it out with 'exclude', or make it numbers first.",
+            parameter="exclude",
         )
     return Column(name, levels)
 
@@ -263,13 +269,15 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
 def _foreign(name: str, kind: str) -> InputError:
     if kind.startswith(("DATE", "TIME", "INTERVAL")):
         return InputError(
-            f"Column {name!r} is a date or time, which has no one meaning as a number. Leave it out with "
-            "'exclude', "
-            f'or compute what you mean in a query: sql="SELECT *, epoch({name}) AS seconds FROM data".'
+            f"Column {name!r} is a date or time, which has no one meaning as a number. A query can compute "
+            f"one, such as SELECT *, epoch({name}) AS seconds FROM data.",
+            remedy="Pass it as 'sql', or leave the column out with 'exclude'.",
+            parameter="sql",
         )
     return InputError(
-        f"Column {name!r} is {_in_words(kind)}, which is no number. Leave it out with 'exclude', or take "
-        "it apart in a query with 'sql'."
+        f"Column {name!r} is {_in_words(kind)}, which is no number.",
+        remedy="Leave it out with 'exclude', or take it apart in a query with 'sql'.",
+        parameter="sql",
     )
 
 

@@ -127,7 +127,9 @@ class Source:
         }
         for option, value in asked.items():
             if value is not None:
-                raise InputError(f"{option!r} is for tables with named columns; {self.name!r} has none.")
+                raise InputError(
+                    f"{option!r} is for tables with named columns; {self.name!r} has none.", parameter=option
+                )
         if request.encoding is not None and request.encoding.width is None:
             raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
 

@@ -106,13 +106,17 @@ class Table:
     def classes(self) -> NDArray[Any]:
         """The different values of the target, sorted; at least two."""
         if self.target_name is None:
-            raise InputError("Which column is the target? Name it with 'target' (`--target`).")
+            raise InputError(
+                "Which column is the target?", remedy="Name it with 'target'.", parameter="target"
+            )
         found = self.reader.classes()
         if len(found) < 2:
             values = f"one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(
                 f"The target {self.target_name!r} has {values} in {self.name!r}; two are needed to separate "
-                "anything. Look at 'where', or choose another target."
+                "anything.",
+                remedy="Look at 'where', or choose another target.",
+                parameter="y",
             )
         return found
 
@@ -250,7 +254,11 @@ def open_table(
     if missing not in ("error", "drop"):
         raise InputError(f"The 'missing' parameter must be 'error' or 'drop'. Got {missing!r} instead.")
     if source is None and sql is None:
-        raise InputError("Name a file, or give a query with 'sql'.")
+        raise InputError(
+            "There is nothing to read.",
+            remedy="Name a file, or give a query with 'sql'.",
+            parameter="source",
+        )
     request = Request(
         target,
         None if features is None else tuple(features),

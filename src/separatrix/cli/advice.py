@@ -1,0 +1,85 @@
+"""What to do next, in the words of the command line: options where the library speaks of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Options = Mapping[str, Any]  # what a command was given, by the names of its options
+
+
+def in_options(told: Any, options: Options) -> str:
+    """An error, a warning or an ending of the library as the command line says it.
+
+    What was found stays as it is; the advice, which is for who calls the library, becomes a sentence about
+    options, or is left out where no option helps.
+    """
+    problem, parameter = getattr(told, "problem", None), getattr(told, "parameter", None)
+    if problem is None:
+        return str(told)
+    wrong = getattr(told, "remedy", None) == ""  # the error is about the parameter itself
+    return " ".join(filter(None, (problem, (_change if wrong else advice)(parameter, options))))
+
+
+def advice(parameter: str | None, options: Options) -> str:
+    """What an option can do about it; nothing where none can.
+
+    Examples
+    --------
+    >>> advice("max_passes", {"--max-passes": 5, "--scale": False})
+    'Raise --max-passes, or scale the columns with --scale.'
+    >>> advice("max_passes", {"--max-passes": 5, "--scale": True})
+    'Raise --max-passes.'
+    """
+    if parameter is None:
+        return ""
+    if parameter == "X":
+        return _sentence(_scaling(options))
+    if parameter == "max_passes":
+        raising = _sentence("raise --max-passes", _scaling(options))
+        return " ".join(filter(None, (raising, advice("average", options))))
+    if parameter == "max_updates":
+        return _sentence(_scaling(options))
+    if parameter == "average":
+        plain = options.get("--model") == "perceptron"
+        return "If the classes overlap, try --model averaged or --model soft-margin." if plain else ""
+    option, sentence = SENTENCES.get(parameter, ("", ""))
+    return sentence if option in options else ""
+
+
+# For each parameter that a remedy may be about, the option that stands for it, and what to do with it.
+SENTENCES = {
+    "classes": ("--classes", "Name every class to come with --classes."),
+    "exclude": ("--exclude", "Leave such columns out with --exclude."),
+    "features": ("--features", "Name columns other than the target with --features."),
+    "inseparable": ("--model", "Use --model soft-margin for classes that overlap."),
+    "max_iter": ("--gap", "Ask for a wider --gap."),
+    "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
+    "same_data": (
+        "--any-data",
+        "Check it against the original data, or only its mathematics with --any-data.",
+    ),
+    "source": ("--sql", "Name a file, or give a query with --sql."),
+    "sql": ("--sql", "Write a query with --sql, or leave the column out with --exclude."),
+    "table": ("--table", "Name one with --table."),
+    "target": ("--target", "Name it with --target."),
+    "where": ("--where", "Leave such rows out, with --where if the columns have names."),
+    "y": ("--target", "Look at --where, or name another column with --target."),
+}
+
+
+def _change(parameter: str | None, options: Options) -> str:
+    option = "--seed" if parameter == "random_state" else f"--{str(parameter).replace('_', '-')}"
+    return f"Change {option}, or leave it out." if option in options else ""
+
+
+def _scaling(options: Options) -> str:
+    """No advice to scale what was scaled, and the option only where there is one."""
+    if options.get("--scale"):
+        return ""
+    return "scale the columns with --scale" if "--scale" in options else "scale the columns"
+
+
+def _sentence(*ways: str) -> str:
+    said = ", or ".join(filter(None, ways))
+    return f"{said[0].upper()}{said[1:]}." if said else ""

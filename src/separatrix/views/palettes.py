@@ -1,0 +1,83 @@
+"""The colours of every picture: told apart by the colour-blind, on light and on dark paper.
+
+The first four colours of classes are from Okabe and Ito (2008), lightened on dark paper; the others were
+chosen to stay apart from them under the colour deficiencies of Machado, Oliveira and Fernandes (2009). No
+meaning rests on colour alone: classes have their own markers, and lines their own dashes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
+DASHES = ("-", "--", "-.", ":")
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme.
+
+    Attributes
+    ----------
+    name : {"light", "dark"}
+    paper, ink, muted, faint : str
+        The background, the text and lines upon it, secondary text, and grid lines.
+    accent : str
+        What the eye should find first: an update, a bound, a common point.
+    classes : tuple of str
+        One colour a class, or a line; `color` and `marker` go round when there are more.
+
+    Every colour is written as ``#rrggbb``.
+    """
+
+    name: str
+    paper: str
+    ink: str
+    muted: str
+    faint: str
+    accent: str
+    classes: tuple[str, ...]
+
+    def color(self, index: int) -> str:
+        """The colour of a class or a line."""
+        return self.classes[index % len(self.classes)]
+
+    def marker(self, index: int) -> str:
+        """The marker of a class."""
+        return MARKERS[index % len(MARKERS)]
+
+    def tint(self, index: int, strength: float) -> tuple[float, float, float]:
+        """The colour of a class, mixed into the paper: 0 is paper, 1 the colour itself."""
+        return self.mix(self.color(index), strength)
+
+    def mix(self, color: str, strength: float) -> tuple[float, float, float]:
+        """Any colour, mixed into the paper."""
+        there, here = _shares(color), _shares(self.paper)
+        red, green, blue = (strength * a + (1.0 - strength) * b for a, b in zip(there, here, strict=True))
+        return red, green, blue
+
+
+LIGHT = Palette(
+    name="light",
+    paper="#ffffff",
+    ink="#1a1a1a",
+    muted="#595959",
+    faint="#dddddd",
+    accent="#c44e00",
+    classes=("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#3d2537", "#8e1005", "#9518f8", "#201c8f"),
+)
+DARK = Palette(
+    name="dark",
+    paper="#16181c",
+    ink="#f0f0f0",
+    muted="#b0b0b0",
+    faint="#3a3d42",
+    accent="#ff7f2a",
+    classes=("#3a8fdd", "#f2b632", "#2fd6a2", "#e58fc0", "#8a55f5", "#cc4a30", "#dcf7a8", "#5f8580"),
+)
+THEMES = {palette.name: palette for palette in (LIGHT, DARK)}
+
+
+def _shares(color: str) -> tuple[float, ...]:
+    """Red, green and blue between 0 and 1."""
+    return tuple(int(color[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
