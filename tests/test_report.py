@@ -11,13 +11,12 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 import separatrix as sx
-
-pytest.importorskip("matplotlib")
-
+from separatrix.markup import join, tag
 from separatrix.report import figures, tables, words
-from separatrix.report.findings import investigate
+from separatrix.report.findings import investigate, updates
 from separatrix.report.page import render
 from separatrix.report.svg import Scale, nice_step
+from separatrix.result import PassRecord
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -184,3 +183,49 @@ def test_almost_is_said_only_where_most_rows_are_separated(tied, said):
     X = np.concatenate([np.arange(-10, 0), np.zeros(tied), np.arange(1, 11)])[:, None]
     y = np.concatenate([np.zeros(10), np.arange(tied) % 2, np.ones(10)])
     assert words.answer(sx.separability(X, y)).startswith(said)
+
+
+def test_markup_is_escaped_once_and_only_where_it_is_text():
+    inner = tag("b", "<&\"'>")
+    assert inner == "<b>&lt;&amp;&quot;&#x27;&gt;</b>"
+    assert tag("p", inner, "<", title='"') == f'<p title="&quot;">{inner}&lt;</p>'
+    assert join(["<", inner]) == f"&lt;{inner}"
+
+
+def records(*bounds):
+    return tuple(PassRecord(1, None, lower, upper) for lower, upper in bounds)
+
+
+def test_the_bracket_of_a_report_never_widens():
+    """The bounds of a reading may be worse than those before it; the best so far are drawn."""
+    history = records((-1.0, 4.0), (0.5, 2.0), (0.25, 3.0), (0.125, 2.5))
+    figure = figures.bracket(history)
+    upper, lower = (
+        [float(y) for y in re.findall(r"[ML][\d.]+ ([\d.]+)", drawn)]
+        for drawn in re.findall(r'<path d="([^"]*)" class="curve', figure.svg)
+    )
+    assert upper == sorted(upper)  # down the page
+    assert len(set(lower)) == 1
+    assert "beyond 2." in figure.caption
+    assert "some have 0.5." in figure.caption
+
+
+def test_updates_of_the_run_and_of_the_weights_are_shown_apart():
+    """The pocket keeps earlier weights than the last: the two counts have names of their own."""
+    found = investigate(*CASES["overlapping"])
+    made, kept = updates(found.run.result_)
+    assert kept == found.run.mistake_counts_.sum() < made
+    said = " ".join(Reader(render(found)).words)
+    assert f"{made:,} updates of the perceptron" in said
+    assert f"{kept:,} updates behind the weights it kept" in said
+    assert f"The weights that were kept are those after {kept:,} of them." in said
+    assert f"held against the {kept:,} updates behind the weights" in said
+
+
+def test_no_two_ticks_of_a_small_bracket_are_alike():
+    for top in (1.0, 2.0, 7.3e-5, 4e8):
+        for ratio in (1.0001, 1.5, 30.0, 1e9):
+            figure = figures.bracket(records((top / ratio, top), (top / ratio, top)))
+            ticks = re.findall(r'class="tick"[^>]*text-anchor="end">([^<]*)<', figure.svg)
+            assert 1 <= len(ticks) <= 8
+            assert len(set(ticks)) == len(ticks)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
+
+from . import markup
+from .markup import Markup, tag
 
 LEFT = "text-align:left;vertical-align:top"
 WIDTH, HEIGHT = 160, 36  # of a line drawing, in pixels
@@ -12,23 +14,14 @@ MOST = 400  # points of one
 
 def card(title: str, facts: Iterable[tuple[str, str]], picture: str = "") -> str:
     """A title, named facts below it, and perhaps a small picture made by `line`."""
-    rows = "".join(
-        f'<tr><th style="{LEFT}">{escape(name)}</th><td style="{LEFT}">{escape(text)}</td></tr>'
-        for name, text in facts
-    )
-    return _scrolled(f'<table style="color:inherit">{_caption(title)}<tbody>{rows}</tbody></table>{picture}')
+    rows = [(tag("th", name, style=LEFT), tag("td", text, style=LEFT)) for name, text in facts]
+    return _framed(title, (), rows, picture)
 
 
 def table(title: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
     """A table with a line of column names."""
-    names = "".join(f'<th style="{LEFT}">{escape(name)}</th>' for name in head)
-    rows = "".join(
-        "<tr>" + "".join(f'<td style="{LEFT}">{escape(cell)}</td>' for cell in row) + "</tr>" for row in body
-    )
-    return _scrolled(
-        f'<table style="color:inherit">{_caption(title)}<thead><tr>{names}</tr></thead>'
-        f"<tbody>{rows}</tbody></table>"
-    )
+    names = [tag("th", name, style=LEFT) for name in head]
+    return _framed(title, names, [[tag("td", cell, style=LEFT) for cell in row] for row in body])
 
 
 def line(values: Sequence[float], label: str) -> str:
@@ -43,18 +36,22 @@ def line(values: Sequence[float], label: str) -> str:
         f"{2 + (WIDTH - 4) * i / (len(shown) - 1):.1f},{HEIGHT - 3 - (HEIGHT - 6) * (v - low) / spread:.1f}"
         for i, v in enumerate(shown)
     )
-    text = escape(f"{label}: from {values[0]:.4g} to {values[-1]:.4g}", quote=True)
-    return (
-        f'<svg role="img" aria-label="{text}" width="{WIDTH}" height="{HEIGHT}" '
-        f'viewBox="0 0 {WIDTH} {HEIGHT}"><title>{text}</title>'
-        f'<polyline points="{points}" fill="none" stroke="currentColor" stroke-width="1.5"/></svg>'
-        f'<div style="font-size:smaller">{escape(label)}</div>'
+    text = f"{label}: from {values[0]:.4g} to {values[-1]:.4g}"
+    drawn = tag("polyline", points=points, fill="none", stroke="currentColor", stroke_width="1.5")
+    picture = tag(
+        "svg",
+        tag("title", text),
+        drawn,
+        role="img",
+        aria_label=text,
+        width=WIDTH,
+        height=HEIGHT,
+        viewBox=f"0 0 {WIDTH} {HEIGHT}",
     )
+    return picture + tag("div", label, style="font-size:smaller")
 
 
-def _caption(title: str) -> str:
-    return f'<caption style="color:inherit;{LEFT}"><b>{escape(title)}</b></caption>'
-
-
-def _scrolled(content: str) -> str:
-    return f'<div style="max-width:100%;overflow-x:auto">{content}</div>'
+def _framed(title: str, head: Iterable[Markup], body: Iterable[Iterable[Markup]], picture: str = "") -> str:
+    caption = tag("caption", tag("b", title), style=f"color:inherit;{LEFT}")
+    inner = markup.table(head, body, caption, style="color:inherit")
+    return tag("div", inner, Markup(picture), style="max-width:100%;overflow-x:auto")

@@ -16,7 +16,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from ..report.tables import Table
+    from ..report.tables import Listing
 
 WIDTH = 100
 INDENT, GAP = 2, 3
@@ -38,7 +38,7 @@ def show(*parts: Any) -> None:
             console.print(part)
 
 
-def show_table(table: Table | None) -> None:
+def show_table(table: Listing | None) -> None:
     """A table with its title and its note, the last columns left out if it is too wide; nothing for None."""
     if table is None:
         return
@@ -96,14 +96,14 @@ def waiting(words: str) -> Iterator[None]:
         yield
 
 
-def _fitting(table: Table, width: int) -> int:
+def _fitting(table: Listing, width: int) -> int:
     """How many columns fit side by side, the first two in any case."""
     lines = zip(table.columns, *table.rows, strict=True)
     sizes = [max(len(cell.removeprefix(">")) for cell in column) for column in lines]
     return max(2, sum(end - GAP <= width for end in accumulate(size + GAP for size in sizes)))
 
 
-def _grid(table: Table, fitting: int) -> Padding:
+def _grid(table: Listing, fitting: int) -> Padding:
     grid = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in table.columns[:fitting]:
         right = column.startswith(">")

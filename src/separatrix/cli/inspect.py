@@ -121,7 +121,7 @@ def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
     """The largest weights of a linear model."""
     import numpy as np
 
-    from ..report.tables import Table, short
+    from ..report.tables import Listing, short
     from .fit import last
 
     model = last(estimator)
@@ -137,7 +137,7 @@ def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
     rows.append(("(intercept)", *(short(float(value)) for value in model.intercept_)))
     left = int(np.count_nonzero(sizes)) - len(order)
     note = f"{left:,} smaller weights are not shown." if left > 0 else ""
-    return Table("Weights", ("feature", *(f">for {label}" for label in labels)), tuple(rows), note)
+    return Listing("Weights", ("feature", *(f">for {label}" for label in labels)), tuple(rows), note)
 
 
 def _certificate(file: str, json: bool) -> None:

@@ -13,12 +13,14 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from .. import __version__, atomic
+from ..markup import Markup, document, facts, join, table, tag
 from ..views.palettes import DARK, LIGHT, Palette
 from .runner import names, run
 from .study import Experiment, Finding, percent
 
 PREVIEW = 8  # rows of a table that the page shows
 NAME = "index.html"
+TITLE = "The perceptron, by experiment"
 
 STYLE = """
 * { box-sizing: border-box; }
@@ -99,95 +101,109 @@ def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
     ]
     failed = sum(finding.holds is False for finding in checked)
     outcome = (
-        f"All {len(checked)} claims below were checked against the tables and hold."
-        if not failed
-        else f"<span class='fails'>{failed} of the {len(checked)} claims below are NOT borne out by the "
-        "tables; they are marked.</span>"
+        tag(
+            "span",
+            f"{failed} of the {len(checked)} claims below are NOT borne out by the tables; they are marked.",
+            class_="fails",
+        )
+        if failed
+        else f"All {len(checked)} claims below were checked against the tables and hold."
     )
     quick = any(experiment.quick for experiment in experiments)
     size = "the quick plan, with few repetitions" if quick else "the full plan"
-    entries = "".join(_entry(experiment) for experiment in experiments)
-    sections = "".join(
-        _section(place, experiment, drawn[experiment.name]) for place, experiment in enumerate(experiments, 1)
+    lead = (
+        "The exercises and claims of five lecture notes, each asked as a question, measured, and held "
+        f"against its theorem. Made by separatrix {__version__} with {size}; every random number is seeded. "
     )
-    return f"""<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>The perceptron, by experiment</title>
-<style>
-:root {{ {_variables(LIGHT)} --link: #0b5fa5; --good: #00734f; --bad: #b00020;
-  --sans: "Helvetica Neue", Helvetica, Arial, "DejaVu Sans", sans-serif; }}
-@media (prefers-color-scheme: dark) {{
-  :root {{ {_variables(DARK)} --link: #7dbdf0; --good: #3ecf9e; --bad: #ff8080; }} }}
-@media print {{ :root {{ {_variables(LIGHT)} }} }}
-{STYLE}</style></head><body><main>
-<h1>The perceptron, by experiment</h1>
-<p class="lead">The exercises and claims of five lecture notes, each asked as a question, measured, and held
-against its theorem. Made by separatrix {__version__} with {size}; every random number is seeded.
-{outcome}</p>
-<p class="lead">Orange lines are theory. Markers are medians and whiskers reach from the smallest to the
-largest value, where nothing else is said. The table behind each figure lies beside this page, as
-CSV and as Parquet.</p>
-<div class="scroll"><table><thead><tr><th>experiment</th><th>from</th><th>claims that hold</th>
-<th>closest to its bound</th></tr></thead><tbody>{entries}</tbody></table></div>
-{sections}
-</main></body></html>
-"""
+    legend = (
+        "Orange lines are theory. Markers are medians and whiskers reach from the smallest to the largest "
+        "value, where nothing else is said. The table behind each figure lies beside this page, as CSV and "
+        "as Parquet."
+    )
+    head = [tag("th", name) for name in ("experiment", "from", "claims that hold", "closest to its bound")]
+    contents = table(head, [_entry(experiment) for experiment in experiments])
+    sections = [
+        _section(place, experiment, drawn[experiment.name]) for place, experiment in enumerate(experiments, 1)
+    ]
+    main = (
+        tag("h1", TITLE),
+        tag("p", lead, outcome, class_="lead"),
+        tag("p", legend, class_="lead"),
+        tag("div", contents, class_="scroll"),
+        *sections,
+    )
+    return document(TITLE, _style(), tag("main", join(main, "\n")))
 
 
-def _entry(experiment: Experiment) -> str:
+def _style() -> str:
+    sans = '--sans: "Helvetica Neue", Helvetica, Arial, "DejaVu Sans", sans-serif;'
+    light = f"{_variables(LIGHT)} --link: #0b5fa5; --good: #00734f; --bad: #b00020; {sans}"
+    dark = f"{_variables(DARK)} --link: #7dbdf0; --good: #3ecf9e; --bad: #ff8080;"
+    return (
+        f":root {{ {light} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
+        f"@media print {{ :root {{ {_variables(LIGHT)} }} }}\n{STYLE}"
+    )
+
+
+def _entry(experiment: Experiment) -> list[Markup]:
     checked = [finding for finding in experiment.findings if finding.holds is not None]
     held = sum(bool(finding.holds) for finding in checked)
-    mark = "" if held == len(checked) else " class='fails'"
     nearest = "" if experiment.tightness is None else percent(experiment.tightness)
-    link = f"<a href='#{experiment.name}'>{escape(experiment.title)}</a>"
-    cells = (
-        f"<td>{link}</td><td>{escape(experiment.source)}</td>",
-        f"<td{mark}>{held} of {len(checked)}</td>",
+    return [
+        tag("td", tag("a", experiment.title, href=f"#{experiment.name}")),
+        tag("td", experiment.source),
+        tag("td", f"{held} of {len(checked)}", class_="" if held == len(checked) else "fails"),
+        tag("td", nearest),
+    ]
+
+
+def _section(place: int, experiment: Experiment, svg: str) -> Markup:
+    theorem = (experiment.theorem, " ", tag("span", experiment.reference, class_="reference"))
+    asked = facts(
+        [
+            ("Question", experiment.question),
+            ("Theorem", join(theorem)),
+            ("Method", experiment.method),
+        ]
     )
-    return f"<tr>{''.join(cells)}<td>{nearest}</td></tr>"
+    caption = tag("figcaption", f"Figure {place}. {experiment.title}")
+    shows = tag("ul", *map(_shown, experiment.findings), class_="shows")
+    return tag(
+        "section",
+        tag("h2", f"{place}. {experiment.title}"),
+        tag("p", experiment.source, class_="source"),
+        asked,
+        tag("figure", Markup(_inline(svg, experiment.title)), caption),
+        facts([("What it shows", shows)]),
+        _table(experiment),
+        id=experiment.name,
+    )
 
 
-def _section(place: int, experiment: Experiment, svg: str) -> str:
-    shows = "".join(_shown(finding) for finding in experiment.findings)
-    return f"""<section id="{experiment.name}"><h2>{place}. {escape(experiment.title)}</h2>
-<p class="source">{escape(experiment.source)}</p>
-<dl><dt>Question</dt><dd>{escape(experiment.question)}</dd>
-<dt>Theorem</dt><dd>{escape(experiment.theorem)}
-<span class="reference">{escape(experiment.reference)}</span></dd>
-<dt>Method</dt><dd>{escape(experiment.method)}</dd></dl>
-<figure>{_inline(svg, experiment.title)}
-<figcaption>Figure {place}. {escape(experiment.title)}</figcaption></figure>
-<dl><dt>What it shows</dt><dd><ul class="shows">{shows}</ul></dd></dl>
-{_table(experiment)}</section>
-"""
-
-
-def _shown(finding: Finding) -> str:
+def _shown(finding: Finding) -> Markup:
     kind = {True: "holds", False: "fails", None: "told"}[finding.holds]
-    return f"<li class='{kind}'>{escape(finding.sentence)}</li>"
+    return tag("li", finding.sentence, class_=kind)
 
 
-def _table(experiment: Experiment) -> str:
+def _table(experiment: Experiment) -> Markup:
     """The first rows, and where the rest is."""
     columns = {name: column[:PREVIEW].tolist() for name, column in experiment.table.items()}
-    kinds = {
-        name: " class='number'" if column.dtype.kind in "if" else ""
-        for name, column in experiment.table.items()
-    }
-    head = "".join(f"<th{kinds[name]}>{escape(name.replace('_', ' '))}</th>" for name in columns)
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{kinds[name]}>{escape(_cell(columns[name][row]))}</td>" for name in columns)
-        + "</tr>"
+    kinds = {name: "number" if column.dtype.kind in "if" else "" for name, column in experiment.table.items()}
+    head = [tag("th", name.replace("_", " "), class_=kinds[name]) for name in columns]
+    body = [
+        [tag("td", _cell(columns[name][row]), class_=kinds[name]) for name in columns]
         for row in range(min(PREVIEW, experiment.n_rows))
+    ]
+    csv, parquet, svg = (
+        tag("a", file, href=file)
+        for file in (f"{experiment.name}.{end}" for end in ("csv", "parquet", "svg"))
     )
-    name = experiment.name
-    return f"""<details><summary>The table: {experiment.n_rows:,} rows</summary>
-<p>All of it: <a href="{name}.csv">{name}.csv</a>, <a href="{name}.parquet">{name}.parquet</a>;
-the figure alone: <a href="{name}.svg">{name}.svg</a>.</p>
-<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></details>"""
+    return tag(
+        "details",
+        tag("summary", f"The table: {experiment.n_rows:,} rows"),
+        tag("p", "All of it: ", csv, ", ", parquet, "; the figure alone: ", svg, "."),
+        tag("div", table(head, body), class_="scroll"),
+    )
 
 
 def _cell(value: object) -> str:

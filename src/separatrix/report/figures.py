@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..estimators.margin import MaxMargin, SoftMargin
-from ..result import Floats, Ints, PassRecord
+from ..result import Floats, Ints, PassRecord, RunResult
 from ..rows.leads import leads
 from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
 from ..views.polygons import border, class_polygon
-from .findings import Findings
+from .findings import Findings, updates
 from .svg import WIDTH, Picture, Scale, hint, mark, number, span
 from .tables import short
 
@@ -160,38 +160,44 @@ def margins(view: View) -> Figure:
     return Figure("Margins", str(picture), words)
 
 
-def mistakes(history: tuple[PassRecord, ...]) -> Figure:
-    """Mistakes in each reading of the data."""
-    made = np.array([record.mistakes for record in history], dtype=np.float64)
-    group = math.ceil(made.size / BARS)
-    sums = np.add.reduceat(made, np.arange(0, made.size, group))
-    picture = Picture(220, "Mistakes in each pass")
-    x, y = picture.x_scale(0.5, made.size + 0.5), picture.y_scale(0.0, max(1.0, float(sums.max())) * 1.08)
-    picture.y_axis(y, "mistakes")
+def mistakes(result: RunResult) -> Figure:
+    """Updates in each reading of the data."""
+    number_made = np.array([record.mistakes for record in result.history], dtype=np.float64)
+    readings = number_made.size
+    group = math.ceil(readings / BARS)
+    sums = np.add.reduceat(number_made, np.arange(0, readings, group))
+    picture = Picture(220, "Updates in each reading of the data")
+    x, y = picture.x_scale(0.5, readings + 0.5), picture.y_scale(0.0, max(1.0, float(sums.max())) * 1.08)
+    picture.y_axis(y, "updates")
     for k, total in enumerate(sums.tolist()):
-        first, last = k * group + 1, min((k + 1) * group, made.size)
+        first, last = k * group + 1, min((k + 1) * group, readings)
         gap = 0.12 * (x(2.0) - x(1.0))
-        tip = f"{'pass' if first == last else f'passes {first} to'} {last}: {total:,.0f} mistakes"
+        tip = f"{'reading' if first == last else f'readings {first} to'} {last}: {total:,.0f} updates"
         picture.box(x(first - 0.5) + gap, y(0.0), x(last + 0.5) - gap, y(total), "bar", tip)
-    picture.x_axis(x, "reading of the data", count=min(6, max(1, made.size)))
-    words = f"{made.sum():,.0f} mistakes in {made.size:,} readings"
+    picture.x_axis(x, "reading of the data", count=min(6, max(1, readings)))
+    made, kept = updates(result)
+    words = f"{made:,} updates in {readings:,} readings"
     words += f", {group} readings a bar." if group > 1 else "."
-    return Figure("Mistakes per pass", str(picture), words)
+    if kept != made:
+        words += f" The weights that were kept are those after {kept:,} of them."
+    return Figure("Updates in each reading", str(picture), words)
 
 
 def bracket(history: tuple[PassRecord, ...]) -> Figure | None:
-    """How the two bounds of the best margin came together."""
-    upper = [(k + 1, r.margin_upper) for k, r in enumerate(history) if 0.0 < r.margin_upper < math.inf]
-    lower = [(k + 1, r.margin_lower) for k, r in enumerate(history) if 0.0 < r.margin_lower < math.inf]
+    """How the best bounds so far of the best margin came together."""
+    upper = _known(np.minimum.accumulate([record.margin_upper for record in history]))
+    lower = _known(np.maximum.accumulate([record.margin_lower for record in history]))
     if not upper:
         return None
     logs = [math.log10(value) for _, value in [*upper, *lower]]
     picture = Picture(220, "The bracket of the best margin")
     low, high = span(logs, 0.08)
     x, y = picture.x_scale(0.5, len(history) + 0.5), picture.y_scale(min(low, high - 0.5), high)
-    for power in range(math.ceil(y.low), math.floor(y.high) + 1):
-        picture.line(picture.left, y(power), WIDTH - picture.right, y(power), "grid")
-        picture.text(picture.left - 6, y(power) + 4, number(10.0**power), "tick", "end")
+    for value in _log_ticks(y):
+        at = y(math.log10(value))
+        picture.line(picture.left, at, WIDTH - picture.right, at, "grid")
+        picture.text(picture.left - 6, at + 4, number(value), "tick", "end")
+    picture.y_name("margin")
     for line, kind in ((upper, "upper"), (lower, "lower")):
         placed = [(x(k), y(math.log10(value))) for k, value in line]
         if len(placed) > 1:
@@ -199,14 +205,27 @@ def bracket(history: tuple[PassRecord, ...]) -> Figure | None:
         for a, b in placed if len(placed) < 30 else placed[-1:]:
             picture.add("path", d=mark(0 if kind == "upper" else 1, a, b, 3.0), class_=f"knob {kind}")
     picture.x_axis(x, "reading of the data", count=min(6, max(1, len(history))))
-    end = history[-1]
-    words = f"No weights have a margin above {short(end.margin_upper)} (circles, from the counts)"
-    words += (
-        f"; the last weights have {short(end.margin_lower)} (squares)."
-        if lower
-        else "; none separates so far."
-    )
+    words = "The best bounds known by then. From above, by the counts (circles): no weights have a margin "
+    words += f"beyond {short(upper[-1][1])}. From below, by the weights (squares): "
+    words += f"some have {short(lower[-1][1])}." if lower else "none, for no reading found a separator."
     return Figure("The best margin, bracketed", str(picture), words)
+
+
+def _known(bounds: NDArray[Any]) -> list[tuple[int, float]]:
+    """The bounds that a logarithmic axis can show, with their readings."""
+    return [(k + 1, value) for k, value in enumerate(bounds.tolist()) if 0.0 < value < math.inf]
+
+
+def _log_ticks(scale: Scale) -> list[float]:
+    """Round values of a logarithmic scale: powers of ten, or also their double and fivefold where few fit."""
+    powers = range(math.floor(scale.low), math.ceil(scale.high) + 1)
+    fitting: list[float] = []
+    for factors in ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)):
+        values = [factor * 10.0**power for power in powers for factor in factors]
+        fitting = [value for value in values if scale.low <= math.log10(value) <= scale.high]
+        if len(fitting) > 2:
+            break
+    return fitting[:: math.ceil(len(fitting) / 7)] if fitting else fitting
 
 
 def weights(view: View) -> Figure | None:
@@ -296,7 +315,8 @@ def hardest(view: View, counts: Ints, limit: int = 10) -> Figure | None:
         picture.text(x(float(counts[row])) + 6, top + 13, f"{counts[row]:,}", "tick")
     ever = int(np.count_nonzero(counts))
     words = (
-        f"{ever:,} of {counts.size:,} rows were ever corrected; these most often. Rows are counted from 0."
+        f"{ever:,} of {counts.size:,} rows were corrected on the way to the weights; these most often. Rows "
+        "are counted from 0."
     )
     return Figure("Hardest rows", str(picture), words)
 

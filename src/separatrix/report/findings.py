@@ -11,7 +11,7 @@ from ..errors import ConvergenceWarning, SeparatrixError
 from ..estimators.linear import Perceptron
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..proofs.verdict import Verdict, separability
-from ..result import Status
+from ..result import RunResult, Status
 from .tables import Data, read
 
 # Numbers of the data up to which the bounds are computed: they need a largest margin and a soft margin.
@@ -84,6 +84,12 @@ def investigate(
         separable = None if verdict.parts else verdict.separable
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
     return Findings(data, title, verdict, model, run, bounds, facts)
+
+
+def updates(result: RunResult) -> tuple[int, int]:
+    """The updates of a whole run, and those behind the weights that it kept, which may be earlier ones."""
+    kept = int(result.counts.sum())
+    return sum(record.mistakes for record in result.history) if result.history else kept, kept
 
 
 def _learn(data: Data, verdict: Verdict) -> Perceptron:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import warnings
 from collections.abc import Iterable
-from html import escape
 from importlib import resources
 from importlib.metadata import version
 from os import PathLike
@@ -15,12 +14,13 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import write_text
+from ..markup import Markup, document, facts, join, table, tag
 from ..views.palettes import DARK, LIGHT, Palette
 from . import figures, tables, words
 from .figures import Figure, View
-from .findings import Findings, investigate
+from .findings import Findings, investigate, updates
 from .svg import mark
-from .tables import Table
+from .tables import Listing
 
 SHORT = 32  # characters that stay on one line of a table
 SIGNS = {"separable": "✓", "quasi-separable": "≈", "overlapping": "✕", "inseparable": "✕", "undecided": "?"}
@@ -61,44 +61,52 @@ def write_report(path: str | PathLike[str], X: Any, y: Any, **options: Any) -> N
 
 def render(findings: Findings) -> str:
     """The page as text."""
-    verdict = findings.verdict
-    view = View(findings)
-    kind = KINDS[verdict.status]
-    header = (
-        f'<header class="verdict {kind}"><span class="sign" aria-hidden="true">{SIGNS[verdict.status]}</span>'
-        f"<div><p class='source'>{escape(findings.title)}</p><h1>{escape(words.answer(verdict))}</h1>"
-        f"<p>{escape(words.meaning(verdict))}</p></div></header>"
-    )
-    body = [
-        header,
+    verdict, view = findings.verdict, View(findings)
+    parts = (
+        _header(findings),
         _numbers(findings),
         _proof(findings),
         _pictures(findings, view),
         _bounds(findings),
         _facts(findings),
-    ]
-    return PAGE.format(
-        title=escape(f"{findings.title}: {verdict.status}"),
-        style=_style(),
-        body="\n".join(part for part in body if part),
-        release=escape(__version__),
     )
+    footer = tag("footer", f"Made by separatrix {__version__}. This page needs no network.")
+    main = tag("main", join([part for part in parts if part], "\n"))
+    return document(f"{findings.title}: {verdict.status}", _style(), main, footer)
 
 
-def _numbers(findings: Findings) -> str:
-    data, verdict, run = findings.data, findings.verdict, findings.run
+def _header(findings: Findings) -> Markup:
+    verdict = findings.verdict
+    answer = tag(
+        "div",
+        tag("p", findings.title, class_="source"),
+        tag("h1", words.answer(verdict)),
+        tag("p", words.meaning(verdict)),
+    )
+    sign = tag("span", SIGNS[verdict.status], class_="sign", aria_hidden="true")
+    return tag("header", sign, answer, class_=f"verdict {KINDS[verdict.status]}")
+
+
+def _numbers(findings: Findings) -> Markup:
+    data, run = findings.data, findings.run
     shown = [
         (f"{data.X.shape[0]:,}", "rows"),
         (f"{data.X.shape[1]:,}", "features"),
         (f"{np.unique(data.y).size:,}", "classes"),
-        (_margin(verdict.margin), "best margin, proved"),
+        (_margin(findings.verdict.margin), "best margin, proved"),
     ]
     if run is not None:
-        shown.append((f"{run.mistakes_:,}", "mistakes of the perceptron"))
+        made, kept = updates(run.result_)
+        shown.append((f"{made:,}", "updates of the perceptron"))
+        if kept != made:
+            shown.append((f"{kept:,}", "updates behind the weights it kept"))
         if run.result_.errors is not None:
-            shown.append((f"{run.result_.errors:,}", "errors it left"))
-    cells = "".join(f"<div><b>{escape(value)}</b><span>{escape(name)}</span></div>" for value, name in shown)
-    return f'<section class="numbers">{cells}</section>'
+            shown.append((f"{run.result_.errors:,}", "rows its weights get wrong"))
+    return tag(
+        "section",
+        *(tag("div", tag("b", value), tag("span", name)) for value, name in shown),
+        class_="numbers",
+    )
 
 
 def _margin(margin: tuple[float, float]) -> str:
@@ -108,91 +116,86 @@ def _margin(margin: tuple[float, float]) -> str:
     return f"{upper:.3g}" if f"{lower:.3g}" == f"{upper:.3g}" else f"{lower:.3g} to {upper:.3g}"
 
 
-def _proof(findings: Findings) -> str:
+def _proof(findings: Findings) -> Markup:
     verdict, data = findings.verdict, findings.data
-    parts = ["<h2>The proof, in words</h2>", f"<p class='question'>{escape(verdict.question)}.</p>"]
-    parts += [f"<p>{escape(sentence)}</p>" for sentence in words.proof(verdict)]
-    parts.append(_table(tables.parts_table(verdict)))
-    parts.append(_table(tables.witness_table(verdict, data)))
+    parts = [tag("p", f"{verdict.question}.", class_="question")]
+    parts += [tag("p", sentence) for sentence in words.proof(verdict)]
+    parts += [_table(tables.parts_table(verdict)), _table(tables.witness_table(verdict, data))]
     after = words.consequence(verdict)
     if after:
-        parts.append(f"<p>{escape(after)}</p>")
-        parts.append(_table(tables.variable_table(verdict, data)))
+        parts += [tag("p", after), _table(tables.variable_table(verdict, data))]
     if verdict.certificate is not None:
-        parts.append(
-            "<p class='note'>The certificate holds all of this as exact numbers; <code>separatrix "
-            "verify</code> checks it with code that solved nothing.</p>"
-        )
-    return f'<section class="card">{"".join(parts)}</section>'
+        program, by = tag("code", "separatrix verify"), " checks it, by code that solved nothing."
+        exact = "The certificate holds all of this as exact numbers; "
+        parts.append(tag("p", exact, program, by, class_="note"))
+    return _card("The proof, in words", *parts)
 
 
-def _pictures(findings: Findings, view: View) -> str:
+def _pictures(findings: Findings, view: View) -> Markup:
     run = findings.run
     drawn: list[Figure | None] = [figures.boundary(view), figures.margins(view), figures.weights(view)]
     if run is not None:
         history = run.result_.history
         drawn.append(figures.hardest(view, run.mistake_counts_))
         if history:
-            drawn += [figures.mistakes(history), figures.bracket(history)]
+            drawn += [figures.mistakes(run.result_), figures.bracket(history)]
     legend = _legend(view.names)
-    boxes = [_figure(each, legend if k < 2 else "") for k, each in enumerate(drawn) if each is not None]
-    model = type(findings.model).__name__
-    intro = f"The boundary, margins and weights are those of <code>{escape(model)}</code>"
-    intro += "; mistakes are those of the perceptron." if run is not findings.model else "."
+    boxes = [_figure(each, legend if k < 2 else None) for k, each in enumerate(drawn) if each is not None]
+    model = tag("code", type(findings.model).__name__)
+    whose = "; updates are those of the perceptron." if run is not findings.model else "."
+    intro = tag("p", "The boundary, margins and weights are those of ", model, whose, class_="note")
     hard = tables.hardest_table(
         findings.data, None if run is None else run.mistake_counts_, view.leads, view.unit
     )
-    return (
-        f'<section><h2>Pictures</h2><p class="note">{intro}</p>'
-        f'<div class="grid">{"".join(boxes)}</div></section>'
-        f'<section class="card"><h2>{escape(hard.title)}</h2>{_table(hard, title=False)}</section>'
-    )
+    pictures = tag("section", tag("h2", "Pictures"), intro, tag("div", *boxes, class_="grid"))
+    return join([pictures, _card(hard.title, _table(hard, title=False))])
 
 
-def _figure(figure: Figure, legend: str) -> str:
-    return (
-        f"<figure><h3>{escape(figure.title)}</h3>{legend}{figure.svg}"
-        f"<figcaption>{escape(figure.caption)}</figcaption></figure>"
-    )
+def _figure(figure: Figure, legend: Markup | None) -> Markup:
+    caption = tag("figcaption", figure.caption)
+    return tag("figure", tag("h3", figure.title), legend or "", Markup(figure.svg), caption)
 
 
-def _legend(names: list[str]) -> str:
-    shown = names[:8]
-    keys = "".join(
-        f'<span><svg viewBox="-6 -6 12 12" class="key" aria-hidden="true"><path d="{mark(k, 0.0, 0.0, 4.5)}" '
-        f'class="c{k % 8}"/></svg>{escape(name)}</span>'
-        for k, name in enumerate(shown)
-    )
-    more = f"<span>and {len(names) - 8} more</span>" if len(names) > 8 else ""
-    return f'<p class="legend">{keys}{more}</p>'
+def _legend(names: list[str]) -> Markup:
+    keys = []
+    for k, name in enumerate(names[:8]):
+        sign = tag("path", d=mark(k, 0.0, 0.0, 4.5), class_=f"c{k % 8}")
+        key = tag("svg", sign, viewBox="-6 -6 12 12", class_="key", aria_hidden="true")
+        keys.append(tag("span", key, name))
+    if len(names) > 8:
+        keys.append(tag("span", f"and {len(names) - 8} more"))
+    return tag("p", *keys, class_="legend")
 
 
-def _bounds(findings: Findings) -> str:
+def _bounds(findings: Findings) -> Markup:
     if findings.bounds is None:
-        return ""
-    table = tables.bound_table(findings.bounds)
-    return f'<section class="card"><h2>{escape(table.title)}</h2>{_table(table, title=False)}</section>'
+        return Markup()
+    found = tables.bound_table(findings.bounds)
+    return _card(found.title, _table(found, title=False))
 
 
-def _facts(findings: Findings) -> str:
+def _facts(findings: Findings) -> Markup:
     data, certificate = findings.data, findings.verdict.certificate
     labels, counts = np.unique(data.y, return_counts=True)
     listed = ", ".join(f"{label} ({count:,})" for label, count in zip(labels[:12], counts[:12], strict=True))
-    facts = [
+    known = [
         ("Data", findings.title),
         *findings.facts,
         ("Classes", listed + (f" and {labels.size - 12} more" if labels.size > 12 else "")),
         ("Features", _some(data.names)),
     ]
     if certificate is not None:
-        facts.append(("SHA-256 of the data", certificate.sha256))
-    facts += [
+        known.append(("SHA-256 of the data", certificate.sha256))
+    known += [
         ("separatrix", __version__),
         ("Python", platform.python_version()),
         *((name, version(name)) for name in ("numpy", "scikit-learn")),
     ]
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in facts)
-    return f'<section class="card"><h2>Data and versions</h2><dl>{rows}</dl></section>'
+    return _card("Data and versions", facts(known))
+
+
+def _card(title: str, *content: str) -> Markup:
+    return tag("section", tag("h2", title), *content, class_="card")
 
 
 def _some(names: Iterable[str], limit: int = 20) -> str:
@@ -201,25 +204,22 @@ def _some(names: Iterable[str], limit: int = 20) -> str:
     return ", ".join(listed[:limit]) + more
 
 
-def _table(table: Table | None, *, title: bool = True) -> str:
-    if table is None:
-        return ""
-    head = "".join(_cell("th", column.removeprefix(">"), column) for column in table.columns)
-    body = "".join(
-        "<tr>"
-        + "".join(_cell("td", text, column) for text, column in zip(row, table.columns, strict=True))
-        + "</tr>"
-        for row in table.rows
-    )
-    caption = f"<caption>{escape(table.title)}</caption>" if title else ""
-    note = f'<p class="note">{escape(table.note)}</p>' if table.note else ""
-    filled = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-    return f'<div class="scroll">{filled}</div>{note}'
+def _table(listing: Listing | None, *, title: bool = True) -> Markup:
+    if listing is None:
+        return Markup()
+    head = [_cell("th", column.removeprefix(">"), column) for column in listing.columns]
+    body = [
+        [_cell("td", text, column) for text, column in zip(row, listing.columns, strict=True)]
+        for row in listing.rows
+    ]
+    filled = tag("div", table(head, body, listing.title if title else ""), class_="scroll")
+    note = tag("p", listing.note, class_="note") if listing.note else Markup()
+    return join([filled, note])
 
 
-def _cell(kind: str, text: str, column: str) -> str:
+def _cell(kind: str, text: str, column: str) -> Markup:
     style = "number" if column.startswith(">") else "short" if len(text) <= SHORT else ""
-    return f'<{kind} class="{style}">{escape(text)}</{kind}>'
+    return tag(kind, text, class_=style)
 
 
 def _style() -> str:
@@ -233,22 +233,3 @@ def _colours(palette: Palette) -> str:
         f"--paper:{palette.paper};--ink:{palette.ink};--muted:{palette.muted};--faint:{palette.faint};"
         f"--accent:{palette.accent};{classes}"
     )
-
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-<footer>Made by separatrix {release}. This page needs no network.</footer>
-</body>
-</html>
-"""

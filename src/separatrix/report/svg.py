@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from html import escape
+
+from ..markup import Markup, short, tag
 
 WIDTH = 440
 
@@ -80,7 +81,7 @@ class Picture:
     right: int = 12
     top: int = 12
     bottom: int = 40
-    parts: list[str] = field(default_factory=list)
+    parts: list[Markup] = field(default_factory=list)
 
     def x_scale(self, low: float, high: float) -> Scale:
         """The scale from left to right."""
@@ -91,11 +92,8 @@ class Picture:
         return Scale(low, high, self.height - self.bottom, self.top)
 
     def add(self, name: str, content: str = "", **attributes: float | str) -> None:
-        """An element; ``content`` is SVG already, attributes are escaped."""
-        written = "".join(
-            f' {key.rstrip("_").replace("_", "-")}="{_value(v)}"' for key, v in attributes.items()
-        )
-        self.parts.append(f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>")
+        """An element, with text or markup inside."""
+        self.parts.append(tag(name, content, **attributes))
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
         """A straight line."""
@@ -115,11 +113,11 @@ class Picture:
 
     def text(self, x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> None:
         """Words, escaped."""
-        self.add("text", escape(words), x=x, y=y, class_=kind, text_anchor=anchor)
+        self.add("text", words, x=x, y=y, class_=kind, text_anchor=anchor)
 
     def path(self, points: list[tuple[float, float]], kind: str, *, closed: bool = False) -> None:
         """A line through points."""
-        steps = "L".join(f"{_value(x)} {_value(y)}" for x, y in points)
+        steps = "L".join(f"{short(x)} {short(y)}" for x, y in points)
         self.add("path", d=f"M{steps}{'Z' if closed else ''}", class_=kind)
 
     def x_axis(self, scale: Scale, title: str, *, count: int = 5, grid: bool = False) -> None:
@@ -140,26 +138,28 @@ class Picture:
             at = scale(tick)
             self.line(self.left, at, WIDTH - self.right, at, "grid")
             self.text(self.left - 6, at + 4, number(tick), "tick", "end")
+        self.y_name(title)
+
+    def y_name(self, title: str) -> None:
+        """The name of the axis at the left."""
         middle = (self.top + self.height - self.bottom) / 2
         self.add(
             "text",
-            escape(title),
+            title,
             class_="name",
             text_anchor="middle",
             transform=f"translate(13 {middle:.1f}) rotate(-90)",
         )
 
     def __str__(self) -> str:
-        return (
-            f'<svg viewBox="0 0 {WIDTH} {self.height}" role="img" aria-label="{escape(self.label)}">'
-            + "".join(self.parts)
-            + "</svg>"
+        return tag(
+            "svg", *self.parts, viewBox=f"0 0 {WIDTH} {self.height}", role="img", aria_label=self.label
         )
 
 
 def hint(words: str) -> str:
     """What is shown when the pointer rests on an element."""
-    return f"<title>{escape(words)}</title>" if words else ""
+    return tag("title", words) if words else ""
 
 
 def mark(kind: int, x: float, y: float, size: float) -> str:
@@ -173,7 +173,3 @@ def mark(kind: int, x: float, y: float, size: float) -> str:
         f"M{x:.1f} {y + b:.1f}L{x + b:.1f} {y - a:.1f}H{x - b:.1f}Z",
     )
     return shapes[kind % len(shapes)]
-
-
-def _value(value: float | str) -> str:
-    return escape(value) if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")

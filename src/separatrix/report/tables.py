@@ -25,7 +25,7 @@ LEVELS = 4  # distinct values up to which they are counted rather than ranged
 
 
 @dataclass(frozen=True)
-class Table:
+class Listing:
     """Text in rows and columns.
 
     Attributes
@@ -70,7 +70,7 @@ def read(X: Any, y: Any, names: Any = None) -> Data:
     return Data(matrix, np.asarray(y), tuple(f"x{name}" if columns is None else str(name) for name in named))
 
 
-def witness_table(verdict: Verdict, data: Data) -> Table | None:
+def witness_table(verdict: Verdict, data: Data) -> Listing | None:
     """The rows that prove that no plane separates, with their weights and their own values."""
     if not verdict.witness:
         return None
@@ -88,7 +88,7 @@ def witness_table(verdict: Verdict, data: Data) -> Table | None:
     )
     if len(columns) < len(data.names):
         notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are left out.")
-    return Table(
+    return Listing(
         "Rows that prove it",
         (">row", "class", ">weight", *(f">{data.names[j]}" for j in columns)),
         tuple(shown),
@@ -96,7 +96,7 @@ def witness_table(verdict: Verdict, data: Data) -> Table | None:
     )
 
 
-def variable_table(verdict: Verdict, data: Data) -> Table | None:
+def variable_table(verdict: Verdict, data: Data) -> Listing | None:
     """The variables whose coefficients are infinite, with what their values are in each class."""
     features = verdict.responsible_features
     if verdict.parts or not features:
@@ -113,7 +113,7 @@ def variable_table(verdict: Verdict, data: Data) -> Table | None:
     counted = any("(" in value for row in shown for value in row[2:])
     notes = ["In brackets: in how many rows."] if counted else []
     notes += [f"{left:,} more variables are not shown."] if left > 0 else []
-    return Table(
+    return Listing(
         "Variables that separate",
         ("variable", "coefficient", *(f"where {label}" for label in classes)),
         tuple(shown),
@@ -121,7 +121,7 @@ def variable_table(verdict: Verdict, data: Data) -> Table | None:
     )
 
 
-def parts_table(verdict: Verdict) -> Table | None:
+def parts_table(verdict: Verdict) -> Listing | None:
     """The answer for each class or pair of classes."""
     if not verdict.parts:
         return None
@@ -133,10 +133,10 @@ def parts_table(verdict: Verdict) -> Table | None:
         )
         for key, part in verdict.parts.items()
     ]
-    return Table("Each question", ("classes", "verdict", ">margin"), tuple(rows))
+    return Listing("Each question", ("classes", "verdict", ">margin"), tuple(rows))
 
 
-def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Table:
+def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
     """The rows that were corrected most, or that lie nearest to the wrong side."""
     if counts is not None and counts.any():
         order = np.lexsort((leads, -counts))[:limit]
@@ -154,8 +154,8 @@ def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, lim
         )
         for row in order.tolist()
     ]
-    head = (">row", "class", *(() if counts is None else (">mistakes",)), f">{unit}")
-    return Table(
+    head = (">row", "class", *(() if counts is None else (">updates",)), f">{unit}")
+    return Listing(
         "Hardest rows",
         (*head, *(f">{data.names[j]}" for j in columns)),
         tuple(rows),
@@ -163,7 +163,7 @@ def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, lim
     )
 
 
-def bound_table(report: BoundReport, *, formulas: bool = True) -> Table:
+def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
     """The mistakes of the run beside what each theorem allows."""
     rows = [
         (
@@ -175,11 +175,12 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Table:
         )
         for bound in report.bounds
     ]
-    return Table(
+    return Listing(
         "What theory allows",
         ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
         tuple(rows),
-        f"{report.mistakes:,} mistakes were made; the longest row has norm R = {short(report.radius)}; "
+        f"The bounds are held against the {report.mistakes:,} updates behind the weights; the longest row "
+        f"has norm R = {short(report.radius)}; "
         + (
             f"the best margin is {bracket((max(0.0, report.margin_lower), report.margin_upper))}."
             if report.margin_upper > 0.0

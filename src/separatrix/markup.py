@@ -1,0 +1,90 @@
+"""HTML and SVG as text, escaped: the one writer of tags for notebooks, reports and experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+
+# Elements that may end themselves where they are empty.
+SELF_CLOSING = frozenset({"circle", "line", "meta", "path", "polyline", "rect"})
+
+
+class Markup(str):
+    """Text that is HTML already. Whatever else comes into an element is escaped."""
+
+    __slots__ = ()
+
+
+def tag(name: str, /, *content: str, **attributes: float | str | None) -> Markup:
+    """An element; text in it is escaped, markup is not.
+
+    Attributes are written without a trailing underscore, and with hyphens for the others. Those that are
+    None or empty are left out; numbers are rounded to a tenth, a tenth of a pixel.
+
+    Examples
+    --------
+    >>> tag("p", "a < b, ", tag("b", "c"), class_="note")
+    '<p class="note">a &lt; b, <b>c</b></p>'
+    >>> tag("line", x1=1.0, y1=0.25, stroke_width=2)
+    '<line x1="1" y1="0.2" stroke-width="2"/>'
+    """
+    written = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{escape(value) if isinstance(value, str) else short(value)}"'
+        for key, value in attributes.items()
+        if value is not None and value != ""
+    )
+    inside = join(content)
+    if not inside and name in SELF_CLOSING:
+        return Markup(f"<{name}{written}/>")
+    return Markup(f"<{name}{written}>{inside}</{name}>")
+
+
+def join(parts: Iterable[str], between: str = "") -> Markup:
+    """Markup and text, which is escaped, one after the other.
+
+    Examples
+    --------
+    >>> join(["a & b", tag("b", "c")], " ")
+    'a &amp; b <b>c</b>'
+    """
+    return Markup(between.join(part if isinstance(part, Markup) else escape(part) for part in parts))
+
+
+def table(
+    head: Iterable[Markup], body: Iterable[Iterable[Markup]], caption: str = "", **attributes: str
+) -> Markup:
+    """A table of cells that are elements already; without a head where there are no names.
+
+    ``caption`` is text, or the element itself.
+    """
+    names = join(head)
+    rows = [tag("tr", *cells) for cells in body]
+    top = tag("thead", tag("tr", names)) if names else Markup("")
+    titled = caption if isinstance(caption, Markup) or not caption else tag("caption", caption)
+    return tag("table", titled, top, tag("tbody", *rows), **attributes)
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
+    """Names and what they name."""
+    return tag("dl", *(part for name, text in pairs for part in (tag("dt", name), tag("dd", text))))
+
+
+def document(title: str, style: str, *body: str) -> str:
+    """A page that needs nothing else; ``style`` is a style sheet."""
+    parts = [
+        Markup('<!doctype html>\n<html lang="en">\n<head>'),
+        tag("meta", charset="utf-8"),
+        tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        tag("meta", name="color-scheme", content="light dark"),
+        tag("title", title),
+        tag("style", Markup(style)),
+        Markup("</head>\n<body>"),
+        *body,
+        Markup("</body>\n</html>\n"),
+    ]
+    return str(join(parts, "\n"))
+
+
+def short(value: float) -> str:
+    """A length to a tenth."""
+    return f"{value:.1f}".removesuffix(".0")
