@@ -877,3 +877,16 @@ def test_the_gallery_can_be_drawn_again(tmp_path, monkeypatch):
         runpy.run_path(str(home / "examples" / "gallery.py"))["main"](tmp_path)
     drawn_again = {path.name for path in (tmp_path / "gallery").iterdir()}
     assert drawn_again == {path.name for path in (home / "docs" / "gallery").iterdir()}
+
+
+@pytest.mark.parametrize(("lower", "upper"), [(0.3, 0.8), (0.51, 0.52), (0.15, 8.0), (1e-6, 2.0)])
+def test_a_narrow_bracket_has_ticks(lower, upper):
+    """Also where no power of ten lies inside it."""
+    times = np.arange(1.0, 6.0)
+    display = sx.plot.BracketDisplay(times, np.full(5, lower), np.full(5, upper), "mistakes").plot()
+    display.figure_.canvas.draw()
+    low, high = display.ax_.get_ylim()
+    ticks = [each for each in display.ax_.get_yticks() if low <= each <= high]
+    shown = [each.get_text() for each in display.ax_.get_yticklabels() if each.get_text()]
+    assert 2 <= len(ticks) <= 12
+    assert len(set(shown)) == len(shown)

@@ -192,7 +192,7 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
             )
         if given.size < 2:
             raise InputError(
-                f"The 'classes' must be two or more. Got {given.tolist()} instead.", parameter="classes"
+                f"classes must name at least two classes. Got {given.tolist()} instead.", parameter="classes"
             )
         return given
     if given is not None and not np.array_equal(given, estimator.classes_):

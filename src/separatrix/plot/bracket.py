@@ -152,7 +152,7 @@ class BracketDisplay:
                     linestyle=(0, (1, 1.5)),
                     label="best margin,\nknown here",
                 )
-            ax.set(xlabel=self.unit, ylabel="margin", yscale="log")
+            ax.set(xlabel=self.unit, ylabel="margin: best bounds so far", yscale="log")
             ax.set_ylim(floor, 1.3 * float(np.max(self.upper[np.isfinite(self.upper)], initial=floor * 10.0)))
             if len(self.times) > 30:
                 ax.set_xscale("log")

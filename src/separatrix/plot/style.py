@@ -13,7 +13,7 @@ from matplotlib import patheffects
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FuncFormatter, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ..errors import InputError
 from ..views.palettes import DARK, LIGHT, THEMES, Palette
@@ -153,7 +153,13 @@ def new_figure(
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Write the powers of ten of a logarithmic axis as numbers while they are short, and nothing between."""
+    """Write the powers of ten of a logarithmic axis as numbers; where fewer than two fit, others too."""
+    low, high = axis.get_view_interval()
+    decades = np.log10(high / low) if 0.0 < low < high else np.inf
+    if decades < 0.5:
+        axis.set_major_locator(MaxNLocator(4))
+    elif decades < 2.0:
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -151,7 +151,12 @@ def margins(view: View) -> Figure:
         stacked += found
     picture.line(x(0.0), ceiling - 4, x(0.0), base, "rule")
     picture.text(x(0.0), ceiling - 8, "boundary", "name", "middle" if x(0.0) > 90 else "start")
-    picture.x_axis(x, f"{view.unit} to the boundary, positive on the row's own side")
+    picture.x_axis(
+        x,
+        "distance to the boundary, positive on the row's own side"
+        if view.unit == "distance"
+        else "lead of the row's own class over the best other",
+    )
     wrong = int(np.count_nonzero(values <= 0.0))
     words = f"{wrong:,} of {values.size:,} rows are on the wrong side or on the boundary."
     if band and isinstance(view.band, float):

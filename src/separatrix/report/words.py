@@ -40,21 +40,36 @@ def proof(verdict: Verdict) -> list[str]:
             "Every sign was checked exactly: with a bound of the rounding error, and in whole numbers where "
             "that does not decide."
         )
-        return [
-            f"One plane gives each of the {verdict.n_rows:,} rows a positive score for its own class.",
-            exactly,
-        ]
+        every = f"each of the {verdict.n_rows:,} rows"
+        found = (
+            f"One choice of weights gives {every} its largest score for its own class, and no other."
+            if _joint(verdict)
+            else f"One plane has {every} strictly on its own side."
+        )
+        return [found, exactly]
     words = [_witness(verdict)]
     if verdict.status == "overlapping":
+        everything = (
+            f"More than that: all {verdict.n_rows:,} rows, each with a positive weight, cancel exactly. "
+        )
         words.append(
-            f"More than that: all {verdict.n_rows:,} rows, each with a positive weight, cancel exactly. So "
-            "every plane that does not hold all rows has one on its wrong side."
+            everything
+            + (
+                "So all weights but those under which every row ties give some row a larger score for "
+                "another class."
+                if _joint(verdict)
+                else "So every plane that does not hold all rows has one on its wrong side."
+            )
         )
     if verdict.status == "quasi-separable":
         tight = verdict.n_rows - verdict.strict_rows.size
+        strict = f"{verdict.strict_rows.size:,} rows"
         words.append(
-            f"Yet one plane has no row on its wrong side: {verdict.strict_rows.size:,} rows lie strictly on "
-            f"their own side, and {tight:,} on the plane itself, as they must on every such plane."
+            f"Yet one choice of weights gives no row a larger score for another class: {strict} have the "
+            f"largest for their own alone, and {tight:,} tie, as they must under all such weights."
+            if _joint(verdict)
+            else f"Yet one plane has no row on its wrong side: {strict} lie strictly on their own side, and "
+            f"{tight:,} on the plane itself, as they must on every such plane."
         )
     return words
 
@@ -72,11 +87,17 @@ def _witness(verdict: Verdict) -> str:
     )
 
 
+def _joint(verdict: Verdict) -> bool:
+    """Whether all of three or more classes were asked about at once: then there is no one plane."""
+    return verdict.certificate is not None and verdict.certificate.question == "joint"
+
+
 def consequence(verdict: Verdict) -> str:
     """What the answer means for a logistic regression; empty where it means nothing."""
     if verdict.parts or verdict.status not in ("separable", "quasi-separable"):
         return ""
     return (
         "A logistic regression of these data has no finite maximum-likelihood estimate: the coefficients "
-        "below grow without end. Penalise the likelihood (Firth, ridge), or leave these variables out."
+        "below grow without end. Penalise the likelihood (Firth, ridge), or leave variables out and check "
+        "again."
     )

@@ -155,7 +155,7 @@ def _opened(fields: Any, path: str) -> Saved:
     """The fields, each checked to be what it should be."""
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ModelFileError(
-            f"{path} is a skops file, but not a model of separatrix.",
+            f"{path} is a skops file, but not one of separatrix.",
             remedy="Models are written by sx.save; read this one with skops.io.load.",
         )
     version, release = fields.get("version"), fields.get("release")
