@@ -303,7 +303,7 @@ BAD = {
     ),
     "one value": (lambda tmp: text(tmp, "x,recovered\n1,no\n2,no\n"), r"has one value \('no'\)"),
     "no rows": (lambda tmp: text(tmp, "x,recovered\n"), "no values"),
-    "no rows with a condition": (lambda tmp: text(tmp, CLINIC), "no values.*'where'", "--where", "age > 99"),
+    "no rows with a condition": (lambda tmp: text(tmp, CLINIC), "no values.*--where", "--where", "age > 99"),
     "a condition that is no SQL": (lambda tmp: text(tmp, CLINIC), "cannot be read", "--where", "age >"),
     "ragged": (
         lambda tmp: text(tmp, "x,recovered\n" + "1,0\n" * 50 + "1,2,3,4\n" + "2,1\n"),

@@ -418,7 +418,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
                 in_options(result.status, used(estimator))
                 + (" The average of all weights is used." if model.average else ""),
             ),
-            ("mistakes", f"{model.mistakes_:,}, while the rows were read {model.n_passes_:,} times"),
+            ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_passes_:,} times"),
             ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
         ]
         speed = f", {X.shape[0] * model.n_passes_ / max(seconds, 1e-9):,.0f} rows/s"
@@ -433,6 +433,14 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
     if hasattr(model, "support_"):
         pairs.append(("support", f"{len(model.support_):,} rows carry the boundary"))
     return [*pairs, ("time", f"{seconds:.2f} s{speed}")]
+
+
+def _mistakes(result: Any) -> str:
+    """The updates of the run, and apart from them those behind the weights where these are fewer."""
+    from ..report.findings import updates
+
+    made, kept = updates(result)
+    return f"{made:,}" if made == kept else f"{made:,}, {kept:,} of them before the weights that were kept"
 
 
 def _plain(
