@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import re
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 import separatrix as sx
 from separatrix import experiments
-from separatrix.experiments import journal, page, runner, theory
+from separatrix.experiments import journal, page, runner, separators, theory, variants
 from separatrix.experiments.registry import STUDIES
 from separatrix.experiments.study import Bounded, Finding, Study, as_table, where
 from separatrix.views.palettes import LIGHT
@@ -79,6 +80,225 @@ def test_the_bound_is_drawn_on_the_axes_of_the_observations(report):
         table = report[1]["updates"].table
         assert set(bound.get_ydata()) <= set(table["bound"])
         assert len(ax.containers) == 2  # two orders, each with error bars
+
+
+# ---------------------------------------------------------------- sentences that were once false
+
+
+@pytest.mark.parametrize(
+    ("h", "updates"), [(0.01, 89), (0.001, 987), (0.0001, 10_946)]
+)  # every other Fibonacci number, as corrections by 1 and by the golden ratio nearly cancel
+def test_the_distance_of_the_hulls_bounds_no_updates(h, updates):
+    _, rows, y = separators.hull_case("two points", h)
+    assert (
+        sx.Perceptron(order="cyclic", fit_intercept=False, max_passes=10**6).fit(rows, y).mistakes_ == updates
+    )
+    (record,) = experiments.find("hulls").measure(case="two points", h=h)
+    assert record["updates"] == updates
+    assert record["from_hulls"] == pytest.approx(27.4, abs=0.1)
+    assert record["from_hulls"] < updates <= record["bound"]
+
+
+def test_a_lift_does_not_make_the_distance_of_the_hulls_a_bound(report):
+    far = where(report[1]["hulls"].table, case="far away")
+    assert (far["updates"] > far["from_hulls"]).all()
+    x, rows, y = separators.hull_case("far away", 0.01)
+    lifted = sx.Perceptron(order="cyclic", max_passes=10**6).fit(x, y)
+    assert lifted.mistakes_ == where(far, h=0.01)["updates"][0]
+    np.testing.assert_array_equal(rows, np.column_stack([x, np.ones(2)]))
+
+
+def test_twice_the_margin_is_at_most_the_distance_of_the_hulls_and_that_at_most_the_distance_of_points(
+    report,
+):
+    table = report[1]["hulls"].table
+    assert (2 * table["margin"] <= table["hull_distance"] * (1 + 1e-9)).all()
+    assert (table["hull_distance"] <= table["point_distance"] * (1 + 1e-9)).all()
+    shown = report[1]["hulls"].answer
+    assert "the theorem holds" not in shown
+    worst = where(table, case="two points", h=0.001)
+    assert f"{worst['updates'][0]:,} where it allows {worst['from_hulls'][0]:.1f}" in shown
+
+
+def test_powers_of_two_as_learning_rate_change_no_count_and_other_rates_do(report):
+    table = where(report[1]["learning-rate"].table, start="zero")
+    same = table["updates"] == table["updates_rate_one"]
+    power = np.frexp(table["rate"])[0] == 0.5
+    assert same[power].all()
+    assert not same[~power].all()
+
+
+def test_from_zero_the_learning_rate_changes_no_count_in_exact_arithmetic():
+    for seed in range(20):
+        X, y, _ = variants.integer_problem(seed)
+        signed = [[Fraction(int(v)) for v in row] for row in (y[:, None] * X).tolist()]
+        counts = []
+        for rate in (Fraction(1), Fraction(1, 10), Fraction(3, 10), Fraction(1, 3)):
+            w, updates, clean = [Fraction(0)] * 3, 0, False
+            while not clean:
+                clean = True
+                for z in signed:
+                    if sum(a * b for a, b in zip(w, z, strict=True)) <= 0:
+                        w = [a + rate * b for a, b in zip(w, z, strict=True)]
+                        updates, clean = updates + 1, False
+            counts.append(updates)
+        assert len(set(counts)) == 1
+
+
+def test_renormalised_runs_with_a_bound_are_given_the_updates_it_allows(report):
+    assert np.nanmax(report[1]["renormalised"].table["bound"]) < variants.LIMIT
+
+
+def test_no_two_data_sets_of_two_factors_are_multiples_of_each_other():
+    for quick in (True, False):
+        plan = experiments.find("two-factors").plan(quick)
+        assert len({settings["seed"] for settings in plan}) == len(plan)
+    made = [
+        sx.datasets.make_separable(500, 5, **{k: s[k] for k in ("margin", "radius")}, random_state=s["seed"])
+        for s in experiments.find("two-factors").plan(True)
+    ]
+    first_rows = {tuple((one.X[0] / one.radius).round(9)) for one in made}
+    assert len(first_rows) == len(made)
+
+
+def test_a_score_is_the_length_times_the_signed_distance_and_the_largest_distance_is_another_rule(report):
+    weights = np.array([[3.0, 0.0], [0.0, 1.0]])
+    x = np.array([[1.0, 2.0]])
+    scores = x @ weights.T
+    distances = np.array([sx.geometry.distance(x, w)[0] for w in weights])
+    np.testing.assert_allclose(scores[0], np.linalg.norm(weights, axis=1) * distances)
+    assert scores.argmax() != distances.argmax()
+    table = report[1]["discriminators"].table
+    assert (table["directions_by_distance"][table["classes"] == 2] == 0).all()
+    assert table["directions_by_distance"].max() > 0
+
+
+def test_covers_share_is_one_half_at_half_the_points_and_far_from_nothing_just_below():
+    assert theory.cover(24, 12) == 0.5
+    assert theory.cover(24, 24) == 1.0
+    assert theory.cover(24, 10) == pytest.approx(0.202, abs=5e-4)
+    text = experiments.find("degree").theorem
+    assert "none to speak of" not in text
+    assert f"{theory.cover(24, 10):.2g} at 10" in text
+
+
+def test_the_bound_by_the_margin_is_called_vacuous_where_it_is_above_one(report):
+    one = report[1]["error-classes"]
+    for quick in (True, False):
+        sizes = {settings["n_rows"] for settings in experiments.find("error-classes").plan(quick)}
+        assert 2 * theory.novikoff(1.0, 0.02) / (max(sizes) + 1) > 1
+    assert f"is {one.table['margin_bound'].min():.1f} at the least" in one.answer
+    assert "vacuous" in one.answer
+
+
+def test_no_text_relies_on_lecture_notes_that_the_reader_does_not_have(report):
+    for study in STUDIES:
+        told = (study.title, study.question, study.method, study.theorem, study.reference)
+        for text in (*told, report[1][study.name].answer):
+            assert not re.search(r"\b(the|lecture) note\b|\bnote 0|[Ee]xercise", text), (study.name, text)
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def _drawn(figure):
+    """The figure with all places settled, and its renderer."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    return canvas.get_renderer()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_two_tick_labels_of_an_axis_touch(report, name):
+    figure = report[1][name].figure
+    renderer = _drawn(figure)
+    for ax in figure.axes:
+        for axis, sideways in ((ax.xaxis, True), (ax.yaxis, False)):
+            low, high = sorted(axis.get_view_interval())
+            ticks = [*axis.get_major_ticks(), *axis.get_minor_ticks()]
+            inside = [tick for tick in ticks if low <= tick.get_loc() <= high]
+            labels = [label for tick in inside for label in (tick.label1, tick.label2)]
+            boxes = [
+                label.get_window_extent(renderer)
+                for label in labels
+                if label.get_visible() and label.get_text()
+            ]
+            ends = sorted((box.x0, box.x1) if sideways else (box.y0, box.y1) for box in boxes)
+            assert all(first[1] < second[0] for first, second in itertools.pairwise(ends)), ax.get_title(
+                "left"
+            )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_legend_lies_on_the_data(report, name):
+    figure = report[1][name].figure
+    renderer = _drawn(figure)
+    legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
+    for legend in legends:
+        box = legend.get_window_extent(renderer)
+        assert box.x0 >= 0
+        assert box.y0 >= 0
+        assert box.x1 <= figure.bbox.x1
+        for ax in figure.axes:
+            shared = type(box).intersection(box, ax.get_window_extent(renderer))
+            assert shared is None or shared.width <= 0 or shared.height <= 0
+            for axis in (ax.xaxis, ax.yaxis):
+                assert not box.overlaps(axis.label.get_window_extent(renderer))
+
+
+def test_a_share_of_none_or_all_has_an_interval_of_some_length(report):
+    (shares,) = report[1]["degree"].figure.axes[1].containers
+    (whiskers,) = shares[2]
+    lengths = [segment[1, 1] - segment[0, 1] for segment in whiskers.get_segments()]
+    assert len(lengths) == 6
+    assert min(lengths) > 0.1
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 15), (15, 15), (3, 15), (200, 400), (1, 1)])
+def test_a_share_interval_leaves_each_tail_its_chance(hits, trials):
+    low, high = theory.share_interval(hits, trials, 0.95)
+    assert 0.0 <= low <= hits / trials <= high <= 1.0
+
+    def chance(share, counts):
+        return sum(math.comb(trials, k) * share**k * (1 - share) ** (trials - k) for k in counts)
+
+    if hits > 0:
+        assert chance(low, range(hits, trials + 1)) == pytest.approx(0.025)
+    if hits < trials:
+        assert chance(high, range(hits + 1)) == pytest.approx(0.025)
+
+
+def test_a_mean_interval_is_that_of_student():
+    seen = np.array([1.0, 2.0, 4.0])
+    error = seen.std(ddof=1) / math.sqrt(3)
+    assert theory.mean_interval(seen) == pytest.approx(
+        (7 / 3 - 4.302653 * error, 7 / 3 + 4.302653 * error), rel=1e-6
+    )
+
+
+def test_the_error_axis_ends_at_one(report):
+    for ax in report[1]["error-classes"].figure.axes:
+        assert 1.0 <= ax.get_ylim()[1] < 1.5
+
+
+def test_the_largest_margins_sum_is_drawn_on_its_line_and_the_programs_below(report):
+    ax = report[1]["dual"].figure.axes[0]
+    lines = {line.get_label(): line for line in ax.lines}
+    limit = lines["program: at most 1/γ²"]
+    by_label = {one.get_label(): one[0] for one in ax.containers}
+    on = by_label["largest margin"]
+    np.testing.assert_array_equal(on.get_xdata(), limit.get_xdata())
+    np.testing.assert_allclose(on.get_ydata(), limit.get_ydata(), rtol=1e-4)
+    assert (by_label["linear program"].get_ydata() < limit.get_ydata()).all()
+
+
+def test_the_quick_plan_goes_where_the_kernel_is_faster():
+    for quick in (True, False):
+        plan = experiments.find("kernel-time").plan(quick)
+        assert max(theory.monomial_count(one["variables"], one["degree"]) for one in plan) > 10_000
+        assert min(theory.monomial_count(one["variables"], one["degree"]) for one in plan) < 100
 
 
 # ---------------------------------------------------------------- the page and its files
@@ -370,17 +590,39 @@ def test_renormalised_bound_ends_where_progress_is_no_longer_certain():
 def test_an_update_of_renormalised_weights_brings_them_at_least_as_near_as_the_proof_says():
     rng = np.random.default_rng(0)
     margin, radius, rate = 0.2, 1.0, 0.3
-    z = rng.standard_normal((5000, 3))
-    z *= (rng.uniform(margin, radius, 5000) / np.linalg.norm(z, axis=1))[:, None]
-    w = rng.standard_normal((5000, 3))
+    z = rng.standard_normal((20_000, 3))
+    z *= (rng.uniform(margin, radius, 20_000) / np.linalg.norm(z, axis=1))[:, None]
+    w = rng.standard_normal((20_000, 3))
     w /= np.linalg.norm(w, axis=1)[:, None]
-    # The separator is the first axis: z has margin on it, w gets z wrong and has a cosine of zero or more.
-    mistake = (z[:, 0] >= margin) & (np.einsum("ij,ij->i", w, z) <= 0.0) & (w[:, 0] >= 0.0)
-    assert mistake.sum() > 100
-    after = (w + rate * z)[mistake]
+    # The separator is the first axis: z has margin on it, and w gets z wrong.
+    mistake = (z[:, 0] >= margin) & (np.einsum("ij,ij->i", w, z) <= 0.0)
+    after = w + rate * z
     cosine = after[:, 0] / np.linalg.norm(after, axis=1)
-    promised = (w[mistake, 0] + rate * margin) / math.hypot(1.0, rate * radius)
-    assert (cosine >= promised - 1e-12).all()
+    promised = (w[:, 0] + rate * margin) / math.hypot(1.0, rate * radius)
+    near = mistake & (w[:, 0] >= -rate * margin)
+    assert (near & (w[:, 0] < 0.0)).sum() > 20
+    assert (cosine[near] >= promised[near] - 1e-12).all()
+    # The condition is needed: from weights that point far away, the promise is broken.
+    away = mistake & (w[:, 0] < -rate * margin)
+    assert (cosine[away] < promised[away] - 1e-3).any()
+
+
+def test_from_zero_renormalised_weights_have_a_cosine_of_at_least_margin_over_radius_after_each_update():
+    problem = sx.datasets.make_separable(100, 3, margin=0.1, random_state=2)
+    rate = 1.9 * problem.margin / problem.radius**2
+    model = sx.Perceptron(
+        order="cyclic",
+        fit_intercept=False,
+        renormalise=True,
+        learning_rate=rate,
+        trace=True,
+        max_passes=10**5,
+    ).fit(problem.X, problem.y)
+    weights = model.result_.trace.weights
+    cosines = weights @ problem.weights / np.linalg.norm(weights, axis=1)
+    assert len(cosines) > 2
+    assert (cosines >= problem.margin / problem.radius - 1e-12).all()
+    assert model.mistakes_ <= theory.renormalised(problem.radius, problem.margin, rate)
 
 
 @pytest.mark.parametrize(("n_points", "dimension"), [(3, 2), (5, 2), (5, 3), (6, 3)])

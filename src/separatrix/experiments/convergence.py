@@ -1,4 +1,4 @@
-"""How many updates the perceptron needs, and how close it comes: note 004, exercise 1; note 003."""
+"""How many updates the perceptron needs, and how close it comes to a known separator."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _findings_updates(table: Table) -> list[Finding]:
         Finding(
             f"With a shrinking margin the updates grow like margin^{exponent:.2f}, more slowly than the "
             "bound's margin^-2.",
-            -2.0 <= exponent < 0.0,
+            -2.0 < exponent < 0.0,
         )
     )
     for sweep, noun in (("n_rows", "points"), ("n_columns", "dimensions")):
@@ -78,7 +78,7 @@ def _findings_updates(table: Table) -> list[Finding]:
 
 
 def _draw_updates(table: Table) -> Figure:
-    figure, axes = figures.panels(3, height=3.6, sharey=True)
+    figure, axes = figures.panels(3, height=3.9, sharey=True)
     for ax, (sweep, noun) in zip(axes, SWEEPS.items(), strict=True):
         part = where(table, sweep=sweep)
         figures.log_axes(ax)
@@ -90,8 +90,9 @@ def _draw_updates(table: Table) -> Figure:
             {"n_rows": "number of points", "n_columns": "dimension", "margin": "margin γ  (R = 1)"}[sweep]
         )
         ax.set_title(f"Against the {noun}")
+        figures.ticks_at(ax, values(part[sweep]))
     axes[0].set_ylabel("updates")
-    figures.legend(axes[0])
+    figures.shared_legend(figure, axes[:1])
     return figure
 
 
@@ -106,7 +107,7 @@ UPDATES = Study(
     method=(
         "Points fill the unit ball on both sides of a known plane through the origin, at a known distance "
         "from it. One of points, dimension and margin varies, the others stay. The rows are visited in "
-        "turn, as in the note, and by the library's working set. Markers are medians over the repetitions, "
+        "turn, and by the library's working set. Markers are medians over the repetitions, "
         "whiskers reach from the smallest to the largest count; all axes are logarithmic."
     ),
     theorem=(
@@ -199,18 +200,18 @@ def _findings_angle(table: Table) -> list[Finding]:
 
 
 def _draw_angle(table: Table) -> Figure:
-    figure, (left, right) = figures.panels(2, height=3.8)
+    figure, (left, right) = figures.panels(2, height=4.1)
     figures.log_axes(left)
     for place, method in enumerate(("last", "averaged")):
         part = where(table, method=method)
         figures.sweep(left, part, "n_rows", "angle", place, METHODS[method], shift=(0.96, 1.04)[place])
     part = where(table, method="last")
     x, limits = medians(part, "n_rows", "bound")
-    figures.bound(left, x, limits, "bound for the last weights (median)")
+    figures.bound(left, x, limits, "bound for the last weights (median)", linestyle="--")
     left.set_xlabel("number of points")
     left.set_ylabel("angle to the known separator, degrees")
     left.set_title("Against the number of points")
-    figures.legend(left)
+    figures.ticks_at(left, x.tolist())
 
     for place, method in enumerate(("last", "averaged")):
         part = where(table, method=method)
@@ -223,7 +224,6 @@ def _draw_angle(table: Table) -> Figure:
             markersize=4,
             alpha=0.7,
             linestyle="none",
-            label=METHODS[method],
         )
     right.set_xlim(0, 92)
     right.set_ylim(0, 92)
@@ -232,7 +232,7 @@ def _draw_angle(table: Table) -> Figure:
     right.set_xlabel("bound on the angle, degrees")
     right.set_ylabel("angle, degrees")
     right.set_title("Every run below its bound")
-    figures.legend(right, loc="upper left")
+    figures.shared_legend(figure, (left, right))
     return figure
 
 
@@ -249,10 +249,10 @@ ANGLE = Study(
     ),
     theorem=(
         "A separator with margin m makes an angle of at most arccos(m/γ) with the one of largest margin γ, "
-        "because γu is a convex combination of the signed points. And after M updates the proof of "
-        "Novikoff's theorem leaves the weights an angle of at most arccos(√M·γ/R): mistakes turn the "
-        "weights towards u. The smaller of the two is the bound shown; the mean of the weights has the "
-        "first only."
+        "because γu is a convex combination of the signed points. And after M updates from "
+        "zero the proof of Novikoff's theorem leaves the weights an angle of at most arccos(√M·γ/R): "
+        "⟨w, u⟩ ≥ Mγ while |w| ≤ R√M. The smaller of the two is the bound shown; the mean of the weights "
+        "has the first only, and that where it separates the points."
     ),
     reference=NOVIKOFF,
     plan=_plan_angle,
@@ -262,16 +262,20 @@ ANGLE = Study(
     bounds=(Bounded("angle", "bound", "The bound on the angle"),),
 )
 
-# ---------------------------------------------------------------- note 003's two factors
+# ---------------------------------------------------------------- width and magnitude
 
 
 def _plan_factors(quick: bool) -> list[Record]:
     widths = [0.2, 0.05, 0.0125] if quick else [0.2, 0.1, 0.05, 0.025, 0.0125]
+    magnitudes = [1.0, 4.0] if quick else [1.0, 2.0, 4.0, 8.0]
+    repeats = 5 if quick else 15
+    # A seed for each data set: with one for all, wide and large would be narrow and small, multiplied.
+    seeds = iter(range(len(widths) * len(magnitudes) * repeats))
     return [
-        {"band": 2 * margin, "radius": radius, "margin": margin, "seed": seed}
+        {"band": 2 * margin, "radius": radius, "margin": margin, "seed": next(seeds)}
         for margin in widths
-        for radius in ([1.0, 4.0] if quick else [1.0, 2.0, 4.0, 8.0])
-        for seed in range(3 if quick else 15)
+        for radius in magnitudes
+        for _ in range(repeats)
     ]
 
 
@@ -319,6 +323,13 @@ def _findings_factors(table: Table) -> list[Finding]:
             bool((table["updates"] == table["updates_scaled"]).all()),
         )
     )
+    spread = max(_spread(where(table, ratio=ratio)) for ratio in values(table["ratio"]))
+    found.append(
+        Finding(
+            "Other data sets of the same ratio but another magnitude take about as long: at each ratio the "
+            f"medians of the magnitudes are within a factor of {spread:.1f}."
+        )
+    )
     x, y = medians(table, "ratio", "updates")
     found.append(
         Finding(
@@ -329,13 +340,19 @@ def _findings_factors(table: Table) -> list[Finding]:
     return found
 
 
+def _spread(part: Table) -> float:
+    """The largest median of the updates over the smallest, among the magnitudes."""
+    _, y = medians(part, "radius", "updates")
+    return float(y.max() / y.min())
+
+
 def _draw_factors(table: Table) -> Figure:
-    figure, (left, right) = figures.panels(2, height=3.8, sharey=True)
+    figure, (left, right) = figures.panels(2, height=4.1, sharey=True)
     figures.log_axes(left)
     figures.log_axes(right)
     for place, radius in enumerate(values(table["radius"])):
         part = where(table, radius=radius)
-        label = f"R = {radius:g}"
+        label = f"magnitude R = {radius:g}"
         figures.sweep(left, part, "band", "updates", place, label, shift=1.0 + 0.03 * (place - 1.5))
         right.plot(
             part["ratio"] * (1.0 + 0.03 * (place - 1.5)),
@@ -344,16 +361,16 @@ def _draw_factors(table: Table) -> Figure:
             color=figures.color(place),
             markersize=4,
             alpha=0.6,
-            label=label,
+            linestyle="none",
         )
     figures.bound_by(right, table, "ratio", "bound", "bound (R/γ)²")
     left.set_xlabel("width of the band, 2γ")
     left.set_ylabel("updates")
     left.set_title("Two factors: width and magnitude")
+    figures.ticks_at(left, values(table["band"]))
     right.set_xlabel("R/γ")
     right.set_title("One factor: their ratio")
-    figures.legend(left)
-    figures.legend(right)
+    figures.shared_legend(figure, (left, right), columns=5)
     return figure
 
 
@@ -362,15 +379,21 @@ FACTORS = Study(
     title="Width of the band, magnitude of the points",
     source="Note 003",
     question=(
-        "The note names two factors for the time to converge: the width of the band between the classes, "
-        "and the magnitude of the points. What does each do, and do they act separately?"
+        "Two factors are said to decide how long it takes: the width of the empty band between the classes, "
+        "and the magnitude of the points, the length of the longest. What does each do, and do they act "
+        "separately?"
     ),
     method=(
-        "500 points in five dimensions, through the origin, for several widths and magnitudes; every data "
-        "set is run a second time with all points multiplied by 64. Left: medians and ranges against the "
-        "width. Right: every run against the ratio."
+        "500 points in five dimensions, the band around a plane through the origin, for several widths and "
+        "magnitudes; each data set is drawn anew. Every one is run a second time with all points multiplied "
+        "by 64, a power of two, so that nothing is rounded. Left: medians and ranges against the width. "
+        "Right: every run against the ratio."
     ),
-    theorem="At most (R/γ)² updates, γ being half the width of the band: only the ratio matters.",
+    theorem=(
+        "From zero weights there are at most (R/γ)² updates, γ being half the width of the band: the bound "
+        "knows the ratio only. And the run itself is the same when all points are multiplied by one number "
+        "(in exact arithmetic), since all weights are multiplied by it and no sign changes."
+    ),
     reference=NOVIKOFF,
     plan=_plan_factors,
     measure=_measure_factors,

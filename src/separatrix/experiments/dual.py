@@ -1,4 +1,4 @@
-"""Order, start, and the counts of updates as the dual solution: note 004, section 4, exercises 6 to 8."""
+"""Order, start, and the counts of updates as the dual solution."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _findings_spread(table: Table) -> list[Finding]:
 
 def _draw_spread(table: Table) -> Figure:
     problem = _spread_problem()
-    figure, axes = figures.panels(3, height=3.7, width_ratios=[1, 1, 1.25])
+    figure, axes = figures.panels(3, height=3.9, width_ratios=[1, 1, 1.25])
     for place, (ax, changed) in enumerate(zip(axes[:2], CHANGES, strict=True)):
         part = where(table, changed=changed)
         reach = np.array([-1.5, 1.5])
@@ -116,8 +116,7 @@ def _draw_spread(table: Table) -> Figure:
     axes[2].set_xlabel("angle to the largest margin's, degrees")
     axes[2].set_ylabel("runs")
     axes[2].set_title("Their spread")
-    axes[2].set_ylim(top=1.45 * axes[2].get_ylim()[1])
-    figures.legend(axes[2], loc="upper right", fontsize=7.5)
+    figures.shared_legend(figure, axes[2:])
     return figure
 
 
@@ -148,9 +147,10 @@ SPREAD = Study(
         "separators found are drawn."
     ),
     theorem=(
-        "Any order and any start lead to some separator: from zero after at most (R/γ)² updates, from w₀ "
-        "after at most the larger root of γ²t² + (2c₁γ − R²)t + c₁² − c₀² = 0. Which one is left open: a "
-        "separator of margin m may lie up to arccos(m/γ) from the best."
+        "Any order and any start lead to some separator, if there is one: from zero after at most (R/γ)² "
+        "updates, from w₀ after at most the larger root of γ²t² + (2c₁γ − R²)t + c₁² − c₀² = 0, with c₀ "
+        "the length of w₀ and c₁ its component along the best separator. Which one is left open: a "
+        "separator of margin m lies at most arccos(m/γ) from the best."
     ),
     reference=NOVIKOFF,
     plan=_plan_spread,
@@ -263,7 +263,7 @@ def _draw_difficulty(table: Table) -> Figure:
     right.set_xlabel("distance to the plane of largest margin")
     right.set_ylabel("updates on the point, mean over orders")
     right.set_title("Near points carry the information")
-    figures.legend(right)
+    figures.legend(right, columns=3)
     return figure
 
 
@@ -279,9 +279,9 @@ DIFFICULTY = Study(
         "left out on the right, whose axes are logarithmic."
     ),
     theorem=(
-        "With w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ obey Σ aᵢdᵢ = ⟨w, u⟩ ≤ |w| ≤ R√M. So the "
-        "mean distance of the corrected points, each taken as often as it was corrected, is at most R/√M: "
-        "long runs are about near points."
+        "From zero weights, with w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ obey Σ aᵢdᵢ = ⟨w, u⟩ "
+        "≤ |w| ≤ R√M. So the mean distance of the corrected points, each taken as often as it was "
+        "corrected, is at most R/√M: long runs are about near points."
     ),
     reference=NOVIKOFF,
     plan=_plan_difficulty,
@@ -291,7 +291,7 @@ DIFFICULTY = Study(
     bounds=(Bounded("mean_distance", "bound", "The bound R/√M on the mean distance"),),
 )
 
-# ---------------------------------------------------------------- exercises 6 to 8
+# ---------------------------------------------------------------- the dual form, and a linear program
 
 FORMS = {"perceptron": "perceptron", "program": "linear program", "margin": "largest margin"}
 
@@ -346,7 +346,10 @@ def _measure_dual(margin: float, seed: int) -> list[Record]:
 
 
 def plain_dual(gram: np.ndarray) -> np.ndarray:
-    """Note 004's algorithm 2 on the inner products of the signed points; a tie is a mistake."""
+    """Count up each point that the counts so far misjudge, from the signed points' inner products alone.
+
+    A score of zero is a mistake.
+    """
     counts = np.zeros(len(gram), dtype=np.int64)
     scores = np.zeros(len(gram))
     clean = False
@@ -369,28 +372,28 @@ def _findings_dual(table: Table) -> list[Finding]:
     return [
         Finding(
             (
-                "Exercise 6: the dual algorithm and the primal one correct the same points equally often in "
-                f"all {runs} runs."
+                "The dual algorithm and the primal one are the same: they correct the same points equally "
+                f"often in all {runs} runs."
             ),
             bool(program["same_counts"].all()),
         ),
         Finding("So does the kernel perceptron with the linear kernel.", bool(program["same_kernel"].all())),
         Finding(
             (
-                "Exercise 7: the sign of Σ aᵢyᵢ⟨xᵢ, x⟩ and that of ⟨w, x⟩ agree on all 1,000 new points in "
-                "each run."
+                "The counts classify: the sign of Σ aᵢyᵢ⟨xᵢ, x⟩ and that of ⟨w, x⟩ agree on all 1,000 new "
+                "points in each run."
             ),
             bool((program["agreement"] == 1.0).all()),
         ),
         Finding(
-            "Exercise 8: the program's multipliers have the smallest sum in every run, below the largest "
+            "The linear program: its multipliers have the smallest sum in every run, below the largest "
             "margin's and the perceptron's counts scaled alike.",
             bool((program["total"] <= least * (1 + 1e-6)).all()),
         ),
         Finding(
-            f"It never uses more points than there are dimensions, a median of {used['program']:.0f}; the "
-            f"perceptron corrects {used['perceptron']:.0f}, and the largest margin rests on "
-            f"{used['margin']:.0f}, the pair that the data were made with.",
+            "In no run does it use more points than there are dimensions; the median is "
+            f"{used['program']:.0f}. The perceptron corrects {used['perceptron']:.0f}, and the largest "
+            f"margin rests on {used['margin']:.0f}, the pair that the data were made with.",
             bool((program["rows_used"] <= 5).all()),
         ),
         Finding(
@@ -398,23 +401,24 @@ def _findings_dual(table: Table) -> list[Finding]:
             bool(np.allclose(margin["total"] * margin["margin"] ** 2, 1.0, rtol=1e-4)),
         ),
         Finding(
-            "The program's sum is never below 1/(Rγ).",
-            bool((program["total"] >= program["least"] * (1 - 1e-6)).all()),
+            "No sum is below 1/(Rγ), in any run.",
+            bool((table["total"] >= table["least"] * (1 - 1e-6)).all()),
         ),
     ]
 
 
 def _draw_dual(table: Table) -> Figure:
-    figure, (left, right) = figures.panels(2, height=3.8)
+    figure, (left, right) = figures.panels(2, height=4.1)
     figures.log_axes(left)
     for place, (form, label) in enumerate(FORMS.items()):
         part = where(table, form=form)
-        figures.sweep(left, part, "margin", "total", place, label, shift=1.0 + 0.06 * (place - 1))
+        # Not side by side: the largest margin's sum lies on the sloping line, and beside it would be above.
+        figures.sweep(left, part, "margin", "total", place, label)
         figures.sweep(right, part, "margin", "rows_used", place, label, shift=1.0 + 0.06 * (place - 1))
     part = where(table, form="program")
-    figures.bound_by(left, part, "margin", "bound", "at most 1/γ²")
+    figures.bound_by(left, part, "margin", "bound", "program: at most 1/γ²")
     x = np.unique(part["margin"])
-    left.plot(x, 1.0 / x, color=figures.ACCENT, linestyle=":", linewidth=1.6, label="at least 1/(Rγ)")
+    left.plot(x, 1.0 / x, color=figures.ACCENT, linestyle=":", linewidth=1.6, label="all: at least 1/(Rγ)")
     left.set_xlabel("margin γ")
     left.set_ylabel("sum of multipliers, smallest score = 1")
     left.set_title("What the linear program minimises")
@@ -425,7 +429,7 @@ def _draw_dual(table: Table) -> Figure:
     right.set_ylim(bottom=0)
     for ax in (left, right):
         figures.ticks_at(ax, x.tolist())
-        figures.legend(ax)
+    figures.shared_legend(figure, (left, right), columns=5)
     return figure
 
 
@@ -438,17 +442,19 @@ DUAL = Study(
         "program has the best multipliers as its solution?"
     ),
     method=(
-        "200 points in five dimensions. The note's algorithm 2, on inner products alone, is run beside the "
-        "primal one and the kernel perceptron; 1,000 new points are classified from the counts. Then the "
-        "multipliers of the program (least Σ aᵢ with aᵢ ≥ 0 and every score Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≥ 1), of the "
-        "largest margin, and the perceptron's counts are compared, all scaled so that the smallest score "
-        "is one. Medians and ranges."
+        "200 points in five dimensions. The dual algorithm keeps a count aᵢ for each point and adds one "
+        "whenever Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≤ 0: inner products are all it needs. It is run beside the primal one and "
+        "the kernel perceptron, all in the same order. 1,000 new points are classified from the counts. "
+        "Then the multipliers of the program (least Σ aᵢ with aᵢ ≥ 0 and every score Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≥ 1), "
+        "of the largest margin, and the perceptron's counts are compared, all scaled so that the smallest "
+        "score is one. Medians and ranges."
     ),
     theorem=(
-        "w = Σ aᵢzᵢ with aᵢ the updates on point i, so ⟨w, x⟩ = Σ aᵢyᵢ⟨xᵢ, x⟩. The largest margin's "
-        "multipliers are feasible for the program and sum to 1/γ², so its optimum is at most that; and 1/γ "
-        "≤ |w| ≤ R Σ aᵢ, so it is at least 1/(Rγ). The perceptron's scaled counts have the lower bound "
-        "only."
+        "From zero weights w = Σ aᵢzᵢ with aᵢ the updates on point i, so ⟨w, x⟩ = Σ aᵢyᵢ⟨xᵢ, x⟩. The "
+        "largest margin's multipliers are feasible for the program and sum to 1/γ², so its optimum is at "
+        "most that; and 1/γ ≤ |w| ≤ R Σ aᵢ for any multipliers whose smallest score is one, so each of the "
+        "three sums is at least 1/(Rγ). A corner of the program has at most as many multipliers as there "
+        "are dimensions."
     ),
     reference=(
         "Cristianini, N. and Shawe-Taylor, J. (2000). An Introduction to Support Vector Machines, sections "

@@ -1,8 +1,9 @@
-"""Several classes: discriminators, the bound, the error against their number (exercises 9 to 11)."""
+"""Several classes: discriminators, the bound, the error against their number."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.colors import ListedColormap
@@ -19,7 +20,11 @@ KESLER = (
     "multiclass problems. Journal of Machine Learning Research 3, 951-991."
 )
 
-# ---------------------------------------------------------------- exercise 9: discriminators
+# ---------------------------------------------------------------- discriminators
+
+
+TURNS = 2.0 * np.pi * np.arange(3600) / 3600
+DIRECTIONS = np.column_stack([np.cos(TURNS), np.sin(TURNS)])
 
 
 def _plan_drawn(quick: bool) -> list[Record]:
@@ -31,7 +36,7 @@ def _drawn_problem(classes: int, seed: int) -> datasets.Multiclass:
 
 
 def discriminators(X: np.ndarray, y: np.ndarray, classes: int) -> tuple[np.ndarray, int]:
-    """The tweak of exercise 9, plainly: half of x to the own class, half away from the best wrong one."""
+    """A discriminator for each class: half of x to the own, half away from the best wrong one."""
     weights, updates, clean = np.zeros((classes, X.shape[1])), 0, False
     while not clean:
         clean = True
@@ -51,6 +56,8 @@ def _measure_drawn(classes: int, seed: int) -> list[Record]:
     problem = _drawn_problem(classes, seed)
     weights, updates = discriminators(problem.X, problem.y, classes)
     scores = problem.X @ weights.T
+    around = DIRECTIONS @ weights.T
+    distances = around / np.linalg.norm(weights, axis=1)  # signed, from the plane of each discriminator
     model = perceptron(problem.X, problem.y)
     library = model.coef_[0] if classes == 2 else model.coef_
     own = weights[1] - weights[0] if classes == 2 else weights
@@ -63,6 +70,7 @@ def _measure_drawn(classes: int, seed: int) -> list[Record]:
             "updates": updates,
             "bound": 2.0 * theory.novikoff(problem.radius, problem.margin),
             "errors": int((scores.argmax(axis=1) != problem.y).sum()),
+            "directions_by_distance": int((around.argmax(axis=1) != distances.argmax(axis=1)).sum()),
             "sum_of_weights": float(np.abs(weights.sum(axis=0)).max()),
             "as_library": bool(np.allclose(own, library, rtol=1e-9, atol=1e-12)),
         }
@@ -73,6 +81,8 @@ def _measure_drawn(classes: int, seed: int) -> list[Record]:
 def _findings_drawn(table: Table) -> list[Finding]:
     two = where(table, classes=2)
     plus, minus = where(two, **{"class": 1}), where(two, **{"class": 0})
+    first = where(table, **{"class": 0})  # what belongs to a run stands in the rows of all its classes
+    moved = first["directions_by_distance"][first["classes"] > 2] / len(DIRECTIONS)
     opposite = np.abs(plus["weight_1"] + minus["weight_1"]) + np.abs(plus["weight_2"] + minus["weight_2"])
     return [
         Finding(
@@ -85,12 +95,22 @@ def _findings_drawn(table: Table) -> list[Finding]:
             bool((opposite < 1e-9).all() and two["as_library"].all()),
         ),
         Finding(
-            "The discriminators always add up to zero, since what one gains another loses: with k classes "
-            "they are a star of k arrows, and the border between two classes is perpendicular to the "
-            "difference of their arrows.",
+            "From zero, the discriminators add up to zero (to rounding), since what one gains another loses: "
+            "with k classes they are a star of k arrows, and the border between two classes is "
+            "perpendicular to the difference of their arrows.",
             bool((table["sum_of_weights"] < 1e-9).all()),
         ),
-        Finding("The library's weights are the same.", bool(table["as_library"].all())),
+        Finding(
+            "The score is the length of the discriminator times the signed distance from its plane, and the "
+            f"length counts: by the distance alone {percent(moved.mean())} of all directions would go to "
+            f"another class with three or five classes, up to {percent(moved.max())} in one run; with two "
+            "the lengths are equal and none does.",
+            bool(moved.max() > 0.0 and (two["directions_by_distance"] == 0).all()),
+        ),
+        Finding(
+            "The library's weights are the same, to rounding.",
+            bool(table["as_library"].all()),
+        ),
     ]
 
 
@@ -167,8 +187,9 @@ DRAWN = Study(
     ),
     theorem=(
         "Joining w₊ and w₋ to one vector, an update adds (x, −x)/2: it is the perceptron in twice the "
-        "dimension. From zero, w₊ = −w₋ = w/2 at all times. A point belongs to the class whose plane is "
-        "farthest from it, counted in units of 1/|w|."
+        "dimension. From zero, w₊ = −w₋ = w/2 at all times. The score ⟨wⱼ, x⟩ is |wⱼ| times the signed "
+        "distance of x from the plane of wⱼ, positive on the side that wⱼ points to; a point belongs to the "
+        "class with the largest score, not to that with the largest distance."
     ),
     reference=KESLER,
     plan=_plan_drawn,
@@ -178,7 +199,7 @@ DRAWN = Study(
     bounds=(Bounded("updates", "bound", "The multiclass bound 2(R/γ)²"),),
 )
 
-# ---------------------------------------------------------------- exercise 10: the bound
+# ---------------------------------------------------------------- the bound
 
 
 def _plan_bound(quick: bool) -> list[Record]:
@@ -221,7 +242,7 @@ def _findings_bound(table: Table) -> list[Finding]:
 
 
 def _draw_bound(table: Table) -> Figure:
-    figure, (ax,) = figures.panels(1, width=6.6, height=4.0)
+    figure, (ax,) = figures.panels(1, width=6.6, height=4.3)
     figures.log_axes(ax)
     figures.bound_by(ax, table, "margin", "bound", "bound 2(R/γ)²")
     for place, classes in enumerate(values(table["classes"])):
@@ -233,7 +254,7 @@ def _draw_bound(table: Table) -> Figure:
     ax.set_ylabel("updates")
     ax.set_title("Updates with several classes")
     figures.ticks_at(ax, values(table["margin"]))
-    figures.legend(ax)
+    figures.legend(ax, columns=5)
     return figure
 
 
@@ -249,8 +270,8 @@ BOUND = Study(
     theorem=(
         "Write the k discriminators as one vector W. A mistake on (x, y) against r adds x at y and takes "
         "it at r: a vector of length √2|x| whose inner product with a W* of norm one is at least γ, the "
-        "smallest lead of a right class over a wrong one. Novikoff's argument gives at most 2(R/γ)² "
-        "updates, whatever k is."
+        "smallest lead of a right class over a wrong one. From zero, Novikoff's argument gives at most "
+        "2(R/γ)² updates, whatever k is."
     ),
     reference=KESLER,
     plan=_plan_bound,
@@ -260,7 +281,7 @@ BOUND = Study(
     bounds=(Bounded("updates", "bound", "The multiclass bound"),),
 )
 
-# ---------------------------------------------------------------- exercise 11: error against k
+# ---------------------------------------------------------------- error against k
 
 TEST_ROWS = 4000
 
@@ -285,14 +306,32 @@ def _measure_error(classes: int, n_rows: int, seed: int) -> list[Record]:
             "error": float(wrong.mean()),
             "corrected_share": float((more.mistake_counts_ > 0).sum() / (n_rows + 1)),
             "updates": model.mistakes_,
+            "margin_bound": 2.0 * theory.novikoff(problem.radius, problem.margin) / (n_rows + 1),
         }
     ]
 
 
-def _means(table: Table) -> list[tuple[int, int, float, float]]:
-    """For each number of classes and rows: the mean error, and the mean of what bounds its expectation."""
+class Mean(NamedTuple):
+    """The mean error at a number of classes and rows, the mean of what bounds it, and their intervals."""
+
+    classes: int
+    n_rows: int
+    error: float
+    limit: float
+    error_ends: tuple[float, float]
+    limit_ends: tuple[float, float]
+
+
+def _means(table: Table) -> list[Mean]:
     return [
-        (k, n, float(part["error"].mean()), float(part["corrected_share"].mean()))
+        Mean(
+            k,
+            n,
+            float(part["error"].mean()),
+            float(part["corrected_share"].mean()),
+            theory.mean_interval(part["error"]),
+            theory.mean_interval(part["corrected_share"]),
+        )
         for k in values(table["classes"])
         for n in values(table["n_rows"])
         for part in [where(table, classes=k, n_rows=n)]
@@ -301,22 +340,30 @@ def _means(table: Table) -> list[tuple[int, int, float, float]]:
 
 def _findings_error(table: Table) -> list[Finding]:
     cells = _means(table)
-    below = all(error <= limit for _, _, error, limit in cells)
+    below = all(cell.error <= cell.limit for cell in cells)
+    apart = sum(cell.error_ends[1] < cell.limit_ends[0] for cell in cells)
     largest = max(values(table["n_rows"]))
-    at = {k: (error, limit) for k, n, error, limit in cells if n == largest}
-    few, many = min(at), max(at)
-    sizes = sorted(at)
-    rising = all(at[a][0] <= at[b][0] for a, b in pairwise(sizes))
+    at = {cell.classes: cell for cell in cells if cell.n_rows == largest}
+    few, many = at[min(at)], at[max(at)]
+    rising = all(at[a].error <= at[b].error for a, b in pairwise(sorted(at)))
+    vacuous = table["margin_bound"]
     return [
         Finding(
             f"The mean error stays below the mean share of corrected points in all {len(cells)} cases; the "
-            f"closest reaches {percent(max(error / limit for _, _, error, limit in cells))} of it.",
+            f"closest reaches {percent(max(cell.error / cell.limit for cell in cells))} of it. The 95% "
+            f"intervals of the two means are apart in {apart} of them.",
             below,
         ),
         Finding(
-            f"With {largest:,} points the error on fresh points is {percent(at[few][0])} for {few} classes "
-            f"and {percent(at[many][0])} for {many}, {at[many][0] / at[few][0]:.1f} times as much.",
-            at[many][0] > at[few][0],
+            f"The last form of the bound, 2(R/γ)²/(n + 1), is {vacuous.min():.1f} at the least, with "
+            f"{largest:,} points: above 1, so at all sizes used here it is vacuous.",
+            bool((vacuous > 1.0).all()),
+        ),
+        Finding(
+            f"With {largest:,} points the mean error on fresh points is {percent(few.error)} "
+            f"({_ends(few)}) for {few.classes} classes and {percent(many.error)} ({_ends(many)}) for "
+            f"{many.classes}, {many.error / few.error:.1f} times as much.",
+            many.error > few.error,
         ),
         Finding("It grows with every further step in the number of classes.", rising)
         if rising
@@ -324,8 +371,13 @@ def _findings_error(table: Table) -> list[Finding]:
     ]
 
 
+def _ends(cell: Mean) -> str:
+    low, high = cell.error_ends
+    return f"95% interval {percent(max(0.0, low))} to {percent(high)}"
+
+
 def _draw_error(table: Table) -> Figure:
-    figure, (left, right) = figures.panels(2, height=3.9, sharey=True)
+    figure, (left, right) = figures.panels(2, height=4.4, sharey=True)
     figures.log_axes(left)
     figures.log_axes(right)
     sizes = values(table["n_rows"])
@@ -338,18 +390,20 @@ def _draw_error(table: Table) -> Figure:
     left.set_xlabel("number of classes k")
     left.set_ylabel("error on fresh points")
     left.set_title("Error against the classes")
-    figures.legend(left, ncols=2, loc="upper left")
-    left.set_ylim(top=15.0)
+    figures.legend(left, columns=4)
+    left.set_ylim(0.3 * table["error"][table["error"] > 0].min(), 1.2)
     for place, classes in enumerate(values(table["classes"])):
-        cells = np.array([(n, error, limit) for k, n, error, limit in _means(table) if k == classes])
-        style = {"color": figures.color(place), "marker": figures.MARKERS[place], "markersize": 4.5}
-        right.plot(cells[:, 0], cells[:, 1], linewidth=1.5, label=f"k = {classes}", **style)
-        right.plot(cells[:, 0], cells[:, 2], linewidth=1.1, linestyle=":", markerfacecolor="none", **style)
-    right.plot([], [], color=figures.MUTED, linestyle=":", label="bound (same colour)")
+        cells = [cell for cell in _means(table) if cell.classes == classes]
+        x = np.array([cell.n_rows for cell in cells]) * (1.0 + 0.03 * (place - 2))
+        error, limit = (np.array([getattr(cell, name) for cell in cells]) for name in ("error", "limit"))
+        figures.interval(right, x, error, [cell.error_ends for cell in cells], place, f"k = {classes}")
+        options = {"linestyle": ":", "markerfacecolor": "none", "linewidth": 1.1}
+        figures.interval(right, x, limit, [cell.limit_ends for cell in cells], place, "_", **options)
+    right.plot([], [], color=figures.MUTED, linestyle=":", marker="o", markerfacecolor="none", label="bound")
     figures.ticks_at(right, sizes)
     right.set_xlabel("points learnt from")
     right.set_title("Mean error and its bound")
-    figures.legend(right, ncols=3, loc="upper right", fontsize=7.5)
+    figures.legend(right, columns=4)
     return figure
 
 
@@ -360,14 +414,17 @@ ERROR = Study(
     question="With a data set of given size, how does the error rate depend on the number of classes?",
     method=(
         "Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some "
-        f"until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges. Right: means, "
-        "with the mean of the bound dotted."
+        f"until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges; a whisker "
+        "that leaves the axis ends at an error of zero. Right: means with Student's 95% intervals, and the "
+        "mean share of corrected points, which bounds them, dotted."
     ),
     theorem=(
         "Leave one of n + 1 points out: if the run on all of them never corrected it, the run without it "
         "is the same, and classifies it rightly. So the expected error after learning from n points is at "
         "most the expected number of corrected points among n + 1, divided by n + 1; and that is at most "
-        "2(R/γ)²/(n + 1). It bounds the mean over data sets, not each single one."
+        "2(R/γ)²/(n + 1), which says something only if n + 1 is more than 2(R/γ)², here 5,000. It bounds "
+        "the mean over data sets, not each single one; the points have to be visited in turn, in an order "
+        "that the left-out point has no part in."
     ),
     reference=(
         "Vapnik, V. and Chervonenkis, A. (1974). Theory of Pattern Recognition (in Russian): the "

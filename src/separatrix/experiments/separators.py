@@ -1,10 +1,11 @@
-"""Three separators, how much each can bear, and which distance the margin is (notes 001 and 000)."""
+"""Three separators, how much each can bear, and which distance the margin is."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import datasets
@@ -103,7 +104,6 @@ def _draw_side(table: Table) -> Figure:
     axes[0].set_aspect("equal")
     axes[0].grid(False)
     axes[0].set_title("One data set in the plane")
-    figures.legend(axes[0], loc="lower right", framealpha=0.9, frameon=True, fontsize=7.5)
     figures.bound(
         axes[1], values(table["n_columns"]), [1.0] * len(values(table["n_columns"])), "largest possible"
     )
@@ -111,9 +111,9 @@ def _draw_side(table: Table) -> Figure:
     figures.ticks_at(axes[1], values(table["n_columns"]))
     axes[1].set_xlabel("dimension")
     axes[1].set_ylabel("margin, as a share of the largest")
-    axes[1].set_ylim(0, 1.3)
+    axes[1].set_ylim(0, 1.05)
     axes[1].set_title("Their margins")
-    figures.legend(axes[1], ncols=2, loc="upper right")
+    figures.shared_legend(figure, axes)
     return figure
 
 
@@ -121,7 +121,7 @@ SIDE = Study(
     name="separators",
     title="Perceptron, linear program and largest margin, side by side",
     source="Note 001",
-    question="Among perfect separators, how do the three methods of the note differ?",
+    question="Among perfect separators, how do three methods that find one differ?",
     method=(
         "The same 60 points, on both sides of a plane through the origin, given to the perceptron, to a "
         "linear program (the largest smallest score for weights between −1 and 1), and to the "
@@ -129,8 +129,9 @@ SIDE = Study(
         "the largest."
     ),
     theorem=(
-        "All three end with a separator if there is one. None can have more than the largest margin; the "
-        "program and the maximum-margin problem differ only in the norm in which weights are measured."
+        "All three end with a separator if there is one and they are given the time. None can have more "
+        "than the largest margin; the program and the maximum-margin problem differ only in the norm in "
+        "which weights are measured."
     ),
     reference=(
         "Mangasarian, O. L. (1999). Arbitrary-norm separating plane. Operations Research Letters 24, 15-23."
@@ -193,8 +194,8 @@ def _findings_robust(table: Table) -> list[Finding]:
     return [
         Finding(
             (
-                "The largest margin bears every push shorter than itself without a single error, also in the "
-                "worst direction."
+                "The largest margin bore every push that is shorter than itself without a single error, also "
+                "in the worst direction."
             ),
             bool((best["worst_error"][inside] == 0.0).all()),
         ),
@@ -205,7 +206,7 @@ def _findings_robust(table: Table) -> list[Finding]:
             first["perceptron"] > 0.0,
         ),
         Finding(
-            "Pushes in random directions do far less: at twice the margin, "
+            "Pushes in random directions do less: at twice the margin, "
             f"{percent(random['perceptron'])}, {percent(random['program'])} and {percent(random['margin'])} "
             "of the points for perceptron, program and largest margin.",
             all(random[m] <= float(where(table, method=m, push=2.0)["worst_error"].mean()) for m in METHODS),
@@ -238,12 +239,12 @@ def _draw_robust(table: Table) -> Figure:
                 markersize=5,
                 label=label,
             )
-        ax.axvline(1.0, color=figures.ACCENT, linewidth=1.6, label="γ")
+        ax.axvline(1.0, color=figures.ACCENT, linewidth=1.6, label="largest margin γ")
         ax.set_xlabel("length of the push, in largest margins γ")
         ax.set_title(title)
         ax.set_ylim(bottom=0)
     axes[0].set_ylabel("points on the wrong side, percent")
-    figures.legend(axes[0], loc="upper left")
+    figures.shared_legend(figure, axes[:1])
     return figure
 
 
@@ -278,118 +279,185 @@ ROBUST = Study(
     ),
 )
 
-# ---------------------------------------------------------------- hulls, not points
+# ---------------------------------------------------------------- which distance is the margin?
 
-FAR = (math.sqrt(5.0) - 1.0) / 2.0  # an irrational ratio, so that corrections never cancel
+GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0  # the ratio worst approximated by fractions: corrections hardly cancel
+CASES = {
+    "three points": "Three points",
+    "two points": "Two points",
+    "far away": "Two numbers, lifted",
+}
 
 
 def _plan_hulls(quick: bool) -> list[Record]:
-    return [{"half_width": 2.0**-power} for power in range(2, 9 if quick else 13)]
+    widths = [0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001]
+    return [{"case": case, "h": h} for case in CASES for h in widths[: 5 if quick else None]]
 
 
-def _measure_hulls(half_width: float) -> list[Record]:
-    X = np.array([[1.0, half_width], [-FAR, half_width], [0.2, -half_width]])
-    y = np.array([1, 1, -1])
-    model = perceptron(X, y)
-    radius = float(np.linalg.norm(X, axis=1).max())
-    pairs = min(float(np.linalg.norm(X[i] - X[2])) for i in (0, 1))
-    best = MaxMargin(intercept=None).fit(X, y)
+def hull_case(case: str, h: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The points of a case, the rows that the perceptron runs on (the points, or lifted by 1), the labels."""
+    if case == "three points":
+        X = np.array([[1.0, h], [-GOLDEN, h], [0.2, -h]])
+        return X, X, np.array([1, 1, -1])
+    if case == "two points":
+        X = np.array([[1.0, h], [GOLDEN, -h]])
+        return X, X, np.array([1, -1])
+    X = np.array([[1.0], [GOLDEN]]) / h
+    return X, np.hstack([X, np.ones((2, 1))]), np.array([1, -1])
+
+
+def _measure_hulls(case: str, h: float) -> list[Record]:
+    X, rows, y = hull_case(case, h)
+    radius = float(np.linalg.norm(rows, axis=1).max())
+    pairs = min(float(np.linalg.norm(good - bad)) for good in X[y == 1] for bad in X[y == -1])
+    hulls = 2.0 * MaxMargin(intercept="free").fit(X, y).margin_lower_
+    margin = MaxMargin(intercept=None).fit(rows, y).margin_lower_
     return [
         {
-            "updates": model.mistakes_,
-            "pair_distance": pairs,
-            "claimed": 4.0 * (radius / pairs) ** 2,
-            "margin": best.margin_lower_,
-            "bound": theory.novikoff(radius, best.margin_lower_),
+            "updates": perceptron(rows, y).mistakes_,
+            "radius": radius,
+            "point_distance": pairs,
+            "hull_distance": hulls,
+            "margin": margin,
+            "from_points": 4.0 * (radius / pairs) ** 2,
+            "from_hulls": 4.0 * (radius / hulls) ** 2,
+            "bound": theory.novikoff(radius, margin),
         }
     ]
 
 
 def _findings_hulls(table: Table) -> list[Finding]:
-    wrong = table["updates"] > table["claimed"]
-    worst = int(np.argmax(table["updates"] / table["claimed"]))
+    three, two, far = (where(table, case=case) for case in CASES)
+    ordered = (2.0 * table["margin"] <= table["hull_distance"] * (1 + 1e-9)) & (
+        table["hull_distance"] <= table["point_distance"] * (1 + 1e-9)
+    )
     return [
         Finding(
-            "The note's formula 4R²/δ², with δ the smallest distance between a good and a bad point, is "
-            f"not a bound: it is exceeded in {int(wrong.sum())} of {len(wrong)} cases, in the worst by "
-            f"{table['updates'][worst]:,} updates where it allows {table['claimed'][worst]:.1f}.",
-            bool(wrong.any()),
+            "4R²/δ², with δ the smallest distance between a good and a bad point, is not a bound. Three "
+            f"points: {_exceeded(three, 'from_points')}",
+            bool((three["updates"] > three["from_points"]).any()),
         ),
         Finding(
-            "With the distance between the hulls in its place the theorem holds, as the first sentence says."
+            "Nor is it one with the distance between the hulls in place of δ. Two points, planes through "
+            f"the origin: {_exceeded(two, 'from_hulls')}",
+            bool((two["updates"] > two["from_hulls"]).any()),
+        ),
+        Finding(
+            "A lift does not mend that. Two numbers far from the origin, lifted: "
+            f"{_exceeded(far, 'from_hulls')}",
+            bool((far["updates"] > far["from_hulls"]).any()),
+        ),
+        Finding(
+            "In all cases twice the margin γ is at most the distance of the hulls, and that at most δ: the "
+            "two formulas promise more than the theorem.",
+            bool(ordered.all()),
         ),
     ]
 
 
+def _exceeded(part: Table, claimed: str) -> str:
+    """How often, and how far at most, the updates are above what a formula allows."""
+    over = part["updates"] > part[claimed]
+    worst = int(np.argmax(part["updates"] / part[claimed]))
+    return (
+        f"more updates than it allows in {int(over.sum())} of {len(over)} cases, in the worst "
+        f"{part['updates'][worst]:,} where it allows {part[claimed][worst]:.1f} (h = {part['h'][worst]:g})."
+    )
+
+
 def _draw_hulls(table: Table) -> Figure:
-    figure, (left, right) = figures.panels(2, height=3.7, width_ratios=[1, 1.2])
-    h = 0.25
-    X, y = np.array([[1.0, h], [-FAR, h], [0.2, -h]]), np.array([1, 1, -1])
-    left.axhline(0.0, color=figures.ACCENT, linewidth=2.0)
-    left.plot(X[:2, 0], X[:2, 1], color=figures.MUTED, linewidth=1.2, linestyle="--")
-    points(left, X, y, size=50)
-    left.annotate(
-        "",
-        xy=(0.2, h),
-        xytext=(0.2, -h),
-        arrowprops={"arrowstyle": "<->", "color": figures.color(0), "linewidth": 1.6},
+    figure, axes = figures.panels(
+        3, rows=2, height=6.4, height_ratios=[1, 1.35], gridspec_kw={"hspace": 0.08}
     )
-    left.annotate("hulls: 2h", (0.2, 0.0), xytext=(6, 12), textcoords="offset points", color=figures.color(0))
-    left.annotate(
-        "",
-        xy=X[0],
-        xytext=X[2],
-        arrowprops={"arrowstyle": "<->", "color": figures.color(2), "linewidth": 1.6},
-    )
-    left.annotate(
-        "points: δ", (0.62, 0.0), xytext=(8, -14), textcoords="offset points", color=figures.color(2)
-    )
-    left.set_xlim(-1.0, 1.3)
-    left.set_ylim(-0.75, 0.75)
-    left.set_aspect("equal")
-    left.grid(False)
-    left.set_title("Three points")
-    figures.log_axes(right)
-    figures.bound_by(right, table, "half_width", "bound", "bound (R/γ)², from the hulls")
-    right.plot(
-        table["half_width"],
-        table["claimed"],
-        color=figures.INK,
-        linestyle=":",
-        linewidth=1.8,
-        label="4R²/δ², from the points: false",
-    )
-    figures.sweep(right, table, "half_width", "updates", 0, "updates")
-    right.set_xlabel("half the distance of the hulls, h")
-    right.set_ylabel("updates")
-    right.set_title("Which distance is the margin?")
-    figures.legend(right)
+    for ax, (case, title) in zip(axes[:3], CASES.items(), strict=True):
+        _draw_case(ax, case)
+        ax.set_title(title)
+    titles = ("γ = h, hulls 2h apart", "γ = h, hulls far apart", "γ ≈ 0.24, hulls 0.38/h apart")
+    for ax, case, title in zip(axes[3:], CASES, titles, strict=True):
+        part = where(table, case=case)
+        figures.log_axes(ax)
+        figures.bound(ax, part["h"], part["bound"], "bound (R/γ)²")
+        for column, label, dashes in (
+            ("from_points", "4R²/δ², δ between points (no bound)", ":"),
+            ("from_hulls", "4R²/δ², δ between hulls (no bound)", "--"),
+        ):
+            ax.plot(part["h"], part[column], color=figures.INK, linestyle=dashes, linewidth=1.6, label=label)
+        ax.plot(part["h"], part["updates"], "o-", color=figures.color(0), markersize=5, label="updates")
+        ax.set_xlabel("h" if case != "far away" else "h = 1 / distance from the origin")
+        ax.set_title(title)
+        ax.set_ylim(1.0, 5.0 * float(part["bound"].max()))
+    axes[3].set_ylabel("updates")
+    figures.shared_legend(figure, axes[3:])
     return figure
+
+
+def _draw_case(ax: Axes, case: str) -> None:
+    """The points, the plane that the theorem speaks of, and the distances that do not bound."""
+    _, rows, y = hull_case(case, 0.25)
+    a, b = MaxMargin(intercept=None).fit(rows, y).coef_[0]
+    reach = np.array([-9.0, 9.0]) / math.hypot(a, b)
+    ax.plot(-b * reach, a * reach, color=figures.ACCENT, linewidth=2.0)
+    ax.plot(0.0, 0.0, "+", color=figures.MUTED, markersize=9)
+    bad, good = rows[y == -1][0], rows[0]
+    points(ax, rows, y, size=50)
+    arrow = {"arrowstyle": "<->", "linewidth": 1.5, "shrinkA": 0, "shrinkB": 0}
+    if case == "three points":
+        ax.plot(rows[:2, 0], rows[:2, 1], color=figures.MUTED, linewidth=1.2, linestyle="--")
+        ax.annotate("", xy=(0.2, 0.25), xytext=bad, arrowprops={**arrow, "color": figures.color(0)})
+        ax.annotate("hulls", (0.2, 0.06), xytext=(-6, 0), textcoords="offset points", ha="right", fontsize=9)
+    ax.annotate("", xy=good, xytext=bad, arrowprops={**arrow, "color": figures.color(2)})
+    middle = (good + bad) / 2.0
+    ax.annotate(
+        "δ" if case == "three points" else "δ = hulls",
+        middle,
+        xytext=(6, -14) if case != "far away" else (0, -16),
+        textcoords="offset points",
+        ha="left" if case != "far away" else "center",
+        fontsize=9,
+    )
+    if case == "far away":
+        ax.set_xlim(-0.4, 4.6)
+        ax.set_ylim(-1.0, 2.0)
+        ax.set_ylabel("lifting coordinate")
+    else:
+        ax.set_xlim(-0.9, 1.4)
+        ax.set_ylim(-0.6, 0.8)
+    ax.set_aspect("equal")
+    ax.grid(False)
 
 
 HULLS = Study(
     name="hulls",
-    title="The margin is a distance of hulls, not of points",
+    title="Which distance is the margin?",
     source="Note 000, claim in section 1",
-    question="The note allows 4R²/δ² updates, δ the least distance of a good and a bad point. Is it so?",
+    question=(
+        "A perceptron is said to make at most 4R²/δ² updates, R the length of the longest point and δ the "
+        "smallest distance between a good and a bad point. Is it so, and is it so with the distance between "
+        "the convex hulls of good and bad points for δ?"
+    ),
     method=(
-        "Two good points (1, h) and (−0.618…, h) and a bad one at (0.2, −h): as h shrinks, the points stay "
-        "apart while their hulls approach."
+        "Three families, each with a small h; φ = (√5 − 1)/2 = 0.618… Three points: good (1, h) and "
+        "(−φ, h), bad (0.2, −h). Two points: good (1, h), bad (φ, −h). Two numbers: good 1/h, bad φ/h, "
+        "lifted to (x, 1). The perceptron visits the rows in turn. Above: each family at h = 0.25, with the "
+        "plane of largest margin through the origin (a cross). Below: the updates, against h, beside the "
+        "two formulas and the theorem."
     ),
     theorem=(
-        "The proof needs a plane that keeps every point at a distance γ, and the best of those planes is "
-        "as far from both hulls: 2γ is at most the distance between the convex hulls, which can be much "
-        "smaller than δ."
+        "From zero weights there are at most (R/γ)² updates, γ being the largest distance at which a plane "
+        "through the origin keeps all signed points zᵢ = yᵢxᵢ, in the space where the perceptron runs (with "
+        "a lift: zᵢ = yᵢ(xᵢ, 1)). It is the length of the shortest point of the convex hull of the zᵢ. The "
+        "distance between the hulls of the two classes is twice the margin of the best plane anywhere: it "
+        "is at least 2γ, and can be much larger; δ is larger still or the same."
     ),
     reference=(
         "Bennett, K. P. and Bredensteiner, E. J. (2000). Duality and geometry in SVM classifiers. ICML, "
-        "57-64."
+        "57-64 (the distance of hulls as twice the margin of the best plane)."
     ),
     plan=_plan_hulls,
     measure=_measure_hulls,
     findings=_findings_hulls,
     draw=_draw_hulls,
-    bounds=(Bounded("updates", "bound", "Novikoff's bound with the margin of the hulls"),),
+    bounds=(Bounded("updates", "bound", "Novikoff's bound, with the margin of the signed points,"),),
 )
 
 STUDIES = (SIDE, ROBUST, HULLS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.stats import beta, t
 
 
 def novikoff(radius: float, margin: float) -> float:
@@ -37,8 +38,10 @@ def renormalised(radius: float, margin: float, rate: float) -> float:
     """The most updates with weights scaled to length one after each, or NaN where nothing is proved.
 
     Let c be the cosine between w and the separator. An update makes it at least ``(c + r g) / q`` with
-    ``q = sqrt(1 + r^2 R^2)``. The first update gives ``c >= g / R``; each further one adds at least
-    ``(1 + r g - q) / q``, which is positive if and only if ``r < 2 g / (R^2 - g^2)``; c never exceeds one.
+    ``q = sqrt(1 + r^2 R^2)``, provided that ``c >= -r g``: below that the numerator may be negative, and
+    q, which is the largest the length can be, then bounds nothing. A start at zero is what provides it: the
+    first update gives ``c >= g / R``, each further one adds at least ``(1 + r g - q) / q``, which is
+    positive if and only if ``r < 2 g / (R^2 - g^2)``, and c never exceeds one.
     """
     length = math.sqrt(1.0 + (rate * radius) ** 2)
     gain = (1.0 + rate * margin - length) / length
@@ -72,3 +75,24 @@ def angle(v: np.ndarray, u: np.ndarray) -> float:
     """The angle between two vectors in degrees, accurate also for nearly parallel ones (Kahan)."""
     v, u = v.ravel() / np.linalg.norm(v), u.ravel() / np.linalg.norm(u)
     return math.degrees(2.0 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u))))
+
+
+LEVEL = 0.95  # of every interval that is drawn
+
+
+def share_interval(hits: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of Clopper and Pearson (1934) for a probability, of which ``hits / trials`` was seen.
+
+    It holds the true probability with at least the chance ``level``, also when it was seen never or always.
+    """
+    tail = (1.0 - level) / 2.0
+    low = float(beta.ppf(tail, hits, trials - hits + 1)) if hits > 0 else 0.0
+    high = float(beta.isf(tail, hits + 1, trials - hits)) if hits < trials else 1.0
+    return low, high
+
+
+def mean_interval(seen: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
+    """Student's interval for a mean; it has the chance ``level`` if the values are normal, else nearly so."""
+    middle, error = float(np.mean(seen)), float(np.std(seen, ddof=1)) / math.sqrt(len(seen))
+    reach = float(t.isf((1.0 - level) / 2.0, len(seen) - 1)) * error
+    return middle - reach, middle + reach

@@ -1,4 +1,4 @@
-"""Variations: learning rate, lift, own point, renormalised weights (note 004, exercises 2 to 5)."""
+"""Variations: learning rate, lift, own point, renormalised weights."""
 
 from __future__ import annotations
 
@@ -11,48 +11,98 @@ from .. import datasets
 from ..estimators.margin import MaxMargin
 from . import figures, theory
 from .convergence import NOVIKOFF
-from .fitting import perceptron
+from .fitting import geometric_margin, perceptron
 from .study import Bounded, Finding, Record, Study, Table, medians, percent, values, where
 
-# ---------------------------------------------------------------- exercise 2: learning rate
+# ---------------------------------------------------------------- learning rate
 
 RATES = [2.0**power for power in range(-10, 11, 2)]
+ODD_RATES = [0.1, 0.3, 1.0 / 3.0]  # not powers of two: multiplying by them rounds
+EVEN_RATES = [0.125, 0.5, 4.0]
 
 
 def _plan_rate(quick: bool) -> list[Record]:
-    return [
-        {"margin": 0.03, "start": start, "rate": rate, "seed": seed}
+    balls = [
+        {"data": "ball", "start": start, "rate": rate, "seed": seed}
         for start in ("zero", "random")
         for rate in RATES
         for seed in range(5 if quick else 40)
     ]
+    integers = [
+        {"data": "integers", "start": "zero", "rate": rate, "seed": seed}
+        for rate in (*ODD_RATES, *EVEN_RATES)
+        for seed in range(40 if quick else 400)
+    ]
+    return balls + integers
 
 
-def _measure_rate(margin: float, start: str, rate: float, seed: int) -> list[Record]:
-    problem = datasets.make_separable(300, 5, margin=margin, random_state=seed)
-    first = np.zeros(5) if start == "zero" else np.random.default_rng([seed, 1]).standard_normal(5)
-    if start == "random":
-        first /= np.linalg.norm(first)
-    model = perceptron(problem.X, problem.y, learning_rate=rate, init=first)
-    along = float(first @ problem.weights)
-    limit = theory.any_start(problem.radius, problem.margin, float(np.linalg.norm(first)), along, rate)
-    return [{"updates": model.mistakes_, "bound": limit, "converged": model.converged_}]
+def integer_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Points with small integer coordinates, their labels, and the normal of a plane between them.
+
+    Scores of exactly zero are common on the way to a separator.
+    """
+    rng = np.random.default_rng([seed, 2])
+    normal = rng.integers(1, 4, 3)
+    X = rng.integers(-3, 4, (60, 3))
+    scores = X @ normal
+    return X[scores != 0].astype(float), np.sign(scores[scores != 0]), normal
+
+
+def _measure_rate(data: str, start: str, rate: float, seed: int) -> list[Record]:
+    if data == "integers":
+        X, y, normal = integer_problem(seed)
+        radius = float(np.linalg.norm(X, axis=1).max())
+        margin = geometric_margin(normal, y[:, None] * X)
+        first, along = np.zeros(3), 0.0
+    else:
+        problem = datasets.make_separable(300, 5, margin=0.03, random_state=seed)
+        X, y, radius, margin = problem.X, problem.y, problem.radius, problem.margin
+        first = np.zeros(5)
+        if start == "random":
+            first = np.random.default_rng([seed, 1]).standard_normal(5)
+            first /= np.linalg.norm(first)
+        along = float(first @ problem.weights)
+    model = perceptron(X, y, learning_rate=rate, init=first)
+    return [
+        {
+            "updates": model.mistakes_,
+            "updates_rate_one": perceptron(X, y, init=first).mistakes_,
+            "bound": theory.any_start(radius, margin, float(np.linalg.norm(first)), along, rate),
+            "converged": model.converged_,
+        }
+    ]
+
+
+def _changed(table: Table, rates: list[float]) -> tuple[int, int]:
+    """Runs on integers at these rates: those with other updates than at rate one, and of how many."""
+    part = where(table, data="integers")
+    part = {name: column[np.isin(part["rate"], rates)] for name, column in part.items()}
+    return int((part["updates"] != part["updates_rate_one"]).sum()), len(part["updates"])
 
 
 def _findings_rate(table: Table) -> list[Finding]:
-    zero, moved = where(table, start="zero"), where(table, start="random")
-    alike = all(len(set(where(zero, seed=seed)["updates"].tolist())) == 1 for seed in values(zero["seed"]))
+    balls = where(table, data="ball")
+    zero, moved = where(balls, start="zero"), where(balls, start="random")
     _, y = medians(moved, "rate", "updates")
     _, plain = medians(zero, "rate", "updates")
+    (odd, odd_runs), (even, even_runs) = _changed(table, ODD_RATES), _changed(table, EVEN_RATES)
     return [
         Finding(
-            "From zero weights the learning rate changes nothing: for each of the "
+            "From zero weights a rate that is a power of two changes nothing: for each of the "
             f"{len(values(zero['seed']))} data sets all {len(RATES)} rates, from {RATES[0]:.2g} to "
-            f"{RATES[-1]:,.0f}, give the same number of updates.",
-            alike,
+            f"{RATES[-1]:,.0f}, give the same number of updates, and so do the rates "
+            f"{', '.join(f'{rate:g}' for rate in EVEN_RATES)} in {even_runs - even:,} of {even_runs:,} runs "
+            "on integers.",
+            bool((zero["updates"] == zero["updates_rate_one"]).all()) and even == 0,
         ),
         Finding(
-            "It matters only beside weights that are already there: from a start of length one the median "
+            "Other rates round, and where a score is exactly zero its sign is then up to rounding: at the "
+            f"rates 0.1, 0.3 and 1/3, {odd:,} of {odd_runs:,} runs on integers made another number of "
+            "updates than at rate one.",
+            odd > 0,
+        ),
+        Finding(
+            "The rate matters beside weights that are already there: from a start of length one the median "
             f"falls from {y[0]:,.0f} updates at the smallest rate to {y[-1]:,.0f} at the largest, where the "
             f"start is forgotten (from zero it is {plain[0]:,.0f}).",
             y[-1] < y[0],
@@ -61,36 +111,53 @@ def _findings_rate(table: Table) -> list[Finding]:
 
 
 def _draw_rate(table: Table) -> Figure:
-    figure, axes = figures.panels(2, height=3.7, sharey=True)
+    figure, axes = figures.panels(3, height=4.0, width_ratios=[1, 1, 0.8])
     titles = {"zero": "Start at zero", "random": "Start at a random unit vector"}
-    for place, (ax, (start, title)) in enumerate(zip(axes, titles.items(), strict=True)):
-        part = where(table, start=start)
+    balls = where(table, data="ball")
+    for place, (ax, (start, title)) in enumerate(zip(axes[:2], titles.items(), strict=True)):
+        part = where(balls, start=start)
         figures.log_axes(ax)
-        label = "bound (R/γ)²" if start == "zero" else "bound for any start (lowest of the runs)"
-        figures.bound_by(ax, part, "rate", "bound", label)
-        figures.sweep(ax, part, "rate", "updates", place, "updates")
+        figures.bound_by(ax, part, "rate", "bound", "bound (lowest of the runs)")
+        figures.sweep(
+            ax, part, "rate", "updates", place, f"updates, {('from zero', 'from a unit vector')[place]}"
+        )
+        ax.set_ylim(0.5 * balls["updates"].min(), 20.0 * balls["updates"].max())
         ax.set_xlabel("learning rate η")
         ax.set_title(title)
-        figures.legend(ax, loc="upper right" if place else "center right")
     axes[0].set_ylabel("updates")
+    rates = [*ODD_RATES, *EVEN_RATES]
+    counts = [_changed(table, [rate]) for rate in rates]
+    ends = 100 * np.array([theory.share_interval(*count) for count in counts])
+    shares = np.array([100 * changed / runs for changed, runs in counts])
+    label = "runs that changed, with 95% intervals"
+    figures.interval(axes[2], np.arange(len(rates)), shares, ends, 2, label, linestyle="none")
+    axes[2].set_xticks(np.arange(len(rates)), ["1/3" if r == 1.0 / 3.0 else f"{r:g}" for r in rates])
+    axes[2].set_xlim(-0.5, len(rates) - 0.5)
+    axes[2].set_ylim(bottom=-0.04 * ends.max())
+    axes[2].set_xlabel("learning rate η")
+    axes[2].set_ylabel("runs, percent")
+    axes[2].set_title("Integers: other updates")
+    figures.shared_legend(figure, axes)
     return figure
 
 
 RATE = Study(
     name="learning-rate",
-    title="The learning rate changes nothing",
+    title="From zero, the learning rate changes nothing but rounding",
     source="Note 004, exercise 2",
     question="Does a learning rate η in the update w ← w + ηyx change how soon the perceptron ends?",
     method=(
         "The same data sets (300 points, five dimensions, margin 0.03) are run with rates that are powers "
         "of two, so that scaling by them does not round: once from zero weights, once from a random vector "
-        "of length one. Medians and ranges over the data sets."
+        "of length one. Medians and ranges over the data sets. Right: up to 60 points with small integer "
+        "coordinates, from zero, at rates that are powers of two and others; how many runs differ from the "
+        "run at rate one, with intervals of Clopper and Pearson."
     ),
     theorem=(
-        "From zero weights, w after t updates is η times what it is with η = 1, so no sign changes, and "
-        "the bound is (R/γ)² whatever η is. From weights of length c₀ with component c₁ along u, the "
-        "number of updates is at most the larger root of η²γ²t² + (2ηc₁γ − η²R²)t + c₁² − c₀² = 0; the "
-        "note's version adds c₀ where its square root belongs."
+        "From zero weights and in exact arithmetic, w after t updates is η times what it is with η = 1, so "
+        "no sign changes; in floating point this stays exact if η is a power of two. The bound is (R/γ)² "
+        "whatever η is. From weights of length c₀ with component c₁ along u, the number of updates is at "
+        "most the larger root of η²γ²t² + (2ηc₁γ − η²R²)t + c₁² − c₀² = 0."
     ),
     reference=NOVIKOFF,
     plan=_plan_rate,
@@ -100,7 +167,7 @@ RATE = Study(
     bounds=(Bounded("updates", "bound", "The bound (for any start)"),),
 )
 
-# ---------------------------------------------------------------- exercise 3: lifted against affine
+# ---------------------------------------------------------------- lifted against affine
 
 
 def _plan_lift(quick: bool) -> list[Record]:
@@ -184,23 +251,22 @@ def _findings_lift(table: Table) -> list[Finding]:
 
 def _draw_lift(table: Table) -> Figure:
     offsets = values(table["offset"])
-    figure, axes = figures.panels(len(offsets), height=3.6, sharey=True)
-    for place, (ax, offset) in enumerate(zip(axes, offsets, strict=True)):
+    figure, axes = figures.panels(len(offsets), height=3.9, sharey=True)
+    for ax, offset in zip(axes, offsets, strict=True):
         part = where(table, offset=offset)
         figures.log_axes(ax)
         s = np.geomspace(part["constant"].min(), part["constant"].max(), 100)
         limit = [theory.lifted(1.0, float(part["margin"][0]), offset, float(value)) for value in s]
         figures.bound(ax, s, limit, "bound (R² + s²)(1 + b²/s²)/γ²")
-        figures.sweep(ax, part, "constant", "updates", place, "updates")
+        figures.sweep(ax, part, "constant", "updates", 0, "updates")
         if offset:
             ax.axvline(
                 math.sqrt(offset), color=figures.MUTED, linestyle=":", linewidth=1.2, label="s = √(R|b|)"
             )
         ax.set_xlabel("lifting coordinate s")
         ax.set_title(f"Plane at b = {offset:g}")
-        figures.legend(ax, loc="upper left")
     axes[0].set_ylabel("updates")
-    axes[0].set_ylim(top=3 * float(table["bound"].max()))
+    figures.shared_legend(figure, axes)
     return figure
 
 
@@ -236,7 +302,7 @@ LIFT = Study(
     ),
 )
 
-# ---------------------------------------------------------------- exercise 4: the own point
+# ---------------------------------------------------------------- the own point
 
 
 def _plan_own(quick: bool) -> list[Record]:
@@ -296,7 +362,7 @@ def _findings_own(table: Table) -> list[Finding]:
 
 
 def _draw_own(table: Table) -> Figure:
-    figure, (left, right) = figures.panels(2, height=3.8)
+    figure, (left, right) = figures.panels(2, height=4.2)
     for place, columns in enumerate(values(table["n_columns"])):
         part = where(table, n_columns=columns)
         keep = slice(0, 600)
@@ -325,8 +391,8 @@ def _draw_own(table: Table) -> Figure:
     left.axhline(0.0, color=figures.MUTED, linewidth=0.8)
     left.set_xlabel("score of the point before its update")
     left.set_ylabel("score after")
-    left.set_title("Its own point: always better")
-    figures.legend(left, loc="lower right")
+    left.set_title("Its own point: better, by |x|²")
+    figures.legend(left, columns=2)
     right.set_xlabel("updates")
     right.set_ylabel("points on the wrong side, of 200")
     right.set_title("All points: not always")
@@ -349,7 +415,7 @@ OWN = Study(
         "⟨w + z, z⟩ = ⟨w, z⟩ + |z|² for the signed point z = yx: the score rises by exactly |z|² ≤ R². "
         "Nothing of the kind holds for the other points."
     ),
-    reference="The identity is its own proof; note 001 asks about the other points.",
+    reference="The identity is its own proof.",
     plan=_plan_own,
     measure=_measure_own,
     findings=_findings_own,
@@ -357,7 +423,7 @@ OWN = Study(
     bounds=(Bounded("score_after", "squared_length", "The bound |x|² on the score after an update"),),
 )
 
-# ---------------------------------------------------------------- exercise 5: renormalised weights
+# ---------------------------------------------------------------- renormalised weights
 
 # Two signed points (WIDE, HIGH) and (WIDE, -HIGH), between which renormalised weights go to and fro.
 HIGH, WIDE = 0.8, 0.05
@@ -430,7 +496,7 @@ def _findings_unit(table: Table) -> list[Finding]:
 
 
 def _draw_unit(table: Table) -> Figure:
-    figure, axes = figures.panels(2, height=3.8, sharey=True)
+    figure, axes = figures.panels(2, height=4.2, sharey=True)
     for ax, (data, title) in zip(
         axes, (("two points", "Two points"), ("ball", "200 points in a ball")), strict=True
     ):
@@ -454,7 +520,7 @@ def _draw_unit(table: Table) -> Figure:
         radius = math.sqrt(float(part["step"][0] * part["margin"][0] / part["rate"][0]))
         margin = float(part["margin"][0])
         limit = np.array([theory.renormalised(radius, margin, float(v) * margin / radius**2) for v in s])
-        shown = limit < 3 * LIMIT
+        shown = limit < 2 * LIMIT
         figures.bound(ax, s[shown], limit[shown], "bound for renormalised, ηR²/γ < 2")
         ax.axhline(
             float(part["bound_plain"][0]),
@@ -464,11 +530,12 @@ def _draw_unit(table: Table) -> Figure:
             label="Novikoff, for plain only",
         )
         ax.axvline(2.0, color=figures.MUTED, linestyle=":", linewidth=1.2)
+        figures.ticks_at(ax, [0.5, 1, 2, 4, 12] if part["step"].max() < 20 else [0.25, 0.5, 1, 2, 4, 8, 24])
         ax.set_xlabel("ηR²/γ")
         ax.set_title(title)
     axes[0].set_ylabel("updates")
-    axes[0].set_ylim(0.8, 10 * LIMIT)
-    figures.legend(axes[1], loc="upper left", ncols=2, fontsize=7.5)
+    axes[0].set_ylim(0.8, 3 * LIMIT)
+    figures.shared_legend(figure, axes, columns=3)
     return figure
 
 
@@ -479,15 +546,17 @@ UNIT = Study(
     question="What becomes of the analysis if w is scaled to length one after every update?",
     method=(
         f"Two data sets: the two signed points ({WIDE}, ±{HIGH}), and 200 points in a ball with margin "
-        "0.05. Each is run plainly and with renormalised weights, for several learning rates η; a run is "
+        "0.05. Each is run plainly and with renormalised weights, from zero, for several learning rates η; a "
+        "run is "
         f"given up after {LIMIT:,} updates (crosses). Medians and ranges."
     ),
     theorem=(
         "Novikoff's argument fails: it needs ⟨w, u⟩ to grow by γ with each update, and renormalising takes "
-        "part of that back. What can be said: if c is the cosine between w and u, an update makes it at "
-        "least (c + ηγ)/√(1 + η²R²). That is more than c, whatever c is, if and only if η < 2γ/(R² − γ²), "
-        "and then there are at most 1 + (1 − γ/R)·q/(1 + ηγ − q) updates, q = √(1 + η²R²). For larger η "
-        "the argument gives no bound."
+        "part of that back. What can be said, from zero weights: let c be the cosine between w and u and "
+        "q = √(1 + η²R²). The first update makes c at least γ/R. From a c of at least −ηγ, which is all that "
+        "can be met after that, an update makes it at least (c + ηγ)/q, and this is more than c for every "
+        "c ≤ 1 if and only if η < 2γ/(R² − γ²); then there are at most 1 + (1 − γ/R)·q/(1 + ηγ − q) updates. "
+        "From other weights, with c below −ηγ, the step is not proved, and for larger η there is no bound."
     ),
     reference="The argument is given in full above.",
     plan=_plan_unit,
