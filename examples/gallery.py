@@ -51,8 +51,9 @@ def largest_margin():
 def last_update():
     """The perceptron and its last update.
 
-    A run stopped after five updates. The ringed rows were corrected: the weights are their signed sum. The
-    last of them turned the weights from the dashed arrow to the solid one; crossed rows are still wrong.
+    A run stopped after five updates. The ringed rows were corrected: the weights are their signed sum, each
+    row taken as often as it was corrected. The last of them turned the weights from the dashed arrow to the
+    solid one; crossed rows are still wrong.
     """
     X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
     model = sx.Perceptron(order="cyclic", max_updates=5, trace=True).fit(X, y)
@@ -115,9 +116,9 @@ def many_columns():
 def one_update():
     """One update of a run.
 
-    Left, the picked row, the weights before and after, and the boundary they moved. Right, Novikoff's proof:
-    after t mistakes the weights are at least as long as the dashed line and at most as long as the solid one,
-    and where these cross no run can go on.
+    Left, the picked row, the weights before and after, and the boundary they moved. Right, Novikoff's proof
+    for a run from zero: after t mistakes the weights are at least as long as the dashed line and at most as
+    long as the solid one, and beyond their crossing no run can go on.
     """
     X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
     model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
@@ -138,9 +139,10 @@ def whole_run():
 
 
 def bracket():
-    """The margin bracket closes.
+    """The margin bracket narrows.
 
-    Mistakes lower what the counts prove from above; weights that separate prove a margin from below.
+    The counts of the mistakes prove an upper bound on every margin, weights that separate a lower one. Drawn
+    is the best of each so far.
     """
     problem = sx.datasets.make_separable(300, 2, margin=0.02, random_state=0)
     model = sx.Perceptron(order="cyclic", trace=True).fit(problem.X, problem.y)
@@ -161,7 +163,8 @@ def hulls_that_meet():
 def hulls_apart():
     """These can be separated: there is a gap.
 
-    The nearest points of the two hulls; the largest margin is half of their distance.
+    The nearest points of the two hulls. The largest margin of a line that may lie anywhere is half of their
+    distance; of lines through the origin it may be less.
     """
     X, y = sx.datasets.make_separable(100, margin=0.1, random_state=3)
     return sx.plot.HullDisplay.from_data(X, y)
@@ -170,8 +173,8 @@ def hulls_apart():
 def gram_matrix():
     """The Gram matrix.
 
-    All inner products of a kernel, rows sorted by class. A kernel that tells the classes apart shows blocks;
-    an eigenvalue below zero would show that it is none.
+    All inner products of a kernel, rows sorted by class. Blocks show that rows of a class are more alike than
+    rows of two; an eigenvalue below zero, by more than rounding, would show that it is no kernel.
     """
     X, y = sx.datasets.make_separable(120, margin=0.15, random_state=3)
     return sx.plot.GramDisplay.from_kernel(sx.kernels.Gaussian(c=2.0), X, y)

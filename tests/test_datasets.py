@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from fractions import Fraction
 
@@ -21,6 +23,8 @@ from separatrix.datasets import (
     make_xor,
 )
 from separatrix.datasets.rows import BLOCK
+from separatrix.features import monomials
+from separatrix.proofs.verdict import separability
 
 EPS = Fraction(1, 2**52)
 
@@ -325,6 +329,18 @@ def test_the_corners_prove_that_no_plane_solves_the_exclusive_or(n_rows, noise, 
     assert not (signed @ problem.X[rows]).any()
 
 
+@law(seeds, n_cases=20)
+def test_three_rows_of_two_columns_that_are_not_on_a_line_can_be_separated(seed):
+    X = np.random.default_rng(seed).standard_normal((3, 2))
+    for y in itertools.product([-1, 1], repeat=3):
+        if len(set(y)) == 2:
+            assert separability(X, np.array(y), quasi=False).separable
+    corners = make_xor()
+    assert separability(*corners, quasi=False).separable is False
+    for three in itertools.combinations(corners.X, 3):
+        assert np.linalg.matrix_rank(np.column_stack([three, np.ones(3)])) == 3
+
+
 # Rings
 
 
@@ -449,6 +465,30 @@ def test_a_row_of_one_arm_is_the_middle_of_two_of_the_other(n_rows, turns, seed)
     radius = np.hypot(*problem.X.T)
     angle = np.arctan2(*(problem.X * problem.y[:, None]).T[::-1]) / (2 * np.pi)
     assert np.allclose((radius - 0.5 - angle + 0.5) % 1.0, 0.5, atol=1e-9)
+
+
+@pytest.mark.parametrize("turns", [2.0, 2.25, 2.5])
+def test_a_polynomial_that_separates_the_whole_arms_has_a_degree_of_twice_twice_the_turns_plus_one(turns):
+    # Where the arms meet the first axis; made as the rows are, at the shares of the arm that end up there.
+    half_turns = np.arange(math.floor(2 * turns) + 1)
+    places = (0.5 + half_turns / 2) * (-1.0) ** half_turns
+    X, y = np.append(places, -places)[:, None], np.repeat([1, -1], half_turns.size)
+    needed = 2 * math.floor(2 * turns) + 1
+    for degree, separable in ((needed - 1, False), (needed, True)):
+        powers = monomials(X / 2.0, tuple(range(degree + 1)))
+        assert separability(powers, y, quasi=False, fit_intercept=False).separable is separable
+    sample = make_spirals(4000, turns=turns, random_state=0)
+    for place, label in zip(X[:, 0], y, strict=True):
+        nearest = np.hypot(sample.X[:, 0] - place, sample.X[:, 1]).argmin()
+        assert sample.y[nearest] == label
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_four_rows_of_the_spirals_need_degree_two(seed):
+    X, y = make_spirals(4, random_state=seed)
+    for degree, separable in ((1, False), (2, True)):
+        powers = monomials(X, tuple(range(degree + 1)))
+        assert separability(powers, y, quasi=False, fit_intercept=False).separable is separable
 
 
 @law(n_rows=st.integers(4, 40), squares=st.integers(2, 5), gap=st.floats(0, 0.9), seed=seeds)

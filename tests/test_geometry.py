@@ -41,6 +41,7 @@ def test_a_distance_is_that_of_the_nearest_point_of_the_plane(seed):
     assert geometric_margin(rows, y, w, b) == pytest.approx(
         functional_margin(rows, y, w, b) / np.linalg.norm(w)
     )
+    assert functional_margin(rows, y, 4.0 * w, 4.0 * b) == 4.0 * functional_margin(rows, y, w, b)
 
 
 @pytest.mark.parametrize(

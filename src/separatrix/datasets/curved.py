@@ -10,7 +10,10 @@ from .rows import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
 
 
 def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None) -> Xor:
-    """Put the classes on opposite corners of a square: the smallest problem that no plane solves.
+    """Put the classes on opposite corners of a square: no plane separates them, the product of columns does.
+
+    Three rows of two columns that are not on one line can always be separated, whatever their labels; these
+    four are not, and no three of them are on a line.
 
     Parameters
     ----------
@@ -136,7 +139,7 @@ def make_rings(
 
 
 def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = None) -> Spirals:
-    """Wind two classes around each other: any polynomial that separates them needs a high degree.
+    """Wind two classes around each other: no plane separates them, and the more rows the higher the degree.
 
     Parameters
     ----------
@@ -155,6 +158,11 @@ def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = 
     The arms are ``r = 1/2 + angle / (2 pi)`` and its mirror image. They cross the positive first axis in
     turn, half a unit apart, so that 3/2, 2 and 5/2 belong to one arm, the other, and the first again: three
     rows put there prove that no plane separates the arms.
+
+    *Which degree.* The whole first axis meets the arms in turn at ``2 * floor(2 * turns) + 2`` places, and
+    along a line a polynomial changes its sign at most as often as its degree. So one that separates the whole
+    arms has a degree of at least ``2 * floor(2 * turns) + 1``: 9 for two turns. A sample of rows may need
+    less; four rows, of which three are on the axis, need 2.
 
     Examples
     --------

@@ -37,10 +37,10 @@ def make_multiclass(
 ) -> Multiclass:
     """Fill a ball with several classes that a known matrix of weights tells apart by a known margin.
 
-    The multiclass perceptron makes at most ``2 * (radius / margin)**2`` mistakes on these rows. Uniform
-    points are labelled by the weight vector that wins, then drawn a little towards the point of the sphere
-    where that vector wins most clearly, just enough for the margin: the cones of the classes move apart and
-    stay filled.
+    From zero weights and without intercept, the multiclass perceptron makes at most
+    ``2 * (radius / margin)**2`` mistakes on these rows. Uniform points are labelled by the weight vector that
+    wins, then drawn a little towards the point of the sphere where that vector wins most clearly, just enough
+    for the margin: the cones of the classes move apart and stay filled.
 
     Parameters
     ----------

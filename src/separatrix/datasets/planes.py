@@ -42,10 +42,11 @@ def make_separable(
     """Fill a ball with two classes on either side of a known plane, at a known distance from it.
 
     The perceptron's mistakes are bounded by the margin and the longest row. Here both are known and attained,
-    so the bound can be compared with what happens: with no intercept, at most ``(radius / margin)**2``
-    mistakes for planes through the origin, and ``(radius**2 + 1) / margin**2`` in lifted coordinates.
+    so the bound can be compared with what happens: from zero weights and with no intercept in the data, at
+    most ``(radius / margin)**2`` mistakes for planes through the origin, and ``(radius**2 + 1) / margin**2``
+    in lifted coordinates.
     Each class fills its side of the ball: a point drawn uniformly from half a ball is moved, slice by slice,
-    into the part of the ball beyond the margin. With many columns most rows lie near the plane.
+    into the part of the ball beyond the margin. The more columns, the nearer most rows are to the plane.
 
     Parameters
     ----------
@@ -175,9 +176,9 @@ def make_overlapping(
     The witnesses have coordinates on a grid of powers of two, coarse enough for the weighted sum of their
     signed rows to be computed without any rounding, in floats, in any order: it is zero, lifted or not. So
     by Gordan's theorem no plane separates the rows, with or without an intercept. The finer question,
-    overlapping or quasi-separable (some plane with no row on its wrong side), is left open by few
-    witnesses; ``n_columns + 2`` dense ones, being in general position, span the space: then all rows
-    overlap in the strict sense (Stiemke).
+    overlapping or quasi-separable (some plane with no row on its wrong side, and not all rows on it), is
+    left open by few witnesses; ``n_columns + 2`` dense ones, being in general position, span the space: then
+    all rows overlap in the strict sense (Stiemke).
 
     Examples
     --------

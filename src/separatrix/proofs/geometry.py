@@ -1,4 +1,8 @@
-"""The geometry behind the perceptron: planes, sides, margins, and points that two hulls share."""
+"""The geometry behind the perceptron: planes, sides, margins, and points that two hulls share.
+
+Distances, margins and sides are computed in floats, so a row on the plane, or within rounding of it, may end
+up on either side; `separability` decides without rounding. `common_point` is exact.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +46,7 @@ def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
 
 
 def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
-    """The smallest ``y_i (<w, x_i> + b)`` for labels -1 and 1; it grows with the length of w.
+    """The smallest ``y_i (<w, x_i> + b)`` for labels -1 and 1; c times w and b, c > 0, have c times as much.
 
     Parameters
     ----------
@@ -65,7 +69,9 @@ def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> f
 
 
 def geometric_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
-    """The smallest signed distance of a row to its wrong side: positive if and only if w separates.
+    """The smallest distance of a row from the plane, counted negative where the row is on its wrong side.
+
+    Positive if and only if every row is strictly on its own side, up to rounding.
 
     Parameters
     ----------
