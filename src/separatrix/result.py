@@ -41,7 +41,7 @@ class Explained(enum.Enum):
 class Status(Explained):
     """How a run ended; each member is its own explanation."""
 
-    SEPARATED = "A separator was found: the last scan of every row found no mistake."
+    SEPARATED = "A separator was found: the last look at every row found no mistake."
     INSEPARABLE = (
         "No hyperplane separates these rows: the weights came back to an earlier state.",
         "",
