@@ -534,8 +534,8 @@ def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
             run.tally = run.tally._replace(norms=np.full(rows.n_rows if attempt % 2 else 0, -1.0))
         row_loops.learn(rows.storage, rows.order, alone.weights, alone.steps, alone.tally)
         task, ahead = (rows.storage, rows.order, together.weights), ahead_loops.ahead(4)
-        if attempt < 2:  # the helper is there before the learner, for the first turn: its blocks are taken
-            ahead.shared[ahead_loops.STATE] = ahead_loops.TURN + 1
+        if attempt < 2:  # the helper is there before the learner, for the first weights: its blocks are taken
+            ahead.shared[ahead_loops.STATE] = ahead_loops.VERSION + 1
             ahead_loops.help_to_learn(*task, together.tally.norms, ahead)
         helper = threads.submit(ahead_loops.help_to_learn, *task, together.tally.norms, ahead)
         assert ahead_loops.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
@@ -560,10 +560,10 @@ def test_a_helper_scores_no_more_blocks_than_are_kept():
     n_rows = 3 * ahead_loops.WINDOW
     rows = as_rows(np.ones((n_rows, 1)), np.ones(n_rows, dtype=int), lift=False)
     ahead = ahead_loops.ahead(1)
-    ahead.shared[ahead_loops.STATE] = ahead_loops.TURN
+    ahead.shared[ahead_loops.STATE] = ahead_loops.VERSION
     ahead_loops.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
-    assert ahead.shared[ahead_loops.STATE] == ahead_loops.TURN + ahead_loops.WINDOW
-    assert np.array_equal(ahead.tags[ahead_loops.HELPER], ahead_loops.TURN + np.arange(ahead_loops.WINDOW))
+    assert ahead.shared[ahead_loops.STATE] == ahead_loops.VERSION + ahead_loops.WINDOW
+    assert np.array_equal(ahead.tags[ahead_loops.HELPER], ahead_loops.VERSION + np.arange(ahead_loops.WINDOW))
     assert np.array_equal(ahead.found[ahead_loops.HELPER], np.arange(1, ahead_loops.WINDOW + 1))
     assert (ahead.floors[ahead_loops.HELPER] == 1.0).all()
 

@@ -1,4 +1,4 @@
-"""Laws of the working set, the default order: few looks at all the data, the guarantee of plain passes."""
+"""Laws of the working set, the default order: few scans of all the data, the guarantee of plain passes."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_easy_data_take_at_most_one_scan_more_than_plain_passes(n_rows):
         assert solve_perceptron(rows, max_passes=10_000).passes <= plain + 1
 
 
-def test_hard_data_take_far_fewer_looks_than_plain_passes(monkeypatch):
+def test_hard_data_take_far_fewer_scans_than_plain_passes(monkeypatch):
     monkeypatch.setattr(working_set, "CACHED", 0)
     problem = make_separable(4000, 10, margin=0.005, random_state=0)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
@@ -134,7 +134,7 @@ def test_a_clean_pass_over_data_in_the_cache_ends_the_run():
     assert result.passes <= plain.passes + 1
 
 
-def test_many_classes_are_separated_by_few_looks():
+def test_many_classes_are_separated_by_few_scans():
     problem = make_multiclass(4000, 6, 4, margin=0.01, random_state=0)
     result = solve_perceptron(as_rows(problem.X, problem.y, n_classes=4, lift=False), max_passes=500)
     assert result.separated
@@ -151,20 +151,20 @@ def test_where_nothing_separates_the_best_weights_seen_are_kept(n_rows):
     assert result.errors == min(record.errors for record in result.history if record.errors is not None)
 
 
-def test_the_last_look_before_it_says_separated_is_at_every_row(monkeypatch):
-    looks = []
+def test_the_last_scan_before_it_says_separated_is_of_every_row(monkeypatch):
+    scans = []
     original = MemoryRows.scan
 
     def watched(self, weights, *args):
         found = original(self, weights, *args)
-        looks.append((self.n_rows, found.mistakes, weights.copy()))
+        scans.append((self.n_rows, found.mistakes, weights.copy()))
         return found
 
     monkeypatch.setattr(MemoryRows, "scan", watched)
     monkeypatch.setattr(working_set, "CACHED", 0)
     problem = make_separable(3000, 5, margin=0.01, random_state=3)
     result = solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), max_passes=1000)
-    n_rows, mistakes, weights = looks[-1]
+    n_rows, mistakes, weights = scans[-1]
     assert (n_rows, mistakes) == (3000, 0)
     assert np.array_equal(weights, result.weights)
 

@@ -86,7 +86,7 @@ class Trace:
     rivals : ndarray of shape (mistakes,)
         The class it was taken for (0 with two classes).
     scores : ndarray of shape (mistakes,)
-        Its score before the update: zero or less.
+        Its score before the update: zero or less, up to rounding.
     weights : ndarray of shape (mistakes, ...)
         The weights after the update.
     start : ndarray

@@ -18,21 +18,22 @@ from .rows import VISITS, Tally, is_full, measure, row_score, update
 
 # Entries of an Ahead's ``shared``; what both threads write is a cache line apart.
 BLOCK, STATE, ORIGIN, DONE, HELPED = 0, 8, 16, 24, 32
-# States: nothing to score at present, nothing any more; else the turn, and below it the next block.
-CLOSED, OVER, TURN = 0, -1, 1 << 32
-WINDOW = 64  # blocks scored before their turn comes, at most
-PATIENCE = 100_000  # looks at the state, about a tenth of a millisecond, after which a helper leaves
+# States: nothing to score at present, nothing any more; else the version of the weights times VERSION, plus
+# the next block.
+CLOSED, OVER, VERSION = 0, -1, 1 << 32
+WINDOW = 64  # blocks scored ahead, at most
+PATIENCE = 100_000  # readings of the state, about a tenth of a millisecond, after which a helper leaves
 LEARNER, HELPER = 0, 1
 
 
 class Ahead(NamedTuple):
-    """What one who learns shares with a helper, who scores rows before their turn comes.
+    """What one who learns shares with a helper, who scores rows ahead.
 
-    The rows from ``shared[ORIGIN]`` on are cut into blocks of ``shared[BLOCK]``; in each turn, which
-    ends with a mistake, the two claim one after the other. What the learner (0) and the helper (1)
-    found in block b stands in column b modulo WINDOW once ``tags`` holds the turn and b: the position of
-    the first mistake, the rival there, the smallest score. ``shared[DONE]`` blocks need not be kept
-    any longer; ``shared[HELPED]`` counts those taken from the helper.
+    A mistake makes a new version of the weights. For each version, the rows from ``shared[ORIGIN]`` on are
+    cut into blocks of ``shared[BLOCK]``, and the two claim one block after the other. What the learner (0)
+    and the helper (1) found in block b stands in column b modulo WINDOW once ``tags`` holds the version and
+    b: the position of the first mistake, the rival there, the smallest score. ``shared[DONE]`` blocks need
+    not be kept any longer; ``shared[HELPED]`` counts those taken from the helper.
     """
 
     shared: Any
@@ -128,14 +129,14 @@ def score_block(
 def help_to_learn(rows: Any, order: Any, w: Any, norms: Any, ahead: Ahead) -> None:
     """Score blocks ahead of the one who learns; leave when it is over, or nothing came for a while.
 
-    The weights may change meanwhile. Then the turn does too, and what was found is not looked at.
+    The weights may change meanwhile. Then their version does too, and what was found is not used.
     """
     waited = 0
     while waited < PATIENCE:
         state = peek(ahead.shared, STATE)
         if state == OVER:
             break
-        block, waited = state & (TURN - 1), waited + 1
+        block, waited = state & (VERSION - 1), waited + 1
         near = state != CLOSED and block - peek(ahead.shared, DONE) < WINDOW
         inside = peek(ahead.shared, ORIGIN) + block * ahead.shared[BLOCK] < order.shape[0]
         if near and inside and claim(ahead.shared, STATE, state):
@@ -145,7 +146,7 @@ def help_to_learn(rows: Any, order: Any, w: Any, norms: Any, ahead: Ahead) -> No
 
 @part
 def next_mistake(
-    rows: Any, order: Any, start: int, w: Any, norms: Any, ahead: Ahead, turn: int
+    rows: Any, order: Any, start: int, w: Any, norms: Any, ahead: Ahead, version: int
 ) -> tuple[int, int, float]:
     """Find what `first_mistake` does from start to the end, block by block, with those of a helper.
 
@@ -158,17 +159,17 @@ def next_mistake(
     post(shared, DONE, 0)
     block, floor, rival, position = 0, np.inf, 0, start
     while position < stop:
-        column, tag, who = block & (WINDOW - 1), turn * TURN + block, LEARNER
+        column, tag, who = block & (WINDOW - 1), version * VERSION + block, LEARNER
         if block > 0 and peek(ahead.tags[HELPER], column) == tag:
             who = HELPER
             shared[HELPED] += 1
         elif ahead.tags[LEARNER, column] != tag:
             state, scored, claimed = peek(shared, STATE), block, True
-            following = state & (TURN - 1)
+            following = state & (VERSION - 1)
             if block > 0 and following - block < WINDOW and start + following * size < stop:
                 scored, claimed = following, claim(shared, STATE, state)
             if claimed:
-                score_block(rows, order, scored, w, norms, ahead, turn * TURN + scored, LEARNER)
+                score_block(rows, order, scored, w, norms, ahead, version * VERSION + scored, LEARNER)
             continue
         floor, rival = min(floor, ahead.floors[who, column]), ahead.rivals[who, column]
         found, block = ahead.found[who, column], block + 1
@@ -178,7 +179,7 @@ def next_mistake(
             break
         post(shared, DONE, block)
         if block == 1 and position < stop:
-            post(shared, STATE, turn * TURN + 1)
+            post(shared, STATE, version * VERSION + 1)
     post(shared, STATE, CLOSED)
     return position, rival, floor
 
@@ -186,10 +187,10 @@ def next_mistake(
 @loop
 def learn_together(rows: Any, order: Any, w: Any, steps: Any, tally: Tally, ahead: Ahead) -> int:
     """Do what `learn` does, bit by bit, while a helper scores rows ahead."""
-    floor, position, turn = tally.floor[0], 0, 0
+    floor, position, version = tally.floor[0], 0, 0
     while position < order.shape[0]:
-        turn += 1
-        position, rival, lowest = next_mistake(rows, order, position, w, tally.norms, ahead, turn)
+        version += 1
+        position, rival, lowest = next_mistake(rows, order, position, w, tally.norms, ahead, version)
         floor = min(floor, lowest)
         if position == order.shape[0] or is_full(tally):
             break

@@ -19,7 +19,8 @@ MOST_UPDATES = 2**63 - 1
 class Learner:
     """The weights of a run, moved by mistakes, and the counts that say by which.
 
-    From zero weights, ``weights == sum_i steps[i] * counts[i] * z_i``, unless they are renormalised.
+    ``weights - start`` is the sum of ``steps[i] * counts[i] * z_i``, up to rounding, unless the weights are
+    renormalised.
 
     Attributes
     ----------

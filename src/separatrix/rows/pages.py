@@ -1,6 +1,6 @@
 """Mapped files: their pages count as memory of the process, and are handed back when too many are held.
 
-That costs little when they are looked at again: the file is still there, and the system keeps of it in memory
+That costs little when they are read again: the file is still there, and the system keeps of it in memory
 what there is room for.
 """
 
@@ -12,7 +12,7 @@ import time
 import weakref
 from dataclasses import dataclass
 
-INTERVAL = 0.005  # seconds between two looks at the memory in use
+INTERVAL = 0.005  # seconds between two checks of the memory in use
 
 
 @dataclass(frozen=True, eq=False)
