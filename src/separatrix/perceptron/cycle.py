@@ -55,15 +55,12 @@ class CycleDetector:
             if _proves(learner, multipliers):
                 self.cycle = Cycle(kept.passes, passes, multipliers)
                 return
-        if passes & (passes - 1) == 0 and self._may_prove():
+        if self.hopeful is None:
+            rows = learner.rows
+            self.hopeful = learner.steps.size == 1 and rows.take(rows.order[:1]).integral
+        if self.hopeful and passes & (passes - 1) == 0:
             state = learner.weights.copy(), learner.tally.counts.copy()
             self.kept = Snapshot(passes, learner.mistakes, length, *state)
-
-    def _may_prove(self) -> bool:
-        if self.hopeful is None:
-            rows = self.learner.rows
-            self.hopeful = self.learner.steps.size == 1 and rows.take(rows.order[:1]).integral
-        return self.hopeful
 
 
 def _proves(learner: Learner, multipliers: Ints) -> bool:

@@ -100,8 +100,12 @@ class Run:
                 return False
             before = learner.mistakes
             learner.tally.floor[0] = np.inf
-            complete = visitor.visit(order) if self.history else visitor.visit_and_measure(order)
-            clean = complete and learner.mistakes == before
+            # The first pass measures the rows while it has them at hand.
+            norms = np.full(0 if self.history else visitor.rows.n_rows, -1.0)
+            learner.tally = learner.tally._replace(norms=norms)
+            clean = visitor.visit(order) and learner.mistakes == before
+            if norms.size:
+                visitor.rows.offer_norms(norms)
             lowest = float(learner.tally.floor[0])
             self.end_pass(Standing(before, 0, 0.0, self.bracket.lower(lowest)) if clean else None)
             if clean:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..loops import ahead as ahead_loops
 from ..loops.rows import learn
 from ..result import Ints
@@ -64,15 +62,6 @@ class Visitor:
             self.rate = (learner.mistakes - before) / part.size
             relax()
         return True
-
-    def visit_and_measure(self, order: Ints) -> bool:
-        """Do what `visit` does, and let the rows keep their norms, measured while they are at hand."""
-        learner = self.learner
-        learner.tally = learner.tally._replace(norms=np.full(self.rows.n_rows, -1.0))
-        complete = self.visit(order)
-        self.rows.offer_norms(learner.tally.norms)
-        learner.tally = learner.tally._replace(norms=np.empty(0))
-        return complete
 
     def _visit_renormalised(self, order: Ints) -> bool:
         """Visit the rows one by one, with weights of length one after each update."""
