@@ -121,6 +121,18 @@ def test_repeated_rows_reach_the_gap(intercept, problem):
     assert model.margin_lower_ == pytest.approx(truth, rel=1e-8)
 
 
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_lifted_margin_is_at_most_the_affine_and_at_least_that_through_the_origin(classes):
+    generator = np.random.default_rng(classes)
+    for _ in range(5):
+        y = np.arange(10 * classes) % classes
+        centres = np.array([[4.0, 1.0], [-3.0, 3.5], [-3.0, -3.5]])
+        X = centres[y] + 0.6 * generator.standard_normal((len(y), 2))
+        origin, lifted, affine = (sx.MaxMargin(intercept=each).fit(X, y) for each in (None, "lifted", "free"))
+        assert origin.margin_lower_ <= lifted.margin_upper_
+        assert lifted.margin_lower_ <= affine.margin_upper_
+
+
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_the_weights_are_the_combination_of_the_support(intercept):
     X, y = separable(5, n=200, d=6)

@@ -74,9 +74,10 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     """The separator that stays farthest from every row, with a bracket that proves it; with kernels.
 
     The margin of the weights found is a lower bound of the best margin; the multipliers of the
-    support rows prove an upper bound. The run ends when the two agree to ``gap``. With more than two
-    classes the margin is the smallest lead of a row's own class over any other, for weights of
-    norm one in all.
+    support rows prove an upper bound. The run ends when the two agree to ``gap``, or when rounding or
+    ``max_iter`` stops it. With more than two classes the margin is the smallest lead of a row's own
+    class over any other, for weights of norm one in all. ``intercept`` says which margin it is, affine
+    or lifted.
 
     Parameters
     ----------
@@ -85,10 +86,11 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         "geometric", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function of two
         matrices. None: a plane in the space of the rows.
     intercept : {"free", "lifted", None}, default="free"
-        "free": the intercept is not part of the norm, and the margin is half the distance between
-        the hulls of the classes (the usual hard-margin support vector machine). "lifted": the
-        intercept is the weight of a constant column and part of the norm. None: hyperplanes
-        through the origin. These are different numbers for the same data.
+        "free": the intercept is not part of the norm, and the margin is the affine one: with two classes,
+        half the distance between their hulls (the usual hard-margin support vector machine). "lifted": the
+        intercept is the weight of a constant column and part of the norm; the margin is that of the lifted
+        rows, at most the affine one. None: hyperplanes through the origin, with a margin that is at most the
+        lifted one. These are different numbers for the same data.
     gap : float, default=1e-9
         The largest relative difference between the two ends of the bracket.
     max_iter : int, default=10_000
@@ -100,24 +102,25 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     coef_ : ndarray of shape (1, columns) or (classes, columns)
-        Scaled so that the smallest score is one. Not with a kernel.
+        Scaled so that the smallest score is one, where the classes are separated. Not with a kernel.
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     support_ : ndarray of shape (support,)
         The training rows that carry multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Signed multipliers: ``dual_coef_ @ X[support_]`` is ``coef_``. With a kernel, the scores are
-        ``dual_coef_ @ K(X[support_], x) + intercept_``.
+        Signed multipliers: ``dual_coef_ @ X[support_]`` is near ``coef_``, the nearer the narrower the
+        gap. With a kernel, the scores are ``dual_coef_ @ K(X[support_], x) + intercept_``.
     kernel_ : Kernel or None
     support_vectors_ : ndarray or CSR matrix of shape (support, columns)
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
-        The bracket of the best margin, recomputed from the data, to rounding. Where the classes
-        cannot be separated the lower end is zero or less.
+        The bracket of the best margin (affine with ``intercept="free"``, else that of the rows as they
+        are, lifted or not), recomputed from the data, to rounding. Where the classes cannot be separated
+        the lower end is zero or less.
     converged_ : bool
         Whether the bracket is as narrow as ``gap`` asks.
     n_iter_ : int
-        Newton steps.
+        Newton steps; at least one.
     optimum_ : HardOptimum or KernelOptimum
         All of this as the solver gave it.
     n_features_in_ : int
@@ -130,7 +133,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
 
     With a kernel, the same solver works in coordinates of the working set's own span; the bracket is
     computed from kernel values, whose rounding limits it to about ``eps (R / margin)^2``. Memory grows with
-    the working set, never with the square of the rows.
+    the square of the working set; no kernel matrix of all rows is made unless all are in it.
 
     Two methods narrow the bracket. On dense rows with up to 500 columns the solver works on the few that
     scans of the data name, by proximal steps on the multipliers whose inner problems Newton's method solves.
@@ -308,8 +311,8 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class.
     random_state : int or None, default=0
-        For the order of the coordinate descent, where it is used; the optimum does not depend on
-        it.
+        For the order of the coordinate descent and the sample of large data, where they are used. The
+        least objective does not depend on it; the weights found do, within the gap.
 
     Attributes
     ----------
@@ -328,6 +331,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     converged_ : bool
         Whether ``gap_`` is at most ``gap``.
     n_iter_ : int
+        Newton steps or passes; at least one.
     optimum_ : SoftOptimum
     n_features_in_ : int
     feature_names_in_ : ndarray
@@ -444,9 +448,10 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
     support_ : ndarray of shape (support,)
         The training rows that carry multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Dual form: signed multipliers, ``dual_coef_ @ X[support_]`` is ``coef_``. Primal form: the
-        prices of the rows that hold the smallest score down; their absolute values sum to one
-        with two classes. If the classes cannot be separated they weigh the signed rows to zero.
+        Dual form: signed multipliers; where the classes are separated, ``dual_coef_ @ X[support_]`` is
+        ``coef_`` to rounding. Primal form: the prices of the rows that hold the smallest score down; their
+        absolute values sum to one with two classes that are separated. If the classes cannot be separated
+        they weigh the signed rows to zero, as far as the solver's tolerance tells.
     converged_ : bool
         Whether every row is on its own side.
     n_iter_ : int

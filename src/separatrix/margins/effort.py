@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from ..deadline import Deadline
 from ..progress import Progress
 
-# Operations of a factorisation that are counted on in a second. A busy core does 2e9 and more (measured on
-# systems of 2,000 unknowns); at half of this number solvers with a deadline give up large systems sooner, at
-# twice of it a busy machine may end late.
-FLOPS_A_SECOND = 2e9
+# Operations of a factorisation that are counted on in a second: less than a core does even when six processes
+# share it (tried on 4,000 dense rows of 3,000 numbers). At half of it solvers with a deadline give up smaller
+# systems; at twice of it they ended a second or two late on that machine.
+FLOPS_A_SECOND = 1e9
 
 
 def need_time(deadline: Deadline, operations: float = 0.0) -> None:

@@ -15,7 +15,7 @@ from ..result import Floats
 from ..rows.memory import MemoryRows
 from .brackets import HardBracket
 from .dual_ascent import DualAscent
-from .effort import Effort
+from .effort import Effort, need_time
 from .multipliers import balanced
 from .pivoting import pivoted_multipliers
 from .working_problem import WorkingProblem
@@ -45,6 +45,7 @@ def ascend_all(
     if found is None or not _offer(rows, ascent, bracket):
         worth = _ascend(ascent, bracket, effort, reach, lambda: _offer(rows, ascent, bracket))
     if not bracket.reached:
+        need_time(effort.deadline)
         problem.start_from(ascent.multipliers)
     return ascent.weights, worth
 

@@ -171,6 +171,7 @@ class MaxMarginSearch:
 
     def solve(self, weights: Floats, sigma: float, goal: float) -> tuple[Floats, float]:
         """Solve the working set to a relative gap; return its weights and the step length to go on with."""
+        need_time(self.effort.deadline)
         problem, shape = self.problem, self.rows.weights_shape
         rows, factors = problem.scaled_rows()
         start = weights.ravel() / factors if problem.multipliers.any() else None

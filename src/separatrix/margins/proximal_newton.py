@@ -5,7 +5,7 @@ method: given a centre, the best ``w`` makes ``w = sum_i a_i z_i`` with
 ``a_i = clip(centre_i + sigma * (1 - <w, z_i>), 0, cap_i)``. That is a smooth, piecewise quadratic
 problem in ``w`` alone, so Newton's method ends it after a few systems in the *free* rows (those
 that the clipping leaves alone), and the proximal point method itself ends after finitely many
-steps, because the problem is polyhedral in ``a``. Infinite caps give the hard margin.
+steps in exact arithmetic, because the problem is polyhedral in ``a``. Infinite caps give the hard margin.
 
 With many classes (Crammer and Singer) a row has one multiplier a class. The clipping becomes a
 projection onto a simplex, and the free classes of a row take the place of the free rows.
