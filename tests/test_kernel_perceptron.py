@@ -410,6 +410,25 @@ def test_xor_is_separated(kernel):
     assert model.mistakes_ <= (model.result_.radius / model.result_.margin_lower) ** 2
 
 
+@given(data=st.data())
+def test_mistakes_are_at_most_the_squared_ratio_of_radius_and_margin_and_twice_that_with_more_classes(data):
+    case = draw_case(data, data.draw(st.sampled_from([grids, clouds])))
+    kernel = data.draw(st.sampled_from([Linear(), Polynomial(2), Gaussian(1.0)]))
+    model = sx.KernelPerceptron(kernel, fit_intercept=case.lift).fit(case.stored, case.codes)
+    if model.converged_ and model.result_.margin_lower > 0.0:
+        factor = 1.0 if case.n_classes == 2 else 2.0
+        bound = factor * (model.result_.radius / model.result_.margin_lower) ** 2
+        assert model.mistakes_ <= bound * (1.0 + 1e-9)
+
+
+def test_with_three_classes_the_factor_two_is_needed():
+    X, y = np.eye(3), np.arange(3)
+    model = sx.KernelPerceptron("linear", fit_intercept=False).fit(X, y)
+    best = sx.MaxMargin(intercept=None).fit(X, y).margin_upper_
+    assert model.result_.radius == 1.0
+    assert 1.0 / best**2 < model.mistakes_ <= 2.0 / best**2 * (1.0 + 1e-9)
+
+
 @parametrize_with_checks([sx.KernelPerceptron()])
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)

@@ -258,6 +258,33 @@ def test_names_stand_for_kernels(name, kernel):
     assert as_kernel(name) == kernel == as_kernel(kernel)
 
 
+def test_every_name_stands_for_one_kernel_and_every_kernel_of_the_list_is_public():
+    named = [name for kind in sx.kernels.KINDS for name in kind.names]
+    assert len(set(named)) == len(named) == len(sx.kernels.NAMES)
+    assert {kind.__name__ for kind in sx.kernels.KINDS} <= set(sx.kernels.__all__)
+    assert len(set(sx.kernels.__all__)) == len(sx.kernels.__all__)
+
+
+def test_a_kernel_of_a_users_own_claims_nothing_that_it_does_not_state():
+    class Cubic(sx.kernels.Kernel):
+        def formula(self, values, left, right):
+            values **= 3
+
+    kernel = Cubic()
+    assert kernel.rounding(3, 1.0, 2.0**-53) is None
+    assert kernel.series is None
+    assert kernel.degrees is None
+    assert not kernel.strict_by
+    assert not kernel.positive_diagonal
+    assert not kernel.names
+    assert not kernel.stored_as
+    X, Y = two_matrices(0)
+    assert np.allclose(kernel(X, Y), (X @ Y.T) ** 3)
+    verdict = sx.separability(np.array([[1.0], [2.0], [-1.0]]), [1, 1, 0], kernel=kernel)
+    assert verdict.status == "separable"
+    assert "taken as they come" in verdict.reason
+
+
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, sparse.csr_matrix])
 @pytest.mark.parametrize("kernel", [Gaussian(0.3) + 2 * Linear(), Polynomial(2), Custom(dot)], ids=str)
 def test_scikit_learn_takes_kernels_as_metrics_and_for_its_estimators(kernel, form):

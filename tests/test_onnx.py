@@ -112,6 +112,31 @@ def test_what_has_no_formula_is_refused():
         sx_onnx.to_onnx(sx.SoftMargin().fit(X, y), dtype="float16")
 
 
+class Cubic(sx.kernels.Kernel):
+    """A kernel of a user's own that states its formula and nothing else."""
+
+    def __str__(self):
+        return "<x, x'>^3"
+
+    def formula(self, values, left, right):
+        values **= 3
+
+
+def cubic(X, Y):
+    return (X @ Y.T) ** 3
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "kernel", [Cubic(), 2 * Cubic() + sx.kernels.Linear(), cubic, sx.kernels.as_kernel(cubic)]
+)
+def test_a_kernel_that_states_no_graph_cannot_be_exported_and_the_error_says_so(kernel):
+    X, y = problem(2)
+    model = sx.KernelPerceptron(kernel, max_passes=2).fit(X[:40] / 10, y[:40])
+    with pytest.raises(TypeError, match=r"The kernel (Cubic|Custom) has no ONNX form"):
+        sx_onnx.to_onnx(model)
+
+
 def test_a_failed_export_leaves_the_old_file(tmp_path):
     X, y = problem(2)
     path = tmp_path / "model.onnx"

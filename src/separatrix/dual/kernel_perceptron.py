@@ -346,8 +346,8 @@ def solve_kernel_perceptron(
 ) -> KernelResult:
     """Separate the rows in the kernel's feature space, or stop and say how far the run got.
 
-    Novikoff's theorem holds there as it does for plain rows: at most ``(R / margin)**2`` mistakes, twice
-    that with more than two classes.
+    Novikoff's theorem holds there as it does for plain rows: from zero weights, with equal steps and in exact
+    arithmetic, at most ``(R / margin)**2`` mistakes, twice that with more than two classes.
 
     Parameters
     ----------

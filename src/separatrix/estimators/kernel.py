@@ -41,17 +41,26 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     """The perceptron in the feature space of a kernel, which it never enters.
 
     Every mistake adds the misclassified row to the *support*; the output of a row is the sum of its kernel
-    values with the support, weighed by how often each was mistaken. A tie is a mistake. If the classes can
-    be separated in the feature space, the run ends with weights that separate them, after at most
-    ``(R / margin)**2`` mistakes (Novikoff 1962). More than two classes are learnt natively, from one matrix
-    of outputs, by Kesler's construction. Neither the mistakes nor the support depend on how the rows are
-    cut into blocks, on the dtype, or, in ``partial_fit``, into calls.
+    values with the support, weighed by how often each was mistaken. A tie is a mistake. More than two
+    classes are learnt natively, from one matrix of outputs, by Kesler's construction. Neither the mistakes
+    nor the support depend on how the rows are cut into blocks, on the dtype, or, in ``partial_fit``, into
+    calls.
+
+    If the classes can be separated in the feature space, with some margin, and neither a budget nor
+    ``max_passes`` nor ``max_updates`` comes first, ``fit`` ends with weights that separate them. Starting
+    from zero, as it does, and with no class weights, it makes at most ``(R / margin)**2`` mistakes with two
+    classes (Novikoff 1962) and ``2 (R / margin)**2`` with more, in exact arithmetic. R is the largest length
+    of an image, with the constant of ``fit_intercept``; the margin is that of weights of length one, all
+    classes together.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
         A name ("linear", "poly", "rbf", "geometric", "precomputed"), a kernel of `separatrix.kernels`, or a
-        function of two matrices that returns their Gram matrix.
+        function of two matrices that returns their Gram matrix. A function, and a `Kernel` of one's own that
+        states no bound of its rounding, is evaluated one row at a time in ``fit`` and ``partial_fit``: that
+        is slower, and gives the same mistakes whatever the blocks. A warped kernel's f has to give a row the
+        same number whatever rows stand beside it.
     fit_intercept : bool, default=True
         Use K + 1, the kernel of ``(phi(x), 1)``: with the linear kernel, the perceptron with an intercept.
     order : {"cyclic", "shuffled", "worst"}, default="cyclic"
@@ -74,10 +83,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Scales the updates of each class.
     dtype : {"float64", "float32"}, default="float64"
-        The arithmetic of the large products, and of predictions of many rows, which float32 makes about twice
-        as fast.
+        The arithmetic of the large products, and of predictions of many rows, which float32 makes faster.
         In ``fit``, scores that its rounding could turn are computed again in float64, so the mistakes are
-        the same; that may cost more than it saves.
+        the same, unless products of the rows' numbers underflow in float32; that may cost more than it
+        saves.
     memory_limit : float, default=1e9
         Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
     random_state : int, RandomState or None, default=None

@@ -11,7 +11,8 @@ are legal, and so is ``f(x) f(x') K(x, x')``; differences and negative multiples
 array([[ 9.        ,  8.60653066],
        [ 8.60653066, 19.        ]])
 
-Evaluation is one matrix product, mapped element by element in the place where it stands.
+Kernels that follow from inner products are evaluated by one matrix product, mapped element by element in the
+place where it stands.
 
 References
 ----------

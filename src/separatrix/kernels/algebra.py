@@ -18,7 +18,7 @@ from ..features import LARGEST
 from ..rows.matrices import dense
 from .base import Floats, Graph, Kernel, Rounding, as_matrix, function_name
 
-__all__ = ["Product", "Scaled", "Sum", "Warped"]  # what `separatrix.kernels` offers of them
+__all__ = ["Product", "Scaled", "Sum", "Warped"]
 
 
 def joined(kind: type[Sum] | type[Product], *kernels: Kernel) -> Kernel:

@@ -22,7 +22,8 @@ __all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram"]
 class Custom(Kernel):
     """A user's own function of two matrices, shapes (n, d) and (m, d), to their Gram matrix, shape (n, m).
 
-    Nothing makes it legal: ask `check_legal`.
+    Nothing makes it legal: ask `check_legal`. Nothing is known of its rounding, so solvers that promise the
+    same mistakes whatever the blocks call it with one row on the left.
 
     Parameters
     ----------

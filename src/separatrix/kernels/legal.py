@@ -73,8 +73,8 @@ class Legality:
 def check_legal(kernel: Any, X: Any) -> Legality:
     """Test whether a kernel is positive semidefinite on some rows.
 
-    Kernels of `separatrix.kernels` are legal by construction, up to rounding. A function of one's own, or a
-    precomputed matrix, may not be.
+    The formulas of `separatrix.kernels`, and what is built from them, are legal by construction, up to
+    rounding. A function or a class of one's own, or a precomputed matrix, may not be.
 
     Parameters
     ----------

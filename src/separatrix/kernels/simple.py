@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .base import Floats, Graph, Kernel, Rounding, compound, product_error, real_number, squared_norms
 
-__all__ = ["Gaussian", "Geometric", "Linear", "Polynomial"]  # what `separatrix.kernels` offers of them
+# What `separatrix.kernels` offers of this module; a kernel of this list is known by its names, and to files.
+__all__ = ["Gaussian", "Geometric", "Linear", "Polynomial"]
 
 FIRST_ORDER = 1e-3  # up to here an error's higher powers are covered by what solvers add to a bound
 

@@ -491,7 +491,14 @@ class _Asked:
             return proof, (-_length(kernel, self.data.matrix), 0.0), "identical rows have different labels"
         margin = self._kernel_margin(signed, "")
         if margin[0] > 0.0:
-            return Proof("separable"), margin, f"the margin in the feature space of {kernel} is positive"
+            taken = (
+                ", with its values taken as they come" if kernel.rounding(1, 1.0, 2.0**-53) is None else ""
+            )
+            return (
+                Proof("separable"),
+                margin,
+                f"the margin in the feature space of {kernel} is positive{taken}",
+            )
         if kernel.strict_by:
             reason = (
                 f"Gram matrices of {kernel} on rows that differ are positive definite ({kernel.strict_by})"
