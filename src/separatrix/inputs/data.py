@@ -72,7 +72,7 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
 
 def read_table(X: Any, *, check_finite: bool = True) -> tuple[Any, tuple[str, ...] | None]:
     """Read a table of numbers, not rounded: an array or CSR matrix of at most 64 bits; and its names."""
-    names = titles(X)
+    names = None if type(X) is np.ndarray else titles(X)
     matrix: Any = _read_sparse(X) if sparse.issparse(X) else _read_dense(X)
     values = matrix.data if sparse.issparse(matrix) else matrix
     if check_finite or values.dtype.itemsize > 8:
@@ -174,8 +174,9 @@ def _reads_as_numbers(values: NDArray[Any]) -> bool:
 
 
 def _read_dense(X: Any) -> NDArray[Any]:
-    refuse_masked(X, "X")
-    _refuse_categories(X)
+    if type(X) is not np.ndarray:
+        refuse_masked(X, "X")
+        _refuse_categories(X)
     try:
         matrix = np.asarray(X)
         if matrix.dtype.kind not in "biuf":

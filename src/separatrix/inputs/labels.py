@@ -39,7 +39,8 @@ def refuse_unusable_labels(y: Any) -> None:
 
 def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
     """The labels as an array; continuous measurements are no labels."""
-    refuse_unusable_labels(y)
+    if type(y) is not np.ndarray:
+        refuse_unusable_labels(y)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()

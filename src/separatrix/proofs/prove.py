@@ -92,7 +92,10 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     if pairs:
         witness = _paired(pairs[:1])
     else:
-        found = search.run(lambda weights: judge.accept("separable", weights, None))
+        try:
+            found = search.run(lambda weights: judge.accept("separable", weights, None))
+        except OutOfTime:
+            found = None
         if not isinstance(found, Witness):
             upper, status = search.margin_upper(), "undecided" if found is None else "separable"
             return Proof(status, weights=found, upper=upper, lower=search.lower)

@@ -75,16 +75,10 @@ class Search:
         self.group = np.arange(signed.n_classes)
 
     def run(self, accept: Callable[[Weights], bool], start: Ints = NOTHING) -> Weights | Witness | None:
-        """Weights that the checker accepts, or a witness that there are none.
+        """Weights that the checker accepts, or a witness that there are none; None where rounding hid both.
 
-        None where rounding hid the answer, or the deadline came first.
+        Raises OutOfTime when the deadline comes first.
         """
-        try:
-            return self._run(accept, start)
-        except OutOfTime:
-            return None
-
-    def _run(self, accept: Callable[[Weights], bool], start: Ints) -> Weights | Witness | None:
         signed = self.signed
         if self.among.all():
             weights = self._perceptron()
@@ -261,7 +255,10 @@ class Search:
             inside = signed.inside & np.isin(signed.labels, (a, b))
             two = SignedRows(signed.data, b, inside, signed.lift, share)
             among = np.ones(two.ids.size, dtype=bool)
-            found = Search(two, among, NOTHING).run(lambda _: True)  # any separator will do
+            try:
+                found = Search(two, among, NOTHING).run(lambda _: True)  # any separator will do
+            except OutOfTime:
+                continue
             if isinstance(found, Witness):
                 self.group[self.group == self.group[b]] = self.group[a]
                 rivals = np.where(signed.labels[found.ids] == a, b, a)
@@ -408,24 +405,19 @@ def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
 
 
 def _exact_vectors(vectors: Floats, powers: Ints) -> Weights:
-    """Each vector times ``2**powers``, all exact and on one scale."""
-    numbers = _exact_numbers(vectors.ravel(), np.tile(powers, len(vectors)))
-    width = vectors.shape[1]
-    return tuple(numbers[start : start + width] for start in range(0, len(numbers), width))
-
-
-def _exact_numbers(weights: Floats, powers: Ints) -> tuple[Number, ...]:
-    """``weights * 2**powers`` as floats where they can hold it, else all as integers (on one scale)."""
+    """Each vector times ``2**powers``: floats where they can hold it, else all as integers on one scale."""
     with np.errstate(all="ignore"):
-        scaled = np.ldexp(weights, powers.astype(np.int32))
-        exact = np.isfinite(scaled) & (np.ldexp(scaled, -powers.astype(np.int32)) == weights)
+        scaled = np.ldexp(vectors, powers.astype(np.int32))
+        exact = np.isfinite(scaled) & (np.ldexp(scaled, -powers.astype(np.int32)) == vectors)
     if exact.all():
-        return tuple(scaled.tolist())
-    fraction, exponent = np.frexp(weights)
-    mantissas = np.ldexp(fraction, 53).astype(np.int64).tolist()
-    shifts = (exponent - 53 + powers).tolist()
+        return tuple(map(tuple, scaled.tolist()))
+    fraction, exponent = np.frexp(vectors)
+    mantissas = np.ldexp(fraction, 53).astype(np.int64).ravel().tolist()
+    shifts = (exponent - 53 + powers).ravel().tolist()
     low = min(shift for mantissa, shift in zip(mantissas, shifts, strict=True) if mantissa)
-    return tuple(reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)]))
+    whole = reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)])
+    width = vectors.shape[1]
+    return tuple(tuple(whole[start : start + width]) for start in range(0, len(whole), width))
 
 
 def _null_weights(

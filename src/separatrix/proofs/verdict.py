@@ -1,4 +1,4 @@
-"""Is it separable? The verdict, with a certificate that anybody can check."""
+"""Is it separable? Ask, and get a verdict with a certificate that anybody can check."""
 
 from __future__ import annotations
 
@@ -6,185 +6,35 @@ import itertools
 import numbers
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cached_property, partial
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import notebook
 from ..certificates.claims import Certificate
 from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, as_monomials, count_columns
 from ..deadline import Deadline
-from ..errors import InputError, LabelError, NumericOverflowError, SeparationWarning
+from ..errors import InputError, LabelError, SeparationWarning
 from ..inputs.data import Data, read_data, read_weights
+from .answer import MEANING, Verdict, infinities, some
 from .bracket import margin_bracket
+from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
 from .formula import read_formula
 from .infinite import infinite_coefficients
-from .prove import Judge, Proof, prove, prove_conflict
+from .prove import Judge, Proof, prove
 from .signed import SignedRows
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel
 
+__all__ = ["MEANING", "Verdict", "check_separation", "separability"]
+
 INTERCEPT = "(intercept)"
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
-SHOWN = 8  # rows or columns named in a summary
-SHOWN_PARTS = 20  # parts listed in a notebook
-MAP_COLUMNS = 5000  # the most columns of an explicit map that is asked for a proof
-MAP_NUMBERS = 1 << 25  # the most numbers of one
-MARGIN_GAP = 1e-3  # the relative width asked of a margin's bracket in a kernel's feature space
-MARGIN_STEPS = 2000
-
-MEANING = {
-    "separable": "A hyperplane has every row strictly on its own side.",
-    "quasi-separable": "No hyperplane separates all rows, but one that does not hold them all has none on the"
-    " wrong side.",
-    "overlapping": "Every hyperplane that does not hold all rows has one on the wrong side.",
-    "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
-    "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
-}
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Verdict:
-    """The answer to a question of separability.
-
-    Attributes
-    ----------
-    status : {"separable", "quasi-separable", "overlapping", "inseparable", "undecided"}
-        "inseparable" means: not separable, and the finer question was not asked or not settled.
-    certificate : Certificate or None
-        The proof; None where the verdict is undecided, has parts, or rests on a theorem or on the margin's
-        bracket (see ``reason``), as it may with a kernel.
-    margin : (float, float)
-        Bounds of the best margin of the (lifted) rows: the largest smallest score of weights of length one.
-        With a kernel, in its feature space.
-    strict_rows : ndarray of int64
-        Rows that some plane, with no row on its wrong side, separates strictly.
-    question : str
-        What was asked, in words.
-    n_rows : int
-        Rows that the question is about: those of zero weight are not among them.
-    witness : tuple of (int, int, int)
-        Row, rival class (-1 where there is none) and whole-number weight behind ``witness_rows``.
-    parts : dict
-        For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
-    reason : str
-        With a kernel: what the verdict rests on.
-    features : callable
-        Computes ``responsible_features`` when they are first asked for.
-    conflict : bool
-        Whether identical rows with different labels prove it: no function of the rows separates those.
-    """
-
-    status: str
-    certificate: Certificate | None
-    margin: tuple[float, float]
-    strict_rows: NDArray[np.int64]
-    question: str
-    n_rows: int
-    witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
-    parts: dict[Any, Verdict] = field(default_factory=dict)
-    features: Callable[[], dict[str, float]] = dict  # computed when first asked for
-    reason: str = ""
-    conflict: bool = False
-
-    @property
-    def separable(self) -> bool | None:
-        """True, False, or None where it is undecided."""
-        return None if self.status == "undecided" else self.status == "separable"
-
-    @cached_property
-    def responsible_features(self) -> dict[str, float]:
-        """Columns whose coefficient has no finite maximum-likelihood estimate, with the sign of its infinity.
-
-        The sign is that in the direction of the certificate: inf, -inf, or NaN where that direction leaves it
-        open. Where every direction of separation has the same sign, it is that one; where the data leave room
-        for both, another direction may have the other. Columns that depend linearly on others before them are
-        left out. With more than 1,500 weights, these are just the columns that the certificate's direction
-        moves.
-        """
-        return self.features()
-
-    @cached_property
-    def witness_rows(self) -> dict[Any, Fraction]:
-        """The few rows that prove that no plane separates, with their exact weights.
-
-        Weighed so, the signed rows sum to exactly zero. With an intercept and two sides, the weights of
-        either side sum to one: both are the same point, which lies in both convex hulls. For the joint
-        question the keys are pairs (row, class it is compared with).
-        """
-        whole = sum(value for _, _, value in self.witness)
-        if not whole:
-            return {}
-        if self.certificate is not None and self.certificate.lift and self.certificate.question != "joint":
-            whole //= 2  # the ones of the lift balance: each side has half of the sum
-        return {
-            (row if rival < 0 else (row, rival)): Fraction(value, whole) for row, rival, value in self.witness
-        }
-
-    def summary(self) -> str:
-        """The verdict in a few lines of text."""
-        lines = [f"{self.status}: {MEANING[self.status]}", f"  question      {self.question}"]
-        if self.parts:
-            lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
-            return "\n".join(lines)
-        if self.reason:
-            lines.append(f"  reason        {self.reason}")
-        lower, upper = self.margin
-        lines.append(f"  margin        between {lower:.6g} and {upper:.6g}")
-        if self.witness:
-            lines.append(
-                f"  witness       {len(self.witness)} rows: {_some(row for row, _, _ in self.witness)}"
-            )
-        if self.status in ("separable", "quasi-separable"):
-            lines.append(f"  strict rows   {self.strict_rows.size} of {self.n_rows}")
-        if self.responsible_features:
-            lines.append(f"  no finite ML  {_some(_infinities(self.responsible_features))}")
-        if self.certificate is not None:
-            lines.append(f"  certificate   of data {self.certificate.sha256[:12]}..., accepted by verify")
-        return "\n".join(lines)
-
-    def __str__(self) -> str:
-        return self.summary()
-
-    def __repr__(self) -> str:
-        return f"<Verdict: {self.status}; {self.question}; {self.n_rows:,} rows>"
-
-    def _repr_html_(self) -> str:
-        head, *lines = self.summary().split("\n")
-        facts = [(line[2:15].strip(), line[16:]) for line in lines]
-        if self.parts:
-            parts = [(_key(key), part.status) for key, part in self.parts.items()]
-            facts = [("question", self.question), *parts[:SHOWN_PARTS]]
-            if len(parts) > SHOWN_PARTS:
-                facts.append(("and", f"{len(parts) - SHOWN_PARTS} more, see parts"))
-        return notebook.card(head, facts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
-        return {
-            "status": self.status,
-            "separable": self.separable,
-            "question": self.question,
-            "reason": self.reason,
-            "margin": [float(bound).hex() for bound in self.margin],
-            "witness_rows": [
-                {"row": row, "rival": None if rival < 0 else rival, "weight": hex(value)}
-                for row, rival, value in self.witness
-            ],
-            "strict_rows": self.strict_rows.tolist(),
-            "responsible_features": {
-                name: _sign(value) + "infinity" for name, value in self.responsible_features.items()
-            },
-            "certificate": None if self.certificate is None else self.certificate.to_dict(),
-            "parts": {_key(key): part.to_dict() for key, part in self.parts.items()},
-        }
 
 
 def separability(
@@ -293,7 +143,7 @@ def separability(
         raise LabelError(
             "The rows of positive weight have fewer than two classes; two are needed to separate anything."
         )
-    chosen = None if kernel is None else _kernel(kernel, data)
+    chosen = None if kernel is None else read_kernel(kernel, data.matrix)
     asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
     if len(data.classes) == 2:
         return asked.answer("binary", ())
@@ -354,11 +204,11 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
 def _separated(verdict: Verdict, where: str) -> str:
     """What a statistician has to know of data that are separated."""
     kind = "completely" if verdict.status == "separable" else "quasi-completely"
-    named = _some(_infinities(verdict.responsible_features)) or "of the weights"
+    named = some(infinities(verdict.responsible_features)) or "of the weights"
     return (
         f"The data are {kind} separated{where}: maximum likelihood has no finite estimate ({named}). "
         f"{verdict.strict_rows.size} of {verdict.n_rows} rows are separated strictly: "
-        f"{_some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, ridge), or leave out the "
+        f"{some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, ridge), or leave out the "
         "variables named."
     )
 
@@ -404,11 +254,10 @@ class _Asked:
     ) -> None:
         self.data, self.inside, self.lift, self.quasi, self.kernel = data, inside, bool(lift), quasi, kernel
         self.time_limit = time_limit
-        self.degrees = _exact_degrees(kernel, data.matrix.shape)
+        self.degrees = PLAIN if kernel is None else exact_degrees(kernel, data.matrix.shape)
         # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
         constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
         self.lifted = self.lift or (constant and self.degrees is not None)
-        self.names = _distinct(data.names or tuple(f"x{j}" for j in range(data.matrix.shape[1])))
         self.digest = start_digest(data)  # hashed while the search goes on
 
     def answers(self, question: str, chosen: dict[Any, tuple[int, ...]]) -> dict[Any, Verdict]:
@@ -461,9 +310,9 @@ class _Asked:
             proof = prove(signed, judge, quasi=self.quasi)
             count = count_columns(data.matrix.shape[1], self.degrees) + self.lifted
             reason = f"exact, by the {count:,} monomials that span the feature space of {self.kernel}"
-            margin = self._kernel_margin(signed, proof.status)
+            margin = kernel_bracket(self.kernel, signed, self.lift, proof.status)
         else:
-            proof, margin, reason = self._without_map(signed, judge)
+            proof, margin, reason = prove_without_map(self.kernel, signed, self.lift, judge)
         certificate = None
         if proof.weights is not None or proof.multipliers is not None:
             certificate = replace(
@@ -482,58 +331,15 @@ class _Asked:
             conflict=proof.witness is not None and signed.identical(proof.witness.ids),
         )
 
-    def _without_map(self, signed: SignedRows, judge: Judge) -> tuple[Proof, tuple[float, float], str]:
-        """Answer where no explicit map is at hand: identical rows, a theorem, or the margin's bracket."""
-        kernel = self.kernel
-        assert kernel is not None
-        proof = prove_conflict(signed, judge)
-        if proof is not None:
-            return proof, (-_length(kernel, self.data.matrix), 0.0), "identical rows have different labels"
-        margin = self._kernel_margin(signed, "")
-        if margin[0] > 0.0:
-            taken = (
-                ", with its values taken as they come" if kernel.rounding(1, 1.0, 2.0**-53) is None else ""
-            )
-            return (
-                Proof("separable"),
-                margin,
-                f"the margin in the feature space of {kernel} is positive{taken}",
-            )
-        if kernel.strict_by:
-            reason = (
-                f"Gram matrices of {kernel} on rows that differ are positive definite ({kernel.strict_by})"
-            )
-            return Proof("separable"), (0.0, margin[1]), reason
-        return Proof("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
-
-    def _kernel_margin(self, signed: SignedRows, status: str) -> tuple[float, float]:
-        """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
-        from ..dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
-
-        kernel = self.kernel
-        assert kernel is not None
-        if status == "quasi-separable":
-            return 0.0, 0.0
-        if status in ("overlapping", "inseparable"):
-            return -_length(kernel, self.data.matrix), 0.0
-        if status == "separable" and not np.isfinite(_length(kernel, self.data.matrix)):
-            return 0.0, np.inf  # proved, though floats cannot hold the kernel's values
-        present, codes = np.unique(signed.labels[signed.order], return_inverse=True)
-        labels = np.zeros(signed.labels.size, dtype=np.int32)
-        labels[signed.order] = codes
-        rows = KernelRows(kernel, self.data.matrix, labels, present.size, signed.order, self.lift, free=False)
-        found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS, deadline=signed.deadline)
-        lower, upper = certified_bracket(rows, found, deadline=signed.deadline)
-        return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
-
     def _features(self, signed: SignedRows, proof: Proof) -> dict[str, float]:
         """The infinite coefficients; they are asked for later, and have a time limit of their own."""
         due = signed.due(Deadline.after(self.time_limit))
         return infinite_coefficients(due, proof, self._coefficients(signed))
 
     def _coefficients(self, signed: SignedRows) -> list[str]:
+        names = _distinct(self.data.names or tuple(f"x{j}" for j in range(self.data.matrix.shape[1])))
         columns = getattr(signed.data.matrix, "columns", None)
-        own = list(self.names) if columns is None else _monomials(columns, self.names)
+        own = list(names) if columns is None else _monomials(columns, names)
         own += [INTERCEPT] if self.lifted else []
         if not signed.joint:
             return own
@@ -553,49 +359,16 @@ class _Asked:
         return f"{named[question]}, {where}"
 
 
-def _kernel(given: Any, data: Data) -> Kernel:
-    """The kernel that was asked for; one that is given by its values must be a kernel on these rows."""
-    from ..kernels import Precomputed, as_kernel, check_gram
-
-    kernel = as_kernel(given)
-    if isinstance(kernel, Precomputed):
-        check_gram(data.matrix)
-    return kernel
-
-
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names that tell every column from the others, and from the intercept."""
     often = Counter((*names, INTERCEPT))
     return tuple(f"{name} (column {j})" if often[name] > 1 else name for j, name in enumerate(names))
 
 
-def _exact_degrees(kernel: Kernel | None, shape: tuple[int, int]) -> tuple[int, ...] | None:
-    """The degrees of the monomials that a question is about; None where they are no proof's business."""
-    if kernel is None:
-        return PLAIN
-    degrees = kernel.degrees
-    if degrees is None:
-        return None
-    proper = tuple(degree for degree in degrees if degree)
-    if not proper:
-        raise InputError(f"The kernel {kernel} is the same for all rows; it can separate nothing.")
-    count = count_columns(shape[1], proper)
-    return proper if count <= MAP_COLUMNS and count * shape[0] <= MAP_NUMBERS else None
-
-
 def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
     from ..features import monomial_name
 
     return [monomial_name(each, names) for each in columns]
-
-
-def _length(kernel: Kernel, matrix: Any) -> float:
-    """A bound of the length of every signed row in feature space, lifted or not, of two classes or many."""
-    try:
-        square = float(kernel.diagonal(matrix).max(initial=0.0))
-    except NumericOverflowError:
-        return np.inf
-    return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
 
 
 def _witness(signed: SignedRows, proof: Proof) -> tuple[tuple[int, int, int], ...]:
@@ -628,21 +401,3 @@ def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdic
         n_rows=n_rows,
         parts=parts,
     )
-
-
-def _sign(value: float) -> str:
-    return "+" if value > 0 else "-" if value < 0 else "plus or minus "
-
-
-def _infinities(features: dict[str, float]) -> list[str]:
-    return [f"{name} to {_sign(value)}infinity" for name, value in features.items()]
-
-
-def _key(key: Any) -> str:
-    return " - ".join(map(str, key)) if isinstance(key, tuple) else str(key)
-
-
-def _some(items: Any) -> str:
-    listed = [str(item) for item in items]
-    more = len(listed) - SHOWN
-    return ", ".join(listed[:SHOWN]) + (f" and {more} more" if more > 0 else "")

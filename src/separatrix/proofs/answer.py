@@ -1,0 +1,184 @@
+"""A verdict: what was asked, what is proved, and how it is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import notebook
+from ..certificates.claims import Certificate
+
+SHOWN = 8  # rows or columns named in a summary
+SHOWN_PARTS = 20  # parts listed in a notebook
+
+MEANING = {
+    "separable": "A hyperplane has every row strictly on its own side.",
+    "quasi-separable": "No hyperplane separates all rows, but one that does not hold them all has none on the"
+    " wrong side.",
+    "overlapping": "Every hyperplane that does not hold all rows has one on the wrong side.",
+    "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
+    "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Verdict:
+    """The answer to a question of separability.
+
+    Attributes
+    ----------
+    status : {"separable", "quasi-separable", "overlapping", "inseparable", "undecided"}
+        "inseparable" means: not separable, and the finer question was not asked or not settled.
+    certificate : Certificate or None
+        The proof; None where the verdict is undecided, has parts, or rests on a theorem or on the margin's
+        bracket (see ``reason``), as it may with a kernel.
+    margin : (float, float)
+        Bounds of the best margin of the (lifted) rows: the largest smallest score of weights of length one.
+        With a kernel, in its feature space.
+    strict_rows : ndarray of int64
+        Rows that some plane, with no row on its wrong side, separates strictly.
+    question : str
+        What was asked, in words.
+    n_rows : int
+        Rows that the question is about: those of zero weight are not among them.
+    witness : tuple of (int, int, int)
+        Row, rival class (-1 where there is none) and whole-number weight behind ``witness_rows``.
+    parts : dict
+        For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
+    reason : str
+        With a kernel: what the verdict rests on.
+    features : callable
+        Computes ``responsible_features`` when they are first asked for.
+    conflict : bool
+        Whether identical rows with different labels prove it: no function of the rows separates those.
+    """
+
+    status: str
+    certificate: Certificate | None
+    margin: tuple[float, float]
+    strict_rows: NDArray[np.int64]
+    question: str
+    n_rows: int
+    witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
+    parts: dict[Any, Verdict] = field(default_factory=dict)
+    features: Callable[[], dict[str, float]] = dict  # computed when first asked for
+    reason: str = ""
+    conflict: bool = False
+
+    @property
+    def separable(self) -> bool | None:
+        """True, False, or None where it is undecided."""
+        return None if self.status == "undecided" else self.status == "separable"
+
+    @cached_property
+    def responsible_features(self) -> dict[str, float]:
+        """Columns whose coefficient has no finite maximum-likelihood estimate, with the sign of its infinity.
+
+        The sign is that in the direction of the certificate: inf, -inf, or NaN where that direction leaves it
+        open. Where every direction of separation has the same sign, it is that one; where the data leave room
+        for both, another direction may have the other. Columns that depend linearly on others before them are
+        left out. With more than 1,500 weights, these are just the columns that the certificate's direction
+        moves.
+        """
+        return self.features()
+
+    @cached_property
+    def witness_rows(self) -> dict[Any, Fraction]:
+        """The few rows that prove that no plane separates, with their exact weights.
+
+        Weighed so, the signed rows sum to exactly zero. With an intercept and two sides, the weights of
+        either side sum to one: both are the same point, which lies in both convex hulls. For the joint
+        question the keys are pairs (row, class it is compared with).
+        """
+        whole = sum(value for _, _, value in self.witness)
+        if not whole:
+            return {}
+        if self.certificate is not None and self.certificate.lift and self.certificate.question != "joint":
+            whole //= 2  # the ones of the lift balance: each side has half of the sum
+        return {
+            (row if rival < 0 else (row, rival)): Fraction(value, whole) for row, rival, value in self.witness
+        }
+
+    def summary(self) -> str:
+        """The verdict in a few lines of text."""
+        lines = [f"{self.status}: {MEANING[self.status]}", f"  question      {self.question}"]
+        if self.parts:
+            lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
+            return "\n".join(lines)
+        if self.reason:
+            lines.append(f"  reason        {self.reason}")
+        lower, upper = self.margin
+        lines.append(f"  margin        between {lower:.6g} and {upper:.6g}")
+        if self.witness:
+            lines.append(
+                f"  witness       {len(self.witness)} rows: {some(row for row, _, _ in self.witness)}"
+            )
+        if self.status in ("separable", "quasi-separable"):
+            lines.append(f"  strict rows   {self.strict_rows.size} of {self.n_rows}")
+        if self.responsible_features:
+            lines.append(f"  no finite ML  {some(infinities(self.responsible_features))}")
+        if self.certificate is not None:
+            lines.append(f"  certificate   of data {self.certificate.sha256[:12]}..., accepted by verify")
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"<Verdict: {self.status}; {self.question}; {self.n_rows:,} rows>"
+
+    def _repr_html_(self) -> str:
+        head, *lines = self.summary().split("\n")
+        facts = [(line[2:15].strip(), line[16:]) for line in lines]
+        if self.parts:
+            parts = [(_key(key), part.status) for key, part in self.parts.items()]
+            facts = [("question", self.question), *parts[:SHOWN_PARTS]]
+            if len(parts) > SHOWN_PARTS:
+                facts.append(("and", f"{len(parts) - SHOWN_PARTS} more, see parts"))
+        return notebook.card(head, facts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types only, ready for JSON."""
+        return {
+            "status": self.status,
+            "separable": self.separable,
+            "question": self.question,
+            "reason": self.reason,
+            "margin": [float(bound).hex() for bound in self.margin],
+            "witness_rows": [
+                {"row": row, "rival": None if rival < 0 else rival, "weight": hex(value)}
+                for row, rival, value in self.witness
+            ],
+            "strict_rows": self.strict_rows.tolist(),
+            "responsible_features": {
+                name: _sign(value) + "infinity" for name, value in self.responsible_features.items()
+            },
+            "certificate": None if self.certificate is None else self.certificate.to_dict(),
+            "parts": {_key(key): part.to_dict() for key, part in self.parts.items()},
+        }
+
+
+def infinities(features: dict[str, float]) -> list[str]:
+    """Each coefficient with its infinity, in words."""
+    return [f"{name} to {_sign(value)}infinity" for name, value in features.items()]
+
+
+def some(items: Any) -> str:
+    """The first few of many, in words."""
+    listed = [str(item) for item in items]
+    more = len(listed) - SHOWN
+    return ", ".join(listed[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _sign(value: float) -> str:
+    return "+" if value > 0 else "-" if value < 0 else "plus or minus "
+
+
+def _key(key: Any) -> str:
+    return " - ".join(map(str, key)) if isinstance(key, tuple) else str(key)

@@ -1,0 +1,88 @@
+"""Questions in the feature space of a kernel: by its monomials, by a theorem, or by the margin's bracket."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..certificates.monomials import count_columns
+from ..errors import InputError, NumericOverflowError
+from .prove import Judge, Proof, prove_conflict
+from .signed import SignedRows
+
+if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
+    from ..kernels import Kernel
+
+MAP_COLUMNS = 5000  # the most columns of an explicit map that is asked for a proof
+MAP_NUMBERS = 1 << 25  # the most numbers of one
+MARGIN_GAP = 1e-3  # the relative width asked of a margin's bracket
+MARGIN_STEPS = 2000
+
+
+def read_kernel(given: Any, matrix: Any) -> Kernel:
+    """The kernel that was asked for; one that is given by its values must be a kernel on these rows."""
+    from ..kernels import Precomputed, as_kernel, check_gram
+
+    kernel = as_kernel(given)
+    if isinstance(kernel, Precomputed):
+        check_gram(matrix)
+    return kernel
+
+
+def exact_degrees(kernel: Kernel, shape: tuple[int, int]) -> tuple[int, ...] | None:
+    """The degrees of the monomials that span the feature space; None where there are none, or too many."""
+    degrees = kernel.degrees
+    if degrees is None:
+        return None
+    proper = tuple(degree for degree in degrees if degree)
+    if not proper:
+        raise InputError(f"The kernel {kernel} is the same for all rows; it can separate nothing.")
+    count = count_columns(shape[1], proper)
+    return proper if count <= MAP_COLUMNS and count * shape[0] <= MAP_NUMBERS else None
+
+
+def prove_without_map(
+    kernel: Kernel, signed: SignedRows, lift: bool, judge: Judge
+) -> tuple[Proof, tuple[float, float], str]:
+    """Answer where no explicit map is at hand: by identical rows, a theorem, or the margin's bracket."""
+    proof = prove_conflict(signed, judge)
+    if proof is not None:
+        return proof, (-_length(kernel, signed.plain), 0.0), "identical rows have different labels"
+    margin = kernel_bracket(kernel, signed, lift, "")
+    if margin[0] > 0.0:
+        unbounded = kernel.rounding(1, 1.0, 2.0**-53) is None
+        taken = ", with its values taken as they come" if unbounded else ""
+        return Proof("separable"), margin, f"the margin in the feature space of {kernel} is positive{taken}"
+    if kernel.strict_by:
+        reason = f"Gram matrices of {kernel} on rows that differ are positive definite ({kernel.strict_by})"
+        return Proof("separable"), (0.0, margin[1]), reason
+    return Proof("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
+
+
+def kernel_bracket(kernel: Kernel, signed: SignedRows, lift: bool, status: str) -> tuple[float, float]:
+    """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
+    from ..dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
+
+    if status == "quasi-separable":
+        return 0.0, 0.0
+    if status in ("overlapping", "inseparable"):
+        return -_length(kernel, signed.plain), 0.0
+    if status == "separable" and not np.isfinite(_length(kernel, signed.plain)):
+        return 0.0, np.inf  # proved, though floats cannot hold the kernel's values
+    present, codes = np.unique(signed.labels[signed.order], return_inverse=True)
+    labels = np.zeros(signed.labels.size, dtype=np.int32)
+    labels[signed.order] = codes
+    rows = KernelRows(kernel, signed.plain, labels, present.size, signed.order, lift, free=False)
+    found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS, deadline=signed.deadline)
+    lower, upper = certified_bracket(rows, found, deadline=signed.deadline)
+    return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
+
+
+def _length(kernel: Kernel, matrix: Any) -> float:
+    """A bound of the length of every signed row in feature space, lifted or not, of two classes or many."""
+    try:
+        square = float(kernel.diagonal(matrix).max(initial=0.0))
+    except NumericOverflowError:
+        return np.inf
+    return float(np.sqrt(2.0 * (max(square, 0.0) + 1.0))) * (1.0 + 1e-9)
