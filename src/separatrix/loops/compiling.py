@@ -15,14 +15,17 @@ OPTIONS: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract"}}
 INLINED = {**OPTIONS, "forceinline": True}
 
 
-def loop(function: Callable[..., Any] | None = None, *, reorder: bool = True) -> Any:
+def loop(
+    function: Callable[..., Any] | None = None, *, reorder: bool = True, forceinline: bool = False
+) -> Any:
     """Compile to machine code that runs without the interpreter lock.
 
     With ``reorder=False`` sums are added as they are written: for readers of text, where the last bit counts.
+    With ``forceinline`` it becomes a piece of whatever calls it, and no call.
     """
     if function is None:
-        return lambda given: loop(given, reorder=reorder)
-    options = OPTIONS if reorder else EXACT
+        return lambda given: loop(given, reorder=reorder, forceinline=forceinline)
+    options = {**(OPTIONS if reorder else EXACT), "forceinline": forceinline}
     try:
         return numba.njit(cache=True, nogil=True, **options)(function)
     except RuntimeError:  # no writable place for a cache: compile afresh in each process

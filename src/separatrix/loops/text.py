@@ -74,55 +74,57 @@ def scaled(mantissa: Any, exponent: int, powers: Any) -> tuple[float, bool]:
 @loop(reorder=False)
 def number(text: Any, at: int, powers: Any) -> tuple[float, int, bool]:
     """Read a number at a place: its value, its end (its beginning, if there is none), and if it is hard."""
-    start = at
-    negative = False
-    byte = text[at]
-    if byte == MINUS or byte == PLUS:
-        negative = byte == MINUS
+    start, negative = at, text[at] == MINUS
+    if negative or text[at] == PLUS:
         at += 1
-    mantissa, digits, exponent = np.uint64(0), 0, 0
     first = at
+    mantissa, at = digits(text, at, np.uint64(0))
+    count, exponent = at - first, 0
+    if text[at] == POINT:
+        first = at + 1
+        mantissa, at = digits(text, first, mantissa)
+        exponent = first - at
+        count -= exponent
+    if count == 0:
+        return 0.0, start, False
+    if text[at] == LOWER_E or text[at] == UPPER_E:
+        power, end = power_of_ten(text, at + 1)
+        if end == at + 1:
+            return 0.0, start, False
+        exponent += power
+        at = end
+    if count > 19:
+        return 0.0, at, True
+    value, certain = scaled(mantissa, exponent, powers)
+    return (-value if negative else value), at, not certain
+
+
+@loop(reorder=False, forceinline=True)
+def digits(text: Any, at: int, value: Any) -> tuple[Any, int]:
+    """Append the digits at a place to a whole number; return it, and where they end. More than 19 wrap."""
+    while True:
+        digit = np.uint8(text[at] - np.uint8(ZERO))
+        if digit > 9:
+            return value, at
+        value = value * np.uint64(10) + np.uint64(digit)
+        at += 1
+
+
+@loop(reorder=False, forceinline=True)
+def power_of_ten(text: Any, start: int) -> tuple[int, int]:
+    """Read what stands behind an ``e``: a power, and its end (its beginning, if there is none)."""
+    at, below = start, text[start] == MINUS
+    if below or text[at] == PLUS:
+        at += 1
+    power, first = 0, at
     while True:
         digit = np.uint8(text[at] - np.uint8(ZERO))
         if digit > 9:
             break
-        mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+        if power < 100000:
+            power = power * 10 + int(digit)
         at += 1
-    digits = at - first
-    if text[at] == POINT:
-        at += 1
-        first = at
-        while True:
-            digit = np.uint8(text[at] - np.uint8(ZERO))
-            if digit > 9:
-                break
-            mantissa = mantissa * np.uint64(10) + np.uint64(digit)
-            at += 1
-        exponent = first - at
-        digits += at - first
-    if digits == 0:
-        return 0.0, start, False
-    if text[at] == LOWER_E or text[at] == UPPER_E:
-        after = at + 1
-        below = text[after] == MINUS
-        if below or text[after] == PLUS:
-            after += 1
-        power, first = 0, after
-        while True:
-            digit = np.uint8(text[after] - np.uint8(ZERO))
-            if digit > 9:
-                break
-            if power < 100000:
-                power = power * 10 + int(digit)
-            after += 1
-        if after == first:
-            return 0.0, start, False
-        exponent += -power if below else power
-        at = after
-    if digits > 19:
-        return 0.0, at, True
-    value, certain = scaled(mantissa, exponent, powers)
-    return (-value if negative else value), at, not certain
+    return (-power if below else power), (at if at > first else start)
 
 
 @loop(reorder=False)
@@ -130,90 +132,127 @@ def libsvm_lines(text: Any, powers: Any, rows: Any, entries: Any, hard: Any) -> 
     """Read LIBSVM lines that end the text with a newline: ``label index:value ... # comment``.
 
     ``rows`` is (labels, indptr), ``entries`` is (indices, data); column numbers are as they stand.
-    ``hard`` collects (begin, end, entry or -1 - row) of the numbers that are left to the caller.
+    ``hard`` collects (begin, end, entry or -1 - row) of the numbers that are left to the caller, from row 1
+    on; ``hard[0, 0]`` is the first free one.
     Returns how it ended, where, and how many rows there are.
     """
     labels, indptr = rows
-    indices, data = entries
-    at, size, row, entry, left = 0, text.shape[0], 0, 0, 1
-    indptr[0] = 0
-    while at < size:
-        while text[at] == SPACE or text[at] == TAB:
-            at += 1
-        if text[at] == RETURN or text[at] == NEWLINE or text[at] == HASH:
-            while text[at] != NEWLINE:
-                at += 1
-            at += 1
+    at, row, entry = 0, 0, 0
+    indptr[0], hard[0, 0] = 0, 1
+    while at < text.shape[0]:
+        at = after_blanks(text, at)
+        if ends_line(text[at]):
+            at = after_line(text, at)
             continue
         if row == labels.shape[0]:
             return FULL, at, row
-        value, end, is_hard = number(text, at, powers)
-        if end == at:
-            return BAD, at, row
-        if is_hard:
-            if left == hard.shape[0]:
-                return FULL, at, row
-            hard[left, 0], hard[left, 1], hard[left, 2] = at, end, -1 - row
-            left += 1
+        value, end, status = number_or_hard(text, at, powers, hard, -1 - row)
+        if status != DONE:
+            return status, at, row
         labels[row] = value
-        at = end
-        last = -1
-        while True:
-            byte = text[at]
-            if byte == NEWLINE:
-                at += 1
-                break
-            if byte == RETURN or byte == HASH:
-                while text[at] != NEWLINE:
-                    at += 1
-                at += 1
-                break
-            if byte != SPACE and byte != TAB:
-                return BAD, at, row
-            while text[at] == SPACE or text[at] == TAB:
-                at += 1
-            byte = text[at]
-            if byte == NEWLINE or byte == RETURN or byte == HASH:
-                continue
-            begin, index = at, 0
-            while True:
-                digit = np.uint8(text[at] - np.uint8(ZERO))
-                if digit > 9:
-                    break
-                if index <= MOST_COLUMNS:
-                    index = index * 10 + int(digit)
-                at += 1
-            if at == begin:
-                # "qid:7" groups rows for ranking; it is no column.
-                if text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON:
-                    while text[at] != SPACE and text[at] != NEWLINE:
-                        at += 1
-                    continue
-                return BAD, begin, row
-            if text[at] != COLON:
-                return BAD, begin, row
-            if index > MOST_COLUMNS:
-                return HUGE, begin, row
-            if index <= last:
-                return RAGGED, begin, row
-            last = index
-            at += 1
-            value, end, is_hard = number(text, at, powers)
-            if end == at:
-                return BAD, at, row
-            if is_hard:
-                if left == hard.shape[0]:
-                    return FULL, at, row
-                hard[left, 0], hard[left, 1], hard[left, 2] = at, end, entry
-                left += 1
-            indices[entry] = index
-            data[entry] = value
-            entry += 1
-            at = end
+        status, at, entry = libsvm_entries(text, end, powers, entries, entry, hard)
+        if status != DONE:
+            return status, at, row
         row += 1
         indptr[row] = entry
-    hard[0, 0] = left
     return DONE, at, row
+
+
+@loop(reorder=False, forceinline=True)
+def libsvm_entries(
+    text: Any, at: int, powers: Any, entries: Any, entry: int, hard: Any
+) -> tuple[int, int, int]:
+    """Read ``index:value ...`` to the end of a line, into the places from ``entry`` on.
+
+    Returns how it ended, where, and the next free place.
+    """
+    indices, data = entries
+    last = -1
+    while text[at] == SPACE or text[at] == TAB:
+        begin = after_blanks(text, at + 1)
+        index, at = column_number(text, begin)
+        if at == begin:
+            if ends_line(text[at]):
+                break
+            if not is_group(text, at):
+                return BAD, begin, entry
+            while text[at] != SPACE and text[at] != NEWLINE:
+                at += 1
+            continue
+        if text[at] != COLON:
+            return BAD, begin, entry
+        if index > MOST_COLUMNS:
+            return HUGE, begin, entry
+        if index <= last:
+            return RAGGED, begin, entry
+        last, begin = index, at + 1
+        value, at, status = number_or_hard(text, begin, powers, hard, entry)
+        if status != DONE:
+            return status, begin, entry
+        indices[entry], data[entry] = index, value
+        entry += 1
+    if not ends_line(text[at]):
+        return BAD, at, entry
+    return DONE, after_line(text, at), entry
+
+
+@loop(reorder=False, forceinline=True)
+def number_or_hard(text: Any, at: int, powers: Any, hard: Any, place: int) -> tuple[float, int, int]:
+    """Read a number, or note in ``hard`` that the caller has to read the one for this place.
+
+    Returns the value, its end, and DONE, BAD (there is no number) or FULL (no room for a hard one).
+    """
+    value, end, is_hard = number(text, at, powers)
+    if end == at:
+        return value, end, BAD
+    if is_hard:
+        left = hard[0, 0]
+        if left == hard.shape[0]:
+            return value, end, FULL
+        hard[left, 0], hard[left, 1], hard[left, 2] = at, end, place
+        hard[0, 0] = left + 1
+    return value, end, DONE
+
+
+@loop(reorder=False, forceinline=True)
+def column_number(text: Any, at: int) -> tuple[int, int]:
+    """Read a column number: the value, which is none beyond MOST_COLUMNS, and its end."""
+    index = 0
+    while True:
+        digit = np.uint8(text[at] - np.uint8(ZERO))
+        if digit > 9:
+            return index, at
+        if index <= MOST_COLUMNS:
+            index = index * 10 + int(digit)
+        at += 1
+
+
+@loop(reorder=False, forceinline=True)
+def is_group(text: Any, at: int) -> bool:
+    """Whether ``qid:`` stands here, which groups rows for ranking and is no column."""
+    return text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON
+
+
+@loop(reorder=False, forceinline=True)
+def ends_line(byte: int) -> bool:
+    """Whether nothing of a row comes after this."""
+    return byte == NEWLINE or byte == RETURN or byte == HASH
+
+
+@loop(reorder=False, forceinline=True)
+def after_blanks(text: Any, at: int) -> int:
+    """Return the next place that is neither space nor tab."""
+    while text[at] == SPACE or text[at] == TAB:
+        at += 1
+    return at
+
+
+@loop(reorder=False, forceinline=True)
+def after_line(text: Any, at: int) -> int:
+    """Return where the next line begins."""
+    while text[at] != NEWLINE:
+        at += 1
+    return at + 1
 
 
 @loop(reorder=False)
@@ -224,35 +263,18 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
     ``out`` is (matrix, labels, hard), as in `libsvm_lines`; an entry is a cell of the matrix, by number.
     Anything else than so many numbers a line (quotes, blank lines, missing values) ends the reading.
     """
-    matrix, labels, hard = out
-    at, size, row, left, last = 0, text.shape[0], 0, 1, places.shape[0] - 1
-    while at < size:
+    at, row, last = 0, 0, places.shape[0] - 1
+    out[2][0, 0] = 1
+    while at < text.shape[0]:
         for k in range(last + 1):
-            place = places[k]
-            if place == -2:
-                while text[at] != delimiter and text[at] != NEWLINE:
-                    if text[at] == QUOTE:
-                        return BAD, at, row
-                    at += 1
-            else:
-                digit = np.uint8(text[at] - np.uint8(ZERO))
-                if digit <= 9 and text[at + 1] == delimiter:  # most cells of indicator columns
-                    value, end, is_hard = float(digit), at + 1, False
-                else:
-                    value, end, is_hard = number(text, at, powers)
-                if end == at:
+            if places[k] == -2:
+                status, at = DONE, after_cell(text, at, delimiter)
+                if text[at] == QUOTE:
                     return BAD, at, row
-                if is_hard:
-                    if left == hard.shape[0]:
-                        return FULL, at, row
-                    hard[left, 0], hard[left, 1] = at, end
-                    hard[left, 2] = -1 - row if place == -1 else row * matrix.shape[1] + place
-                    left += 1
-                if place == -1:
-                    labels[row] = value
-                else:
-                    matrix[row, place] = value
-                at = end
+            else:
+                status, at = csv_cell(text, at, delimiter, powers, (row, places[k]), out)
+            if status != DONE:
+                return status, at, row
             if k < last:
                 if text[at] != delimiter:
                     return BAD, at, row
@@ -263,5 +285,32 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
             return BAD, at, row
         at += 1
         row += 1
-    hard[0, 0] = left
     return DONE, at, row
+
+
+@loop(reorder=False, forceinline=True)
+def after_cell(text: Any, at: int, delimiter: int) -> int:
+    """Return where a cell ends, or where there is a quotation mark in it."""
+    while text[at] != delimiter and text[at] != NEWLINE and text[at] != QUOTE:
+        at += 1
+    return at
+
+
+@loop(reorder=False, forceinline=True)
+def csv_cell(text: Any, at: int, delimiter: int, powers: Any, cell: Any, out: Any) -> tuple[int, int]:
+    """Read a cell, (row, place), into the matrix or the labels; return how it ended, and where."""
+    matrix, labels, hard = out
+    row, place = cell
+    digit = np.uint8(text[at] - np.uint8(ZERO))
+    if digit <= 9 and text[at + 1] == delimiter:  # most cells of indicator columns
+        value, end, status = float(digit), at + 1, DONE
+    else:
+        entry = -1 - row if place == -1 else row * matrix.shape[1] + place
+        value, end, status = number_or_hard(text, at, powers, hard, entry)
+        if status != DONE:
+            return status, at
+    if place == -1:
+        labels[row] = value
+    else:
+        matrix[row, place] = value
+    return DONE, end
