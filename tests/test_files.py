@@ -148,6 +148,15 @@ def test_another_file_is_read_with_the_same_columns(tmp_path):
         open_table(second, encoding=learnt)
 
 
+def test_every_row_that_is_read_is_looked_at_for_levels_that_the_model_does_not_know(tmp_path):
+    """Also one that lacks a value in a column that the model does not use."""
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    first.write_text("a,light\n1,sunny\n2,dark\n")
+    second.write_text("a,light,b\n5,sunny,1\n6,purple,\n")
+    with pytest.raises(InputError, match="purple"):
+        open_table(second, encoding=open_table(first).encoding, missing="drop")
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**22), 10**22), min_size=1)
