@@ -359,13 +359,23 @@ def _findings_time(table: Table) -> list[Finding]:
             f"From {x[0]:,.0f} to {x[-1]:,.0f} columns the time of the explicit way changed by a factor of "
             f"{explicit[-1] / explicit[0]:,.1f}, that of the kernel by {implicit[-1] / implicit[0]:,.1f}; "
             f"at the narrowest, the explicit way took {explicit[0] / implicit[0]:,.2f} times as long as the "
-            f"kernel, at the widest {explicit[-1] / implicit[-1]:,.1f} times (medians of processor seconds)."
+            f"kernel, at the widest {explicit[-1] / implicit[-1]:,.1f} times (medians of processor seconds). "
+            f"{_crossing(x, implicit, explicit)}"
         ),
         Finding(
             "Times depend on the machine; they are the one thing here that another run does not repeat "
             "exactly."
         ),
     ]
+
+
+def _crossing(widths: np.ndarray, implicit: np.ndarray, explicit: np.ndarray) -> str:
+    slower = np.flatnonzero(implicit >= explicit)
+    if slower.size == 0:
+        return "The kernel was faster at every width."
+    if slower[-1] == len(widths) - 1:
+        return "At the widest the kernel was not yet faster."
+    return f"From {widths[slower[-1] + 1]:,.0f} columns on the kernel was faster."
 
 
 def _draw_time(table: Table) -> Figure:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.axis import Axis, XAxis
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator
@@ -60,7 +60,7 @@ def panels(
     return figure, axes.ravel()
 
 
-SHORT = 1.6  # decades; a shorter axis has labels at 2 and 5 too, a longer one has no room for them
+SHORT_ACROSS, SHORT_UP = 1.6, 2.4  # decades; shorter axes have room for labels at 2 and 5 too
 
 
 def log_axes(ax: Axes, *, x: bool = True, y: bool = True) -> None:
@@ -75,17 +75,17 @@ def log_axes(ax: Axes, *, x: bool = True, y: bool = True) -> None:
 
 def _short(axis: Axis) -> bool:
     low, high = sorted(axis.get_view_interval())
-    return math.log10(high / low) < SHORT
+    return math.log10(high / low) < (SHORT_ACROSS if isinstance(axis, XAxis) else SHORT_UP)
 
 
 def _decade(value: float, axis: Axis) -> str:
     exponent = round(math.log10(value))
-    return f"{value:g}" if _short(axis) else rf"$\mathdefault{{10^{{{exponent}}}}}$"
+    return f"{value:,g}" if _short(axis) else rf"$\mathdefault{{10^{{{exponent}}}}}$"
 
 
 def _between(value: float, axis: Axis) -> str:
     leading = value / 10.0 ** math.floor(math.log10(value) + 1e-9)
-    return f"{value:g}" if _short(axis) and round(leading, 6) in (2.0, 5.0) else ""
+    return f"{value:,g}" if _short(axis) and round(leading, 6) in (2.0, 5.0) else ""
 
 
 def ticks_at(ax: Axes, places: list[Any], labels: list[str] | None = None) -> None:

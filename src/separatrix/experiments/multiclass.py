@@ -390,14 +390,14 @@ def _draw_error(table: Table) -> Figure:
     left.set_xlabel("number of classes k")
     left.set_ylabel("error on fresh points")
     left.set_title("Error against the classes")
-    figures.legend(left, columns=4)
+    figures.legend(left, columns=2)
     left.set_ylim(0.3 * table["error"][table["error"] > 0].min(), 1.2)
     for place, classes in enumerate(values(table["classes"])):
         cells = [cell for cell in _means(table) if cell.classes == classes]
         x = np.array([cell.n_rows for cell in cells]) * (1.0 + 0.03 * (place - 2))
         error, limit = (np.array([getattr(cell, name) for cell in cells]) for name in ("error", "limit"))
         figures.interval(right, x, error, [cell.error_ends for cell in cells], place, f"k = {classes}")
-        options = {"linestyle": ":", "markerfacecolor": "none", "linewidth": 1.1}
+        options = {"linestyle": ":", "markerfacecolor": figures.COLORS.paper, "linewidth": 1.1, "capsize": 0}
         figures.interval(right, x, limit, [cell.limit_ends for cell in cells], place, "_", **options)
     right.plot([], [], color=figures.MUTED, linestyle=":", marker="o", markerfacecolor="none", label="bound")
     figures.ticks_at(right, sizes)
