@@ -30,7 +30,7 @@ from .optimum import Outcome
 from .pairs import Pairs, mean_direction
 
 FORMS = ("primal", "dual")
-FIRST = 4096  # rows of the first program; smaller data goes in whole
+FIRST = 4096  # rows of the first program; with two classes smaller data goes in whole
 # What HiGHS does with a number of the program before it looks at the clock, as operations of a factorisation:
 # half a microsecond of a quiet core on 2.4 million numbers, taken twice.
 FLOPS_A_NUMBER = 1000.0
@@ -49,10 +49,11 @@ class ProgramOptimum:
         Whether a scan of every row found each of them on its own side.
     weights : ndarray of shape (width,) or (classes, width)
     value : float
-        The objective: t in the primal form, the sum of the multipliers in the dual form (infinite where
-        the program has no solution, or none was scanned).
+        The objective: t in the primal form (zero where the deadline came before any program), the sum of
+        the multipliers in the dual form (infinite there, and where the program has no solution).
     multipliers : ndarray of shape (support,)
-        Primal form: weights of the rows that hold t down (they sum to one). Dual form: the a.
+        Primal form: weights of the rows that hold t down; they sum to one where t is positive. Dual form:
+        the a.
     rows, rivals : ndarray of int64, shape (support,)
         The rows that carry them, and the class each is held against.
     programs : int
