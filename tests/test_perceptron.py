@@ -440,6 +440,16 @@ def test_xor_never_converges_and_the_cycle_proves_it(order, storage):
 
 
 @every_order
+def test_a_cycle_that_closes_with_the_last_pass_is_found(order):
+    case = xor_case()
+    closed = solve_perceptron(case.rows(), order=order, max_passes=10_000, seed=0).cycle.last_pass
+    again = solve_perceptron(case.rows(), order=order, max_passes=closed, seed=0)
+    if order != "working_set":  # where the closing passes begin depends on max_passes
+        check_cycle(case, again)
+    assert again.passes <= closed
+
+
+@every_order
 @pytest.mark.parametrize("n_classes", [3, 4])
 def test_many_classes_on_one_point_are_proved_inseparable(order, n_classes):
     case = grids_of_one_point(n_classes)

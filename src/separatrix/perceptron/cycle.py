@@ -42,8 +42,11 @@ class CycleDetector:
     kept: Snapshot | None = None
     hopeful: bool | None = None
 
-    def check(self, passes: int, length: float) -> None:
-        """Compare the state after so many passes, whose weights have this length, with the kept one."""
+    def check(self, passes: int, length: float, *, more: bool) -> None:
+        """Compare the state after so many passes, whose weights have this length, with the kept one.
+
+        ``more`` says whether passes may follow, for which a state is worth keeping.
+        """
         kept, learner = self.kept, self.learner
         if (
             kept is not None
@@ -55,10 +58,12 @@ class CycleDetector:
             if _proves(learner, multipliers):
                 self.cycle = Cycle(kept.passes, passes, multipliers)
                 return
+        if not more or passes & (passes - 1):
+            return
         if self.hopeful is None:
             rows = learner.rows
             self.hopeful = learner.steps.size == 1 and rows.take(rows.order[:1]).integral
-        if self.hopeful and passes & (passes - 1) == 0:
+        if self.hopeful:
             state = learner.weights.copy(), learner.tally.counts.copy()
             self.kept = Snapshot(passes, learner.mistakes, length, *state)
 

@@ -136,8 +136,7 @@ class Run:
                 return
             if self.pocket is not None:
                 self.pocket.offer(standing, self.learner)
-        if not self.stopped():
-            self.detector.check(len(self.history), length)
+        self.detector.check(len(self.history), length, more=not self.stopped())
         if self.progress is not None and self.progress.due():
             self._show(self.progress)
 
