@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from .errors import OutputError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]  # there, a file that is open cannot be removed
 
 PARTIAL = ".partial"
 
@@ -19,8 +26,9 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
     """Yield a temporary path beside ``path``; when the block ends well, it takes the place of ``path``.
 
     Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole. If the block
-    fails, the temporary file is removed and the old one is untouched. A device or a pipe is written
-    as it is.
+    fails, the temporary file is removed and the old one is untouched. The new file has the old one's
+    permissions. What killed processes left of earlier attempts is removed. A device or a pipe is written as
+    it is.
 
     Parameters
     ----------
@@ -39,21 +47,50 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
             raise OutputError(f"{os.fspath(path)!r} is a directory. Name a file in it.")
         yield target
         return
-    temporary = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}{PARTIAL}")
     try:
+        clear_partial(target)
         # Claimed first, so that a directory that cannot be written is found before any work is done.
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-        yield temporary
-        _sync(temporary)
-        if previous is not None:
+        with _claimed(target) as temporary:
+            yield temporary
+            _sync(temporary)
             with contextlib.suppress(FileNotFoundError):
-                os.replace(target, previous)
-        os.replace(temporary, target)
-        _sync(target.parent)
+                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+                if previous is not None:
+                    os.replace(target, previous)
+            os.replace(temporary, target)
+            _sync(target.parent)
     except OSError as error:
         raise _explained(path, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _claimed(target: Path) -> Iterator[Path]:
+    """A new temporary file beside the target, locked for as long as this process works on it."""
+    while True:
+        temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{PARTIAL}")
+        handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
+        try:
+            # Between the two calls another process may have taken it for a left one, and removed it.
+            if _lock(handle) and os.fstat(handle).st_nlink:
+                yield temporary
+                return
+        finally:
+            with contextlib.suppress(OSError):  # what went wrong before is what has to be said
+                temporary.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _lock(handle: int) -> bool:
+    """Lock a file until it is closed, or its process ends; False if another process has it."""
+    if fcntl is None:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes, *, previous: Path | None = None) -> None:
@@ -68,10 +105,16 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
 
 
 def clear_partial(path: str | os.PathLike[str]) -> None:
-    """Remove what a killed process left while it wrote ``path``; nobody else may be writing it."""
+    """Remove what killed processes left while they wrote ``path``; what a process is writing is locked."""
     target = Path(os.path.realpath(path))
-    for left in target.parent.glob(f".{target.name}.*{PARTIAL}"):
-        left.unlink(missing_ok=True)
+    for left in target.parent.glob(f".{glob.escape(target.name)}.*{PARTIAL}"):
+        with contextlib.suppress(OSError):  # it is not ours, or gone
+            handle = os.open(left, os.O_RDWR)
+            try:
+                if _lock(handle):
+                    left.unlink()
+            finally:
+                os.close(handle)
 
 
 def _sync(path: Path) -> None:

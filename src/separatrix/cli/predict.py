@@ -23,7 +23,11 @@ def predict(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="A .parquet or .csv file. Default: CSV to standard output."
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="A .parquet or .csv file. Default: CSV to standard output. In CSV, labels that begin with "
+            "=, + or @ get an apostrophe in front, so that no spreadsheet takes them for formulas.",
         ),
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Also write the score of each class.")] = False,
@@ -63,8 +67,6 @@ def predict(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them
         _write(counted.batches(), output)
-    if not counted.rows:
-        raise rows.empty()
     if json:
         write_json(
             {"rows": counted.rows, "agreed": counted.agreed, "output": output, "classes": counted.classes}
@@ -111,6 +113,8 @@ class _Counted:
             if self.agreed is not None:
                 self.agreed += int(np.count_nonzero(labels.astype(str) == np.asarray(y).astype(str)))
             yield pa.record_batch(columns)
+        if not self.rows:
+            raise self.source.empty()
 
 
 def _write(batches: Iterator[Any], output: str | None) -> None:
@@ -121,9 +125,22 @@ def _write(batches: Iterator[Any], output: str | None) -> None:
 
     with ExitStack() as stack:
         path: Any = sys.stdout.buffer if output is None else str(stack.enter_context(replacing(output)))
-        kind = pyarrow.parquet.ParquetWriter if (output or "").endswith(".parquet") else pyarrow.csv.CSVWriter
+        parquet = output is not None and Path(output).suffix.lower() == ".parquet"
+        kind = pyarrow.parquet.ParquetWriter if parquet else pyarrow.csv.CSVWriter
         writer: Any = None
         for batch in batches:
             if writer is None:
                 writer = stack.enter_context(kind(path, batch.schema))
-            writer.write_batch(batch)
+            writer.write_batch(batch if parquet else _harmless(batch))
+
+
+def _harmless(batch: Any) -> Any:
+    """Put an apostrophe before text that a spreadsheet would take for a formula."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    place = batch.schema.get_field_index("label")
+    labels = batch.column(place)
+    if not pa.types.is_string(labels.type):
+        return batch
+    return batch.set_column(place, "label", pc.replace_substring_regex(labels, "^([=+@\\t\\r])", "'\\1"))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core.caching import FunctionCache
 from numba.core.registry import cpu_target
 
 # No loop allocates, so numba's reference counting is off: on rows of 100 numbers it took half of the time.
@@ -26,10 +28,31 @@ def loop(
     if function is None:
         return lambda given: loop(given, reorder=reorder, forceinline=forceinline)
     options = {**(OPTIONS if reorder else EXACT), "forceinline": forceinline}
-    try:
-        return numba.njit(cache=True, nogil=True, **options)(function)
-    except RuntimeError:  # no writable place for a cache: compile afresh in each process
-        return numba.njit(nogil=True, **options)(function)
+    compiled = numba.njit(nogil=True, **options)(function)
+    # Without a writable place for a cache, it is compiled afresh in each process.
+    with contextlib.suppress(RuntimeError):
+        compiled._cache = _Cache(function)
+    return compiled
+
+
+class _Cache(FunctionCache):  # type: ignore[misc]
+    """numba's cache of compiled code; where it is damaged or cannot be written, code is compiled afresh."""
+
+    def load_overload(self, *arguments: Any) -> Any:
+        """The compiled code of a signature, or None."""
+        try:
+            return super().load_overload(*arguments)
+        except Exception:  # a damaged file may fail in any way when it is unpickled
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def save_overload(self, *arguments: Any) -> None:
+        """Keep compiled code for later processes."""
+        try:
+            super().save_overload(*arguments)
+        except OSError:
+            self.disable()
 
 
 def part(function: Callable[..., Any]) -> Any:
