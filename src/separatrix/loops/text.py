@@ -62,11 +62,13 @@ def scaled(mantissa: Any, exponent: int, powers: Any) -> tuple[float, bool]:
         ), True
     if not -REACH <= exponent <= REACH - 20:
         return 0.0, False
-    high = np.float64(mantissa >> np.uint64(11)) * 2048.0
-    low = np.float64(mantissa & np.uint64(2047))
+    # Both parts are exact. Where the low one is not zero, it is below 2**-42 of the high one.
+    tail = np.uint64(2047) if mantissa > np.uint64(9007199254740992) else np.uint64(0)
+    high, low = np.float64(mantissa & ~tail), np.float64(mantissa & tail)
     product, error = split_product(high, powers[REACH + exponent, 0])
     rest = error + (high * powers[REACH + exponent, 1] + low * powers[REACH + exponent, 0])
-    slack = product * 2.0**-95
+    # The rest is below 2**-41 of the product; the roundings in it and in the power are below 2**-92 of that.
+    slack = product * 2.0**-92
     value = product + (rest - slack)
     return value, value == product + (rest + slack)
 
