@@ -147,7 +147,8 @@ def test_import_is_lazy_and_a_missing_matplotlib_is_one_line():
     code = "import sys; sys.modules['matplotlib'] = None; import separatrix as sx; sx.plot"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip().split("\n")[-1] == (
-        "ImportError: sx.plot needs matplotlib. Install it with: pip install 'separatrix[plot]'"
+        "separatrix.errors.MissingPackageError: sx.plot needs matplotlib. "
+        "Install it with: pip install 'separatrix[plot]'"
     )
 
 
