@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import separatrix as sx
 from examples import classic_problems
-from separatrix.certificates.monomials import MappedMatrix
+from separatrix.certificates.monomials import MonomialMatrix
 from separatrix.deadline import Deadline
 from separatrix.dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
 from separatrix.errors import (
@@ -295,7 +295,7 @@ def exact_monomials(X, degrees):
 def test_mapped_rows_are_exact(seed, power, degrees):
     X = np.random.default_rng(seed).normal(size=(4, 3)) * 2.0**power
     X[0, 1] = 0.0
-    mapped = MappedMatrix(X, degrees)
+    mapped = MonomialMatrix(X, degrees)
     wanted = exact_monomials(X, degrees)
     for row in range(4):
         found = [Fraction(0)] * mapped.shape[1]
