@@ -62,7 +62,7 @@ CASES = {
     "two features": (X[:100, :2], SPECIES[:100]),
     "one feature": (X[:100, :1], SPECIES[:100]),
     "sparse": (sparse.csr_array(np.round(X[:100])), SPECIES[:100]),
-    "four classes": (X, SPECIES.astype("<U12") + np.where(X[:, 0] > 6, "+", "")),
+    "four classes": (X, np.char.add(SPECIES, np.where(X[:, 0] > 6, "+", ""))),
 }
 
 

@@ -112,7 +112,7 @@ class _Counted:
             self.rows += len(labels)
             if self.agreed is not None:
                 self.agreed += int(np.count_nonzero(labels.astype(str) == np.asarray(y).astype(str)))
-            yield pa.record_batch(columns)
+            yield pa.RecordBatch.from_pydict(columns)
         if not self.rows:
             raise self.source.empty()
 

@@ -56,16 +56,24 @@ class Database:
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """All rows of a small answer."""
         with explaining(self.name):
-            found: list[tuple[Any, ...]] = self._cursor().sql(query).fetchall()
+            cursor = self._cursor()
+            found: list[tuple[Any, ...]] = cursor.sql(query).fetchall()
         return found
 
     def batches(self, query: str, rows: int) -> Iterator[Any]:
         """The answer as a stream of Arrow batches, in order."""
         with explaining(self.name):
-            yield from self._cursor().sql(query).to_arrow_reader(rows)
+            cursor = self._cursor()
+            answer = cursor.sql(query)
+            # The name before DuckDB 1.5 is deprecated after it.
+            reader = getattr(answer, "to_arrow_reader", None) or answer.fetch_arrow_reader
+            yield from reader(rows)
 
     def _cursor(self) -> Any:
-        """A connection of its own for each query; it does not inherit which file is in use."""
+        """A connection of its own for each query; it does not inherit which file is in use.
+
+        The caller keeps it until the answer is read: DuckDB before 1.5 closes it with its last reference.
+        """
         if self.stream is not None:
             self.stream.wait()
         cursor = self.connection.cursor()
