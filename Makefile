@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 PYTEST_ARGS ?=
+SEED ?=
 BENCH_ARGS ?=
 
 SHELL := bash
@@ -13,6 +14,8 @@ SHELL := bash
 VENV := .venv
 RUN := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
+OLDEST := .venv-oldest
+NEWEST := .venv-newest
 
 # This tree's sources come first, also when .venv was moved or copied here from elsewhere.
 export PYTHONPATH := $(CURDIR)/src
@@ -25,16 +28,20 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow lint format bench bench-known bench-trees bench-mnist \
-	bench-mnist-kernel demo lock clean
+.PHONY: help setup test test-slow test-random test-oldest test-newest lint format \
+	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(STAMP) ## create .venv and install the project with its development tools
 
+define python_is_new_enough
+"$(PYTHON)" -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make setup PYTHON=...")'
+endef
+
 $(STAMP): pyproject.toml constraints.txt
-	@"$(PYTHON)" -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + ": make setup PYTHON=...")'
+	@$(python_is_new_enough)
 	@$(RUN) -m pip --version >/dev/null 2>&1 || "$(PYTHON)" -m venv --clear $(VENV)
 	$(RUN) -m pip install --quiet --constraint constraints.txt hatchling editables
 	$(RUN) -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[dev]'
@@ -45,6 +52,32 @@ test: lint ## lint, then every test but the slow ones, docstrings and README inc
 
 test-slow: setup ## every test, the slow ones included
 	@$(with_empty_cache) $(RUN) -m pytest -m "" $(PYTEST_ARGS)
+
+test-random: setup ## every test but the slow ones, with fresh random cases, ten times as many; SEED=... repeats a run
+	@seed="$(SEED)"; seed="$${seed:-$$RANDOM$$RANDOM}"; echo "to repeat this run: make test-random SEED=$$seed"; \
+	$(with_empty_cache) $(RUN) -m pytest --numprocesses auto --dist loadfile \
+	  --hypothesis-profile random --hypothesis-seed "$$seed" $(PYTEST_ARGS)
+
+test-oldest: $(OLDEST)/.installed ## the tests of `make test`, on the oldest versions that pyproject.toml allows
+	@$(with_empty_cache) $(OLDEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+
+test-newest: $(NEWEST)/.installed ## the same on the newest versions there are; they are looked for after `make clean`
+	@$(with_empty_cache) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+
+$(OLDEST)/.installed: pyproject.toml tests/oldest.py
+	@$(python_is_new_enough)
+	"$(PYTHON)" -m venv --clear $(OLDEST)
+	$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt hatchling editables
+	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --no-build-isolation --editable '.[test]'
+	@touch $@
+
+$(NEWEST)/.installed: pyproject.toml
+	@$(python_is_new_enough)
+	"$(PYTHON)" -m venv --clear $(NEWEST)
+	$(NEWEST)/bin/python -m pip install --quiet hatchling editables
+	$(NEWEST)/bin/python -m pip install --quiet --no-build-isolation --editable '.[test]'
+	@touch $@
 
 lint: setup ## style, formatting, types and import layers; changes nothing
 	$(RUN) -m ruff check .
@@ -85,6 +118,6 @@ lock: ## write constraints.txt anew from the newest versions that fit (needs the
 	cat "$$work/constraints.txt" > constraints.txt
 	@echo "constraints.txt written; run 'make test' and read the difference before committing it"
 
-clean: ## remove .venv and everything that can be made again
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+clean: ## remove the environments and everything that can be made again
+	rm -rf $(VENV) $(OLDEST) $(NEWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,7 +25,22 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate, Phase.shrink],  # explaining takes minutes, shrinking seconds
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
+# Other cases each time, and more of them: make test-random.
+settings.register_profile("random", settings.get_profile("separatrix"), derandomize=False, print_blob=True)
 settings.load_profile("separatrix")
+
+RANDOM_TIMES = 10
+
+
+def pytest_collection_modifyitems(config, items):
+    """In a random run, give every test ten times its examples, also one that says how many it wants."""
+    if config.getoption("--hypothesis-profile") != "random":
+        return
+    for test in {
+        id(item.obj): item.obj for item in items if getattr(item.obj, "is_hypothesis_test", False)
+    }.values():
+        own = test._hypothesis_internal_use_settings
+        test._hypothesis_internal_use_settings = settings(own, max_examples=RANDOM_TIMES * own.max_examples)
 
 
 @pytest.fixture
