@@ -16,8 +16,7 @@ from scipy import sparse
 from ..errors import InputError, InputTypeError, LabelError, not_finite
 from ..rows import threads
 from ..rows.facts import known_facts
-from .labels import coded, one_label_a_row
-from .missing import is_missing, refuse_masked
+from .labels import coded, is_missing, one_label_a_row, refuse_masked
 
 WHOLE = float(1 << 53)  # up to here every whole number is a float64
 

@@ -5,13 +5,13 @@ No scikit-learn here: whoever checks a proof imports this.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import LabelError
-from .missing import first_missing, refuse_masked
+from ..errors import InputError, LabelError
 
 MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not sorted
 LARGEST = int(np.iinfo(np.int64).max)
@@ -106,3 +106,25 @@ def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     else:
         found = np.searchsorted(classes, y)
     return found
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse what numpy would read as if nothing were masked."""
+    if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
+        raise InputError(
+            f"{name} is a masked array, and some of its values are masked. Leave out their rows."
+        )
+
+
+def first_missing(values: Iterable[Any]) -> int | None:
+    """Where the first missing value is; None if none is missing."""
+    return next((i for i, value in enumerate(values) if is_missing(value)), None)
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, or what pandas has for them (which cannot be compared, and need not be installed)."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float | np.floating) and value != value)
+    )

@@ -16,8 +16,7 @@ from scipy import sparse
 
 from ..errors import InputError, InputTypeError, LabelError
 from .data import not_numbers, read_weights
-from .labels import coded, codes_of, refuse_unusable_labels
-from .missing import refuse_masked
+from .labels import coded, codes_of, refuse_masked, refuse_unusable_labels
 
 if TYPE_CHECKING:
     from ..rows.memory import MemoryRows

@@ -54,11 +54,12 @@ def named(data: bytes) -> bytes:
     """An archive of skops with the names of the registry in place of the modules and names of our classes."""
     names = {home: name for name, home in TYPES.items()}
 
-    def rename(node: dict[str, Any]) -> None:
+    def rename(node: dict[str, Any]) -> dict[str, Any]:
         name = names.get(f"{node.get('__module__')}.{node.get('__class__')}")
         if name is not None:
             del node["__module__"], node["__class__"]
             node["__type__"] = name
+        return node
 
     return _rewritten(data, rename)
 
@@ -72,7 +73,7 @@ def resolved(data: bytes, path: str) -> bytes:
         Where a name is not in the registry, or a class of ours is named in another way.
     """
 
-    def rename(node: dict[str, Any]) -> None:
+    def rename(node: dict[str, Any]) -> dict[str, Any]:
         module, name = node.get("__module__"), node.get("__type__")
         if isinstance(module, str) and module.partition(".")[0] == "separatrix":
             raise ModelFileError(
@@ -80,7 +81,7 @@ def resolved(data: bytes, path: str) -> bytes:
                 "0.1.0. Nothing was loaded. If the file is from a development version, fit and save again."
             )
         if not isinstance(name, str):
-            return
+            return node
         if name not in TYPES or "__module__" in node or "__class__" in node:
             raise ModelFileError(
                 f"{path} holds the type {name[:80]!r}, which is not one of this release. Nothing was loaded. "
@@ -88,28 +89,18 @@ def resolved(data: bytes, path: str) -> bytes:
             )
         del node["__type__"]
         node["__module__"], _, node["__class__"] = TYPES[name].rpartition(".")
+        return node
 
     return _rewritten(data, rename)
 
 
-def _rewritten(data: bytes, rename: Callable[[dict[str, Any]], None]) -> bytes:
-    """The archive with every object of its schema renamed in place; all other members as they are."""
+def _rewritten(data: bytes, rename: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
+    """The archive with every object of its schema renamed; all other members as they are."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as new:
         for member in dict.fromkeys(old.namelist()):
             content = old.read(member)
             if member == SCHEMA:
-                schema = json.loads(content)
-                _visit(schema, rename)
-                content = json.dumps(schema).encode()
+                content = json.dumps(json.loads(content, object_hook=rename)).encode()
             new.writestr(member, content)
     return target.getvalue()
-
-
-def _visit(node: Any, rename: Callable[[dict[str, Any]], None]) -> None:
-    if isinstance(node, dict):
-        rename(node)
-        node = list(node.values())
-    if isinstance(node, list):
-        for each in node:
-            _visit(each, rename)
