@@ -36,9 +36,10 @@ def pytest_collection_modifyitems(config, items):
     """In a random run, give every test ten times its examples, also one that says how many it wants."""
     if config.getoption("--hypothesis-profile") != "random":
         return
-    for test in {
-        id(item.obj): item.obj for item in items if getattr(item.obj, "is_hypothesis_test", False)
-    }.values():
+    tests = {id(test): test for item in items if (test := getattr(item, "obj", None)) is not None}
+    for test in tests.values():
+        if not getattr(test, "is_hypothesis_test", False):
+            continue
         own = test._hypothesis_internal_use_settings
         test._hypothesis_internal_use_settings = settings(own, max_examples=RANDOM_TIMES * own.max_examples)
 

@@ -34,7 +34,8 @@ def save(path: Path, facts: dict[str, Any], state: State) -> None:
     members = {"facts": np.frombuffer(text.encode(), dtype=np.uint8), **state}
     members["sha256"] = np.frombuffer(_digest(members), dtype=np.uint8)
     buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **members)
+    # All are of numbers. No `allow_pickle=False`: before NumPy 2.1 it would be one more array in the file.
+    np.savez(buffer, **members)  # type: ignore[arg-type,unused-ignore]
     write_bytes(path, buffer.getvalue(), previous=previous_of(path))
 
 

@@ -179,8 +179,8 @@ def axes_for(
 
 def add_legend(ax: Axes, handles: list[Any]) -> None:
     """Beside the picture, where the layout makes room for it; inside otherwise."""
-    figure = ax.get_figure(root=True)
-    if figure is not None and figure.get_layout_engine() is not None:
+    figure = ax.figure.figure  # the whole figure, also where the axes lie in a part of it
+    if figure.get_layout_engine() is not None:
         ax.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False
         )
