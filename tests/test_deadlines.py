@@ -16,7 +16,8 @@ from separatrix.certificates.scores import Signs, first_wrong
 from separatrix.deadline import Deadline, OutOfTime
 from separatrix.dual import kernel_margin
 from separatrix.inputs.data import read_data
-from separatrix.margins.cone_program import Optimum
+from separatrix.margins.cone_program import ConeOptimum
+from separatrix.margins.optimum import Outcome
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.proofs import exact, infinite, prove, search, simplex
 from separatrix.proofs.verdict import separability
@@ -49,7 +50,7 @@ def with_pairs(X, y):
 
 
 def no_linear_program(monkeypatch):
-    nothing = Optimum(np.nan, np.zeros(0), np.zeros(0), False)
+    nothing = ConeOptimum(Outcome.STALLED, np.nan, np.zeros(0), np.zeros(0))
     monkeypatch.setattr(search.ConeProgram, "solve", lambda *_: nothing)
 
 
@@ -170,7 +171,7 @@ def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
     random.seed(0)
     matrix = [[random.getrandbits(60) for _ in range(300)] for _ in range(300)]
     rows = exact.IntegerRows(matrix, np.arange(300), [0] * 300)
-    soon = Deadline.after(0.1)
+    soon = Deadline.after(0.05)
     for call in (
         lambda: exact.solve(matrix, matrix[0], soon),
         lambda: exact.pivots(matrix, exact.PRIMES[0], soon),

@@ -466,7 +466,7 @@ def test_a_violated_bound_is_said_loudly(toy):
     assert "NOT BORNE OUT BY THIS RUN: The limit is exceeded by 1 of 10 values of value" in one.answer
     text = page.page([one], {"toy": "<svg></svg>"})
     assert "NOT borne out" in text
-    assert "class='fails'" in text
+    assert 'class="fails"' in text
 
 
 def test_a_bound_that_applies_nowhere_is_not_called_held():

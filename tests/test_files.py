@@ -20,7 +20,7 @@ from scipy import sparse
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 import separatrix as sx
-from separatrix.errors import InputError, LabelError
+from separatrix.errors import InputError, LabelError, MissingPackageError
 from separatrix.estimators.online import learn
 from separatrix.loops import text as text_loops
 from separatrix.tables import csv_files, libsvm, sources
@@ -366,7 +366,7 @@ def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"a": [1.0, 2.0], "y": [0, 1]}), path)
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(InputError, match=r"separatrix\[cli\]"):
+    with pytest.raises(MissingPackageError, match=r"separatrix\[cli\]"):
         open_table(str(path), target="y")
 
 
