@@ -157,7 +157,7 @@ def test_no_run_makes_more_mistakes_than_its_bounds_allow(removal, case, size, s
     bound = runs[0].budget_bound_
     assert bound.radius == pytest.approx(1.0)
     longest = 0.25 * np.sqrt((size + 1) / np.log(size + 1))
-    norm = share * longest
+    norm = share * (bound.published.largest_norm if removal == "forgetron" else longest)
     losses = np.maximum(0.0, 1.0 - norm * signs * unit_outputs)
     loss = np.mean([model.mistake_counts_ @ losses for model in runs])
     made = np.mean([model.mistakes_ for model in runs])
