@@ -175,7 +175,7 @@ def test_numbers_in_text_are_read_as_python_reads_them(values):
 @pytest.mark.parametrize("zero_based", [False, True])
 @pytest.mark.parametrize("compress", [bytes, gzip.compress, bz2.compress])
 def test_libsvm_files_are_read_as_scikit_learn_reads_them(tmp_path, zero_based, compress):
-    matrix = sparse.random_array((300, 40), density=0.2, random_state=np.random.default_rng(0), format="lil")
+    matrix = sparse.random_array((300, 40), density=0.2, rng=np.random.default_rng(0), format="lil")
     matrix[0, 0] = 1.0
     matrix = matrix.tocsr()
     labels = np.random.default_rng(1).integers(0, 3, 300)

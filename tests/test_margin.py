@@ -350,7 +350,7 @@ def test_proximal_multipliers_are_the_nearest_allowed(seed, sigma):
 
 def test_more_columns_than_a_newton_system_takes():
     generator = np.random.default_rng(0)
-    X = sparse.random_array((300, 5000), density=0.01, random_state=generator, format="csr")
+    X = sparse.random_array((300, 5000), density=0.01, rng=generator, format="csr")
     y = generator.integers(0, 2, 300)
     for intercept in INTERCEPTS:
         model = sx.SoftMargin(C=10.0, intercept=intercept).fit(X, y)

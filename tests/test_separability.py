@@ -441,7 +441,7 @@ def test_a_formula_asks_about_the_columns_it_names():
 def test_many_sparse_columns_are_partitioned_in_little_time():
     """Words: more columns than a linear program likes, and a few texts that are spam as well as not."""
     rng = np.random.default_rng(0)
-    texts = sparse.random_array((900, 6000), density=0.004, random_state=rng, format="csr")
+    texts = sparse.random_array((900, 6000), density=0.004, rng=rng, format="csr")
     texts.data = rng.integers(1, 4, texts.nnz).astype(float)
     y = rng.integers(0, 2, 900)
     both = sparse.csr_array(sparse.vstack([texts, texts[:3]], format="csr"))
@@ -454,7 +454,7 @@ def test_many_sparse_columns_are_partitioned_in_little_time():
 @pytest.mark.parametrize("whole", [True, False])
 def test_many_sparse_columns_are_proved_inseparable_without_a_linear_program(whole, monkeypatch):
     generator = np.random.default_rng(3)
-    X = sparse.random_array((400, 120), density=0.05, random_state=generator, format="csr")
+    X = sparse.random_array((400, 120), density=0.05, rng=generator, format="csr")
     if whole:
         X.data = generator.integers(1, 4, X.nnz).astype(float)
     y = generator.integers(0, 2, 400)

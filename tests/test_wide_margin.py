@@ -24,7 +24,7 @@ INTERCEPTS = ["free", "lifted", None]
 def documents(seed, n=120, d=550, density=0.03):
     """Sparse rows of words, with words in common and some rows twice; too many for pivoting."""
     generator = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=density, random_state=generator, format="csr").toarray()
+    X = sparse.random_array((n, d), density=density, rng=generator, format="csr").toarray()
     X[:, :5] += generator.poisson(1.0, (n, 5))
     y = generator.integers(0, 2, n)
     y[:2] = 0, 1
@@ -107,7 +107,7 @@ def test_more_columns_than_rows_make_every_labelling_separable(intercept):
 @pytest.mark.parametrize("intercept", INTERCEPTS)
 def test_many_classes_with_many_columns(intercept):
     generator = np.random.default_rng(2)
-    X = sparse.random_array((60, 600), density=0.05, random_state=generator, format="csr")
+    X = sparse.random_array((60, 600), density=0.05, rng=generator, format="csr")
     y = np.arange(60) % 3
     model = sx.MaxMargin(intercept=intercept).fit(X, y)
     assert model.converged_
@@ -181,7 +181,7 @@ def test_a_changed_support_is_solved_by_the_old_factor(seed, dense, free):
 
 def test_identical_rows_of_two_classes_are_found_before_anything_is_solved(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((40, 1000), density=0.02, random_state=rng, format="csr")
+    X = sparse.random_array((40, 1000), density=0.02, rng=rng, format="csr")
     X = sparse.vstack([X, X[:1]], format="csr")
     y = np.append(rng.integers(0, 2, 40), 0)
     y[0] = 1
@@ -255,7 +255,7 @@ def test_few_rows_that_cannot_be_separated_are_refused_with_a_proof():
 def meaningless(seed, n=300, d=60):
     """Sparse rows without identical ones, and labels that have nothing to do with them."""
     generator = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.15, random_state=generator, format="csr")
+    X = sparse.random_array((n, d), density=0.15, rng=generator, format="csr")
     return X, generator.integers(0, 2, n)
 
 
