@@ -12,7 +12,7 @@ import typer
 
 from . import options
 from .advice import in_options
-from .console import facts, heading, say, show, show_table, waiting, write_json
+from .console import document, facts, heading, say, show, show_table, waiting, write_json
 
 MODELS = ("perceptron", "averaged", "kernel", "max-margin", "soft-margin", "linear-program")
 SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are shown unasked
@@ -93,9 +93,7 @@ def fit(
         typer.Option("--kernel", help="Kernel perceptron: linear, poly, rbf or geometric. Default: rbf."),
     ] = None,
     degree: Annotated[int | None, typer.Option("--degree", min=1, help="Of the poly kernel.")] = None,
-    gamma: Annotated[
-        float | None, typer.Option("--gamma", help="Of the rbf kernel exp(-gamma |x - x'|^2).")
-    ] = None,
+    gamma: options.Gamma = None,
     budget: Annotated[
         int | None, typer.Option("--budget", min=2, help="Kernel perceptron: the most rows it may keep.")
     ] = None,
@@ -144,8 +142,6 @@ def fit(
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
-    if gamma is not None and not gamma > 0.0:
-        raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
     source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
@@ -170,7 +166,8 @@ def fit(
         _write_report(report, rows, X, y, estimator)
     if json:
         write_json(
-            _plain(estimator, rows, X, y, seconds, scores, found) | {"model_file": output, "report": report}
+            _plain(estimator, rows, X, y, seconds, scores, found)
+            | {"model_file": output, "report_file": report}
         )
         return
     _show(estimator, X, y, seconds, scores, found)
@@ -202,14 +199,14 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
     if json:
         write_json(
             {
-                "data": rows.describe(),
+                **document("fit", rows),
                 "model": model_facts(learnt.model),
                 "errors": None,
                 "seconds": seconds,
                 "scores": [],
                 "bounds": None,
                 "model_file": output,
-                "report": None,
+                "report_file": None,
             }
         )
     else:
@@ -243,7 +240,7 @@ def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
         average = "averaged" if model == "averaged" else False
         return sx.Perceptron(average=average, fit_intercept=intercept, **chosen)
     if model == "kernel":
-        chosen["kernel"] = _kernel(
+        chosen["kernel"] = options.kernel(
             chosen.pop("kernel", "rbf"), chosen.pop("degree", None), chosen.pop("gamma", None)
         )
         return sx.KernelPerceptron(fit_intercept=intercept, **chosen)
@@ -253,18 +250,6 @@ def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
     if model == "max-margin":
         return sx.MaxMargin(intercept="free" if intercept else None, **chosen)
     return sx.LinearProgram(intercept="lifted" if intercept else None)
-
-
-def _kernel(name: str, degree: int | None, gamma: float | None) -> Any:
-    from separatrix import kernels
-
-    if degree is not None and name != "poly":
-        raise typer.BadParameter(f"--degree is for the poly kernel, not for {name}.")
-    if gamma is not None and name != "rbf":
-        raise typer.BadParameter(f"--gamma is for the rbf kernel, not for {name}.")
-    if degree is not None:
-        return kernels.Polynomial(degree=degree)
-    return name if gamma is None else kernels.Gaussian(c=gamma)
 
 
 def _scaled(estimator: Any, X: Any) -> Any:
@@ -324,6 +309,8 @@ def last(estimator: Any) -> Any:
 def _scores(
     estimator: Any, X: Any, y: Any, holdout: float | None, folds: int | None, seed: int
 ) -> list[Score]:
+    if holdout is None and folds is None:
+        return []
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 
@@ -401,13 +388,14 @@ def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], b
 
 
 def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
-    from ..report.tables import bracket, short
+    from ..report.tables import short, size_of
     from ..tables.encoding import shown
+    from .inspect import margin_of
 
     model = last(estimator)
     pairs = [
         ("model", type(model).__name__),
-        ("rows", f"{X.shape[0]:,} with {X.shape[1]:,} features"),
+        ("data", size_of(X)),
         ("classes", shown(model.classes_.tolist())),
     ]
     result = getattr(model, "result_", None)
@@ -419,13 +407,13 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
                 + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_passes_:,} times"),
-            ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
+            ("best margin", margin_of(model)),
         ]
         speed = f", {X.shape[0] * model.n_passes_ / max(seconds, 1e-9):,.0f} rows/s"
     else:
         speed = ""
     if hasattr(model, "margin_lower_"):
-        pairs.append(("best margin", bracket((model.margin_lower_, model.margin_upper_))))
+        pairs.append(("best margin", margin_of(model)))
     if hasattr(model, "gap_"):
         pairs.append(
             ("objective", short(model.objective_) + f", within {model.gap_:.2g} of the best there is")
@@ -449,7 +437,7 @@ def _plain(
     from .inspect import model_facts
 
     return {
-        "data": rows.describe(),
+        **document("fit", rows),
         "model": model_facts(estimator),
         "errors": _errors(estimator, X, y),
         "seconds": seconds,

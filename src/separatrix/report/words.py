@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-from ..proofs.verdict import MEANING, Verdict
+from ..proofs.answer import some
+from ..proofs.verdict import Verdict
 
+# First in the words of statistics (Albert and Anderson 1984), then in plain ones.
+_TRADE = {
+    "separable": "Complete separation",
+    "quasi-separable": "Quasi-complete separation",
+    "overlapping": "Overlap",
+    "inseparable": "Overlap or quasi-complete separation",
+}
 _ANSWER = {
     "separable": "Yes: the classes can be separated.",
     "quasi-separable": "Almost: the classes can be separated but for rows on the boundary itself.",
-    "overlapping": "No: the classes overlap.",
+    "overlapping": "No: the classes cannot be separated.",
     "inseparable": "No: the classes cannot be separated.",
     "undecided": "Undecided: neither a separator nor a proof against one was found.",
 }
 
 
 def answer(verdict: Verdict) -> str:
-    """The answer in one sentence; "almost" only where most rows are separated."""
+    """The answer in two short sentences, the first in the words of statistics."""
+    return " ".join(filter(None, (_trade(verdict), _plainly(verdict))))
+
+
+def _trade(verdict: Verdict) -> str:
+    if verdict.status not in _TRADE:
+        return ""
+    words = _TRADE[verdict.status]
+    if verdict.parts:
+        every = verdict.status == "separable"
+        return f"{words}, in {'each' if every else 'the hardest'} of {len(verdict.parts)} questions."
+    return f"{words}: a finite estimate exists." if verdict.status == "overlapping" else f"{words}."
+
+
+def _plainly(verdict: Verdict) -> str:
+    """In plain words; "almost" only where most rows are separated."""
     strict, all_rows = verdict.strict_rows.size, verdict.n_rows
     if verdict.status == "quasi-separable" and not verdict.parts and 2 * strict < all_rows:
         return f"In part: {strict:,} of {all_rows:,} rows can be separated; the others stay on the boundary."
     return _ANSWER[verdict.status]
-
-
-def meaning(verdict: Verdict) -> str:
-    """One sentence that says what the answer means."""
-    return MEANING[verdict.status]
 
 
 def proof(verdict: Verdict) -> list[str]:
@@ -43,7 +61,7 @@ def proof(verdict: Verdict) -> list[str]:
         every = f"each of the {verdict.n_rows:,} rows"
         found = (
             f"One choice of weights gives {every} its largest score for its own class, and no other."
-            if _joint(verdict)
+            if verdict.joint
             else f"One plane has {every} strictly on its own side."
         )
         return [found, exactly]
@@ -57,7 +75,7 @@ def proof(verdict: Verdict) -> list[str]:
             + (
                 "So all weights but those under which every row ties give some row a larger score for "
                 "another class."
-                if _joint(verdict)
+                if verdict.joint
                 else "So every plane that does not hold all rows has one on its wrong side."
             )
         )
@@ -67,7 +85,7 @@ def proof(verdict: Verdict) -> list[str]:
         words.append(
             f"Yet one choice of weights gives no row a larger score for another class: {strict} have the "
             f"largest for their own alone, and {tight:,} tie, as they must under all such weights."
-            if _joint(verdict)
+            if verdict.joint
             else f"Yet one plane has no row on its wrong side: {strict} lie strictly on their own side, and "
             f"{tight:,} on the plane itself, as they must on every such plane."
         )
@@ -87,17 +105,27 @@ def _witness(verdict: Verdict) -> str:
     )
 
 
-def _joint(verdict: Verdict) -> bool:
-    """Whether all of three or more classes were asked about at once: then there is no one plane."""
-    return verdict.certificate is not None and verdict.certificate.question == "joint"
-
-
 def consequence(verdict: Verdict) -> str:
     """What the answer means for a logistic regression; empty where it means nothing."""
-    if verdict.parts or verdict.status not in ("separable", "quasi-separable"):
+    if verdict.parts or verdict.separation is None:
         return ""
+    where = " of these features" if verdict.kernel else ""
+    if verdict.separation == "overlap":
+        return (
+            f"A logistic regression{where} has a finite maximum-likelihood estimate, and only one unless "
+            "some columns depend on others. Fit it as usual."
+        )
     return (
-        "A logistic regression of these data has no finite maximum-likelihood estimate: the coefficients "
-        "below grow without end. Penalise the likelihood (Firth, ridge), or leave variables out and check "
-        "again."
+        f"A logistic regression{where} has no finite maximum-likelihood estimate: the coefficients below "
+        "grow without end, and whatever a program prints for them is where it gave up."
     )
+
+
+def separated_rows(verdict: Verdict) -> str:
+    """Which rows are separated strictly, in a few words; empty where none are."""
+    strict, rest = verdict.strict_rows, verdict.n_rows - verdict.strict_rows.size
+    if not strict.size:
+        return ""
+    if not rest:
+        return f"all {strict.size:,} strictly"
+    return f"{strict.size:,} strictly ({some(strict.tolist())}); {rest:,} stay on the boundary"

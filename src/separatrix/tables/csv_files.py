@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops
 from ..errors import InputError
-from ..loops import text as text_loops
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
 from .database import Database, describe, literal, literals
 from .query import NotPlain, Query, ask
+from .small_csv import SmallTable, read_small
 from .sources import HEAD, NUMBER, Format, Request, Source, read_head
 
 SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
@@ -63,8 +64,16 @@ def open_csv(source: Source, request: Request) -> Query:
         found = describe(source.name, relation, sql=request.sql, keep=source, stream=source.growing)
         return ask(found, request)
     table = Database(source.name, relation, kinds, typed=False, keep=source, stream=source.growing)
-    query = ask(table, request)
+    small = None if request.where is not None else _small(source, dialect, kinds)
+    query = ask(table, request, None if small is None else small.levels)
     rows = query.selection
+    if small is not None and small.fits(query.encoding):
+        return replace(
+            query,
+            plain=partial(small.batches, query.encoding, rows.target),
+            labels=None if rows.target is None else partial(small.classes, rows.target),
+            count=lambda: small.n_rows,
+        )
     if request.where is not None or (rows.target is not None and kinds[rows.target] != "DOUBLE"):
         return query
     if all(kinds[name] == "DOUBLE" for name in rows.names):
@@ -72,6 +81,11 @@ def open_csv(source: Source, request: Request) -> Query:
     if source.growing is None and rows.target is not None:
         query = replace(query, labels=partial(_classes, source, dialect, rows.target))
     return query
+
+
+def _small(source: Source, dialect: Dialect, kinds: dict[str, str]) -> SmallTable | None:
+    """All of a small file, where it is plain."""
+    return read_small(source, dialect.delimiter, dialect.header, kinds, MISSING)
 
 
 def find_dialect(path: str, compression: str) -> Dialect:
@@ -163,11 +177,11 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
     while True:
         hard = np.empty((room, 3), dtype=np.int64)
         out = (matrix, labels, hard)
-        status, _, rows = text_loops.csv_lines(piece, delimiter, text_loops.POWERS, places, out)
-        if status != text_loops.FULL:
+        status, _, rows = loops.text.csv_lines(piece, delimiter, loops.text.POWERS, places, out)
+        if status != loops.text.FULL:
             break
         room *= 16
-    if status != text_loops.DONE:
+    if status != loops.text.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
     text.read_hard(piece, hard, labels, matrix.reshape(-1))
     return Cells(matrix[:rows], labels[:rows], whole=True)

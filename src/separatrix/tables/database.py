@@ -60,6 +60,12 @@ class Database:
             found: list[tuple[Any, ...]] = cursor.sql(query).fetchall()
         return found
 
+    def frame(self, query: str) -> Any:
+        """The answer as a data frame of pandas'."""
+        with explaining(self.name), needs("A data frame", extra="formula"):
+            cursor = self._cursor()
+            return cursor.sql(query).df()
+
     def batches(self, query: str, rows: int) -> Iterator[Any]:
         """The answer as a stream of Arrow batches, in order."""
         with explaining(self.name):

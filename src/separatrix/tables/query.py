@@ -25,8 +25,14 @@ class NotPlain(Exception):
     """The next row is none of plain numbers."""
 
 
-def ask(database: Database, request: Request) -> Query:
-    """Choose the columns of a table, and learn from it, or from what a model knows, how they are encoded."""
+Levels = Callable[[str], tuple[str, ...] | None]  # of a column of text
+
+
+def ask(database: Database, request: Request, levels: Levels | None = None) -> Query:
+    """Choose the columns of a table, and learn from it, or from what a model knows, how they are encoded.
+
+    ``levels`` gives the levels of a column, in order, where they are known without asking DuckDB.
+    """
     if request.table is not None:
         raise InputError(
             "'table' is for SQLite and DuckDB files; other files are one table.", parameter="table"
@@ -37,7 +43,7 @@ def ask(database: Database, request: Request) -> Query:
     )
     if known is None:
         rows = Selection(database.relation, database.columns, names, target, request.where, request.missing)
-        columns = tuple(_learn_column(database, rows, name) for name in names)
+        columns = tuple(_learn_column(database, rows, name, levels) for name in names)
         return Query(database, rows, Encoding(columns, request.intercept))
     if known.width is not None:
         raise InputError(f"{database.name!r} has named columns; the model was fitted on numbered ones.")
@@ -45,7 +51,7 @@ def ask(database: Database, request: Request) -> Query:
     choose_columns(tuple(database.columns), target=target, features=names, exclude=())
     rows = Selection(database.relation, database.columns, names, target, request.where, request.missing)
     for column in known.columns:
-        _need_same_column(database, rows, column)
+        _need_same_column(database, rows, column, levels)
     return Query(database, rows, known)
 
 
@@ -119,6 +125,8 @@ class Query:
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
+    count : callable, optional
+        Gives the number of rows, in DuckDB's stead.
     """
 
     database: Database
@@ -127,6 +135,7 @@ class Query:
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
     columns: Callable[[int, int], Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
+    count: Callable[[], int] | None = None
 
     @property
     def target_name(self) -> str | None:
@@ -135,6 +144,8 @@ class Query:
 
     def n_rows(self) -> int:
         """Count the rows."""
+        if self.count is not None:
+            return self.count()
         return int(self.database.rows(f"SELECT count(*) FROM {self.selection.rows}")[0][0])
 
     def classes(self) -> NDArray[Any]:
@@ -167,6 +178,11 @@ class Query:
                     self._refuse_rounded(X, at + begin)
                 yield X, None if part is None else self._untyped(arrow_labels(part))
             at += batch.num_rows
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        wanted = ", ".join(map(identifier, self.selection.used))
+        return self.database.frame(f"SELECT {wanted} FROM {self.selection.rows}")
 
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
         """Arrow batches of the wanted columns: the features, then the target."""
@@ -223,7 +239,7 @@ def is_number(kind: str) -> bool:
     return kind in FLOATS or kind.startswith("DECIMAL") or kind.endswith(("INT", "INTEGER"))
 
 
-def _learn_column(database: Database, rows: Selection, name: str) -> Column:
+def _learn_column(database: Database, rows: Selection, name: str, known: Levels | None) -> Column:
     """See what a column holds: numbers, or text with so many levels."""
     kind = database.columns[name]
     if is_number(kind):
@@ -234,7 +250,8 @@ def _learn_column(database: Database, rows: Selection, name: str) -> Column:
         f"SELECT DISTINCT {identifier(name)}::VARCHAR AS level FROM {rows.rows} WHERE level IS NOT NULL "
         f"ORDER BY level LIMIT {MAX_LEVELS + 1}"
     )
-    levels = tuple(row[0] for row in database.rows(query))
+    found = None if known is None else known(name)
+    levels = tuple(row[0] for row in database.rows(query)) if found is None else found
     if len(levels) > MAX_LEVELS:
         raise InputError(
             f"Column {name!r} is text with more than {MAX_LEVELS:,} different values; it looks like an "
@@ -245,7 +262,7 @@ def _learn_column(database: Database, rows: Selection, name: str) -> Column:
     return Column(name, levels)
 
 
-def _need_same_column(database: Database, rows: Selection, column: Column) -> None:
+def _need_same_column(database: Database, rows: Selection, column: Column, levels: Levels | None) -> None:
     """Raise where a column cannot be read as that of the table that the encoding was learnt on."""
     kind = database.columns[column.name]
     if column.levels is None:
@@ -258,7 +275,11 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
     known = ", ".join(map(literal, column.levels))
     level = f"{identifier(column.name)}::VARCHAR"
     query = f"SELECT DISTINCT {level} AS level FROM {rows.rows} WHERE level NOT IN ({known}) LIMIT 13"
-    unknown = [row[0] for row in database.rows(query)] if known else []
+    found = None if levels is None else levels(column.name)
+    if found is not None:
+        unknown = [level for level in found if level not in column.levels][:13] if known else []
+    else:
+        unknown = [row[0] for row in database.rows(query)] if known else []
     if unknown:
         raise InputError(
             f"Column {column.name!r} of {database.name!r} has values that the model was not fitted with: "
