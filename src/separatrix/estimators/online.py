@@ -28,7 +28,7 @@ BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
 
 
 @dataclass(frozen=True)
-class Standing:
+class Milestone:
     """How far a run has come: rows and mistakes in all, and since the last report."""
 
     rows: int
@@ -91,7 +91,7 @@ def learn(
     path: str | os.PathLike[str] | None = None,
     every_rows: int | None = None,
     every_seconds: float = 30.0,
-    report: Callable[[Standing], None] | None = None,
+    report: Callable[[Milestone], None] | None = None,
 ) -> Learnt:
     """Visit each row of a table once, in order.
 
@@ -149,7 +149,7 @@ class _Run:
         path: Path | None,
         every_rows: int | None,
         every_seconds: float,
-        report: Callable[[Standing], None] | None,
+        report: Callable[[Milestone], None] | None,
     ) -> Learnt:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
@@ -165,7 +165,7 @@ class _Run:
                 self._count_stretches(y)
                 if report is not None:
                     report(
-                        Standing(
+                        Milestone(
                             self.rows, self.mistakes, self.rows - reported[0], self.mistakes - reported[1]
                         )
                     )

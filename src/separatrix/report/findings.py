@@ -12,7 +12,7 @@ from ..estimators.linear import Perceptron
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..proofs.verdict import Verdict, separability
 from ..result import RunResult, Status
-from .tables import Data, read
+from .tables import NamedData, read
 
 # Numbers of the data up to which the bounds are computed: they need a largest margin and a soft margin.
 BOUNDED = 20_000_000
@@ -26,7 +26,7 @@ class Findings:
 
     Attributes
     ----------
-    data : Data
+    data : NamedData
     title : str
         What the data are called.
     verdict : Verdict
@@ -39,7 +39,7 @@ class Findings:
         What else is to be said about the data: where they come from, what was left out.
     """
 
-    data: Data
+    data: NamedData
     title: str
     verdict: Verdict
     model: Any
@@ -92,13 +92,13 @@ def updates(result: RunResult) -> tuple[int, int]:
     return sum(record.mistakes for record in result.history) if result.history else kept, kept
 
 
-def _learn(data: Data, verdict: Verdict) -> Perceptron:
+def _learn(data: NamedData, verdict: Verdict) -> Perceptron:
     """A perceptron, with patience where it is known to end."""
     passes = READ // max(1, data.X.size) if verdict.separable else 100
     return Perceptron(max_passes=min(max(100, passes), 10_000)).fit(data.X, data.y)
 
 
-def _boundary(data: Data, verdict: Verdict) -> Any:
+def _boundary(data: NamedData, verdict: Verdict) -> Any:
     """The separator farthest from all rows, or the best compromise where there is none in floating point."""
     if verdict.separable:
         try:
