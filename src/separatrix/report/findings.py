@@ -81,7 +81,7 @@ def investigate(
             model = _boundary(data, verdict)
     bounds = None
     if data.X.shape[0] * data.X.shape[1] <= BOUNDED and run.result_.status is not Status.ONLINE:
-        separable = None if verdict.parts else verdict.separable
+        separable = None if verdict.parts else _by_planes(verdict)
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
     return Findings(data, title, verdict, model, run, bounds, facts)
 
@@ -92,15 +92,20 @@ def updates(result: RunResult) -> tuple[int, int]:
     return sum(record.mistakes for record in result.history) if result.history else kept, kept
 
 
+def _by_planes(verdict: Verdict) -> bool | None:
+    """Whether the rows themselves are separable; None where that is open, or a kernel's images were meant."""
+    return None if verdict.reason else verdict.separable
+
+
 def _learn(data: NamedData, verdict: Verdict) -> Perceptron:
     """A perceptron, with patience where it is known to end."""
-    passes = READ // max(1, data.X.size) if verdict.separable else 100
+    passes = READ // max(1, data.X.size) if _by_planes(verdict) else 100
     return Perceptron(max_passes=min(max(100, passes), 10_000)).fit(data.X, data.y)
 
 
 def _boundary(data: NamedData, verdict: Verdict) -> Any:
     """The separator farthest from all rows, or the best compromise where there is none in floating point."""
-    if verdict.separable:
+    if _by_planes(verdict):
         try:
             return MaxMargin().fit(data.X, data.y)
         except SeparatrixError:
