@@ -244,7 +244,7 @@ def test_a_verdict_on_a_kernels_images_is_not_taken_for_one_on_the_rows():
     assert words.proof(margin) == [
         f"There is no certificate to check; the answer rests on this: {margin.reason}."
     ]
-    assert margin.reason in render(investigate(corners, labels, verdict=margin))
+    assert "There is no certificate to check" in render(investigate(corners, labels, verdict=margin))
 
 
 def test_a_part_that_is_undecided_is_not_said_to_be_proved():
