@@ -48,7 +48,8 @@ def _pass(directory: Path | None) -> Iterator[Case]:
     import separatrix as sx
 
     def passes(X: Any, y: Any, many: int, **options: Any) -> Callable[[], Any]:
-        return lambda: sx.Perceptron(order="cyclic", max_passes=many, **options).fit(X, y)
+        limit = "max_iter" if "max_iter" in sx.Perceptron().get_params() else "max_passes"  # of older trees
+        return lambda: sx.Perceptron(order="cyclic", **{limit: many}, **options).fit(X, y)
 
     hard = data.normal(ROWS, 100, 0.01)
     yield "dense float64, 9 passes", passes(hard.X, hard.y, 9)

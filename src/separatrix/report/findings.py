@@ -95,7 +95,7 @@ def updates(result: RunResult) -> tuple[int, int]:
 def _learn(data: Data, verdict: Verdict) -> Perceptron:
     """A perceptron, with patience where it is known to end."""
     passes = READ // max(1, data.X.size) if verdict.separable else 100
-    return Perceptron(max_passes=min(max(100, passes), 10_000)).fit(data.X, data.y)
+    return Perceptron(max_iter=min(max(100, passes), 10_000)).fit(data.X, data.y)
 
 
 def _boundary(data: Data, verdict: Verdict) -> Any:
