@@ -258,9 +258,7 @@ def test_overflow_during_the_run_is_an_error_and_not_an_answer(order, limits):
 
 def test_overflow_online_is_an_error_and_not_an_answer():
     model = sx.Perceptron(eta0=1e307).partial_fit(X * 1e-300, Y, classes=[0, 1])
-    check_refused(
-        lambda model: model.partial_fit(-100.0 * X, Y), NumericOverflowError, "eta0", model
-    )
+    check_refused(lambda model: model.partial_fit(-100.0 * X, Y), NumericOverflowError, "eta0", model)
 
 
 def test_overflow_of_the_mean_is_an_error_and_not_an_answer():

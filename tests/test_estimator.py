@@ -343,9 +343,7 @@ def test_converged_is_no_warning(order):
 
 def test_it_works_in_a_pipeline_a_search_and_a_calibration():
     X, y = load_iris(return_X_y=True)
-    pipeline = make_pipeline(
-        StandardScaler(), sx.Perceptron(average="averaged", order="cyclic", max_iter=20)
-    )
+    pipeline = make_pipeline(StandardScaler(), sx.Perceptron(average="averaged", order="cyclic", max_iter=20))
     with pytest.warns(ConvergenceWarning):
         assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
     search = GridSearchCV(

@@ -356,8 +356,7 @@ def test_a_rate_that_is_no_power_of_two_may_change_the_mistakes_by_rounding():
         random = np.random.default_rng(seed)
         X, codes = random.integers(-3, 4, (8, 2)).astype(float), random.integers(0, 2, 8)
         runs = [
-            solve_perceptron(as_rows(X, codes), order="cyclic", max_iter=10, eta0=rate)
-            for rate in (1.0, 0.1)
+            solve_perceptron(as_rows(X, codes), order="cyclic", max_iter=10, eta0=rate) for rate in (1.0, 0.1)
         ]
         changed += runs[0].mistakes != runs[1].mistakes
     assert changed > 0
