@@ -122,9 +122,7 @@ def test_light_dark_phone_and_print_have_their_styles():
 
 
 def test_pictures_show_any_model():
-    two = investigate(
-        *CASES["overlapping"], model=sx.KernelPerceptron(max_passes=3).fit(*CASES["overlapping"])
-    )
+    two = investigate(*CASES["overlapping"], model=sx.KernelPerceptron(max_iter=3).fit(*CASES["overlapping"]))
     assert "The boundary" in render(two)
     voted = sx.Perceptron(average="voted", random_state=0).fit(*CASES["separable"])
     view = figures.View(investigate(*CASES["separable"], model=voted))

@@ -246,7 +246,7 @@ def learn_on_budget(
     rows: TrainingRows,
     budget: Budget,
     *,
-    max_passes: int,
+    max_iter: int,
     max_updates: int | None = None,
     order: str = "cyclic",
     seed: np.random.Generator | None = None,
@@ -261,7 +261,7 @@ def learn_on_budget(
     status = Status.PASS_LIMIT
     with Progress() as progress:
         try:
-            while len(history) < max_passes and not visit.stopped:
+            while len(history) < max_iter and not visit.stopped:
                 before = visit.made
                 here = every if seed is None or order != "shuffled" else seed.permutation(every)
                 for start in range(0, here.size, BLOCK):

@@ -451,7 +451,7 @@ def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) ->
     squares = (
         np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "multiply") else (rows**2).sum(1)
     )
-    lengths = estimator.learning_rate * np.sqrt((squares + lifted) / (2.0 if many else 1.0))
+    lengths = estimator.eta0 * np.sqrt((squares + lifted) / (2.0 if many else 1.0))
     made = np.sqrt(((full[1:] - full[:-1]).reshape(len(lengths), -1) ** 2).sum(axis=1))
     if not np.allclose(made, lengths, rtol=1e-6) or estimator.renormalise:
         return LengthBounds(None, "", start, None, None)  # scaled updates: the theorems speak of other rows
@@ -459,7 +459,7 @@ def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) ->
     novikoff = report["Novikoff"]
     best = novikoff if math.isfinite(novikoff.value) else report.best
     bound = best.value if math.isfinite(best.value) else None
-    rate = estimator.learning_rate
+    rate = estimator.eta0
     return LengthBounds(
         bound,
         best.name,

@@ -100,7 +100,7 @@ def _by_planes(verdict: Verdict) -> bool | None:
 def _learn(data: NamedData, verdict: Verdict) -> Perceptron:
     """A perceptron, with patience where it is known to end."""
     passes = READ // max(1, data.X.size) if _by_planes(verdict) else 100
-    return Perceptron(max_passes=min(max(100, passes), 10_000)).fit(data.X, data.y)
+    return Perceptron(max_iter=min(max(100, passes), 10_000)).fit(data.X, data.y)
 
 
 def _boundary(data: NamedData, verdict: Verdict) -> Any:
