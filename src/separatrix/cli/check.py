@@ -131,7 +131,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
     more = f" and {labels.size - 8} more" if labels.size > 8 else ""
     show(
         heading(words.answer(verdict), TONES.get(verdict.status, "bold red")),
-        words.meaning(verdict),
+        verdict.meaning,
         "",
         facts(
             [

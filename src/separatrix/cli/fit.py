@@ -20,7 +20,7 @@ SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are show
 # Which models know an option; the others refuse it.
 KNOWS = {
     "order": ("perceptron", "averaged", "kernel"),
-    "max_passes": ("perceptron", "averaged", "kernel"),
+    "max_iter": ("perceptron", "averaged", "kernel"),
     "seed": ("perceptron", "averaged", "kernel", "soft-margin"),
     "C": ("soft-margin",),
     "gap": ("max-margin", "soft-margin"),
@@ -83,8 +83,8 @@ def fit(
             "--order", help="Perceptrons: which mistake comes next: working_set, cyclic, shuffled or worst."
         ),
     ] = None,
-    max_passes: Annotated[
-        int | None, typer.Option("--max-passes", min=1, help="Perceptrons: how often all rows may be read.")
+    max_iter: Annotated[
+        int | None, typer.Option("--max-iter", min=1, help="Perceptrons: how often all rows may be read.")
     ] = None,
     cost: Annotated[
         float | None, typer.Option("--C", help="Soft margin: what a unit of hinge loss costs. Default: 1.")
@@ -130,7 +130,7 @@ def fit(
     """Learn a separator; say whether it separates, how many mistakes it made, and what theory allowed.
 
     The model that is saved has learnt from all rows; scores are of models that had not seen the rows they
-    are scored on. A perceptron with --max-passes 1 learns each row as it is read, in order, and keeps none.
+    are scored on. A perceptron with --max-iter 1 learns each row as it is read, in order, and keeps none.
 
     For example:
 
@@ -141,7 +141,7 @@ def fit(
         separatrix fit spam.parquet --target spam --model averaged --holdout 0.2 --json
     """
     given = {
-        "order": order, "max_passes": max_passes, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
+        "order": order, "max_iter": max_iter, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
         "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds,
     }  # fmt: skip
     _check_options(model, given)
@@ -156,7 +156,7 @@ def fit(
     )
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
-    if max_passes == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
+    if max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
         _learn_once(rows, output, average=model == "averaged", json=json)
         return
     with waiting("Reading the rows"):
@@ -323,7 +323,7 @@ def _learn(estimator: Any, model: str, X: Any, y: Any) -> float:
 
 def used(estimator: Any, model: str = "") -> dict[str, Any]:
     """The options of this command that advice may be about, as this model was fitted."""
-    return {"--scale": hasattr(estimator, "steps"), "--model": model, "--max-passes": None, "--gap": None}
+    return {"--scale": hasattr(estimator, "steps"), "--model": model, "--max-iter": None, "--gap": None}
 
 
 def last(estimator: Any) -> Any:
@@ -432,10 +432,10 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
                 in_options(result.status, used(estimator))
                 + (" The average of all weights is used." if model.average else ""),
             ),
-            ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_passes_:,} times"),
+            ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_iter_:,} times"),
             ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
         ]
-        speed = f", {X.shape[0] * model.n_passes_ / max(seconds, 1e-9):,.0f} rows/s"
+        speed = f", {X.shape[0] * model.n_iter_ / max(seconds, 1e-9):,.0f} rows/s"
     else:
         speed = ""
     if hasattr(model, "margin_lower_"):

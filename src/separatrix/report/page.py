@@ -82,7 +82,7 @@ def _header(findings: Findings) -> Markup:
         "div",
         tag("p", findings.title, class_="source"),
         tag("h1", words.answer(verdict)),
-        tag("p", words.meaning(verdict)),
+        tag("p", verdict.meaning),
     )
     sign = tag("span", SIGNS[verdict.status], class_="sign", aria_hidden="true")
     return tag("header", sign, answer, class_=f"verdict {KINDS[verdict.status]}")

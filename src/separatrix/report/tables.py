@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
+from ..rows.matrices import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
@@ -49,7 +49,7 @@ class Listing:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class NamedData:
     """Rows with their labels and the names of their columns."""
 
     X: Any
@@ -88,20 +88,19 @@ class Data:
 
     def column(self, index: int) -> Floats:
         """All values of a column."""
-        found = self.X[:, [index]].toarray()[:, 0] if sparse.issparse(self.X) else self.X[:, index]
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(dense(self.X[:, [index]])[:, 0], dtype=np.float64)
 
 
-def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> Data:
+def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
     """See arrays, frames and sparse matrices as data; ``places`` says where rows stand in a file."""
     matrix, own = read_table(X, check_finite=False)
     columns = own or names
     named = range(matrix.shape[1]) if columns is None else columns
     titles = tuple(f"x{name}" if columns is None else str(name) for name in named)
-    return Data(matrix, np.asarray(y), titles, places)
+    return NamedData(matrix, np.asarray(y), titles, places)
 
 
-def witness_table(verdict: Verdict, data: Data) -> Listing | None:
+def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
     """The rows that prove that no plane separates, with their weights and their own values."""
     if not verdict.witness:
         return None
@@ -128,7 +127,7 @@ def witness_table(verdict: Verdict, data: Data) -> Listing | None:
     )
 
 
-def variable_table(verdict: Verdict, data: Data) -> Listing | None:
+def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:
     """The variables whose coefficients are infinite, with what their values are in each class."""
     features = verdict.responsible_features
     if verdict.parts or not features:
@@ -168,7 +167,7 @@ def parts_table(verdict: Verdict) -> Listing | None:
     return Listing("Each question", ("classes", "verdict", ">margin"), tuple(rows))
 
 
-def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
+def hardest_table(data: NamedData, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
     """The rows that were corrected most, or that lie nearest to the wrong side."""
     if counts is not None and counts.any():
         order = np.lexsort((leads, -counts))[:limit]
@@ -257,10 +256,9 @@ def bracket(margin: tuple[float, float]) -> str:
     return f"between {lower:.6g} and {upper:.6g}"
 
 
-def _differing(data: Data, rows: list[int]) -> list[int]:
+def _differing(data: NamedData, rows: list[int]) -> list[int]:
     """The first columns in which these rows differ; if they do not, in which they are not zero; or any."""
-    part = data.X[rows]
-    dense = part.toarray() if sparse.issparse(part) else np.asarray(part)
-    apart = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0)).tolist()
-    used = np.flatnonzero(dense.any(axis=0)).tolist()
-    return (apart or used or list(range(dense.shape[1])))[:VALUES]
+    part = dense(data.X[rows])
+    apart = np.flatnonzero(part.max(axis=0) > part.min(axis=0)).tolist()
+    used = np.flatnonzero(part.any(axis=0)).tolist()
+    return (apart or used or list(range(part.shape[1])))[:VALUES]
