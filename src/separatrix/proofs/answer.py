@@ -26,16 +26,16 @@ MEANING = {
     "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
     "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
 }
-# Of three classes or more at once there is no one plane: each class has weights of its own.
-MEANING_JOINT = {
-    "separable": "Weights, one vector a class, give every row its largest score for its own class alone.",
+# Three or more classes at once: there is a weight vector for each of them, and no one hyperplane.
+JOINT_MEANING = {
+    **MEANING,
+    "separable": "With one weight vector a class, every row has its largest score for its own class alone.",
     "quasi-separable": "No weights give every row its largest score for its own class alone, but some, under"
-    " which not every row ties, give no row a larger one for another.",
+    " which not all scores tie, give no row a larger one for another class.",
     "overlapping": "All weights but those under which every row ties give some row a larger score for another"
     " class.",
     "inseparable": "No weights give every row its largest score for its own class alone; whether some come"
     " close was not asked, or not settled.",
-    "undecided": MEANING["undecided"],
 }
 # What statisticians call it (Albert and Anderson 1984); None where it is not known which.
 SEPARATION = {
@@ -104,11 +104,6 @@ class Verdict:
         return SEPARATION.get(self.status)
 
     @property
-    def meaning(self) -> str:
-        """One sentence that says what the answer means."""
-        return (MEANING_JOINT if self.joint else MEANING)[self.status]
-
-    @property
     def margin_kind(self) -> str:
         """Which margin is bracketed: "lifted" (weights and intercept together of length one) or "origin"."""
         return margin_kind("lifted" if self.lift else None)
@@ -117,6 +112,14 @@ class Verdict:
     def separable(self) -> bool | None:
         """True, False, or None where it is undecided."""
         return None if self.status == "undecided" else self.status == "separable"
+
+    @property
+    def meaning(self) -> str:
+        """One sentence that says what the status means."""
+        if self.parts:
+            every = self.status == "separable"
+            return "Every part is separable." if every else f"The hardest of the parts is {self.status}."
+        return (JOINT_MEANING if self.joint else MEANING)[self.status]
 
     @cached_property
     def responsible_features(self) -> dict[str, float]:

@@ -42,7 +42,8 @@ def write_report(path: str | PathLike[str], X: Any, y: Any, **options: Any) -> N
     X, y : rows and labels
     **options
         ``title``, ``names`` of the columns, a ``verdict`` and a fitted ``model`` if there are any (they
-        are found out if not), and ``facts`` as pairs of text.
+        are found out if not), ``facts`` as pairs of text, and ``places``, which says where rows stand in a
+        file: without it they are counted from zero.
 
     Examples
     --------

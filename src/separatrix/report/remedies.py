@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..proofs.verdict import Verdict
-from .tables import Data
+from .tables import NamedData
 
 NAMED = 6  # variables up to which a formula names them
 PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -34,7 +34,7 @@ class Remedy:
 
 
 def remedies(
-    verdict: Verdict, data: Data, *, target: str | None = None, source: str | None = None
+    verdict: Verdict, data: NamedData, *, target: str | None = None, source: str | None = None
 ) -> tuple[Remedy, ...]:
     """What can be done, with lines of code about these data; nothing where there is nothing to mend.
 
@@ -79,7 +79,7 @@ def remedies(
     return tuple(found)
 
 
-def verdict_classes(data: Data) -> Any:
+def verdict_classes(data: NamedData) -> Any:
     """The different labels."""
     return np.unique(data.y)
 
@@ -87,7 +87,7 @@ def verdict_classes(data: Data) -> Any:
 class _Lines:
     """Lines of code about one data set."""
 
-    def __init__(self, verdict: Verdict, data: Data, target: str | None, source: str | None) -> None:
+    def __init__(self, verdict: Verdict, data: NamedData, target: str | None, source: str | None) -> None:
         self.verdict, self.data, self.target = verdict, data, target
         self.source = source if target is not None else None
         self.classes = verdict_classes(data).tolist()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ..proofs.answer import some
 from ..proofs.verdict import Verdict
+from .tables import NamedData
+
+SHOWN = 6  # rows named
 
 # First in the words of statistics (Albert and Anderson 1984), then in plain ones.
 _TRADE = {
@@ -46,13 +48,22 @@ def _plainly(verdict: Verdict) -> str:
 
 def proof(verdict: Verdict) -> list[str]:
     """Why the answer is true, a sentence an item."""
+    said = _proof(verdict)
+    if verdict.reason and verdict.certificate is not None:
+        said.append(f"Planes and points are those of the feature space: {verdict.reason}.")
+    return said
+
+
+def _proof(verdict: Verdict) -> list[str]:
     if verdict.parts:
         return [
-            f"{len(verdict.parts)} questions were asked, and each answer has a proof of its own.",
+            f"{len(verdict.parts)} questions were asked. Each answer but an undecided one has its own proof.",
             "The verdict is that of the hardest of them.",
         ]
     if verdict.status == "undecided":
         return ["Nothing was proved. Whatever is not proved is not claimed."]
+    if verdict.certificate is None:
+        return [f"There is no certificate to check; the answer rests on this: {verdict.reason}."]
     if verdict.status == "separable":
         exactly = (
             "Every sign was checked exactly: with a bound of the rounding error, and in whole numbers where "
@@ -121,11 +132,13 @@ def consequence(verdict: Verdict) -> str:
     )
 
 
-def separated_rows(verdict: Verdict) -> str:
+def separated_rows(verdict: Verdict, data: NamedData) -> str:
     """Which rows are separated strictly, in a few words; empty where none are."""
     strict, rest = verdict.strict_rows, verdict.n_rows - verdict.strict_rows.size
     if not strict.size:
         return ""
     if not rest:
         return f"all {strict.size:,} strictly"
-    return f"{strict.size:,} strictly ({some(strict.tolist())}); {rest:,} stay on the boundary"
+    first = ", ".join(data.row_words(strict[:SHOWN].tolist()))
+    more = f" and {strict.size - SHOWN:,} more" if strict.size > SHOWN else ""
+    return f"{strict.size:,} strictly ({first}{more}); {rest:,} stay on the boundary"

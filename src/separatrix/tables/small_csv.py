@@ -32,10 +32,6 @@ class SmallTable:
     texts: dict[str, list[str]]
     n_rows: int
 
-    def levels(self, name: str) -> tuple[str, ...] | None:
-        """The different texts of a column, in order; None where it holds numbers."""
-        return tuple(sorted(set(self.texts[name]))) if name in self.texts else None
-
     def fits(self, encoding: Encoding) -> bool:
         """Whether the columns hold what they held where the encoding was learnt: numbers, or text."""
         return all((column.levels is None) == (column.name in self.numbers) for column in encoding.columns)
