@@ -497,7 +497,7 @@ def test_no_model_or_certificate_provokes_a_traceback_or_advice_for_python(clini
     assert "--any-data" in said[0]
     for words in (*said, fine("fit", other, *T, "--max-iter", 3, "-o", model).output):
         assert not PYTHON_ONLY.search(words), words
-    assert not PYTHON_ONLY.search(found("inspect", model)["status"])
+    assert not PYTHON_ONLY.search(found("inspect", model)["outcome"])
 
 
 def test_every_ending_of_a_run_has_words_without_python():

@@ -27,6 +27,10 @@ COMMANDS = {
     "export": "Write a model as an ONNX graph with the outputs label and scores.",
     "experiment": "Run the experiments of the lecture notes: question, theorem, figure, and an answer that "
     "was checked.",
+    "film": "Watch a perceptron learn: every update with the weights before and after, and the proof of the "
+    "bound.",
+    "generate": "Make data whose answer is known: a separator and its margin, or rows that prove there is "
+    "none.",
     "demo": "The whole story in about a minute: a verdict, its proof, a model, its mistakes, and a report.",
 }
 MARKUP: Final = "markdown"

@@ -109,7 +109,7 @@ def check(
         from .design import design
 
         rows: Any = design(source, formula)
-        X, y, intercept = rows.X, rows.y, rows.intercept and intercept
+        (X, y), intercept = rows.read(), rows.design.intercept and intercept
     else:
         rows = options.labelled(source.open(intercept=intercept))
         with waiting("Reading the rows"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import time
 import warnings
@@ -21,6 +23,11 @@ SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are show
 KNOWS = {
     "order": ("perceptron", "averaged", "kernel"),
     "max_iter": ("perceptron", "averaged", "kernel"),
+    "eta0": ("perceptron", "averaged"),
+    "start": ("perceptron", "averaged"),
+    "renormalise": ("perceptron", "averaged"),
+    "trace": ("perceptron", "averaged"),
+    "form": ("linear-program",),
     "seed": ("perceptron", "averaged", "kernel", "soft-margin"),
     "C": ("soft-margin",),
     "gap": ("max-margin", "soft-margin"),
@@ -86,6 +93,28 @@ def fit(
     max_iter: Annotated[
         int | None, typer.Option("--max-iter", min=1, help="Perceptrons: how often all rows may be read.")
     ] = None,
+    eta0: Annotated[
+        float | None,
+        typer.Option("--eta0", help="Perceptrons: the learning rate, which scales every update. Default: 1."),
+    ] = None,
+    start: options.Start = None,
+    renormalise: Annotated[
+        bool | None,
+        typer.Option(
+            "--renormalise/--no-renormalise",
+            help="Perceptrons: scale the weights to length one after each update.",
+        ),
+    ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="FILE", help="Perceptrons: write every update to a CSV file."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--form", metavar="primal|dual", help="Linear program: which of the two programs is solved."
+        ),
+    ] = None,
     cost: Annotated[
         float | None, typer.Option("--C", help="Soft margin: what a unit of hinge loss costs. Default: 1.")
     ] = None,
@@ -137,10 +166,14 @@ def fit(
         separatrix fit german.csv --target class --model soft-margin --scale --folds 5 -o model.skops
 
         separatrix fit spam.parquet --target spam --model averaged --holdout 0.2 --json
+
+        separatrix fit small.csv --target y --order cyclic --start 0,0,1 --trace updates.csv
     """
     given = {
         "order": order, "max_iter": max_iter, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
-        "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds,
+        "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds, "eta0": eta0,
+        "start": None if start is None else options.first_weights(start), "renormalise": renormalise or None,
+        "trace": trace, "form": form,
     }  # fmt: skip
     _check_options(model, given)
     if holdout is not None and not 0.0 < holdout < 1.0:
@@ -151,7 +184,10 @@ def fit(
         data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
     )
     rows = options.labelled(source.open(intercept=intercept))
-    needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
+    needs_rows = (
+        scale, holdout is not None, folds is not None, bounds, report is not None, eta0 is not None,
+        start is not None, renormalise, trace is not None,
+    )  # fmt: skip
     if max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
         _learn_once(rows, output, average=model == "averaged", json=json)
         return
@@ -171,12 +207,14 @@ def fit(
         from ..storage.models import save
 
         save(estimator, output, columns=rows.encoding.as_dict())
+    if trace is not None:
+        _write_trace(trace, last(estimator), rows, y)
     if report is not None:
         _write_report(report, rows, X, y, estimator)
     if json:
         write_json(
             _plain(estimator, rows, X, y, seconds, scores, found)
-            | {"model_file": output, "report_file": report}
+            | {"model_file": output, "report_file": report, "trace_file": trace}
         )
         return
     _show(estimator, rows, X, y, seconds, scores, found)
@@ -186,6 +224,8 @@ def fit(
         say("The model was not saved; give a file with -o model.skops.")
     if report is not None:
         say(f"Report: {report}")
+    if trace is not None:
+        say(f"Updates: {trace}")
 
 
 def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> None:
@@ -216,6 +256,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
                 "bounds": None,
                 "model_file": output,
                 "report_file": None,
+                "trace_file": None,
             }
         )
     else:
@@ -241,11 +282,33 @@ def _check_options(model: str, given: dict[str, Any]) -> None:
             )
 
 
+def _write_trace(path: str, model: Any, rows: Any, y: Any) -> None:
+    """Every update as a line: its number, the row, its class, its score before, the weights after."""
+    from ..atomic import write_text
+
+    trace, two = model.result_.trace, len(model.classes_) == 2
+    names = [*rows.feature_names, *(["(intercept)"] if model.fit_intercept else [])]
+    shown = names if two else [f"{name} [{label}]" for label in model.classes_ for name in names]
+    places = rows.places(trace.rows.tolist())
+    lines = [["update", "row", "class", *([] if two else ["taken for"]), "score before", *shown]]
+    for k, (place, row) in enumerate(zip(places, trace.rows.tolist(), strict=True)):
+        rival = [] if two else [str(model.classes_[trace.rivals[k]])]
+        numbers = [repr(value) for value in [float(trace.scores[k]), *trace.weights[k].ravel().tolist()]]
+        lines.append([str(k + 1), str(place.row), str(y[row]), *rival, *numbers])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    write_text(path, text.getvalue())
+
+
 def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
     import separatrix as sx
 
     chosen = {name: value for name, value in given.items() if value is not None and name != "bounds"}
     chosen["random_state"] = chosen.pop("seed", 0)
+    if "start" in chosen:
+        chosen["init"] = chosen.pop("start")
+    if "trace" in chosen:
+        chosen["trace"] = True
     if model in ("perceptron", "averaged"):
         average = "averaged" if model == "averaged" else False
         return sx.Perceptron(average=average, fit_intercept=intercept, **chosen)
@@ -259,7 +322,7 @@ def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
     del chosen["random_state"]
     if model == "max-margin":
         return sx.MaxMargin(intercept="free" if intercept else None, **chosen)
-    return sx.LinearProgram(intercept="lifted" if intercept else None)
+    return sx.LinearProgram(intercept="lifted" if intercept else None, **chosen)
 
 
 def _scaled(estimator: Any, X: Any) -> Any:
@@ -445,6 +508,15 @@ def _mistakes(result: Any) -> str:
     return f"{made:,}" if made == kept else f"{made:,}, {kept:,} of them before the weights that were kept"
 
 
+def _bound_facts(bounds: Any, model: Any) -> dict[str, Any]:
+    """The bounds in plain values, their margin said as everywhere."""
+    from ..proofs.answer import margin_facts
+
+    known = bounds.to_dict()
+    bracket = known.pop("margin_lower"), known.pop("margin_upper")
+    return {**known, "margin": margin_facts(bracket, "lifted" if model.fit_intercept else "origin")}
+
+
 def _plain(
     estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
 ) -> dict[str, Any]:
@@ -456,5 +528,5 @@ def _plain(
         "errors": _errors(estimator, X, y),
         "seconds": seconds,
         "scores": [{"how": score.how, "shares": score.shares} for score in scores],
-        "bounds": None if bounds is None else bounds.to_dict(),
+        "bounds": None if bounds is None else _bound_facts(bounds, last(estimator)),
     }

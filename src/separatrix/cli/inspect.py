@@ -53,7 +53,7 @@ def model_facts(estimator: Any) -> dict[str, Any]:
     found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
     if found is not None:
         ending = found.status if hasattr(found, "status") else found.outcome
-        known["status"] = in_options(ending, used(estimator))
+        known["outcome"] = in_options(ending, used(estimator))
         if hasattr(found, "margin_upper"):
             known["margin"] = margin_facts(_bounds(model), _kind(model))
         for name in ("radius", "errors"):
@@ -120,8 +120,8 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
         ("features", f"{known['features']:,}" if known["features"] is not None else "not fitted"),
         ("classes", ", ".join(map(str, known["classes"]))),
     ]
-    if "status" in known:
-        pairs.append(("status", known["status"]))
+    if "outcome" in known:
+        pairs.append(("status", known["outcome"]))
     for name, words in (
         ("mistakes", "mistakes"),
         ("n_iter", "readings" if "mistakes" in known else "steps"),

@@ -74,6 +74,15 @@ Intercept = Annotated[
     bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
 ]
 Gamma = Annotated[float | None, typer.Option("--gamma", help="Of the rbf kernel exp(-gamma |x - x'|^2).")]
+Start = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="WEIGHTS",
+        help="Perceptrons: the first weights: zeros, random, or numbers separated by commas, the intercept "
+        "last; of more than two classes one such list a class, separated by semicolons.",
+    ),
+]
 ModelFile = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Where to save the model, such as model.skops."),
@@ -227,6 +236,22 @@ def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
         return kernels.Polynomial(degree=degree)
     assert gamma is not None
     return kernels.Gaussian(c=gamma)
+
+
+def first_weights(words: str) -> Any:
+    """The first weights: a name, or numbers."""
+    import numpy as np
+
+    if words in ("zeros", "random"):
+        return words
+    try:
+        lists = [[float(number) for number in part.split(",")] for part in words.split(";")]
+        return np.array(lists[0] if len(lists) == 1 else lists, dtype=np.float64)
+    except ValueError:
+        raise typer.BadParameter(
+            "--start is zeros, random, or numbers separated by commas, and for more than two classes a list "
+            f"of as many numbers for each, separated by semicolons. Got {words!r} instead."
+        ) from None
 
 
 def name_features(estimator: Any, encoding: Any) -> None:

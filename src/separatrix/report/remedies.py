@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -58,7 +57,8 @@ def remedies(
             lines.ridge(),
         ),
     ]
-    if variables := lines.variables():
+    variables = lines.variables()
+    if variables and len(lines.columns) > 1:
         found.append(
             Remedy(
                 "Leave a variable out",
@@ -67,21 +67,16 @@ def remedies(
                 lines.without(variables[0]),
             )
         )
-        if len(verdict_classes(data)) == 2:
-            found.append(
-                Remedy(
-                    "An exact test",
-                    "For a p-value of one variable, not adjusted for the others, that holds in samples of "
-                    "any size.",
-                    lines.exact(variables[0]),
-                )
+    if variables and lines.two:
+        found.append(
+            Remedy(
+                "An exact test",
+                "For a p-value of one variable, not adjusted for the others, that holds in samples of any "
+                "size.",
+                lines.exact(variables[0]),
             )
+        )
     return tuple(found)
-
-
-def verdict_classes(data: NamedData) -> Any:
-    """The different labels."""
-    return np.unique(data.y)
 
 
 class _Lines:
@@ -90,7 +85,7 @@ class _Lines:
     def __init__(self, verdict: Verdict, data: NamedData, target: str | None, source: str | None) -> None:
         self.verdict, self.data, self.target = verdict, data, target
         self.source = source if target is not None else None
-        self.classes = verdict_classes(data).tolist()
+        self.classes = np.unique(data.y).tolist()
         self.two = len(self.classes) == 2
         # a text column became several, named like light=sunny
         self.columns = list(dict.fromkeys(name.partition("=")[0] for name in data.names))
@@ -141,14 +136,15 @@ class _Lines:
             ]
             return (("Python", f"from scipy.stats import fisher_exact; print(fisher_exact({counts}))"),)
         place = self.data.names.index(variable)
-        if self.source is not None and self.numbers:
+        read = self.source is not None and variable in self.columns
+        if read:
             column, label = f"d[{variable!r}]", f"d[{self.target!r}]"
         else:
             column, label = f"X[:, {place}]", "y"
         sides = ", ".join(f"{column}[{label} == {each!r}]" for each in self.classes)
-        read = self._read() if self.source is not None and self.numbers else ""
+        begin = self._read() if read else ""
         test = f"print(ttest_ind({sides}, method=PermutationMethod()))"
-        return (("Python", f"{read}from scipy.stats import PermutationMethod, ttest_ind; {test}"),)
+        return (("Python", f"{begin}from scipy.stats import PermutationMethod, ttest_ind; {test}"),)
 
     def _formula(self) -> str:
         if self.source is None:

@@ -214,7 +214,8 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
         f"The bounds are held against the {report.mistakes:,} updates behind the weights; the longest row "
         f"has norm R = {short(report.radius)}; "
         + (
-            f"the best margin is {bracket((max(0.0, report.margin_lower), report.margin_upper))}."
+            "the best margin (of rows with a constant coordinate, where there is an intercept) is "
+            f"{bracket((max(0.0, report.margin_lower), report.margin_upper))}."
             if report.margin_upper > 0.0
             else "no margin is positive."
         ),
