@@ -5,6 +5,7 @@ Whatever is not plain numbers (quotes, text, missing values, errors) is left to 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import itertools
 import os
@@ -30,6 +31,7 @@ SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
 # Cells that say that a value is missing.
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
+_WHOLE = re.compile(r"[+-]?\d{1,38}")
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
 
 
@@ -62,7 +64,10 @@ def open_csv(source: Source, request: Request) -> Query:
     if request.sql is not None:
         found = describe(source.name, relation, sql=request.sql, keep=source, stream=source.growing)
         return ask(found, request)
-    table = Database(source.name, relation, kinds, typed=False, keep=source, stream=source.growing)
+    texts = _relation(source, dialect, dict.fromkeys(kinds, "VARCHAR"))
+    table = Database(
+        source.name, relation, kinds, typed=False, texts=texts, keep=source, stream=source.growing
+    )
     query = ask(table, request)
     rows = query.selection
     if request.where is not None or (rows.target is not None and kinds[rows.target] != "DOUBLE"):
@@ -82,7 +87,7 @@ def find_dialect(path: str, compression: str) -> Dialect:
     delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
     if _agreement(lines, delimiter)[1] < 2:
         delimiter = ","
-    first = next(csv.reader(lines[:1], delimiter=delimiter))
+    first = next(_rows(lines[:1], delimiter))
     header = not any(is_number_text(cell) for cell in first)
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
@@ -136,6 +141,11 @@ def is_number_text(cell: str) -> bool:
     return NUMBER.fullmatch(cell.strip()) is not None
 
 
+def is_rounded(cell: str) -> bool:
+    """Whether a cell is a whole number that is no float64."""
+    return is_number_text(cell) and text.is_rounded(cell.strip().encode(), float(cell))
+
+
 def _classes(source: Source, dialect: Dialect, target: str) -> NDArray[Any] | None:
     """The different labels, which are numbers; None if not all of them are plain."""
     labels = read_numbers(source, dialect, (), target, Matrices(np.empty(0)), MOST_ROWS, 0)
@@ -169,7 +179,8 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
         room *= 16
     if status != text_loops.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
-    text.read_hard(piece, hard, labels, matrix.reshape(-1))
+    if text.read_hard(piece, hard, labels, matrix.reshape(-1)) is not None:
+        return Cells(matrix[:0], labels[:0], whole=False)
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
@@ -177,7 +188,7 @@ def _columns(source: Source, dialect: Dialect) -> dict[str, str]:
     """The columns of a CSV file, which are of numbers, dates or text: the first rows tell."""
     path = source.paths[0]
     lines = _lines(path, read_head(path, source.compression, SAMPLE), SAMPLED)
-    rows = csv.reader(lines[int(dialect.header) :], delimiter=dialect.delimiter)
+    rows = _rows(lines[int(dialect.header) :], dialect.delimiter)
     # A line of another length ends them.
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     return {name: _kind(Counter(row[k] for row in alike)) for k, name in enumerate(dialect.names)}
@@ -186,6 +197,9 @@ def _columns(source: Source, dialect: Dialect) -> dict[str, str]:
 def _kind(cells: Counter[str]) -> str:
     """The type of a column; where most cells are numbers, one that is not is an error of the file."""
     given = {cell: times for cell, times in cells.items() if cell not in MISSING}
+    if any(is_rounded(cell) for cell in given) and all(_WHOLE.fullmatch(cell) for cell in given):
+        # Typed, so that labels are what they are, and features are refused.
+        return "BIGINT" if all(abs(int(cell)) < 1 << 63 for cell in given) else "HUGEINT"
     if 2 * sum(times for cell, times in given.items() if is_number_text(cell)) >= sum(given.values()):
         return "DOUBLE"
     return "TIMESTAMP" if all(_DATE.match(cell) for cell in given) else "VARCHAR"
@@ -202,10 +216,16 @@ def _relation(source: Source, dialect: Dialect, kinds: dict[str, str]) -> str:
 
 def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     """How many lines have as many cells as the first, and how many cells those are."""
-    cells = [len(row) for row in csv.reader(lines, delimiter=delimiter)]
+    cells = [len(row) for row in _rows(lines, delimiter)]
     if not cells or cells[0] < 2:
         return 0.0, 1
     return round(cells.count(cells[0]) / len(cells), 1), cells[0]
+
+
+def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
+    """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
+    with contextlib.suppress(csv.Error):
+        yield from csv.reader(lines, delimiter=delimiter)
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
