@@ -1,4 +1,4 @@
-"""No false proof from approximate multipliers: every bound holds in rational arithmetic, every claim is true."""
+"""No false proof from approximate multipliers: bounds hold in rational arithmetic, claims are true."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from separatrix.certificates import nearby
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate, Certificate
 from separatrix.errors import CertificateError
+from separatrix.proofs.verdict import separability
+from separatrix.report.words import proof as proof_in_words
 from tests import naive
 
 
 def claim_of(X, y, near, claim="inseparable", *, lift=False, question="binary", chosen=()):
     classes = tuple(map(str, np.unique(y)))
-    return Certificate(
-        claim, question, classes, chosen, lift, (), *np.shape(X), "0" * 64, approximate=near
-    )
+    return Certificate(claim, question, classes, chosen, lift, (), *np.shape(X), "0" * 64, approximate=near)
 
 
 def holds(X, y, near, claim="inseparable", **options):
@@ -100,15 +100,13 @@ def exact_bounds(scaled, inverse):
     """|I - A B|, and the largest b_j |A l| / (1 - q) / l_j, in rational numbers."""
     a = [[Fraction(v) for v in column] for column in scaled.rows.T.tolist()]
     b = [[Fraction(v) for v in row] for row in inverse.tolist()]
-    l = [Fraction(v) for v in scaled.multipliers.tolist()]
-    p, k = len(a), len(l)
-    q = max(
-        sum(abs((i == m) - sum(a[i][j] * b[j][m] for j in range(k))) for m in range(p)) for i in range(p)
-    )
-    r = max(abs(sum(a[i][j] * l[j] for j in range(k))) for i in range(p))
+    values = [Fraction(v) for v in scaled.multipliers.tolist()]
+    p, k = len(a), len(values)
+    q = max(sum(abs((i == m) - sum(a[i][j] * b[j][m] for j in range(k))) for m in range(p)) for i in range(p))
+    r = max(abs(sum(a[i][j] * values[j] for j in range(k))) for i in range(p))
     if q >= 1:
         return q, r, None
-    return q, r, max(sum(map(abs, b[j])) * r / (1 - q) / l[j] for j in range(k))
+    return q, r, max(sum(map(abs, b[j])) * r / (1 - q) / values[j] for j in range(k))
 
 
 @settings(max_examples=300, deadline=None)
@@ -231,7 +229,9 @@ def test_coordinates_that_depend_on_others_are_left_out():
             claim_of(X, y, Approximate(near.rows, (), near.values, relations), lift=True),
             X, y, same_data=False,
         )  # fmt: skip
-        assert check.reason == f"The relation that leaves out coordinate {wrong[0][0]} does not hold in row 0."
+        assert (
+            check.reason == f"The relation that leaves out coordinate {wrong[0][0]} does not hold in row 0."
+        )
 
 
 def test_overlap_needs_the_relations_on_every_row():
@@ -303,9 +303,7 @@ def test_a_proof_survives_json():
 )
 def test_what_is_missing_is_named(rows, words):
     X, y, near = gaussian(6, 2)
-    check = verify(
-        claim_of(X, y, Approximate(rows, (), near.values[: len(rows)])), X, y, same_data=False
-    )
+    check = verify(claim_of(X, y, Approximate(rows, (), near.values[: len(rows)])), X, y, same_data=False)
     assert not check.holds
     assert words in check.reason
 
@@ -328,3 +326,66 @@ def test_infinite_and_missing_numbers_prove_nothing():
     scaled = nearby.Scaled(np.array([[0.5], [-0.5]]), np.array([0.5, 0.5]))
     for bad in (math.nan, math.inf, -math.inf, 1e308):
         assert not nearby.bounds(scaled, np.array([[bad], [0.0]])).proved
+
+
+def normal_question(n_rows, n_columns, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n_rows, n_columns)), rng.integers(0, 2, n_rows)
+
+
+def test_dense_floats_that_overlap_are_proved_by_approximate_multipliers():
+    X, y = normal_question(700, 230)
+    verdict = separability(X, y)
+    assert verdict.status == "overlapping"
+    assert verdict.certificate.approximate is not None
+    assert verdict.certificate.multipliers is None
+    assert verify(verdict.certificate.to_json(), X, y).holds
+    assert verdict.margin[1] == 0.0
+    exact = sum(verdict.witness_rows.values())
+    assert abs(exact - 2) < 1e-9
+    plain = separability(X, y, quasi=False)
+    assert plain.status == "inseparable"
+    assert plain.certificate.approximate is not None
+    assert "cancel nearly to zero" in proof_in_words(plain)[0]
+
+
+def test_dense_floats_at_the_edge_are_separated():
+    X, y = normal_question(430, 230)
+    verdict = separability(X, y)
+    assert verdict.status == "separable"
+    assert verify(verdict.certificate, X, y).holds
+
+
+def test_columns_that_depend_on_others_are_found_and_left_out():
+    X, y = normal_question(700, 205)
+    kinds = np.arange(700) % 3
+    extra = [X[:, 3], np.zeros(700), *(kinds == kind for kind in range(3)), np.full(700, 0.25)]
+    X = np.column_stack([X, *extra])
+    verdict = separability(X, y)
+    assert verdict.status == "overlapping"
+    left_out = verdict.certificate.approximate.left_out
+    assert {terms[0][0] for terms in left_out} >= {205, 206}
+    assert len(left_out) == 4
+    assert verify(verdict.certificate, X, y).holds
+
+
+def test_rows_that_do_not_span_leave_the_finer_question_to_rational_arithmetic():
+    rng = np.random.default_rng(1)
+    X = rng.integers(-3, 4, (700, 205))
+    y = rng.integers(0, 2, 700)
+    X[:, 204] = 0
+    X[5, 204] = 2 * y[5] - 1  # row 5 alone is separated, by the last column
+    verdict = separability(X, y)
+    assert verdict.status == "quasi-separable"
+    assert verdict.strict_rows.tolist() == [5]
+    assert separability(X, y, quasi=False).certificate.approximate is not None
+
+
+def test_two_of_many_classes_are_proved_by_approximate_multipliers():
+    X, y = normal_question(700, 230)
+    labels = np.r_[y, 2, 2]
+    X = np.vstack([X, 50.0 + np.zeros((2, 230))])
+    verdict = separability(X, labels, quasi=False)
+    assert verdict.status == "inseparable"
+    assert set(verdict.certificate.approximate.rivals) == {0, 1}
+    assert verify(verdict.certificate, X, labels).holds

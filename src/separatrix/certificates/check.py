@@ -192,9 +192,7 @@ def _same_shape(claim: Certificate, data: Data) -> None:
         raise CertificateError(f"A binary question needs two classes; these data have {len(claim.classes)}.")
 
 
-def _check_approximate(
-    claim: Certificate, m: Approximate, signs: Signs, pause: Callable[[], None]
-) -> Check:
+def _check_approximate(claim: Certificate, m: Approximate, signs: Signs, pause: Callable[[], None]) -> Check:
     """Whether exact multipliers exist near those given, as the claim needs them."""
     failure, listed = _listed(m, signs)
     if failure:
@@ -203,14 +201,15 @@ def _check_approximate(
     wrong = first_failure(m, signs, overlap, pause)
     if wrong is not None:
         return Check(False, wrong)
-    near = f"Near the multipliers of {len(listed)} signed rows are exact, positive ones whose sum of rows is zero"
+    rows = f"{len(listed)} signed rows"
+    near = f"Near the multipliers of {rows} are exact, positive ones whose sum of rows is zero"
     if overlap:
         return Check(True, f"{near}, and these rows span all {signs.count}.")
     return Check(True, f"{near}: no hyperplane separates them.")
 
 
 def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, set[tuple[int, int]]]:
-    """The first thing that is wrong with the rows that have multipliers (or nothing), and these signed rows."""
+    """What is wrong with the rows that have multipliers (or nothing), and these signed rows."""
     tight: set[tuple[int, int]] = set()
     rivals = m.rivals if signs.joint else (-1,) * len(m.rows)
     for row, rival in zip(m.rows, rivals, strict=True):

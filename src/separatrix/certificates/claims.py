@@ -85,8 +85,8 @@ class Approximate:
     values : tuple of float
         Positive, one for each row.
     left_out : tuple of relations
-        Each is a tuple of pairs (coordinate, whole number other than zero) whose sum of products is zero on the
-        rows; the first coordinate depends on the others by it, and is left out.
+        Each is a tuple of pairs (coordinate, whole number other than zero) whose sum of products is zero on
+        the rows; the first coordinate depends on the others by it, and is left out.
     """
 
     rows: tuple[int, ...]
@@ -275,7 +275,7 @@ class _Reader:
             weights=None if weights is None else self._weights(width, len(classes), kind),
             multipliers=None if multipliers is None else self._multipliers(row, len(classes), kind),
             degrees=degrees,
-            approximate=None if near is None else self._approximate(row, n_columns + lift, len(classes), kind),
+            approximate=None if near is None else self._approximate(row, width, len(classes), kind),
         )
 
     def _degrees(self, question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
@@ -318,9 +318,7 @@ class _Reader:
             raise CertificateError("The certificate's 'denominator' is not positive.")
         return Multipliers(rows, rivals, coarse, fine, denominator)
 
-    def _approximate(
-        self, row: Callable[[Any], int], width: int, n_classes: int, kind: str
-    ) -> Approximate:
+    def _approximate(self, row: Callable[[Any], int], width: int, n_classes: int, kind: str) -> Approximate:
         fields = self._object(self.fields, "approximate")
         rows = tuple(self._list(fields, "rows", row))
         rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
@@ -340,7 +338,7 @@ class _Reader:
         for terms in left_out:
             named = [c for c, _ in terms]
             if len(set(named)) != len(named) or not all(v for _, v in terms) or absent & set(named[1:]):
-                raise CertificateError("A relation of the certificate's 'left_out' is not of the form needed.")
+                raise CertificateError("A relation in the certificate's 'left_out' has not the form needed.")
         if len(absent) != len(left_out):
             raise CertificateError("The certificate leaves out a coordinate twice.")
         return Approximate(rows, rivals, values, left_out)

@@ -1,9 +1,9 @@
 """A proof from approximate multipliers: exact positive ones, whose signed rows sum to zero, are near them.
 
-The theorem, its proof and every bound below are in docs/certificates.md ("Approximate multipliers"). In short:
-with the signed rows as the columns of A, multipliers l and any matrix B with ``|I - A B| <= q < 1``, some d with
-``|d| <= |B| |A l| / (1 - q)`` has ``A (l + d) = 0``. Where that is below l, the combination l + d is positive.
-Nothing is assumed of B; all rounding, underflow included, is counted outwards.
+The theorem, its proof and every bound below are in docs/certificates.md ("Approximate multipliers"). In
+short: with the signed rows as the columns of A, multipliers l and any matrix B with ``|I - A B| <= q < 1``,
+some d with ``|d| <= |B| |A l| / (1 - q)`` has ``A (l + d) = 0``. Where that is below l, the combination l + d
+is positive. Nothing is assumed of B; all rounding, underflow included, is counted outwards.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Scaled:
 
 @dataclass(frozen=True)
 class Bounds:
-    """What decides: ``q``, and the largest part of a multiplier that its correction may be (below 1: proved)."""
+    """``q``, and the largest part of a multiplier that its correction may be: below 1 it is proved."""
 
     q: float
     share: float
@@ -76,9 +76,9 @@ def first_failure(
     if p * len(m.rows) > MAX_NUMBERS:
         return f"{len(m.rows)} multipliers in {p} coordinates are more than are checked."
     if len(m.rows) <= p:
-        return f"{len(m.rows)} multipliers cannot prove anything in {p} coordinates: at least {p + 1} are needed."
+        return f"{len(m.rows)} multipliers prove nothing in {p} coordinates: at least {p + 1} are needed."
     rows = signs.order if everywhere else np.asarray(m.rows, dtype=np.int64)
-    failure = _wrong_relation(m, signs, rows, pause)
+    failure = wrong_relation(m, signs, rows, pause)
     if failure is not None:
         return failure
     scaled = scale(m, signs, kept)
@@ -91,8 +91,8 @@ def first_failure(
         if found.proved:
             return None
     if not found.q < 1.0:
-        return f"The rows with multipliers are too close to dependence: |I - A B| <= {found.q:.3g}, 1 is needed."
-    return f"The multipliers are not near enough to exact ones: they may be off by {found.share:.3g} times themselves."
+        return f"The rows with multipliers are too near dependence: |I - A B| <= {found.q:.3g}, not below 1."
+    return f"The multipliers are not near enough to exact ones: off by up to {found.share:.3g} of themselves."
 
 
 def used_classes(m: Approximate, signs: Signs) -> Ints:
@@ -139,10 +139,8 @@ def _signed_rows(m: Approximate, signs: Signs, kept: Ints) -> Floats | None:
     if not signs.joint:
         return lifted * signs.signs[rows][:, None]
     own, rivals = signs.codes[rows], np.asarray(m.rivals, dtype=np.int64)
-    blocks = []
-    for each in used_classes(m, signs)[:-1].tolist():
-        blocks.append(lifted * ((own == each).astype(np.float64) - (rivals == each))[:, None])
-    return np.hstack(blocks)
+    blocks = used_classes(m, signs)[:-1].tolist()
+    return np.hstack([lifted * ((own == each) * 1.0 - (rivals == each))[:, None] for each in blocks])
 
 
 def lifted_rows(signs: Signs, rows: Ints, kept: Ints) -> Floats | None:
@@ -151,9 +149,10 @@ def lifted_rows(signs: Signs, rows: Ints, kept: Ints) -> Floats | None:
     inner = kept[kept < width]
     block = signs.matrix[rows][:, inner]
     values = block.toarray() if sparse.issparse(block) else np.asarray(block)
-    if values.dtype.kind in "iu" and values.dtype.itemsize == 8 and values.size:
-        if int(values.max()) > WHOLE or int(values.min()) < -WHOLE:
-            return None
+    if values.dtype.kind in "iu" and (
+        int(values.max(initial=0)) > WHOLE or int(values.min(initial=0)) < -WHOLE
+    ):
+        return None
     out = np.ones((rows.size, kept.size))
     out[:, : inner.size] = values
     return out
@@ -205,16 +204,16 @@ def bounds(scaled: Scaled, inverse: Floats, pause: Callable[[], None] = relax) -
 
 def residual(scaled: Scaled) -> tuple[Floats, float]:
     """``A l`` with an error far below that of a product of floats, and a bound of its largest magnitude."""
-    rows, l = scaled.rows, scaled.multipliers
+    rows, values = scaled.rows, scaled.multipliers
     k, p = rows.shape
     bits = (51 - math.ceil(math.log2(k + 1))) // 2
-    l1, l2, l3 = _cut(l, bits)
+    l1, l2, l3 = _cut(values, bits)
     f, g = np.empty(p), np.empty(p)
     for start in range(0, p, BLOCK):
         a1, a2, a3 = (part.T for part in _cut(rows[:, start : start + BLOCK], bits))
         here = slice(start, start + BLOCK)
         f[here] = a1 @ l1 + (a1 @ l2 + a2 @ l1)
-        g[here] = f[here] + (a1 @ l3 + a2 @ (l2 + l3) + a3 @ l)
+        g[here] = f[here] + (a1 @ l3 + a2 @ (l2 + l3) + a3 @ values)
     error = 4.0 * (p + k + 16) * 2.0**-52 * k * 4.0**-bits + (k + 1.0) * UNDERFLOW
     return g, float((np.abs(g) + 2.0 * UNIT * np.abs(f)).max()) + error
 
@@ -229,7 +228,7 @@ def _cut(values: Floats, bits: int) -> Iterator[Floats]:
     yield rest - second
 
 
-def _wrong_relation(m: Approximate, signs: Signs, rows: Ints, pause: Callable[[], None]) -> str | None:
+def wrong_relation(m: Approximate, signs: Signs, rows: Ints, pause: Callable[[], None]) -> str | None:
     """The first relation of the left-out coordinates that does not hold on some row of the data."""
     width = int(signs.matrix.shape[1])
     for terms in m.left_out:
@@ -240,7 +239,8 @@ def _wrong_relation(m: Approximate, signs: Signs, rows: Ints, pause: Callable[[]
         values = columns[rows].toarray() if sparse.issparse(columns) else np.asarray(columns[rows])
         wrong = _nonzero_sum(values, [v for _, v in inner], constant)
         if wrong is not None:
-            return f"The relation that leaves out coordinate {terms[0][0]} does not hold in row {rows[wrong]}."
+            place = terms[0][0]
+            return f"The relation that leaves out coordinate {place} does not hold in row {rows[wrong]}."
     return None
 
 
