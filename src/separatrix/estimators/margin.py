@@ -381,7 +381,11 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     2.8889 2.8889
     """
 
-    _instead: ClassVar = {**MARGINS, "inseparable": "Classes that overlap are what the soft margin is for."}
+    _instead: ClassVar = {
+        **MARGINS,
+        "inseparable": "Classes that overlap are what the soft margin is for.",
+        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
+    }
 
     def __init__(
         self,
