@@ -264,7 +264,7 @@ def test_libsvm_files_need_no_target(tmp_path):
     data.write_text("+1 1:2 3:1\n-1 2:1\n+1 1:1\n-1 2:3 3:1\n")
     assert found("check", data)["status"] == "separable"
     fine("fit", data, "--output", model)
-    assert fine("predict", model, data).stdout.splitlines()[1:] == ["0,1", "1,-1", "2,1", "3,-1"]
+    assert fine("predict", model, data).stdout.splitlines()[1:] == ["1,1", "2,-1", "3,1", "4,-1"]
     proof = tmp_path / "proof.json"
     fine("check", data, "--certificate", proof)
     assert found("verify", proof, data)["holds"] is True

@@ -128,7 +128,7 @@ def _share(bound: Bound) -> str:
     return "" if not np.isfinite(bound.value) else f"{bound.tightness:.3g}"
 
 
-class _Reader(BaseEstimator):
+class _StandIn(BaseEstimator):
     """What the input checks need to know of an estimator."""
 
     def __init__(self, fit_intercept: bool = True) -> None:
@@ -383,7 +383,7 @@ def _read(
             "with order='cyclic' and max_iter=1, to bound the mistakes of one pass."
         )
     lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
-    rows, classes, _ = inputs.read_training(_Reader(lifted), X, y, None)
+    rows, classes, _ = inputs.read_training(_StandIn(lifted), X, y, None)
     if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
         raise InputError(
             f"The run has {result.counts.shape[0]} rows and weights of shape {result.weights.shape}; X and y "

@@ -43,7 +43,7 @@ class Status(Explained):
 
     SEPARATED = "A separator was found: the last look at every row found no mistake."
     INSEPARABLE = (
-        "No hyperplane separates these rows: the weights came back to an earlier state.",
+        "No weights separate these rows: the run came back to an earlier state.",
         "",
         "average",
     )

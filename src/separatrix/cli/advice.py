@@ -54,6 +54,11 @@ SENTENCES = {
     "features": ("--features", "Name columns other than the target with --features."),
     "gap": ("--gap", "Ask for a wider --gap."),
     "inseparable": ("--model", "Use --model soft-margin for classes that overlap."),
+    "na": (
+        "--na",
+        "Correct the cell, name it as missing with --na, or read the column as text with --text.",
+    ),
+    "decimal": ("--decimal", "Say which with --decimal or --thousands, such as --decimal ','."),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
     "same_data": (
         "--any-data",

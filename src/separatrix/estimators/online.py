@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError
+from ..errors import InputError, rows_from
 from ..tables.batches import whole
 from ..tables.encoding import Encoding
 from ..tables.libsvm import LibsvmFile
@@ -28,7 +28,7 @@ BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
 
 
 @dataclass(frozen=True)
-class Standing:
+class Milestone:
     """How far a run has come: rows and mistakes in all, and since the last report."""
 
     rows: int
@@ -91,7 +91,7 @@ def learn(
     path: str | os.PathLike[str] | None = None,
     every_rows: int | None = None,
     every_seconds: float = 30.0,
-    report: Callable[[Standing], None] | None = None,
+    report: Callable[[Milestone], None] | None = None,
 ) -> Learnt:
     """Visit each row of a table once, in order.
 
@@ -149,7 +149,7 @@ class _Run:
         path: Path | None,
         every_rows: int | None,
         every_seconds: float,
-        report: Callable[[Standing], None] | None,
+        report: Callable[[Milestone], None] | None,
     ) -> Learnt:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
@@ -160,12 +160,13 @@ class _Run:
         interrupted = False
         try:
             for X, y in self._batches():
-                self.model.partial_fit(X, y, classes=None if self.rows else known)
+                with rows_from(self.rows):
+                    self.model.partial_fit(X, y, classes=None if self.rows else known)
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 self._count_stretches(y)
                 if report is not None:
                     report(
-                        Standing(
+                        Milestone(
                             self.rows, self.mistakes, self.rows - reported[0], self.mistakes - reported[1]
                         )
                     )
