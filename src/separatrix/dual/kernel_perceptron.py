@@ -36,7 +36,7 @@ class KernelRun:
         rows: TrainingRows,
         expansion: Expansion,
         *,
-        max_passes: int,
+        max_iter: int,
         max_updates: int | None,
         dtype: Any,
         memory_limit: float,
@@ -45,7 +45,7 @@ class KernelRun:
         progress: Progress | None = None,
     ) -> None:
         self.rows, self.expansion = rows, expansion
-        self.max_passes, self.dtype, self.progress = max_passes, np.dtype(dtype), progress
+        self.max_iter, self.dtype, self.progress = max_iter, np.dtype(dtype), progress
         self.first_row = first_row
         self.passes, self.settled = 0, 0
         self.history: list[PassRecord] = []
@@ -81,7 +81,7 @@ class KernelRun:
 
     def stopped(self) -> bool:
         """Whether a limit is met."""
-        return self.passes >= self.max_passes or self.out_of_updates
+        return self.passes >= self.max_iter or self.out_of_updates
 
     def one_pass(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether that was a clean pass."""
@@ -187,7 +187,7 @@ class KernelRun:
     def _show_progress(self) -> None:
         if self.progress is not None and self.progress.due():
             self.progress.show(
-                f"kernel perceptron: pass {self.passes + 1} of {self.max_passes}, {self.mistakes} mistakes, "
+                f"kernel perceptron: pass {self.passes + 1} of {self.max_iter}, {self.mistakes} mistakes, "
                 f"{self.expansion.size} rows of support"
             )
 
@@ -266,7 +266,7 @@ class KernelRun:
         self.tally.measures[kernel_loops.FLOOR] = lowest.min()
         clean = bool(lowest.min() > 0.0)
         made = self.mistakes
-        if not clean and self.passes < self.max_passes - 1 and not self.out_of_updates:
+        if not clean and self.passes < self.max_iter - 1 and not self.out_of_updates:
             before = outputs[row]
             self._visit(row, self.expansion.made)
             outputs[row] = before  # the next look adds this update to all rows
@@ -276,16 +276,18 @@ class KernelRun:
     def _close_to_worst(self) -> Ints:
         """The rows of which rounding leaves open whether they are the most violated one."""
         if not self.expansion.made:
-            return np.zeros(1, dtype=np.int64)
+            return self.rows.members[:1]
         if self.expansion.similarity.fixed:
-            return np.arange(self.rows.size)
-        self._seen = self._seen or [(indices, 0) for indices in self._blocks(np.arange(self.rows.size))]
+            return self.rows.members
+        self._seen = self._seen or [(indices, 0) for indices in self._blocks(self.rows.members)]
         self.catch_up()
         scores = leads(self._outputs, self.rows.labels)  # type: ignore[arg-type]
         errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
         if self._spread is not None:
             errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
-        return np.flatnonzero(scores - errors <= (scores + errors).min())
+        here = self.rows.members
+        lowest = (scores + errors)[here].min()
+        return np.asarray(here[scores[here] - errors[here] <= lowest])
 
     def margin_upper(self) -> float:
         """|w| / sum of steps: no margin is larger."""
@@ -338,7 +340,7 @@ def solve_kernel_perceptron(
     expansion: Expansion,
     *,
     order: str = "cyclic",
-    max_passes: int = 100,
+    max_iter: int = 100,
     max_updates: int | None = None,
     dtype: Any = np.float64,
     memory_limit: float = 1e9,
@@ -355,7 +357,7 @@ def solve_kernel_perceptron(
     expansion : Expansion
         The weights to go on from; changed in place.
     order : {"cyclic", "shuffled", "worst"}
-    max_passes, max_updates : int
+    max_iter, max_updates : int
         Where to stop if no separator was found.
     dtype : float32 or float64
         The arithmetic of the large products. Whatever it is, the mistakes are those of float64.
@@ -368,11 +370,11 @@ def solve_kernel_perceptron(
         run = KernelRun(
             rows,
             expansion,
-            max_passes=max_passes,
+            max_iter=max_iter,
             max_updates=max_updates,
             dtype=dtype,
             memory_limit=memory_limit,
-            remember=max_passes > 1,
+            remember=max_iter > 1,
             progress=progress,
         )
         interrupted = False
@@ -386,7 +388,7 @@ def solve_kernel_perceptron(
 
 
 def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> None:
-    every = np.arange(run.rows.size)
+    every = run.rows.members
     if order == "worst":
         while not run.correct_worst() and run.history[-1].mistakes:
             pass
