@@ -118,7 +118,7 @@ class HullDisplay:
             )
         if verdict.certificate is not None and verdict.certificate.approximate is not None:
             raise InputError(
-                "This verdict is proved by approximate multipliers, which place no exact point in both hulls. "
+                "This verdict is proved by approximate multipliers, which place no point in both hulls. "
                 "Pictures of two hulls need a verdict with exact ones, as data with fewer columns get."
             )
         common, nearest, witnesses = None, None, np.zeros(0, dtype=np.int64)

@@ -118,8 +118,8 @@ class Verdict:
         either side sum to one: both are the same point, which lies in both convex hulls. For the joint
         question the keys are pairs (row, class it is compared with).
 
-        Where the certificate has approximate multipliers (``certificate.approximate``), the weights are those,
-        rounded: all of this holds for exact weights near them.
+        Where the certificate has approximate multipliers (``certificate.approximate``), the weights are
+        those, rounded: all of this holds for exact weights near them.
         """
         whole = sum(value for _, _, value in self.witness)
         if not whole:
