@@ -23,6 +23,7 @@ __all__ = [
     "OutputError",
     "SeparationWarning",
     "SeparatrixError",
+    "UnknownParameterError",
 ]
 
 
@@ -61,6 +62,13 @@ class InputError(SeparatrixError, ValueError):
 
 class InputTypeError(SeparatrixError, TypeError):
     """The input is of a kind that cannot hold numbers."""
+
+
+class UnknownParameterError(SeparatrixError, TypeError, ValueError):
+    """An estimator was given a parameter that it does not have.
+
+    A TypeError as of any call with a wrong keyword, and a ValueError as of scikit-learn's ``set_params``.
+    """
 
 
 class IllegalKernelError(InputError):
