@@ -203,14 +203,7 @@ def fit(
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
-    if output is not None:
-        from ..storage.models import save
-
-        save(estimator, output, columns=rows.encoding.as_dict())
-    if trace is not None:
-        _write_trace(trace, last(estimator), rows, y)
-    if report is not None:
-        _write_report(report, rows, X, y, estimator)
+    _write(output, report, trace, rows, X, y, estimator)
     if json:
         write_json(
             _plain(estimator, rows, X, y, seconds, scores, found)
@@ -282,10 +275,8 @@ def _check_options(model: str, given: dict[str, Any]) -> None:
             )
 
 
-def _write_trace(path: str, model: Any, rows: Any, y: Any) -> None:
+def _trace(model: Any, rows: Any, y: Any) -> str:
     """Every update as a line: its number, the row, its class, its score before, the weights after."""
-    from ..atomic import write_text
-
     trace, two = model.result_.trace, len(model.classes_) == 2
     names = [*rows.feature_names, *(["(intercept)"] if model.fit_intercept else [])]
     shown = names if two else [f"{name} [{label}]" for label in model.classes_ for name in names]
@@ -297,7 +288,7 @@ def _write_trace(path: str, model: Any, rows: Any, y: Any) -> None:
         lines.append([str(k + 1), str(place.row), str(y[row]), *rival, *numbers])
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(lines)
-    write_text(path, text.getvalue())
+    return text.getvalue()
 
 
 def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
@@ -420,13 +411,31 @@ def _transformed(estimator: Any, X: Any) -> Any:
         return estimator[:-1].transform(X) if hasattr(estimator, "steps") else X
 
 
-def _write_report(path: str, rows: Any, X: Any, y: Any, estimator: Any) -> None:
-    from ..report.page import write_report
+def _write(
+    output: str | None, report: str | None, trace: str | None, rows: Any, X: Any, y: Any, estimator: Any
+) -> None:
+    """Write what was asked for; where one file cannot be written, none is."""
+    contents = {}
+    if output is not None:
+        from ..storage.models import packed
+
+        contents[output] = packed(estimator, columns=rows.encoding.as_dict())
+    if trace is not None:
+        contents[trace] = _trace(last(estimator), rows, y).encode()
+    if report is not None:
+        contents[report] = _report(rows, X, y, estimator).encode()
+    if contents:
+        from ..atomic import write_all
+
+        write_all(contents)
+
+
+def _report(rows: Any, X: Any, y: Any, estimator: Any) -> str:
+    from ..report.page import report_text
     from .check import reading
 
     with waiting("Drawing the report"):
-        write_report(
-            path,
+        return report_text(
             _transformed(estimator, X),
             y,
             title=rows.name,

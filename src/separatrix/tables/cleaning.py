@@ -150,7 +150,7 @@ def _replaced(database: Database, expressions: dict[str, str]) -> Database:
         return database
     listed = ", ".join(f"{sql} AS {identifier(name)}" for name, sql in expressions.items())
     relation = f"(SELECT * REPLACE ({listed}) FROM {database.relation})"
-    return replace(database, relation=relation, opened=database.connection, texts=None)
+    return replace(database, relation=relation, opened=database.connection, cells=None)
 
 
 def _looks(
@@ -160,8 +160,8 @@ def _looks(
     if not names:
         return {}
     columns: Iterable[Sequence[Any]]
-    if database.texts is not None:
-        columns = [database.texts[name][:SAMPLED] for name in names]
+    if database.cells is not None:
+        columns = [database.cells[name][:SAMPLED] for name in names]
     else:
         listed = ", ".join(map(identifier, names))
         rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
@@ -170,11 +170,11 @@ def _looks(
         name: look(Counter(shape(cell) for cell in cells if cell is not None), wanted)
         for name, cells in zip(names, columns, strict=True)
     }
-    # A column without a single cell in these rows may hold anything.
+    # A column without a single cell in these rows is left as it is.
     likely = [
         name
         for name, each in first.items()
-        if each.kind not in ("text", "date") and (each.fitting or each.marked)
+        if each.kind in ("odd", "ambiguous") or (each.kind == "number" and (each.fitting or each.marked))
     ]
     shapes = _shapes(database, likely)
     evidence = evidence_of(
@@ -190,8 +190,8 @@ def _looks(
 
 def _shapes(database: Database, names: Sequence[str]) -> dict[str, dict[str, int]]:
     """How many cells have which shape, in each column."""
-    if database.texts is not None:
-        return {name: dict(Counter(map(shape, database.texts[name]))) for name in names}
+    if database.cells is not None:
+        return {name: dict(Counter(map(shape, database.cells[name]))) for name in names}
     found: dict[str, dict[str, int]] = {name: {} for name in names}
     if names:
         cells = ", ".join(map(identifier, names))
@@ -216,7 +216,7 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     if found.kind == "ambiguous":
         condition = "contains(cell, ',')"
     else:
-        fitting = ", ".join(map(literal, found.fitting))
+        fitting = ", ".join(map(literal, found.fitting)) or "''"
         condition = f"{shape_sql('cell')} NOT IN ({fitting}) AND NOT {_is_mark('cell')}"
     query = f"SELECT row, cell FROM {numbered} WHERE cell IS NOT NULL AND {condition} ORDER BY row LIMIT 1"
     row, value = database.rows(query)[0]

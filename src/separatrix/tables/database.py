@@ -30,6 +30,8 @@ class Database:
         The DuckDB type of each column.
     typed : bool
         Whether the file says of what type its columns are; a CSV file does not.
+    texts : str
+        Of such a file: SQL that stands after FROM and gives every column as the text that it is.
     keep : object
         What has to live as long as this, such as the directory of a temporary file.
     stream : Growing or None
@@ -44,7 +46,7 @@ class Database:
         What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
     unnamed : tuple of str
         Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
-    texts : dict of str to list of str, or None
+    cells : dict of str to list of str, or None
         The cells of the text columns, where the file is so small that they were read already.
     """
 
@@ -52,6 +54,7 @@ class Database:
     relation: str
     columns: dict[str, str]
     typed: bool = True
+    texts: str = ""
     keep: Any = None
     stream: Growing | None = None
     attached: bool = False
@@ -59,7 +62,7 @@ class Database:
     lines: Lines | None = None
     decimal: str | None = None
     unnamed: tuple[str, ...] = ()
-    texts: dict[str, list[str]] | None = None
+    cells: dict[str, list[str]] | None = None
 
     @cached_property
     def connection(self) -> Any:

@@ -126,8 +126,8 @@ def learn_columns(
 
 
 def _levels(database: Database, relation: str, name: str) -> Levels:
-    if database.texts is not None and relation == database.relation:
-        times = Counter(database.texts[name])
+    if database.cells is not None and relation == database.relation:
+        times = Counter(database.cells[name])
         return Levels({level: times[level] for level in sorted(times)}, len(times), times.total())
     level = f"{identifier(name)}::VARCHAR"
     grouped = (

@@ -21,6 +21,7 @@ from .encoding import Encoding
 from .sources import Source
 
 LARGEST = 1 << 18  # bytes of a file; ten times as many take longer than loading a compiled reader
+ROUNDED = 2.0**53  # from here on whole numbers may be rounded, which has to be told
 PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
 
 
@@ -95,7 +96,7 @@ def read_small(
         if not all(map(PLAIN_NUMBER.fullmatch, cells)):
             return None
         numbers[name] = np.array(list(map(float, cells)))
-        if not np.isfinite(numbers[name]).all():
+        if not (np.abs(numbers[name]) < ROUNDED).all():
             return None
     return SmallTable(numbers, texts, len(rows))
 
