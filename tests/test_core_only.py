@@ -14,7 +14,7 @@ import separatrix as sx
 
 ROOT = pathlib.Path(__file__).parent.parent
 EXTRAS = (
-    "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "rich",
+    "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "rich", "river",
     "skops", "typer",
 )  # fmt: skip
 
@@ -71,6 +71,7 @@ for name, use in {
     "save": lambda: sx.save(model, path),
     "load": lambda: sx.load(path),
     "export_onnx": lambda: sx.export_onnx(model, path),
+    "river": lambda: sx.river,
     "formula": lambda: sx.check_separation("y ~ x", data={"x": [1, 2], "y": [0, 1]}),
     "table": lambda: open_table(csv),
     "program": command_line,

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, kernels, plot
+    from . import datasets, errors, experiments, features, kernels, plot, river
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
     from .errors import SeparationWarning
@@ -53,6 +53,7 @@ _HOMES = {
     "kernels": ".kernels",
     "mistake_bounds": ".bounds",
     "plot": ".plot",
+    "river": ".river",
     "SeparatingDegree": ".proofs.degree",
     "save": ".storage.models",
     "separability": ".proofs.verdict",
@@ -84,6 +85,7 @@ __all__ = [
     "load",
     "mistake_bounds",
     "plot",
+    "river",
     "save",
     "separability",
     "smallest_separating_degree",
