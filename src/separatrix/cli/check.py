@@ -21,6 +21,8 @@ def check(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     memory: options.Memory = None,
     intercept: options.Intercept = True,
@@ -66,7 +68,7 @@ def check(
         separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
     _check_choices(fail_if or [])
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing, sheet, encoding)
     rows = options.labelled(source.open(intercept=intercept))
     with waiting("Reading the rows"):
         X, y = rows.read(options.size(memory))

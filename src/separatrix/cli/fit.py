@@ -59,6 +59,8 @@ def fit(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     memory: options.Memory = None,
     model: Annotated[
@@ -146,7 +148,7 @@ def fit(
         )
     if gamma is not None and not gamma > 0.0:
         raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing, sheet, encoding)
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
     if max_passes == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):

@@ -13,7 +13,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A file, a pattern of files, or - for standard input: CSV, Parquet, JSON lines, LIBSVM, npz, "
-        "SQLite, DuckDB.",
+        "SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, also compressed.",
         show_default=False,
     ),
 ]
@@ -34,6 +34,13 @@ Sql = Annotated[
     str | None, typer.Option("--sql", help="Use the answer of this SQL query, in which DATA is called data.")
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table of an SQLite or DuckDB file.")]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of an Excel file, by its name.")]
+TextEncoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="How text that is not UTF-8 is written, such as latin-1. UTF-16 is recognised."
+    ),
+]
 Missing = Annotated[
     str, typer.Option("--missing", metavar="error|drop", help="What to do with rows that lack a value.")
 ]
@@ -68,14 +75,17 @@ class DataOptions:
     sql: str | None = None
     table: str | None = None
     missing: str = "error"
+    sheet: str | None = None
+    text_encoding: str | None = None
 
     def open(
         self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True, live: bool = False
     ) -> Any:
-        """The table, not read yet."""
+        """The table, not read yet; what there is to know about its reading is said."""
         from ..tables.table import open_table
+        from .console import say
 
-        return open_table(
+        found = open_table(
             self.data,
             target=self.target,
             features=_names(self.features),
@@ -88,7 +98,12 @@ class DataOptions:
             encoding=encoding,
             count_columns=count_columns,
             live=live,
+            sheet=self.sheet,
+            text_encoding=self.text_encoding,
         )
+        for note in found.notes:
+            say(f"Note: {note}")
+        return found
 
 
 def labelled(table: Any) -> Any:

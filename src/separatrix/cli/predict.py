@@ -38,6 +38,8 @@ def predict(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     json: Annotated[bool, typer.Option("--json", help="Write a summary as JSON; needs --output.")] = False,
 ) -> None:
@@ -61,8 +63,8 @@ def predict(
             f"Predictions are written to a .csv or .parquet file. Got {output!r} instead."
         )
     saved = read(model)
-    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = options.DataOptions(data, target, None, None, where, sql, table, missing).open(encoding=encoding)
+    source = options.DataOptions(data, target, None, None, where, sql, table, missing, sheet, encoding)
+    rows = source.open(encoding=None if saved.columns is None else Encoding.from_dict(saved.columns))
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,8 @@ from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
 from .database import Database, describe, literal, literals
 from .query import NotPlain, Query, ask
-from .sources import HEAD, NUMBER, Format, Request, Source, read_head
+from .sources import NUMBER, Format, Request, Source
+from .unpacking import HEAD, read_head
 
 SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
 # Cells that say that a value is missing.
@@ -35,11 +35,16 @@ _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written."""
+    """How a CSV file is written: ``skip`` lines come before the names, or before the rows without a header.
+
+    ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none.
+    """
 
     delimiter: str
     header: bool
     names: tuple[str, ...]
+    skip: int = 0
+    commented: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,12 +63,13 @@ def open_csv(source: Source, request: Request) -> Query:
         if find_dialect(path, source.compression) != dialect:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
     kinds = _columns(source, dialect)
+    notes = _notes(source, dialect)
     relation = _relation(source, dialect, kinds)
     if request.sql is not None:
         found = describe(source.name, relation, sql=request.sql, keep=source, stream=source.growing)
-        return ask(found, request)
+        return replace(ask(found, request), notes=notes)
     table = Database(source.name, relation, kinds, typed=False, keep=source, stream=source.growing)
-    query = ask(table, request)
+    query = replace(ask(table, request), notes=notes)
     rows = query.selection
     if request.where is not None or (rows.target is not None and kinds[rows.target] != "DOUBLE"):
         return query
@@ -76,23 +82,31 @@ def open_csv(source: Source, request: Request) -> Query:
 
 def find_dialect(path: str, compression: str) -> Dialect:
     """The delimiter, the header and the column names of a CSV file."""
-    lines = _lines(path, read_head(path, compression))
+    every = _lines(path, read_head(path, compression))
+    before, delimiter = _preamble(every)
+    lines = [line for line in every[len(before) :] if line.strip()]
     if not lines:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
-    delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
-    if _agreement(lines, delimiter)[1] < 2:
-        delimiter = ","
-    first = next(csv.reader(lines[:1], delimiter=delimiter))
+    if delimiter is None:
+        delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
+        if _agreement(lines, delimiter)[1] < 2:
+            delimiter = ","
+    first = next(csv.reader([line + "\n" for line in lines], delimiter=delimiter))
     header = not any(is_number_text(cell) for cell in first)
+    above = _commented_names(path, before, lines, delimiter)
+    if above and not header:
+        first = above
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
-    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
+    named = header or bool(above)
+    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
     twice = [each for each, times in Counter(names).items() if times > 1]
     if twice:
         raise InputError(
             f"{path!r} has more than one column named {twice[0]!r}. Every column needs a name of its own; "
             "rename them in the first line."
         )
-    return Dialect(delimiter, header, tuple(names))
+    commented = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
+    return Dialect(delimiter, header, tuple(names), len(before), 0 if header or not above else commented)
 
 
 def read_numbers(
@@ -118,7 +132,7 @@ def read_numbers(
         pieces = text.pieces(source, path)
         found = text.in_order(
             lambda piece: _read_piece(piece, ord(dialect.delimiter), places, matrices),
-            _without_header(pieces) if dialect.header else pieces,
+            _without_lines(pieces, dialect.skip + dialect.header),
             live=source.growing is not None,
         )
         for cells in found:
@@ -150,11 +164,15 @@ def _place(name: str, names: Sequence[str], target: str | None) -> int:
     return names.index(name) if name in names else _TARGET if name == target else _UNUSED
 
 
-def _without_header(pieces: Iterator[text.Text]) -> Iterator[text.Text]:
-    first = next(pieces, None)
-    if first is not None:
-        yield first[int(np.argmax(first == 10)) + 1 :]
-    yield from pieces
+def _without_lines(pieces: Iterator[text.Text], count: int) -> Iterator[text.Text]:
+    for piece in pieces:
+        if count == 0:
+            yield piece
+            continue
+        ends = np.flatnonzero(piece == 10)[:count]
+        count -= ends.size
+        if count == 0:
+            yield piece[int(ends[-1]) + 1 :]
 
 
 def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], matrices: Matrices) -> Cells:
@@ -176,8 +194,11 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
 def _columns(source: Source, dialect: Dialect) -> dict[str, str]:
     """The columns of a CSV file, which are of numbers, dates or text: the first rows tell."""
     path = source.paths[0]
-    lines = _lines(path, read_head(path, source.compression, SAMPLE), SAMPLED)
-    rows = csv.reader(lines[int(dialect.header) :], delimiter=dialect.delimiter)
+    every = _lines(path, read_head(path, source.compression, SAMPLE), SAMPLED)[dialect.skip :]
+    lines = [line + "\n" for line in every if line.strip()]
+    rows = csv.reader(lines, delimiter=dialect.delimiter)
+    if dialect.header:
+        next(rows)
     # A line of another length ends them.
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     return {name: _kind(Counter(row[k] for row in alike)) for k, name in enumerate(dialect.names)}
@@ -195,7 +216,8 @@ def _relation(source: Source, dialect: Dialect, kinds: dict[str, str]) -> str:
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
     return (
         f"read_csv({literals(source.paths)}, auto_detect = false, columns = {{{columns}}}, "
-        f"delim = {literal(dialect.delimiter)}, header = {str(dialect.header).lower()}, quote = '\"', "
+        f"delim = {literal(dialect.delimiter)}, header = {str(dialect.header).lower()}, "
+        f"skip = {dialect.skip}, quote = '\"', "
         f"escape = '\"', nullstr = {literals(MISSING)}, compression = {literal(source.compression)})"
     )
 
@@ -208,19 +230,63 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     return round(cells.count(cells[0]) / len(cells), 1), cells[0]
 
 
+def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
+    """The lines before the table, and the delimiter if one of them names it.
+
+    They are empty, or comments that begin with ``#``, or the line ``sep=;`` that spreadsheets write.
+    """
+    before = list(itertools.takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
+    rest = lines[len(before) :]
+    named = re.fullmatch(r'"?sep=(.)"?', rest[0].strip(" \r\n")) if rest else None
+    return (before, None) if named is None else ([*before, rest[0]], named[1])
+
+
+def _commented_names(path: str, before: list[str], lines: list[str], delimiter: str) -> list[str]:
+    """The names of the columns, if the last comment before the rows can be them, as NumPy writes it.
+
+    Raises
+    ------
+    InputError
+        Where the first line may be names just as well.
+    """
+    comments = [line for line in before if line.strip()]
+    if not comments or not comments[-1].startswith("#"):
+        return []
+    above = next(csv.reader([comments[-1].lstrip("# ")], delimiter=delimiter, skipinitialspace=True), [])
+    rows = list(csv.reader(lines[:20], delimiter=delimiter))
+    if len(above) < 2 or len(above) != len(rows[0]) or any(map(is_number_text, above)):
+        return []
+    if not any(is_number_text(cell) for row in rows for cell in row):
+        raise InputError(
+            f"{path!r} has as many words in a comment as there are columns: are they the names, or is the "
+            "line after it? Remove the comment, or its '#'."
+        )
+    return above
+
+
+def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
+    """What is said about lines before the table."""
+    if dialect.commented:
+        return (f"The names of the columns are from the comment in line {dialect.commented}.",)
+    lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]
+    comments = sum(line.startswith("#") for line in lines)
+    if not comments:
+        return ()
+    lines_are = "1 line of comments is" if comments == 1 else f"{comments} lines of comments are"
+    return (f"{lines_are} left out before the table.",)
+
+
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
-    """The first whole lines that are not empty."""
+    """The first whole lines."""
     text = _decoded(path, head).replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     if len(head) >= HEAD and len(lines) > 1:
         lines.pop()
-    return [line for line in itertools.islice(lines, most) if line.strip()]
+    return lines[:most]
 
 
 def _decoded(path: str, head: bytes) -> str:
     head = head.removeprefix(b"\xef\xbb\xbf")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise _encoding_error(path)
     for cut in range(4):
         try:
             return head[: len(head) - cut].decode()
@@ -232,8 +298,9 @@ def _decoded(path: str, head: bytes) -> str:
 
 def _encoding_error(path: str) -> InputError:
     return InputError(
-        f"{path!r} is not UTF-8 text. Convert it first, for example with "
-        f"`iconv -f latin1 -t utf-8 {os.path.basename(path)}`."
+        f"{path!r} is not UTF-8 text.",
+        remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+        parameter="text_encoding",
     )
 
 

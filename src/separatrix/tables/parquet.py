@@ -111,4 +111,4 @@ def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
             )
 
 
-FORMAT = Format("parquet", "Parquet", open_parquet, magic=(0, b"PAR1"), several=True)
+FORMAT = Format("parquet", "Parquet", open_parquet, magic=((0, b"PAR1"),), several=True)

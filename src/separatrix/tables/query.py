@@ -119,6 +119,8 @@ class Query:
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
+    notes : tuple of str
+        What the user should know about how the rows are read.
     """
 
     database: Database
@@ -127,6 +129,7 @@ class Query:
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
     columns: Callable[[int, int], Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def target_name(self) -> str | None:

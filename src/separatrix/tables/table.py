@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, LabelError
-from . import arrays, by_duckdb, csv_files, libsvm, parquet
+from . import arff, arrays, arrow_files, by_duckdb, csv_files, excel, idx, libsvm, parquet, stat_files
 from .batches import Batch, ahead, batch_rows, release_arrow
 from .database import describe
 from .encoding import Encoding
@@ -32,6 +32,11 @@ FORMATS = (
     libsvm.FORMAT,
     arrays.NPY,
     arrays.NPZ,
+    excel.FORMAT,
+    arrow_files.FORMAT,
+    arff.FORMAT,
+    *stat_files.FORMATS,
+    idx.FORMAT,
 )
 
 
@@ -81,6 +86,8 @@ class Table:
         Which rows were asked for, as it was said.
     stream : Growing or None
         Standard input that is still coming.
+    notes : tuple of str
+        What the user should know about how the rows are read, a sentence each.
     """
 
     name: str
@@ -91,6 +98,7 @@ class Table:
     paths: tuple[str, ...] = ()
     asked: dict[str, str | None] = field(default_factory=dict)
     stream: Growing | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -193,6 +201,7 @@ class Table:
             "target": self.target_name,
             "features": self.encoding.n_features,
             "columns": columns or None,
+            "notes": list(self.notes),
         }
 
 
@@ -210,6 +219,8 @@ def open_table(
     encoding: Encoding | None = None,
     count_columns: bool = True,
     live: bool = False,
+    sheet: str | None = None,
+    text_encoding: str | None = None,
 ) -> Table:
     """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
 
@@ -218,9 +229,10 @@ def open_table(
 
     Parameters
     ----------
-    source : path, pattern, "-" or None
-        CSV or TSV (also gzip, zstd, bz2, zip), Parquet, JSON lines, a pattern of these, SQLite, DuckDB,
-        LIBSVM (also gzip, bz2), npy, npz, or standard input; None where ``sql`` names its files itself.
+    source : path, pattern, folder, "-" or None
+        CSV or TSV, Parquet, JSON lines, a pattern of these, a folder of Parquet files, SQLite, DuckDB,
+        LIBSVM, npy, npz, Excel, Arrow and Feather, ARFF, SAS, SPSS, Stata, IDX; each also as gzip, bz2, zstd,
+        xz, or as the one file of a zip; or standard input; None where ``sql`` names its files itself.
     target : str, optional
         The column to be learnt. LIBSVM files and npz files with ``y`` have one of their own.
     features : names, optional
@@ -245,6 +257,10 @@ def open_table(
         Whether rows of standard input may be read before all of it has come. That is so for LIBSVM and for
         CSV of plain numbers; whatever needs all rows first (text columns, a condition, the classes where
         they are not given) waits for them.
+    sheet : str, optional
+        The sheet of an Excel file.
+    text_encoding : str, optional
+        How text that is not UTF-8 is written, such as ``"latin-1"``; UTF-16 is known by its first bytes.
 
     Raises
     ------
@@ -270,12 +286,18 @@ def open_table(
         intercept,
         encoding,
         count_columns,
+        sheet,
+        text_encoding,
     )
     asked = {"where": where, "sql": sql, "table": table, "missing": missing}
     if source is None:
         reader = ask(describe("The query", "", sql=sql), request)
         return Table("The query", "query", reader.target_name, reader.encoding, reader, asked=asked)
-    found = find_source(source, FORMATS, live=live)
+    found = find_source(source, FORMATS, live=live, text_encoding=text_encoding)
+    if sheet is not None and found.format is not excel.FORMAT:
+        raise InputError(
+            f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
+        )
     reader = found.format.open(found, request)
     return Table(
         found.name,
@@ -286,4 +308,5 @@ def open_table(
         found.paths if found.spool is None else (),
         asked,
         found.growing,
+        (*found.notes, *getattr(reader, "notes", ())),
     )
