@@ -125,7 +125,9 @@ class Budget:
         roots = np.sqrt(np.abs(np.diagonal(self.gram)))
         return float((np.abs(self.coef) * roots[:, None]).sum(axis=0).max())
 
-    def learn(self, anchor: Any, row: int, kernel_row: Floats, square: float, update: Update) -> int | None:
+    def learn(
+        self, anchor: Any, row: int, kernel_row: Floats, square: float, update: Correction
+    ) -> int | None:
         """Correct a mistake; return the slot that was filled, if one was."""
         self.made += 1
         length = update.amount * float(np.sqrt(square * self._doubled))
@@ -165,7 +167,7 @@ class Budget:
             self.terms = np.repeat(terms, self.capacity, axis=1)
         self.terms[:, slot] = terms[:, 0]
 
-    def _shrink(self, kernel_row: Floats, update: Update) -> int:
+    def _shrink(self, kernel_row: Floats, update: Correction) -> int:
         """Make room as the self-tuned Forgetron: shrink as little as the proof allows, drop the oldest."""
         oldest = int(np.argmin(self.ages))
         if np.isnan(self.first_largest):
@@ -189,7 +191,7 @@ class Budget:
         self.shrunk = phi
         return oldest
 
-    def _project(self, kernel_row: Floats, square: float, update: Update) -> int | None:
+    def _project(self, kernel_row: Floats, square: float, update: Correction) -> int | None:
         """Add the update's projection to the span of the support, or give it a slot while there is one."""
         size = self.size
         lower = np.zeros(0)
@@ -223,7 +225,7 @@ class Budget:
 
 
 @dataclass(frozen=True)
-class Update:
+class Correction:
     """A correction towards one class, away from another."""
 
     own: int
@@ -244,7 +246,7 @@ def learn_on_budget(
     rows: TrainingRows,
     budget: Budget,
     *,
-    max_passes: int,
+    max_iter: int,
     max_updates: int | None = None,
     order: str = "cyclic",
     seed: np.random.Generator | None = None,
@@ -259,7 +261,7 @@ def learn_on_budget(
     status = Status.PASS_LIMIT
     with Progress() as progress:
         try:
-            while len(history) < max_passes and not visit.stopped:
+            while len(history) < max_iter and not visit.stopped:
                 before = visit.made
                 here = every if seed is None or order != "shuffled" else seed.permutation(every)
                 for start in range(0, here.size, BLOCK):
@@ -385,5 +387,5 @@ class _Visit:
         self.made += 1
         if self.counts.size:
             self.counts[row, rival] += 1
-        update = Update(own, rival, float(rows.steps[row]))
+        update = Correction(own, rival, float(rows.steps[row]))
         return budget.learn(anchor, row + self.first_row, kernel_row, float(rows.roots[row] ** 2), update)

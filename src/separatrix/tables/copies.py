@@ -14,9 +14,6 @@ from .query import Query
 from .sources import Request, Source
 from .unpacking import Spool
 
-# Cells of text that say that a value is missing.
-MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
-
 
 def open_copy(
     source: Source,
@@ -25,11 +22,13 @@ def open_copy(
     batches: Iterable[Any],
     *,
     notes: tuple[str, ...] = (),
+    unnamed: tuple[str, ...] = (),
     typed: bool = False,
 ) -> Query:
     """Write Arrow batches to a temporary Parquet file, and read that as any other.
 
-    Where the file does not say whether numbers are whole (``typed``), labels are where they all are.
+    Where the file does not say whether numbers are whole (``typed``), labels are where they all are. Columns
+    that are ``unnamed`` were numbered for want of a name.
     """
     with needs("Reading tables", extra="cli"):
         import pyarrow.parquet as pq
@@ -45,7 +44,7 @@ def open_copy(
     if not rows:
         raise InputError(f"{source.name!r} has no rows. A table needs at least one for each class.")
     copy = replace(source, paths=(path,), compression="none", spool=(spool, source.spool))
-    query = replace(open_parquet(copy, request), notes=notes)
+    query = open_parquet(copy, request, notes=notes, unnamed=unnamed)
     if typed:
         return query
     return replace(query, labels=None, database=replace(query.database, typed=False))

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError, needs
-from .copies import MISSING, filled, open_copy
+from .copies import filled, open_copy
+from .csv_files import MISSING
 from .encoding import need_column, shown
 from .query import Query
 from .sources import NUMBER, Format, Request, Source
@@ -104,13 +105,15 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
     header = all(isinstance(cell, str) and NUMBER.fullmatch(cell.strip()) is None for cell in first)
     body = list(rows) if header else [first, *rows]
     used = [k for k, column in enumerate(zip(*body, strict=True)) if set(column) != {""} or first[k] != ""]
-    unnamed = sum(first[k] == "" for k in used)
-    if header and 2 * unnamed > len(used):
+    blank = [k for k in used if header and not first[k].strip()]
+    if 2 * len(blank) > len(used):
         raise InputError(
-            f"{sheet.title}: row {sheet.row} names only {len(used) - unnamed} of {len(used)} columns. The "
+            f"{sheet.title}: row {sheet.row} names only {len(used) - len(blank)} of {len(used)} columns. The "
             "first row has to be that of the names; delete titles above it."
         )
     names = filled([first[k] if header else "" for k in used])
+    # The first column without a name numbers the rows, as pandas writes it; another has to have values.
+    unnamed = tuple(name for name, k in zip(names, used, strict=True) if k in blank and k == used[0])
     columns = []
     for name, k in zip(names, used, strict=True):
         found = _learn(name, k, [row[k] for row in body])
@@ -123,7 +126,7 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
     types = {"number": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
     schema = pa.schema([(each.name, types.get(each.kind, pa.timestamp("us"))) for each in columns])
     notes = _notes(sheet, body, [each.place for each in columns])
-    return open_copy(source, request, schema, _batches(body, columns, schema), notes=notes)
+    return open_copy(source, request, schema, _batches(body, columns, schema), notes=notes, unnamed=unnamed)
 
 
 def _notes(sheet: Sheet, body: list[list[Any]], places: list[int]) -> tuple[str, ...]:

@@ -75,9 +75,8 @@ def open_idx(source: Source, request: Request) -> IdxFile:
             f"There is no file of labels beside {source.name!r}. It is looked for under the same name, with "
             "'labels' for 'images' and 'idx1' for 'idx3'."
         )
-    notes = () if beside is None else (f"The labels are from {beside!r}.",)
     return IdxFile(
-        source, images, labels, known or Encoding(intercept=request.intercept, width=images.width), notes
+        source, images, labels, known or Encoding(intercept=request.intercept, width=images.width), beside
     )
 
 
@@ -89,12 +88,29 @@ class IdxFile:
     images: Numbers
     labels: NDArray[Any] | None
     encoding: Encoding
-    notes: tuple[str, ...] = ()
+    beside: str | None = None
 
     @property
     def target_name(self) -> str | None:
         """What the labels are called, if there are any."""
         return None if self.labels is None else LABEL
+
+    @property
+    def in_turn(self) -> bool:
+        """All rows are there."""
+        return True
+
+    @property
+    def line_finder(self) -> None:
+        """There are no lines."""
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], None]]:
+        """The numbers of the rows, counted from 1."""
+        yield np.arange(1, self.n_rows() + 1), None
+
+    def told(self) -> list[str]:
+        """Where the labels are from."""
+        return [] if self.beside is None else [f"The labels are from {self.beside!r}."]
 
     def n_rows(self) -> int:
         """Count the images."""
