@@ -9,6 +9,7 @@ import json
 import lzma
 import os
 import re
+import shlex
 import subprocess
 import sys
 import warnings
@@ -156,11 +157,9 @@ def test_every_kind_of_table_may_be_compressed(tmp_path, kind, packing):
 
 
 def test_the_commands_read_a_sheet(tmp_path):
-    """Also with the options that other kinds of files have, and with notes on what was read."""
-    book, other = tmp_path / "plants.xlsx", tmp_path / "other.xlsx"
+    book = tmp_path / "plants.xlsx"
     sheets = {"first": [("a",), (1,)], "plants": [HEADER, *ROWS]}
     write_workbook(book, sheets)
-    write_workbook(other, sheets)
     run = CliRunner()
     several = run.invoke(app, ["check", str(book), "--target", "y"])
     assert several.exit_code == 2
@@ -176,6 +175,10 @@ def test_the_commands_read_a_sheet(tmp_path):
     ):
         done = run.invoke(app, command)
         assert done.exit_code == 0, done.output
+        if command[0] == "check":
+            printed = re.search("separatrix (verify .*)", done.output)[1]
+            assert "--sheet plants" in printed
+            assert run.invoke(app, shlex.split(printed)).exit_code == 0
 
 
 def test_a_sheet_that_is_not_there_names_its_neighbour(tmp_path):

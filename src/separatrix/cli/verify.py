@@ -67,8 +67,8 @@ def verify(
         thousands,
         na,
         text,
-        sheet,
-        encoding,
+        sheet=sheet,
+        text_encoding=encoding,
     )
     known = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
     rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(known, parts[0][1]))
