@@ -5,6 +5,7 @@ Whatever is not plain numbers (quotes, text, missing values, errors) is left to 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
@@ -34,6 +35,7 @@ SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
 # Cells that say that a value is missing.
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
+_WHOLE = re.compile(r"[+-]?\d{1,38}")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _FRACTION = re.compile(r"\d[.,]\d")
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
@@ -102,6 +104,7 @@ def open_csv(source: Source, request: Request) -> Query:
         _relation(source, dialect, kinds, na),
         kinds,
         typed=False,
+        texts=_relation(source, dialect, dict.fromkeys(kinds, "VARCHAR"), na),
         keep=source,
         stream=source.growing,
         lines=partial(find_lines, source, dialect),
@@ -143,7 +146,7 @@ def find_dialect(path: str, compression: str) -> Dialect:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
         delimiter = _find_delimiter(lines)
-    first = next(csv.reader([line + "\n" for line in lines], delimiter=delimiter))
+    first = next(_rows([line + "\n" for line in lines], delimiter))
     header = not any(is_number_text(cell) for cell in first)
     above = _commented_names(path, before, lines, delimiter)
     if above and not header:
@@ -258,6 +261,11 @@ def is_number_text(cell: str) -> bool:
     return NUMBER.fullmatch(text) is not None or _COMMA.fullmatch(text) is not None
 
 
+def is_rounded(cell: str) -> bool:
+    """Whether a cell is a whole number that is no float64."""
+    return NUMBER.fullmatch(cell.strip()) is not None and text.is_rounded(cell.strip().encode(), float(cell))
+
+
 def _classes(source: Source, dialect: Dialect, target: str) -> NDArray[Any] | None:
     """The different labels, which are numbers; None if not all of them are plain."""
     labels = read_numbers(source, dialect, (), target, Matrices(np.empty(0)), MOST_ROWS, 0)
@@ -295,7 +303,8 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
         room *= 16
     if status != text_loops.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
-    text.read_hard(piece, hard, labels, matrix.reshape(-1))
+    if text.read_hard(piece, hard, labels, matrix.reshape(-1)) is not None:
+        return Cells(matrix[:0], labels[:0], whole=False)
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
@@ -305,9 +314,9 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
     head = read_head(path, source.compression, SAMPLE)
     every = _lines(path, head, SAMPLED)[dialect.skip :]
     lines = [line + "\n" for line in every if line.strip()]
-    rows = csv.reader(lines, delimiter=dialect.delimiter)
+    rows = _rows(lines, dialect.delimiter)
     if dialect.header:
-        next(rows)
+        next(rows, None)
     # A line of another length ends them.
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     columns = dict(
@@ -328,7 +337,7 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
         # Numbers without a fraction may still have commas further down; points may separate thousands.
         text_only |= plain - {request.target}
     kinds = {
-        name: "VARCHAR" if name in text_only else "DOUBLE" if name in plain else _kind(cells)
+        name: "VARCHAR" if name in text_only else _whole_kind(cells) if name in plain else _kind(cells)
         for name, cells in given.items()
     }
     return Sampled(
@@ -347,6 +356,16 @@ def _cells(given: dict[str, Counter[str]], plain: set[str]) -> Iterator[str]:
 def _kind(cells: Counter[str]) -> str:
     """The type of a column that is not all plain numbers: dates as ISO writes them, or text."""
     return "TIMESTAMP" if all(_DATE.match(cell) for cell in cells) else "VARCHAR"
+
+
+def _whole_kind(cells: Counter[str]) -> str:
+    """The type of a column of plain numbers.
+
+    Where all are whole and some would be rounded, whole numbers: labels stay apart, features are refused.
+    """
+    if any(is_rounded(cell) for cell in cells) and all(_WHOLE.fullmatch(cell) for cell in cells):
+        return "BIGINT" if all(abs(int(cell)) < 1 << 63 for cell in cells) else "HUGEINT"
+    return "DOUBLE"
 
 
 def _decimal(given: dict[str, Counter[str]]) -> str | None:
@@ -403,7 +422,7 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
 
     Lines may all have one more, which names the row, but not one that is empty at the end.
     """
-    rows = list(csv.reader(lines, delimiter=delimiter))
+    rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
     if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1} and all(row[-1] for row in rows[1:]):
         names = [row[0] for row in rows[1:]]
@@ -443,8 +462,8 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
     comments = [line for line in before if line.strip()]
     if not comments or not comments[-1].startswith("#"):
         return []
-    above = next(csv.reader([comments[-1].lstrip("# ")], delimiter=delimiter, skipinitialspace=True), [])
-    rows = list(csv.reader(lines[:20], delimiter=delimiter))
+    above = [cell.strip() for cell in next(_rows([comments[-1].lstrip("# ")], delimiter), [])]
+    rows = list(_rows(lines[:20], delimiter))
     if len(above) < 2 or len(above) != len(rows[0]) or any(map(is_number_text, above)):
         return []
     if not any(is_number_text(cell) for row in rows for cell in row):
@@ -465,6 +484,12 @@ def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
         return ()
     lines_are = "1 line of comments is" if comments == 1 else f"{comments} lines of comments are"
     return (f"{lines_are} left out before the table.",)
+
+
+def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
+    """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
+    with contextlib.suppress(csv.Error):
+        yield from csv.reader(lines, delimiter=delimiter)
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
