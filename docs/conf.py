@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import warnings
 from pathlib import Path
@@ -94,7 +95,14 @@ def _block(self, node):
     raise nodes.SkipNode
 
 
+def _copy_gallery(app, error):
+    """The gallery's pictures stand in HTML, for light and dark, so Sphinx does not see them."""
+    if error is None:
+        shutil.copytree(HERE / "gallery", Path(app.outdir) / "gallery", dirs_exist_ok=True)
+
+
 def setup(app):
+    app.connect("build-finished", _copy_gallery)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
 
 
