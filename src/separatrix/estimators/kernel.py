@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..dual.budget_bound import BudgetBound
 from ..dual.expansion import Expansion
 from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..dual.similarity import Similarity, TrainingRows, training_rows
+from ..dual.trace import check_room, trace_of
 from ..errors import InputError
 from ..perceptron.orders import AVERAGES
 from ..result import Floats, Ints, KernelResult, Status
@@ -91,6 +93,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
     random_state : int, RandomState or None, default=None
         For ``order="shuffled"`` and ``removal="random"``.
+    trace : bool, default=False
+        Keep every update of ``fit`` in ``result_.trace``.
 
     Attributes
     ----------
@@ -155,6 +159,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         dtype: str = "float64",
         memory_limit: float = 1e9,
         random_state: Any = None,
+        trace: bool = False,
     ) -> None:
         self.kernel = kernel
         self.fit_intercept = fit_intercept
@@ -168,6 +173,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.dtype = dtype
         self.memory_limit = memory_limit
         self.random_state = random_state
+        self.trace = trace
 
     _machine: Expansion | Budget
     _counts: Ints | None
@@ -215,6 +221,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                 )
             else:
                 machine = self._new_budget(similarity, rows.n_classes, seed)
+                if self.trace:
+                    check_room(self.budget, machine.columns, self.max_updates, rows.n_rows, self.max_passes)
+                    machine.log = []
                 result = learn_on_budget(
                     training,
                     machine,
@@ -223,6 +232,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                     order=self.order,
                     seed=seed,
                 )
+            if self.trace:
+                result = replace(result, trace=trace_of(machine, training))
+                if isinstance(machine, Budget):
+                    machine.log = None
             self.classes_ = classes
             self._fitted_as = self._fixed_parameters()
             self._rows_seen, self._counts = rows.n_rows, result.mistake_counts
@@ -389,7 +402,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
         inputs.need_positive(self, "budget", whole=True, optional=True)
         inputs.need_positive(self, "memory_limit")
-        inputs.need_bool(self, "fit_intercept")
+        for name in ("fit_intercept", "trace"):
+            inputs.need_bool(self, name)
         if self.budget is not None and self.budget < 2:
             raise InputError(
                 "The 'budget' parameter of KernelPerceptron must be at least 2: with one row no two classes "
