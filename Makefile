@@ -12,7 +12,8 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 VENV := .venv
-RUN := $(VENV)/bin/python
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+RUN := $(VENV)/$(BIN)/python
 STAMP := $(VENV)/.installed
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
@@ -28,7 +29,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow test-random test-oldest test-newest lint format \
+.PHONY: help setup test test-slow test-random test-oldest test-newest lint format release-check \
 	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -59,35 +60,39 @@ test-random: setup ## every test but the slow ones, with fresh random cases, ten
 	  --hypothesis-profile random --hypothesis-seed "$$seed" $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.installed ## the tests of `make test`, on the oldest versions that pyproject.toml allows
-	@$(with_empty_cache) $(OLDEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+	@$(with_empty_cache) $(OLDEST)/$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 
 test-newest: $(NEWEST)/.installed ## the same on the newest versions there are; they are looked for after `make clean`
-	@$(with_empty_cache) $(NEWEST)/bin/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+	@$(with_empty_cache) $(NEWEST)/$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.py
 	@$(python_is_new_enough)
 	"$(PYTHON)" -m venv --clear $(OLDEST)
-	$(OLDEST)/bin/python tests/oldest.py > $(OLDEST)/constraints.txt
-	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt hatchling editables
-	$(OLDEST)/bin/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --no-build-isolation --editable '.[test]'
+	$(OLDEST)/$(BIN)/python tests/oldest.py > $(OLDEST)/constraints.txt
+	$(OLDEST)/$(BIN)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt hatchling editables
+	$(OLDEST)/$(BIN)/python -m pip install --quiet --constraint $(OLDEST)/constraints.txt --no-build-isolation --editable '.[test]'
 	@touch $@
 
 $(NEWEST)/.installed: pyproject.toml
 	@$(python_is_new_enough)
 	"$(PYTHON)" -m venv --clear $(NEWEST)
-	$(NEWEST)/bin/python -m pip install --quiet hatchling editables
-	$(NEWEST)/bin/python -m pip install --quiet --no-build-isolation --editable '.[test]'
+	$(NEWEST)/$(BIN)/python -m pip install --quiet hatchling editables
+	$(NEWEST)/$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test]'
 	@touch $@
 
 lint: setup ## style, formatting, types and import layers; changes nothing
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) $(VENV)/bin/lint-imports --no-logo
+	$(RUN) -m codespell_lib
+	$(RUN) -c 'import sys; from importlinter.cli import lint_imports_command as lint; sys.exit(lint())' --no-logo
 
 format: setup ## put the code in order: formatting and the safe style fixes
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
+
+release-check: setup ## build, look inside, install in clean environments, use it there; licences
+	$(RUN) tests/release.py
 
 bench: setup ## measure everything in one table; options in BENCH_ARGS
 	$(RUN) -m benchmarks $(BENCH_ARGS)

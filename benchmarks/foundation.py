@@ -36,7 +36,7 @@ def _passes(
         one = timing.clock(lambda: fit(1))
         models: list[Any] = []
         many = timing.clock(lambda: models.append(fit(extra + 1)))
-        if check and models[0].n_passes_ != extra + 1:
+        if check and models[0].n_iter_ != extra + 1:
             raise RuntimeError("the run converged early: the difference is not that of whole passes")
         wholes.append(one)
         return (many - one) / extra
@@ -45,7 +45,7 @@ def _passes(
 
 
 def _our_fit(X: Any, y: Any, **options: Any) -> Callable[[int], Any]:
-    return lambda passes: sx.Perceptron(order="cyclic", max_passes=passes, **options).fit(X, y)
+    return lambda passes: sx.Perceptron(order="cyclic", max_iter=passes, **options).fit(X, y)
 
 
 def _sklearn_fit(X: Any, y: Any) -> Callable[[int], Any]:
@@ -117,7 +117,7 @@ def one_pass(settings: Settings) -> Iterator[Row]:
 def _pass_rows(case: PassCase, settings: Settings) -> Iterator[Row]:
     fit = _our_fit(case.ours, case.y)
     tried = fit(EXTRA + 1)
-    extra = min(EXTRA, tried.n_passes_ - 2)  # the last pass of a run that converges is a clean one
+    extra = min(EXTRA, tried.n_iter_ - 2)  # the last pass of a run that converges is a clean one
     made = [record.mistakes for record in tried.result_.history[1 : extra + 1]]
     our_fits: list[float] = []
     peer_fits: list[float] = []
@@ -188,7 +188,7 @@ def _contests(settings: Settings) -> Iterator[Problem]:
 def zero_errors(settings: Settings) -> Iterator[Row]:
     """Who gets to zero training errors, and in what time."""
     for problem in _contests(settings):
-        sx.Perceptron(max_passes=3).fit(problem.X, problem.y)  # compiles for this storage
+        sx.Perceptron(max_iter=3).fit(problem.X, problem.y)  # compiles for this storage
         yield from _contest(problem, settings)
 
 
@@ -254,7 +254,7 @@ def memory(settings: Settings) -> Iterator[Row]:
         yield Row("memory", "needs Linux (/proc)", "", "", "", "", None)
         return
     share = 10 if settings.quick else 1
-    for options in ('order="cyclic", max_passes=1', "max_passes=3"):
+    for options in ('order="cyclic", max_iter=1', "max_iter=3"):
         added, size, _, passes = timing.added_memory(2_000_000 // share, 100, "float64", options)
         what = f"float64 {2_000_000 // share:,} x 100, Perceptron({options}), {passes} passes"
         ratio = added / size
@@ -267,7 +267,7 @@ def memory(settings: Settings) -> Iterator[Row]:
             "<= 10%",
             ratio <= 0.1,
         )
-    for options in ('order="cyclic", max_passes=1', "max_passes=3"):
+    for options in ('order="cyclic", max_iter=1', "max_iter=3"):
         added, size, values, passes = timing.added_memory(500_000 // share, 784, "uint8", options)
         what = f"uint8 {500_000 // share:,} x 784, Perceptron({options}), {passes} passes"
         yield Row(

@@ -176,7 +176,7 @@ def compete(directory: str, rows: int, name: str, support: int) -> dict[str, Any
             sx.kernels.Polynomial(DEGREE),
             fit_intercept=False,
             average="averaged",
-            max_passes=10 if name == "ten" else 1,
+            max_iter=10 if name == "ten" else 1,
         )
     elif name == "intelex":
         from sklearnex.svm import SVC as Accelerated
@@ -206,7 +206,7 @@ def compete(directory: str, rows: int, name: str, support: int) -> dict[str, Any
 def _compile() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((50, 3)), rng.integers(0, 3, 50)
-    sx.KernelPerceptron("poly", average="averaged", max_passes=2).fit(X, y).predict(X)
+    sx.KernelPerceptron("poly", average="averaged", max_iter=2).fit(X, y).predict(X)
 
 
 def _pad(model: Any, X: Any, digits: Any, size: int) -> None:

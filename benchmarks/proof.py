@@ -112,7 +112,7 @@ def growth(settings: Settings) -> Iterator[Row]:
     tasks: dict[str, Callable[[Problem], Any]] = {
         "verdict": lambda p: sx.separability(p.X, p.y, quasi=False),
         "MaxMargin()": lambda p: sx.MaxMargin().fit(p.X, p.y),
-        "one pass of Perceptron": lambda p: sx.Perceptron(order="cyclic", max_passes=1).fit(p.X, p.y),
+        "one pass of Perceptron": lambda p: sx.Perceptron(order="cyclic", max_iter=1).fit(p.X, p.y),
     }
     for name, task in tasks.items():
         task(problems[0])  # compile

@@ -178,7 +178,7 @@ X, y = fill({rows})
 before = status("VmRSS")
 open("/proc/self/clear_refs", "w").write("5")
 model = sx.Perceptron({options}).fit(X, y)
-print(json.dumps([status("VmHWM") - before, X.nbytes, X.size, model.n_passes_]))
+print(json.dumps([status("VmHWM") - before, X.nbytes, X.size, model.n_iter_]))
 """
 
 

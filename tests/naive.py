@@ -95,9 +95,9 @@ def perceptron(
     n_classes=2,
     lift=True,
     order="cyclic",
-    max_passes=100,
+    max_iter=100,
     max_updates=np.inf,
-    learning_rate=1.0,
+    eta0=1.0,
     weights=None,
     start=None,
     renormalise=False,
@@ -120,7 +120,7 @@ def perceptron(
         return s <= 0, s, rival
 
     def correct(i, s, rival):
-        run.weights = run.weights + half * learning_rate * weights[i] * faces[i][rival]
+        run.weights = run.weights + half * eta0 * weights[i] * faces[i][rival]
         if renormalise and np.linalg.norm(run.weights) > 0:
             run.weights = run.weights / np.linalg.norm(run.weights)
         run.counts[i, rival] += 1
@@ -129,7 +129,7 @@ def perceptron(
         run.scores.append(s)
         run.after.append(run.weights)
 
-    for number in range(max_passes):
+    for number in range(max_iter):
         before = run.mistakes
         if order == "worst":
             found = [(wrong(i)[1], i) for i in here]
@@ -138,7 +138,7 @@ def perceptron(
             if lowest > 0:
                 run.clean = True
                 return run
-            if number == max_passes - 1 or run.mistakes >= max_updates:
+            if number == max_iter - 1 or run.mistakes >= max_updates:
                 return run
             correct(i, *wrong(i)[1:])
             run.per_pass[-1] = 1

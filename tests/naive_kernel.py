@@ -64,7 +64,7 @@ def judge(outputs, own, n_classes):
 
 
 def kernel_perceptron(
-    K, codes, n_classes, *, order="cyclic", max_passes=5, max_updates=np.inf, steps=None, seed=None
+    K, codes, n_classes, *, order="cyclic", max_iter=5, max_updates=np.inf, steps=None, seed=None
 ):
     """Mistake by mistake, from the full Gram matrix: (row, rival, visit) of each, and the end."""
     n = len(codes)
@@ -72,14 +72,14 @@ def kernel_perceptron(
     coef = np.zeros((n, 1 if n_classes == 2 else n_classes))
     script, visit = [], 0
     generator = np.random.default_rng(seed)
-    for number in range(max_passes):
+    for number in range(max_iter):
         before = len(script)
         if order == "worst":
             found = [(judge(K[i] @ coef, codes[i], n_classes)[0], i) for i in range(n)]
             low, i = min(found)
             if low > 0:
                 return script, coef, visit, True
-            if number == max_passes - 1 or len(script) >= max_updates:
+            if number == max_iter - 1 or len(script) >= max_updates:
                 return script, coef, visit, False
             rival = judge(K[i] @ coef, codes[i], n_classes)[1]
             coef[i] += steps[i] * signed(codes, rival, codes[i], n_classes)

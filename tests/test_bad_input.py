@@ -144,21 +144,21 @@ def test_a_bad_value_in_a_frame_is_named_by_its_column(frame):
 
 
 BAD_PARAMETERS = [
-    ("learning_rate", -1.0, "positive finite number.*-1.0"),
-    ("learning_rate", 0.0, "positive finite number.*0.0"),
-    ("learning_rate", 0, "positive finite number"),
-    ("learning_rate", np.nan, "positive finite number.*nan"),
-    ("learning_rate", np.inf, "positive finite number.*inf"),
-    ("learning_rate", 10**400, "positive finite number"),
-    ("learning_rate", "1", "positive finite number.*'1'"),
-    ("learning_rate", True, "positive finite number.*True"),
-    ("learning_rate", None, "positive finite number.*None"),
+    ("eta0", -1.0, "positive finite number.*-1.0"),
+    ("eta0", 0.0, "positive finite number.*0.0"),
+    ("eta0", 0, "positive finite number"),
+    ("eta0", np.nan, "positive finite number.*nan"),
+    ("eta0", np.inf, "positive finite number.*inf"),
+    ("eta0", 10**400, "positive finite number"),
+    ("eta0", "1", "positive finite number.*'1'"),
+    ("eta0", True, "positive finite number.*True"),
+    ("eta0", None, "positive finite number.*None"),
     ("order", "best", "'working_set', 'cyclic', 'shuffled', 'worst'.*'best'"),
     ("order", None, "'working_set', 'cyclic', 'shuffled', 'worst'.*None"),
     ("average", "mean", "False, 'averaged', 'voted'.*'mean'"),
     ("average", True, "False, 'averaged', 'voted'.*True"),
-    ("max_passes", 0, "positive whole number.*0"),
-    ("max_passes", 2.5, "positive whole number.*2.5"),
+    ("max_iter", 0, "positive whole number.*0"),
+    ("max_iter", 2.5, "positive whole number.*2.5"),
     ("max_updates", -3, "positive whole number or None.*-3"),
     ("fit_intercept", "yes", "True or False.*'yes'"),
     ("renormalise", 1, "True or False.*1"),
@@ -247,26 +247,24 @@ def test_other_classes_in_a_later_call_are_refused():
 
 @pytest.mark.parametrize("order", ["working_set", "cyclic", "shuffled", "worst"])
 @pytest.mark.parametrize(
-    "limits", [{}, {"max_updates": 1}, {"max_passes": 2}], ids=["", "one update", "two passes"]
+    "limits", [{}, {"max_updates": 1}, {"max_iter": 2}], ids=["", "one update", "two passes"]
 )
 def test_overflow_during_the_run_is_an_error_and_not_an_answer(order, limits):
     big = 100.0 * X
     model = sx.Perceptron(order=order, random_state=0).fit(X, Y)
-    model.set_params(learning_rate=1e307, **limits)
-    check_refused(lambda model: model.fit(big, Y), NumericOverflowError, "learning_rate", model)
+    model.set_params(eta0=1e307, **limits)
+    check_refused(lambda model: model.fit(big, Y), NumericOverflowError, "eta0", model)
 
 
 def test_overflow_online_is_an_error_and_not_an_answer():
-    model = sx.Perceptron(learning_rate=1e307).partial_fit(X * 1e-300, Y, classes=[0, 1])
-    check_refused(
-        lambda model: model.partial_fit(-100.0 * X, Y), NumericOverflowError, "learning_rate", model
-    )
+    model = sx.Perceptron(eta0=1e307).partial_fit(X * 1e-300, Y, classes=[0, 1])
+    check_refused(lambda model: model.partial_fit(-100.0 * X, Y), NumericOverflowError, "eta0", model)
 
 
 def test_overflow_of_the_mean_is_an_error_and_not_an_answer():
     rng = np.random.default_rng(0)
     matrix, labels = rng.standard_normal((200, 2)), rng.integers(0, 2, 200)
-    model = sx.Perceptron(order="cyclic", average="averaged", max_passes=100, learning_rate=1e152)
+    model = sx.Perceptron(order="cyclic", average="averaged", max_iter=100, eta0=1e152)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -277,7 +275,7 @@ def test_overflow_of_the_mean_is_an_error_and_not_an_answer():
 
 
 def test_overflow_of_a_score_is_an_error_and_not_a_class():
-    model = sx.Perceptron(learning_rate=1e150).fit(X, Y)
+    model = sx.Perceptron(eta0=1e150).fit(X, Y)
     check_refused(lambda model: model.predict([[1e300, 1e300]]), NumericOverflowError, "[Ss]cale", model)
 
 

@@ -68,7 +68,7 @@ def test_a_constant_must_not_be_negative(kernel):
         ({"dtype": np.float32}, "dtype"),
         ({"memory_limit": 0}, "memory_limit"),
         ({"order": "working_set"}, "order"),
-        ({"max_passes": 0}, "max_passes"),
+        ({"max_iter": 0}, "max_iter"),
         ({"max_updates": 0.5}, "max_updates"),
         ({"fit_intercept": "yes"}, "fit_intercept"),
         ({"random_state": "seed", "order": "shuffled"}, "random_state"),

@@ -21,11 +21,11 @@ def runs(draw):
     X = generator.standard_normal((len(y), d)) + draw(st.sampled_from([0.0, 1.0, 4.0])) * y[:, None]
     model = sx.Perceptron(
         order=draw(st.sampled_from(["cyclic", "shuffled", "worst", "working_set"])),
-        learning_rate=draw(st.sampled_from([1.0, 0.1, 7.0])),
+        eta0=draw(st.sampled_from([1.0, 0.1, 7.0])),
         init=draw(st.sampled_from(["zeros", "random"])),
         fit_intercept=draw(st.booleans()),
         class_weight=draw(st.sampled_from([None, "balanced"])),
-        max_passes=20,
+        max_iter=20,
         random_state=seed,
     )
     width = d + model.fit_intercept
@@ -70,7 +70,7 @@ def test_a_renormalised_run_from_zero_with_small_steps_makes_no_more_mistakes_th
             margin, radius = margin / 2.0, radius / np.sqrt(2.0)
         rate = share * 2.0 * max(margin, 0.01) / (radius**2 - max(margin, 0.01) ** 2)
         model = sx.Perceptron(
-            renormalise=True, learning_rate=rate, order="cyclic", fit_intercept=lift, max_passes=300
+            renormalise=True, eta0=rate, order="cyclic", fit_intercept=lift, max_iter=300
         ).fit(X, y)
     report = sx.mistake_bounds(model, X, y)
     bound = report["renormalised"]
@@ -83,14 +83,14 @@ def test_a_renormalised_run_from_zero_with_small_steps_makes_no_more_mistakes_th
 
 def test_nothing_is_proved_of_a_renormalised_run_whose_start_is_not_zero_or_not_known():
     X, y = np.array([[1.0, 0.2], [1.0, -0.2], [-1.0, 0.1], [-1.0, -0.3]]), [1, 1, 0, 0]
-    options = {"renormalise": True, "learning_rate": 0.1, "order": "cyclic", "fit_intercept": False}
+    options = {"renormalise": True, "eta0": 0.1, "order": "cyclic", "fit_intercept": False}
     away = sx.Perceptron(init=[-1.0, 0.0], **options).fit(X, y)
     bound = sx.mistake_bounds(away, X, y)["renormalised"]
     assert (bound.value, bound.note) == (np.inf, "the run did not start at zero")
     # The cosine starts at -1, below -g: each step of 0.1 against a length of one is short, and many are made.
     zero = sx.Perceptron(**options).fit(X, y)
     assert zero.mistakes_ <= sx.mistake_bounds(zero, X, y)["renormalised"].value < away.mistakes_
-    bare = sx.mistake_bounds(zero.result_, X, y, learning_rate=0.1, renormalised=True)["renormalised"]
+    bare = sx.mistake_bounds(zero.result_, X, y, eta0=0.1, renormalised=True)["renormalised"]
     assert (bare.value, bare.note) == (np.inf, "the first weights are not known")
     chance = sx.Perceptron(init="random", random_state=0, trace=True, **options).fit(X, y)
     assert "not start at zero" in sx.mistake_bounds(chance, X, y)["renormalised"].note
@@ -105,7 +105,7 @@ def test_the_formulas_are_those_of_the_theorems(seed):
     y[:2] = 1, -1
     X[:2] = [[1.0, 1.0, 0.0], [-1.0, -1.0, 0.0]]
     start = generator.standard_normal(3)
-    model = sx.Perceptron(order="cyclic", init=start, fit_intercept=False, learning_rate=0.5, max_passes=500)
+    model = sx.Perceptron(order="cyclic", init=start, fit_intercept=False, eta0=0.5, max_iter=500)
     model.fit(X, y)
     assert model.mistakes_ == naive.perceptron_mistakes(X, y, start, rate=0.5, passes=500)
     u = np.array([1.0, 2.0, -1.0]) / np.sqrt(6.0)
@@ -141,7 +141,7 @@ def test_no_u_has_a_lower_hinge_bound_than_the_best():
     y = generator.integers(0, 2, 60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = sx.Perceptron(order="cyclic", max_passes=5).fit(X, y)
+        model = sx.Perceptron(order="cyclic", max_iter=5).fit(X, y)
     best = sx.mistake_bounds(model, X, y)["hinge"].value
     for _ in range(50):
         u = generator.standard_normal(4) * generator.uniform(0.0, 1.0)
@@ -159,7 +159,7 @@ def test_no_margin_is_looked_for_where_it_is_known_that_there_is_none(monkeypatc
     X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), [0, 0, 1, 1]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = sx.Perceptron(max_passes=10).fit(X, y)
+        model = sx.Perceptron(max_iter=10).fit(X, y)
     monkeypatch.setattr("separatrix.bounds.solve_max_margin", lambda *_, **__: pytest.fail("it was"))
     asked = sx.mistake_bounds(model, X, y)
     monkeypatch.setattr("separatrix.bounds.separability", lambda *_, **__: pytest.fail("it was known"))
@@ -220,7 +220,7 @@ def test_a_run_on_other_labels_or_with_other_weights_is_noticed():
     with pytest.raises(InputError, match="add up to"):
         sx.mistake_bounds(model, X, 1 - y)
     weights = rng.random(40) + 0.5
-    model = sx.Perceptron(order="cyclic", max_passes=1000).fit(X, y, sample_weight=weights)
+    model = sx.Perceptron(order="cyclic", max_iter=1000).fit(X, y, sample_weight=weights)
     with pytest.raises(InputError, match="row_weights"):
         sx.mistake_bounds(model, X, y)
     report = sx.mistake_bounds(model, X, y, row_weights=weights)

@@ -38,7 +38,7 @@ def test_every_removal_is_its_naive_version(removal, data, monkeypatch):
     size, passes = data.draw(st.integers(2, 6)), data.draw(st.integers(1, 3))
     K = naive_kernel.gram(kernel, case.X, case.X, float(case.lift))
     model = sx.KernelPerceptron(
-        kernel, budget=size, removal=removal, fit_intercept=case.lift, max_passes=passes, random_state=4
+        kernel, budget=size, removal=removal, fit_intercept=case.lift, max_iter=passes, random_state=4
     )
     model.fit(case.stored, case.codes)
     mistakes, support, (cost, shrinking, residuals, largest), closest = naive_kernel.on_a_budget(
@@ -69,7 +69,7 @@ def test_mistakes_and_model_depend_neither_on_blocks_nor_on_calls(removal, data,
     n_classes = data.draw(st.sampled_from([2, 3]))
     X, y = rng.standard_normal((60, 5)), rng.integers(0, n_classes, 60)
     options = {"kernel": Gaussian(0.2), "budget": 7, "removal": removal, "random_state": 1}
-    whole = sx.KernelPerceptron(max_passes=1, **options).fit(X, y)
+    whole = sx.KernelPerceptron(max_iter=1, **options).fit(X, y)
     monkeypatch.setattr(budgets, "BLOCK", data.draw(st.sampled_from([1, 5, 128])))
     model = sx.KernelPerceptron(**options)
     for piece in data.draw(cuts(60)):
@@ -110,7 +110,7 @@ def stream(n_rows, n_columns, noise, seed):
 def test_mistakes_stay_within_the_bound(removal, noise, factor):
     X, y, u = stream(3000, 4, noise, seed=2)
     model = sx.KernelPerceptron(
-        Linear(), fit_intercept=False, budget=100, removal=removal, max_passes=1, random_state=0
+        Linear(), fit_intercept=False, budget=100, removal=removal, max_iter=1, random_state=0
     ).fit(X, y)
     signs = 2 * y - 1
     # The losses over all rows are no less than those over the mistakes.
@@ -150,7 +150,7 @@ def test_no_run_makes_more_mistakes_than_its_bounds_allow(removal, case, size, s
     kernel, X, signs, unit_outputs = case
     runs = [
         sx.KernelPerceptron(
-            kernel, fit_intercept=False, budget=size, removal=removal, max_passes=2, random_state=seed
+            kernel, fit_intercept=False, budget=size, removal=removal, max_iter=2, random_state=seed
         ).fit(X, signs)
         for seed in range(5 if removal == "random" else 1)
     ]
@@ -187,7 +187,7 @@ def test_the_bounds_hold_with_more_classes_and_class_weights(removal, seed, nois
             fit_intercept=False,
             budget=83,
             removal=removal,
-            max_passes=2,
+            max_iter=2,
             class_weight=dict(enumerate(weights)),
             random_state=number,
         ).fit(X, y)
@@ -209,7 +209,7 @@ def test_the_bounds_hold_with_more_classes_and_class_weights(removal, seed, nois
 def test_the_forgetrons_published_bound_asks_for_a_budget_of_83():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 3)), rng.integers(0, 2, 300)
-    small, enough = (sx.KernelPerceptron("rbf", budget=size, max_passes=1).fit(X, y) for size in (82, 83))
+    small, enough = (sx.KernelPerceptron("rbf", budget=size, max_iter=1).fit(X, y) for size in (82, 83))
     assert small.budget_bound_.published.at(0.1, 0.0) == np.inf
     assert "no bound here: the budget is 82" in small.budget_bound_.summary()
     assert enough.budget_bound_.published.at(0.1, 0.0) < np.inf
@@ -219,7 +219,7 @@ def test_the_forgetrons_published_bound_asks_for_a_budget_of_83():
 def test_rows_of_one_length_up_to_rounding_keep_the_forgetrons_bounds():
     X, y, _ = stream(600, 5, 0.5, seed=1)
     X = X[np.argsort((X**2).sum(axis=1), kind="stable")]
-    model = sx.KernelPerceptron(Linear(), budget=83, fit_intercept=False, max_passes=1).fit(X, y)
+    model = sx.KernelPerceptron(Linear(), budget=83, fit_intercept=False, max_iter=1).fit(X, y)
     lengths = (X**2).sum(axis=1)[np.flatnonzero(model.mistake_counts_)]
     assert lengths[-1] > lengths[83]  # the last digits do differ
     assert not model.budget_bound_.published.missing
@@ -230,7 +230,7 @@ def test_the_forgetrons_bound_is_withdrawn_when_its_radius_was_not_known():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((400, 3)), rng.integers(0, 2, 400)
     X *= np.linspace(0.1, 10, 400)[:, None]
-    bound = sx.KernelPerceptron(Linear(), budget=5, max_passes=1).fit(X, y).budget_bound_
+    bound = sx.KernelPerceptron(Linear(), budget=5, max_iter=1).fit(X, y).budget_bound_
     assert bound.at(1.0, 0.0) == np.inf
     assert bound.published.at(0.1, 0.0) == np.inf
     assert "longer row" in bound.note
@@ -280,6 +280,6 @@ def test_a_budget_does_better_than_chance_on_rings():
     problem = sx.datasets.make_rings(random_state=0)
     for removal in REMOVALS:
         model = sx.KernelPerceptron(
-            Gaussian(2.0), budget=20, removal=removal, max_passes=5, order="shuffled", random_state=0
+            Gaussian(2.0), budget=20, removal=removal, max_iter=5, order="shuffled", random_state=0
         )
         assert model.fit(problem.X, problem.y).score(problem.X, problem.y) > 0.8

@@ -127,7 +127,7 @@ def test_one_pass_learns_the_rows_as_they_are_read(tmp_path, monkeypatch):
     path.write_text("a,y\n" + "".join(f"{k},{int(k > 20)}\n" for k in range(50)))
     monkeypatch.setattr(Table, "read", lambda *_: pytest.fail("all rows were read into memory"))
     found = json.loads(
-        fine("fit", path, "--target", "y", "--max-passes", 1, "-o", tmp_path / "m.skops", "--json").stdout
+        fine("fit", path, "--target", "y", "--max-iter", 1, "-o", tmp_path / "m.skops", "--json").stdout
     )
     assert found["data"]["rows"] == 50
     X, y = np.arange(50.0)[:, None], np.arange(50) > 20
@@ -135,7 +135,7 @@ def test_one_pass_learns_the_rows_as_they_are_read(tmp_path, monkeypatch):
     assert found["model"]["mistakes"] == once.mistakes_
     saved = sx.load(tmp_path / "m.skops")
     assert saved.coef_.tobytes() == once.coef_.tobytes()
-    assert "mistakes in 50 rows" in fine("fit", path, "--target", "y", "--max-passes", 1).stdout
+    assert "mistakes in 50 rows" in fine("fit", path, "--target", "y", "--max-iter", 1).stdout
 
 
 def found(*arguments):
@@ -205,7 +205,7 @@ def test_fail_if_sets_the_exit_code_and_nothing_else(clinic):
     "options",
     [
         ["--model", "perceptron", "--holdout", "0.4"],
-        ["--model", "averaged", "--max-passes", "20", "--folds", "2"],
+        ["--model", "averaged", "--max-iter", "20", "--folds", "2"],
         ["--model", "kernel", "--kernel", "poly", "--degree", "3", "--scale"],
         ["--model", "soft-margin", "--C", "10", "--scale"],
     ],
@@ -264,7 +264,7 @@ def test_libsvm_files_need_no_target(tmp_path):
     data.write_text("+1 1:2 3:1\n-1 2:1\n+1 1:1\n-1 2:3 3:1\n")
     assert found("check", data)["status"] == "separable"
     fine("fit", data, "--output", model)
-    assert fine("predict", model, data).stdout.splitlines()[1:] == ["0,1", "1,-1", "2,1", "3,-1"]
+    assert fine("predict", model, data).stdout.splitlines()[1:] == ["1,1", "2,-1", "3,1", "4,-1"]
     proof = tmp_path / "proof.json"
     fine("check", data, "--certificate", proof)
     assert found("verify", proof, data)["holds"] is True
@@ -339,12 +339,12 @@ def bomb(tmp_path):
 
 def test_nobody_is_advised_to_do_what_was_done(clinic, tmp_path):
     model = tmp_path / "m.skops"
-    few = ["fit", clinic, "--target", "recovered", "--max-passes", 2, "--model", "averaged", "-o", model]
+    few = ["fit", clinic, "--target", "recovered", "--max-iter", 2, "--model", "averaged", "-o", model]
     assert "or scale the columns with --scale" in " ".join(fine(*few).output.split())
     assert "scale" not in fine(*few, "--scale").output
     shown = fine("inspect", model).output
     assert "by the last weights" in shown
-    assert "Raise --max-passes." in shown
+    assert "Raise --max-iter." in shown
 
 
 @pytest.mark.parametrize("kind", BAD)
@@ -390,13 +390,13 @@ def test_each_error_of_the_library_ends_with_a_message(kind, clinic, monkeypatch
     from separatrix.tables.table import Table
 
     def refuse(*_):
-        raise kind("Something is wrong.", remedy="Call f(max_passes=9).", parameter="max_passes")
+        raise kind("Something is wrong.", remedy="Call f(max_iter=9).", parameter="max_iter")
 
     monkeypatch.setattr(Table, "read", refuse)
     assert refused("check", clinic, "--target", "recovered").startswith("Error: Something is wrong.")
     said = refused("fit", clinic, "--target", "recovered")
-    assert "Raise --max-passes, or scale the columns with --scale." in said
-    assert "max_passes" not in said
+    assert "Raise --max-iter, or scale the columns with --scale." in said
+    assert "max_iter" not in said
 
 
 def test_errors_survive_a_pickle():
@@ -437,7 +437,7 @@ PROVOKED = {
             (*FIT, "--holdout", "0.999"),
             (*FIT, "--order", "foo"),
             (*FIT, "--order", "worst", "--model", "averaged"),
-            (*FIT, "--max-passes", "99999999999999999999"),
+            (*FIT, "--max-iter", "99999999999999999999"),
             (*FIT, "--exclude", "x,z"),
             (*FIT, "--where", "x > 100"),
             (*FIT, "--table", "a"),
@@ -496,7 +496,7 @@ def test_no_model_or_certificate_provokes_a_traceback_or_advice_for_python(clini
         refused("inspect", tmp_path / "foreign.skops"),
     ]
     assert "--any-data" in said[0]
-    for words in (*said, fine("fit", other, *T, "--max-passes", 3, "-o", model).output):
+    for words in (*said, fine("fit", other, *T, "--max-iter", 3, "-o", model).output):
         assert not PYTHON_ONLY.search(words), words
     assert not PYTHON_ONLY.search(found("inspect", model)["status"])
 

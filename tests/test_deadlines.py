@@ -203,7 +203,7 @@ def test_whoever_pauses_the_checker_may_end_it():
 def test_a_perceptron_ends_after_the_pass_in_which_its_deadline_comes():
     X, y = NORMAL((2000, 5)), LABELS(0, 2, 2000).astype(np.int32)
     for order in ("cyclic", "shuffled", "worst", "working_set"):
-        result = solve_perceptron(as_rows(X, y), order=order, max_passes=10**9, deadline=Deadline.after(0.1))
+        result = solve_perceptron(as_rows(X, y), order=order, max_iter=10**9, deadline=Deadline.after(0.1))
         assert result.status is Status.TIME_LIMIT
         assert result.errors > 0
 

@@ -73,13 +73,13 @@ def test_averaging_passes_every_check_but_those_that_its_weights_cannot(options)
 def test_the_attributes_mean_what_they_say(order, data):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
     names = np.array(["ant", "bee", "cat", "dog"])[: case.n_classes]
-    model = sx.Perceptron(order=order, fit_intercept=case.lift, max_passes=15, random_state=0)
+    model = sx.Perceptron(order=order, fit_intercept=case.lift, max_iter=15, random_state=0)
     model.fit(case.stored, names[case.codes])
     result = model.result_
     assert model.mistakes_ == result.mistakes == sum(record.mistakes for record in result.history)
     assert model.mistake_counts_.sum() == model.kept_mistakes_ == result.kept_mistakes <= model.mistakes_
     assert model.mistake_counts_.shape == case.codes.shape
-    assert model.n_passes_ == result.passes == len(result.history)
+    assert model.n_iter_ == result.passes == len(result.history)
     assert model.classes_.tolist() == names.tolist()
     assert model.n_features_in_ == case.X.shape[1]
     weights = naive.combination(case.X, case.codes, case.n_classes, case.lift, result.counts)
@@ -95,7 +95,7 @@ def test_the_attributes_mean_what_they_say(order, data):
 @quietly
 def test_the_mistakes_of_a_model_are_told_apart_from_those_behind_its_weights():
     problem = make_overlapping(4000, 5, noise=0.05, random_state=2)
-    model = sx.Perceptron(max_passes=30).fit(problem.X, problem.y)
+    model = sx.Perceptron(max_iter=30).fit(problem.X, problem.y)
     assert 0 < model.kept_mistakes_ < model.mistakes_
     assert model.mistake_counts_.sum() == model.kept_mistakes_
     before = model.mistakes_, model.kept_mistakes_
@@ -110,7 +110,7 @@ def test_the_mistakes_of_a_model_are_told_apart_from_those_behind_its_weights():
 @given(data=st.data())
 def test_predictions_are_the_sign_or_the_largest_output(data):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
-    model = sx.Perceptron(order="cyclic", fit_intercept=case.lift, max_passes=4).fit(case.stored, case.codes)
+    model = sx.Perceptron(order="cyclic", fit_intercept=case.lift, max_iter=4).fit(case.stored, case.codes)
     outputs = naive.lifted(case.X, case.lift) @ np.atleast_2d(model.result_.weights).T
     expected = (outputs[:, 0] > 0).astype(int) if case.n_classes == 2 else outputs.argmax(axis=1)
     assert np.array_equal(
@@ -124,7 +124,7 @@ def test_predictions_are_the_sign_or_the_largest_output(data):
 def test_an_averaged_model_predicts_with_the_mean_weights(data, order):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
     model = sx.Perceptron(
-        order=order, average="averaged", fit_intercept=case.lift, max_passes=4, random_state=6
+        order=order, average="averaged", fit_intercept=case.lift, max_iter=4, random_state=6
     )
     model.fit(case.stored, case.codes)
     answer = naive.perceptron(
@@ -133,7 +133,7 @@ def test_an_averaged_model_predicts_with_the_mean_weights(data, order):
         n_classes=case.n_classes,
         lift=case.lift,
         order="cyclic" if order == "cyclic" else "shuffled",
-        max_passes=model.n_passes_,
+        max_iter=model.n_iter_,
         seed=6,
     )
     outputs = naive.lifted(case.X, case.lift) @ np.atleast_2d(naive.average(answer)).T
@@ -147,7 +147,7 @@ def test_a_voted_model_lets_every_copy_of_the_weights_vote(data, order):
     storage = data.draw(st.sampled_from(TWO_STORAGES))
     case = data.draw(grids(storage=storage))
     other = data.draw(grids(storage=storage, max_columns=1))
-    model = sx.Perceptron(order=order, average="voted", fit_intercept=case.lift, max_passes=4, random_state=6)
+    model = sx.Perceptron(order=order, average="voted", fit_intercept=case.lift, max_iter=4, random_state=6)
     model.fit(case.stored, case.codes)
     answer = naive.perceptron(
         case.X,
@@ -155,7 +155,7 @@ def test_a_voted_model_lets_every_copy_of_the_weights_vote(data, order):
         n_classes=case.n_classes,
         lift=case.lift,
         order="cyclic" if order == "cyclic" else "shuffled",
-        max_passes=model.n_passes_,
+        max_iter=model.n_iter_,
         seed=6,
     )
     unseen = np.repeat(other.X, case.X.shape[1], axis=1)
@@ -169,7 +169,7 @@ def test_a_voted_model_lets_every_copy_of_the_weights_vote(data, order):
 @quietly
 def test_a_voted_model_keeps_mistakes_and_not_copies():
     problem = make_overlapping(400, 200, noise=0.1, random_state=0)
-    model = sx.Perceptron(order="cyclic", average="voted", max_passes=20).fit(problem.X, problem.y)
+    model = sx.Perceptron(order="cyclic", average="voted", max_iter=20).fit(problem.X, problem.y)
     copies = model.mistakes_ * 201 * 8
     assert len(pickle.dumps(model._voters)) < copies / 2
     assert model._voters.support.shape[0] <= 400
@@ -179,7 +179,7 @@ def test_a_voted_model_keeps_mistakes_and_not_copies():
 def test_averaged_and_voted_models_are_fitted_by_every_order_that_visits_every_row():
     problem = make_overlapping(60, 3, random_state=0)
     for average in ("averaged", "voted"):
-        model = sx.Perceptron(average=average, max_passes=5, random_state=0).fit(problem.X, problem.y)
+        model = sx.Perceptron(average=average, max_iter=5, random_state=0).fit(problem.X, problem.y)
         assert model.result_.order == "shuffled"
         with pytest.raises(ValueError, match="cyclic"):
             sx.Perceptron(order="worst", average=average).fit(problem.X, problem.y)
@@ -188,7 +188,7 @@ def test_averaged_and_voted_models_are_fitted_by_every_order_that_visits_every_r
 @every_order
 def test_the_same_seed_gives_the_same_model(order):
     problem = make_separable(80, 3, margin=0.1, random_state=0)
-    options = {"order": order, "init": "random", "random_state": 11, "max_passes": 1000}
+    options = {"order": order, "init": "random", "random_state": 11, "max_iter": 1000}
     one = sx.Perceptron(**options).fit(problem.X, problem.y)
     other = sx.Perceptron(**options).fit(problem.X, problem.y)
     assert np.array_equal(one.coef_, other.coef_)
@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_model(order):
 def test_another_seed_gives_another_shuffle():
     problem = make_separable(200, 5, margin=0.02, random_state=0)
     models = [
-        sx.Perceptron(order="shuffled", max_passes=5000, random_state=seed).fit(problem.X, problem.y)
+        sx.Perceptron(order="shuffled", max_iter=5000, random_state=seed).fit(problem.X, problem.y)
         for seed in (1, np.random.default_rng(2), np.random.RandomState(3))
     ]
     assert len({tuple(model.coef_[0]) for model in models}) == 3
@@ -226,7 +226,7 @@ def test_a_row_of_weight_zero_is_as_if_absent(order, data):
     n_rows = len(case.codes)
     keep = np.array(data.draw(st.lists(st.booleans(), min_size=n_rows, max_size=n_rows)))
     assume(np.unique(case.codes[keep]).size == case.n_classes)
-    options = {"order": order, "fit_intercept": case.lift, "max_passes": 12, "random_state": 4}
+    options = {"order": order, "fit_intercept": case.lift, "max_iter": 12, "random_state": 4}
     weighted = sx.Perceptron(**options).fit(case.stored, case.codes, sample_weight=keep.astype(float))
     absent = sx.Perceptron(**options).fit(case.stored[np.flatnonzero(keep)], case.codes[keep])
     assert np.array_equal(weighted.coef_, absent.coef_)
@@ -246,7 +246,7 @@ def test_weights_of_rows_scale_their_updates(order, data):
     drawn = st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=n_rows, max_size=n_rows)
     weights = np.array(data.draw(drawn))
     assume(np.unique(case.codes[weights > 0]).size == case.n_classes)
-    model = sx.Perceptron(order=order, fit_intercept=case.lift, max_passes=4, random_state=4, trace=True)
+    model = sx.Perceptron(order=order, fit_intercept=case.lift, max_iter=4, random_state=4, trace=True)
     model.fit(case.stored, case.codes, sample_weight=weights)
     answer = naive.perceptron(
         case.X,
@@ -254,7 +254,7 @@ def test_weights_of_rows_scale_their_updates(order, data):
         n_classes=case.n_classes,
         lift=case.lift,
         order=order,
-        max_passes=model.n_passes_,
+        max_iter=model.n_iter_,
         weights=weights,
         seed=4,
     )
@@ -271,7 +271,7 @@ def test_weights_of_classes_scale_the_updates_of_their_rows(order, data):
     case = data.draw(grids(storage="float64 by rows"))
     by_class = dict(enumerate([0.5, 2.0, 4.0, 1.0][: case.n_classes]))
     model = sx.Perceptron(
-        order=order, class_weight=by_class, fit_intercept=case.lift, max_passes=8, random_state=0, trace=True
+        order=order, class_weight=by_class, fit_intercept=case.lift, max_iter=8, random_state=0, trace=True
     ).fit(case.stored, case.codes)
     steps = np.array([by_class[code] for code in case.codes])
     total = naive.combination(case.X, case.codes, case.n_classes, case.lift, model.result_.counts, steps)
@@ -285,7 +285,7 @@ def test_balanced_classes_are_those_of_scikit_learn():
     y = np.where(problem.X[:45] @ problem.weights > 0, 1, -1)
     counts = {label: np.sum(y == label) for label in (-1, 1)}
     by_hand = {label: len(y) / (2 * count) for label, count in counts.items()}
-    options = {"order": "cyclic", "max_passes": 1000}
+    options = {"order": "cyclic", "max_iter": 1000}
     balanced = sx.Perceptron(class_weight="balanced", **options).fit(X, y)
     assert np.array_equal(balanced.coef_, sx.Perceptron(class_weight=by_hand, **options).fit(X, y).coef_)
 
@@ -296,8 +296,8 @@ def test_balanced_classes_are_those_of_scikit_learn():
 @every_order
 def test_not_converged_is_a_warning_that_says_what_to_do(order):
     problem = make_overlapping(80, 3, random_state=0)
-    model = sx.Perceptron(order=order, max_passes=12, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="raise max_passes.*scale the columns.*average='averaged'"):
+    model = sx.Perceptron(order=order, max_iter=12, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter.*scale the columns.*average='averaged'"):
         model.fit(problem.X, problem.y)
     assert not model.converged_
     assert model.result_.status is Status.PASS_LIMIT
@@ -306,12 +306,12 @@ def test_not_converged_is_a_warning_that_says_what_to_do(order):
 @every_order
 def test_the_warning_says_how_many_rows_are_wrong_after_how_many_passes(order):
     problem = make_overlapping(80, 3, random_state=1)
-    model = sx.Perceptron(order=order, max_passes=12, random_state=0)
+    model = sx.Perceptron(order=order, max_iter=12, random_state=0)
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(problem.X, problem.y)
     (text,) = (str(warning.message) for warning in caught)
     wrong = np.sum(model.predict(problem.X) != problem.y)
-    for words in (f"{wrong} of 80 rows", f"{model.n_passes_} passes"):
+    for words in (f"{wrong} of 80 rows", f"{model.n_iter_} passes"):
         assert words in text
     assert caught[0].filename == __file__
 
@@ -327,7 +327,7 @@ def test_an_update_limit_is_a_warning_that_names_it():
 def test_xor_is_a_warning_that_says_inseparable(order):
     problem = make_xor()
     with pytest.warns(ConvergenceWarning, match="No hyperplane separates"):
-        model = sx.Perceptron(order=order, max_passes=10_000, random_state=0).fit(problem.X, problem.y)
+        model = sx.Perceptron(order=order, max_iter=10_000, random_state=0).fit(problem.X, problem.y)
     assert model.result_.status is Status.INSEPARABLE
 
 
@@ -335,7 +335,7 @@ def test_xor_is_a_warning_that_says_inseparable(order):
 @every_order
 def test_converged_is_no_warning(order):
     problem = make_separable(80, 3, margin=0.1, random_state=0)
-    assert sx.Perceptron(order=order, max_passes=10_000).fit(problem.X, problem.y).converged_
+    assert sx.Perceptron(order=order, max_iter=10_000).fit(problem.X, problem.y).converged_
 
 
 # ---------------------------------------------------------------- with the rest of scikit-learn
@@ -343,14 +343,12 @@ def test_converged_is_no_warning(order):
 
 def test_it_works_in_a_pipeline_a_search_and_a_calibration():
     X, y = load_iris(return_X_y=True)
-    pipeline = make_pipeline(
-        StandardScaler(), sx.Perceptron(average="averaged", order="cyclic", max_passes=20)
-    )
+    pipeline = make_pipeline(StandardScaler(), sx.Perceptron(average="averaged", order="cyclic", max_iter=20))
     with pytest.warns(ConvergenceWarning):
         assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.9
     search = GridSearchCV(
         pipeline,
-        {"perceptron__average": [False, "averaged", "voted"], "perceptron__learning_rate": [1.0, 0.1]},
+        {"perceptron__average": [False, "averaged", "voted"], "perceptron__eta0": [1.0, 0.1]},
         cv=3,
     )
     with pytest.warns(ConvergenceWarning):
@@ -367,7 +365,7 @@ def test_it_works_in_a_pipeline_a_search_and_a_calibration():
 def test_a_search_in_processes_reads_memory_that_cannot_be_written():
     X, y = load_iris(return_X_y=True)
     X.flags.writeable = y.flags.writeable = False
-    assert sx.Perceptron(max_passes=20).fit(X, y).score(X, y) > 0.6
+    assert sx.Perceptron(max_iter=20).fit(X, y).score(X, y) > 0.6
 
 
 def frames(X):
@@ -409,7 +407,7 @@ def test_a_matrix_is_not_changed_by_a_fit():
 @pytest.mark.parametrize("average", [False, "averaged", "voted"])
 def test_a_clone_is_new_and_a_pickle_is_the_same(average):
     problem = make_multiclass(60, 3, 3, margin=0.05, random_state=0)
-    model = sx.Perceptron(average=average, order="cyclic", learning_rate=0.5).fit(problem.X, problem.y)
+    model = sx.Perceptron(average=average, order="cyclic", eta0=0.5).fit(problem.X, problem.y)
     fresh = clone(model)
     assert fresh.get_params() == model.get_params()
     with pytest.raises(NotFittedError):
@@ -473,7 +471,7 @@ def test_whole_numbers_of_any_size_are_labels(labels):
 
 def test_many_classes_get_one_weight_vector_each():
     problem = make_multiclass(80, 4, 4, margin=0.05, random_state=0)
-    model = sx.Perceptron(fit_intercept=False, max_passes=1000).fit(problem.X, problem.y)
+    model = sx.Perceptron(fit_intercept=False, max_iter=1000).fit(problem.X, problem.y)
     assert model.coef_.shape == (4, 4)
     assert model.intercept_.shape == (4,)
     assert model.score(problem.X, problem.y) == 1.0

@@ -91,7 +91,7 @@ def test_the_bound_is_drawn_on_the_axes_of_the_observations(report):
 def test_the_distance_of_the_hulls_bounds_no_updates(h, updates):
     _, rows, y = separators.hull_case("two points", h)
     assert (
-        sx.Perceptron(order="cyclic", fit_intercept=False, max_passes=10**6).fit(rows, y).mistakes_ == updates
+        sx.Perceptron(order="cyclic", fit_intercept=False, max_iter=10**6).fit(rows, y).mistakes_ == updates
     )
     (record,) = experiments.find("hulls").measure(case="two points", h=h)
     assert record["updates"] == updates
@@ -103,7 +103,7 @@ def test_a_lift_does_not_make_the_distance_of_the_hulls_a_bound(report):
     far = where(report[1]["hulls"].table, case="far away")
     assert (far["updates"] > far["from_hulls"]).all()
     x, rows, y = separators.hull_case("far away", 0.01)
-    lifted = sx.Perceptron(order="cyclic", max_passes=10**6).fit(x, y)
+    lifted = sx.Perceptron(order="cyclic", max_iter=10**6).fit(x, y)
     assert lifted.mistakes_ == where(far, h=0.01)["updates"][0]
     np.testing.assert_array_equal(rows, np.column_stack([x, np.ones(2)]))
 
@@ -567,7 +567,7 @@ def test_the_command_refuses_an_output_directory_that_is_a_file(command, tmp_pat
 def test_the_bound_for_any_start_is_that_of_mistake_bounds():
     problem = sx.datasets.make_separable(100, 3, margin=0.1, random_state=0)
     first = np.array([0.3, -1.0, 0.5])
-    model = sx.Perceptron(order="cyclic", fit_intercept=False, init=first, learning_rate=0.25).fit(*problem)
+    model = sx.Perceptron(order="cyclic", fit_intercept=False, init=first, eta0=0.25).fit(*problem)
     report = sx.mistake_bounds(model, *problem)
     along = float(first @ problem.weights)
     own = theory.any_start(1.0, 0.1, float(np.linalg.norm(first)), along, 0.25)
@@ -615,9 +615,9 @@ def test_from_zero_renormalised_weights_have_a_cosine_of_at_least_margin_over_ra
         order="cyclic",
         fit_intercept=False,
         renormalise=True,
-        learning_rate=rate,
+        eta0=rate,
         trace=True,
-        max_passes=10**5,
+        max_iter=10**5,
     ).fit(problem.X, problem.y)
     weights = model.result_.trace.weights
     cosines = weights @ problem.weights / np.linalg.norm(weights, axis=1)

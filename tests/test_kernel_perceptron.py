@@ -68,7 +68,7 @@ def draw_case(data, kind=grids):
 @given(data=st.data())
 def test_the_linear_kernel_makes_the_primals_mistakes(order, data):
     case = draw_case(data, data.draw(st.sampled_from([grids, clouds])))
-    options = {"order": order, "fit_intercept": case.lift, "max_passes": 6, "random_state": 3}
+    options = {"order": order, "fit_intercept": case.lift, "max_iter": 6, "random_state": 3}
     primal = sx.Perceptron(**options, trace=True).fit(case.stored, case.codes)
     dual = sx.KernelPerceptron("linear", **options).fit(case.stored, case.codes)
     made = primal.mistakes_  # a primal run may end early with a proof that nothing separates the rows
@@ -84,7 +84,7 @@ def test_the_linear_kernel_makes_the_primals_mistakes(order, data):
 @given(data=st.data())
 def test_the_margin_bracket_is_the_primals(data):
     case = data.draw(clouds(storage="float64 by rows"))
-    options = {"order": "cyclic", "fit_intercept": case.lift, "max_passes": 60}
+    options = {"order": "cyclic", "fit_intercept": case.lift, "max_iter": 60}
     primal = sx.Perceptron(**options).fit(case.X, case.codes)
     dual = sx.KernelPerceptron("linear", **options).fit(case.X, case.codes)
     assert dual.result_.radius == pytest.approx(primal.result_.radius)
@@ -100,11 +100,11 @@ def test_a_polynomial_kernel_makes_the_mistakes_of_its_monomials(degree, data):
     case = data.draw(grids(storage="float64 by rows", max_columns=3))
     kernel = Polynomial(degree)
     mapped = kernel.feature_map(case.X)
-    options = {"order": "cyclic", "max_passes": 4, "fit_intercept": False}
+    options = {"order": "cyclic", "max_iter": 4, "fit_intercept": False}
     dual = sx.KernelPerceptron(kernel, **options).fit(case.X, case.codes)
     K = kernel(case.X)
     assert mapped @ mapped.T == pytest.approx(K)
-    script, *_ = naive_kernel.kernel_perceptron(K, case.codes, case.n_classes, max_passes=4)
+    script, *_ = naive_kernel.kernel_perceptron(K, case.codes, case.n_classes, max_iter=4)
     assert script_of(dual) == script
     unties = clouds(storage="float64 by rows", max_columns=3)
     cloud = data.draw(unties)
@@ -125,13 +125,13 @@ def test_mistakes_are_those_of_the_naive_version(kernel, order, data, block_size
     case = draw_case(data, clouds)
     K = naive_kernel.gram(kernel, case.X, case.X, float(case.lift))
     limit = data.draw(st.sampled_from([None, 3]))
-    options = {"order": order, "fit_intercept": case.lift, "max_passes": 5, "random_state": 2}
+    options = {"order": order, "fit_intercept": case.lift, "max_iter": 5, "random_state": 2}
     model = sx.KernelPerceptron(
         kernel, **options, max_updates=limit, dtype=data.draw(st.sampled_from(DTYPES))
     )
     model.fit(case.stored, case.codes)
     script, coef, visits, clean = naive_kernel.kernel_perceptron(
-        K, case.codes, case.n_classes, order=order, max_passes=5, max_updates=limit or np.inf, seed=2
+        K, case.codes, case.n_classes, order=order, max_iter=5, max_updates=limit or np.inf, seed=2
     )
     assert [entry[:2] for entry in script_of(model)] == [entry[:2] for entry in script]
     assert model.converged_ == clean
@@ -150,12 +150,12 @@ def test_mistakes_are_those_of_the_naive_version(kernel, order, data, block_size
 def test_averages_and_votes_are_those_of_a_copy_for_every_visit(average, data):
     case = draw_case(data)
     kernel = data.draw(st.sampled_from([Linear(), Polynomial(2)]))
-    options = {"fit_intercept": case.lift, "max_passes": 4, "random_state": 2}
+    options = {"fit_intercept": case.lift, "max_iter": 4, "random_state": 2}
     order = data.draw(st.sampled_from(["cyclic", "shuffled"]))
     model = sx.KernelPerceptron(kernel, average=average, order=order, **options).fit(case.stored, case.codes)
     K = naive_kernel.gram(kernel, case.X, case.X, float(case.lift))
     script, _, visits, _ = naive_kernel.kernel_perceptron(
-        K, case.codes, case.n_classes, order=order, max_passes=4, seed=2
+        K, case.codes, case.n_classes, order=order, max_iter=4, seed=2
     )
     copies = naive_kernel.models_after_every_visit(script, visits, case.codes, case.n_classes, len(K))
     shown = model.decision_function(case.stored)
@@ -192,7 +192,7 @@ def test_mistakes_do_not_depend_on_blocks_or_dtype(kernel, n_classes, block_size
         (1, 512, "float64"),
     ]:
         block_size(rows, piece)
-        model = sx.KernelPerceptron(kernel, max_passes=4, dtype=dtype).fit(X, y)
+        model = sx.KernelPerceptron(kernel, max_iter=4, dtype=dtype).fit(X, y)
         scripts.append(script_of(model))
     assert all(script == scripts[0] for script in scripts[1:])
     assert len(scripts[0]) > 100
@@ -240,7 +240,7 @@ def test_a_kernel_without_a_bound_gives_the_same_mistakes_whatever_the_blocks_an
             (3, 2, "float32"),
         ]:
             block_size(rows, piece)
-            model = sx.KernelPerceptron(kernel, order=order, max_passes=4, dtype=dtype)
+            model = sx.KernelPerceptron(kernel, order=order, max_iter=4, dtype=dtype)
             scripts.append(script_of(model.fit(X, y)))
         assert all(script == scripts[0] for script in scripts[1:])
 
@@ -271,7 +271,7 @@ def test_near_ties_are_settled_alone(block_size):
     found = []
     for rows in (512, 11, 1):
         block_size(rows)
-        model = sx.KernelPerceptron(Polynomial(3), max_passes=3).fit(X, y)
+        model = sx.KernelPerceptron(Polynomial(3), max_iter=3).fit(X, y)
         found.append((script_of(model), model.result_.settled))
     assert found[0][0] == found[1][0] == found[2][0]
     assert found[0][1] > 0
@@ -280,8 +280,8 @@ def test_near_ties_are_settled_alone(block_size):
 def test_less_memory_gives_the_same_mistakes_in_smaller_blocks():
     rng = np.random.default_rng(2)
     X, y = rng.random((400, 10)), rng.integers(0, 3, 400)
-    large = sx.KernelPerceptron("rbf", max_passes=2).fit(X, y)
-    small = sx.KernelPerceptron("rbf", max_passes=2, memory_limit=2e5).fit(X, y)
+    large = sx.KernelPerceptron("rbf", max_iter=2).fit(X, y)
+    small = sx.KernelPerceptron("rbf", max_iter=2, memory_limit=2e5).fit(X, y)
     assert script_of(large) == script_of(small)
     with pytest.raises(ValueError, match="memory_limit=100 bytes is too little"):
         sx.KernelPerceptron("rbf", memory_limit=100).fit(X, y)
@@ -320,7 +320,7 @@ def test_rounding_errors_stay_within_their_bound(kernel, dtype, data):
 def test_any_chunking_is_one_cyclic_pass(average, data):
     case = draw_case(data, data.draw(st.sampled_from([grids, clouds])))
     options = {"fit_intercept": case.lift, "average": average}
-    whole = sx.KernelPerceptron(Polynomial(2), max_passes=1, **options).fit(case.stored, case.codes)
+    whole = sx.KernelPerceptron(Polynomial(2), max_iter=1, **options).fit(case.stored, case.codes)
     model = sx.KernelPerceptron(Polynomial(2), **options)
     for piece in data.draw(cuts(len(case.codes))):
         model.partial_fit(case.stored[piece], case.codes[piece], classes=np.arange(case.n_classes))
@@ -336,7 +336,7 @@ def test_any_chunking_is_one_cyclic_pass(average, data):
 def test_learning_goes_on_from_a_fit_and_a_failed_call_changes_nothing():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)), rng.integers(0, 3, 60)
-    model = sx.KernelPerceptron("rbf", max_passes=3).fit(X[:40], y[:40])
+    model = sx.KernelPerceptron("rbf", max_iter=3).fit(X[:40], y[:40])
     before = script_of(model), model.decision_function(X).copy(), model.mistake_counts_.copy()
     bad = X[40:].copy()
     bad[3, 1] = np.nan
@@ -373,7 +373,7 @@ def test_dense_and_sparse_pieces_may_be_mixed():
 def test_a_gram_matrix_gives_the_mistakes_of_its_kernel(data):
     case = data.draw(clouds(storage="float64 by rows"))
     kernel = Gaussian(0.3)
-    options = {"fit_intercept": case.lift, "max_passes": 5}
+    options = {"fit_intercept": case.lift, "max_iter": 5}
     given_kernel = sx.KernelPerceptron(kernel, **options).fit(case.X, case.codes)
     given_matrix = sx.KernelPerceptron("precomputed", **options).fit(kernel(case.X), case.codes)
     assert script_of(given_kernel) == script_of(given_matrix)
@@ -385,15 +385,15 @@ def test_a_gram_matrix_gives_the_mistakes_of_its_kernel(data):
 def test_a_search_cuts_gram_matrices_on_both_sides():
     X, y = load_iris(return_X_y=True)
     search = GridSearchCV(
-        sx.KernelPerceptron("precomputed", average="averaged"), {"max_passes": [5, 10]}, cv=3
+        sx.KernelPerceptron("precomputed", average="averaged"), {"max_iter": [5, 10]}, cv=3
     ).fit(Gaussian(0.5)(X), y)
     assert search.best_score_ > 0.9
 
 
 def test_a_function_of_two_matrices_is_a_kernel():
     X, y = load_iris(return_X_y=True)
-    own = sx.KernelPerceptron(lambda A, B: (A @ B.T + 1) ** 2, max_passes=20).fit(X, y)
-    named = sx.KernelPerceptron(Polynomial(2), max_passes=20).fit(X, y)
+    own = sx.KernelPerceptron(lambda A, B: (A @ B.T + 1) ** 2, max_iter=20).fit(X, y)
+    named = sx.KernelPerceptron(Polynomial(2), max_iter=20).fit(X, y)
     assert np.array_equal(own.mistake_counts_, named.mistake_counts_)
 
 
@@ -460,17 +460,17 @@ def test_class_weights_scale_the_updates():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((40, 2)), rng.integers(0, 3, 40)
     weights = {0: 1.0, 1: 2.0, 2: 0.5}
-    model = sx.KernelPerceptron(Polynomial(2), class_weight=weights, max_passes=4).fit(X, y)
+    model = sx.KernelPerceptron(Polynomial(2), class_weight=weights, max_iter=4).fit(X, y)
     K = naive_kernel.gram(Polynomial(2), X, X, 1.0)
     steps = np.array([weights[code] for code in y])
-    script, coef, *_ = naive_kernel.kernel_perceptron(K, y, 3, max_passes=4, steps=steps)
+    script, coef, *_ = naive_kernel.kernel_perceptron(K, y, 3, max_iter=4, steps=steps)
     assert script_of(model) == script
     assert model.decision_function(X) == pytest.approx(K @ coef)
 
 
 def test_names_clones_and_pickles_survive():
     X, y = load_iris(return_X_y=True, as_frame=True)
-    model = sx.KernelPerceptron("rbf", average="voted", max_passes=5).fit(X, y)
+    model = sx.KernelPerceptron("rbf", average="voted", max_iter=5).fit(X, y)
     assert model.feature_names_in_.tolist() == X.columns.tolist()
     restored = pickle.loads(pickle.dumps(model))
     assert np.array_equal(restored.decision_function(X), model.decision_function(X))
@@ -485,8 +485,8 @@ def test_names_clones_and_pickles_survive():
 
 def test_not_converged_is_a_warning_that_says_what_to_do():
     problem = sx.datasets.make_overlapping(80, 3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="raise max_passes.*average='averaged'"):
-        sx.KernelPerceptron("linear", max_passes=3).fit(problem.X, problem.y)
+    with pytest.warns(ConvergenceWarning, match="raise max_iter.*average='averaged'"):
+        sx.KernelPerceptron("linear", max_iter=3).fit(problem.X, problem.y)
 
 
 def test_an_interrupt_leaves_a_model_that_predicts(monkeypatch):
@@ -506,7 +506,7 @@ def test_an_interrupt_leaves_a_model_that_predicts(monkeypatch):
         model = sx.KernelPerceptron("linear").fit(problem.X, problem.y)
     assert model.result_.status is Status.INTERRUPTED
     assert model.mistakes_ == model.mistake_counts_.sum() > 0
-    whole = sx.KernelPerceptron("linear", max_passes=2).fit(problem.X, problem.y)
+    whole = sx.KernelPerceptron("linear", max_iter=2).fit(problem.X, problem.y)
     assert script_of(model) == script_of(whole)[: model.mistakes_]
     assert model.score(problem.X, problem.y) > 0.5
 

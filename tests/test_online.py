@@ -19,7 +19,7 @@ AVERAGES = [False, "averaged", "voted"]
 
 
 def one_pass(case, X, weights=None, **options):
-    model = sx.Perceptron(order="cyclic", max_passes=1, fit_intercept=case.lift, **options)
+    model = sx.Perceptron(order="cyclic", max_iter=1, fit_intercept=case.lift, **options)
     return model.fit(X, case.codes, sample_weight=weights)
 
 
@@ -61,7 +61,7 @@ def test_any_chunking_gives_the_naive_pass(average, data):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
     model = in_pieces(case, case.stored, data.draw(cuts(len(case.codes))), average=average)
     answer = naive.perceptron(
-        case.X, case.codes, n_classes=case.n_classes, lift=case.lift, order="cyclic", max_passes=1
+        case.X, case.codes, n_classes=case.n_classes, lift=case.lift, order="cyclic", max_iter=1
     )
     assert np.array_equal(model._weights, answer.weights)
     assert np.array_equal(model.mistake_counts_, answer.counts.sum(axis=1))
@@ -82,7 +82,7 @@ def test_weights_of_rows_scale_their_updates_in_any_chunking(data):
     )
     model = in_pieces(case, case.stored, data.draw(cuts(n_rows)), weights)
     answer = naive.perceptron(
-        case.X, case.codes, n_classes=case.n_classes, lift=case.lift, max_passes=1, weights=weights
+        case.X, case.codes, n_classes=case.n_classes, lift=case.lift, max_iter=1, weights=weights
     )
     assert np.array_equal(model._weights, answer.weights)
     check_same_model(model, one_pass(case, case.stored, weights), case.stored)
@@ -91,7 +91,7 @@ def test_weights_of_rows_scale_their_updates_in_any_chunking(data):
 def test_a_row_of_weight_zero_may_come_alone():
     X, y = np.array([[1.0, 2.0], [5.0, -1.0], [-1.0, 1.0]]), np.array([1, 0, 0])
     weights = np.array([1.0, 0.0, 1.0])
-    whole = sx.Perceptron(order="cyclic", max_passes=1).fit(X, y, sample_weight=weights)
+    whole = sx.Perceptron(order="cyclic", max_iter=1).fit(X, y, sample_weight=weights)
     model = sx.Perceptron()
     for i in range(3):
         model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1], sample_weight=weights[i : i + 1])
@@ -116,7 +116,7 @@ def test_dense_and_sparse_pieces_may_be_mixed(average):
 def test_learning_goes_on_from_a_fit(average):
     rng = np.random.default_rng(1)
     X, y = rng.integers(-3, 4, (20, 3)).astype(float), np.arange(20) % 2
-    model = sx.Perceptron(order="cyclic", max_passes=1, average=average).fit(X[:12], y[:12])
+    model = sx.Perceptron(order="cyclic", max_iter=1, average=average).fit(X[:12], y[:12])
     model.partial_fit(X[12:], y[12:])
     check_same_model(model, sx.Perceptron(average=average).partial_fit(X, y, classes=[0, 1]), X)
 
@@ -124,8 +124,8 @@ def test_learning_goes_on_from_a_fit(average):
 def test_a_fit_forgets_what_was_learnt_online():
     rng = np.random.default_rng(1)
     X, y = rng.integers(-3, 4, (20, 3)).astype(float), np.arange(20) % 2
-    model = sx.Perceptron(order="cyclic", max_passes=3).partial_fit(X, y, classes=[0, 1]).fit(X[:9], y[:9])
-    fresh = sx.Perceptron(order="cyclic", max_passes=3).fit(X[:9], y[:9])
+    model = sx.Perceptron(order="cyclic", max_iter=3).partial_fit(X, y, classes=[0, 1]).fit(X[:9], y[:9])
+    fresh = sx.Perceptron(order="cyclic", max_iter=3).fit(X[:9], y[:9])
     check_same_model(model, fresh, X)
     assert model.mistake_counts_.shape == (9,)
 
@@ -134,7 +134,7 @@ def test_two_passes_online_are_a_cyclic_fit_of_two_passes():
     rng = np.random.default_rng(2)
     X, y = rng.integers(-3, 4, (15, 3)).astype(float), rng.integers(0, 3, 15)
     twice = sx.Perceptron().partial_fit(X, y, classes=[0, 1, 2]).partial_fit(X, y)
-    fitted = sx.Perceptron(order="cyclic", max_passes=2).fit(X, y)
+    fitted = sx.Perceptron(order="cyclic", max_iter=2).fit(X, y)
     assert np.array_equal(twice.coef_, fitted.coef_)
     assert twice.mistakes_ == fitted.mistakes_
     assert np.array_equal(twice.mistake_counts_[:15] + twice.mistake_counts_[15:], fitted.mistake_counts_)
@@ -151,7 +151,7 @@ def test_a_random_start_is_drawn_once():
     rng = np.random.default_rng(3)
     X, y = rng.standard_normal((10, 3)), np.arange(10) % 2
     options = {"init": "random", "random_state": 7}
-    whole = sx.Perceptron(order="cyclic", max_passes=1, **options).fit(X, y)
+    whole = sx.Perceptron(order="cyclic", max_iter=1, **options).fit(X, y)
     model = sx.Perceptron(**options)
     for i in range(10):
         model.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])

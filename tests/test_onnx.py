@@ -26,8 +26,8 @@ def problem(n_classes, seed=0):
 
 MODELS = [
     sx.Perceptron(),
-    sx.Perceptron(fit_intercept=False, max_passes=20),
-    sx.Perceptron(average="averaged", max_passes=20, random_state=0),
+    sx.Perceptron(fit_intercept=False, max_iter=20),
+    sx.Perceptron(average="averaged", max_iter=20, random_state=0),
     sx.MaxMargin(inseparable="warn"),
     sx.SoftMargin(),
     sx.LinearProgram(inseparable="warn"),
@@ -70,9 +70,9 @@ def test_kernel_models_decide_alike(kernel, n_classes):
     X, y = problem(n_classes)
     X = X / np.abs(X).max(axis=0)
     models = [
-        sx.KernelPerceptron(kernel=kernel, max_passes=5),
-        sx.KernelPerceptron(kernel=kernel, max_passes=5, average="averaged", fit_intercept=False),
-        sx.KernelPerceptron(kernel=kernel, max_passes=2, budget=30),
+        sx.KernelPerceptron(kernel=kernel, max_iter=5),
+        sx.KernelPerceptron(kernel=kernel, max_iter=5, average="averaged", fit_intercept=False),
+        sx.KernelPerceptron(kernel=kernel, max_iter=2, budget=30),
         sx.MaxMargin(kernel=kernel, inseparable="warn", gap=1e-3),
     ]
     for model in models:
@@ -103,7 +103,7 @@ def test_feature_names_are_in_the_file():
 def test_what_has_no_formula_is_refused():
     X, y = problem(2)
     with pytest.raises(TypeError, match="voted"):
-        sx_onnx.to_onnx(sx.Perceptron(average="voted", max_passes=5000, random_state=0).fit(X, y))
+        sx_onnx.to_onnx(sx.Perceptron(average="voted", max_iter=5000, random_state=0).fit(X, y))
     with pytest.raises(TypeError, match="PolynomialFeatures"):
         sx_onnx.to_onnx(make_pipeline(PolynomialFeatures(), sx.SoftMargin()).fit(X, y))
     with pytest.raises(TypeError, match="skl2onnx"):
@@ -132,7 +132,7 @@ def cubic(X, Y):
 )
 def test_a_kernel_that_states_no_graph_cannot_be_exported_and_the_error_says_so(kernel):
     X, y = problem(2)
-    model = sx.KernelPerceptron(kernel, max_passes=2).fit(X[:40] / 10, y[:40])
+    model = sx.KernelPerceptron(kernel, max_iter=2).fit(X[:40] / 10, y[:40])
     with pytest.raises(TypeError, match=r"The kernel (Cubic|Custom) has no ONNX form"):
         sx_onnx.to_onnx(model)
 

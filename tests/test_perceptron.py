@@ -68,11 +68,11 @@ def check_same_run(result, answer):
 @given(data=st.data())
 def test_every_mistake_is_the_naive_one(order, storage, data):
     case = data.draw(grids(storage=storage))
-    max_passes, seed = data.draw(st.integers(1, 12)), data.draw(st.integers(0, 99))
-    result = solve_perceptron(case.rows(), order=order, max_passes=max_passes, trace=True, seed=seed)
+    max_iter, seed = data.draw(st.integers(1, 12)), data.draw(st.integers(0, 99))
+    result = solve_perceptron(case.rows(), order=order, max_iter=max_iter, trace=True, seed=seed)
     proved = result.status is Status.INSEPARABLE
-    allowed = result.passes if proved else max_passes
-    answer = answer_of(case, order=order, max_passes=allowed, seed=seed)
+    allowed = result.passes if proved else max_iter
+    answer = answer_of(case, order=order, max_iter=allowed, seed=seed)
     check_same_run(result, answer)
     if not proved:
         clean = not np.any(naive_scores(case, answer.weights) <= 0)
@@ -87,8 +87,8 @@ def test_every_mistake_is_the_naive_one(order, storage, data):
 @given(data=st.data())
 def test_random_floats_make_the_naive_mistakes(order, data):
     case = data.draw(clouds(max_rows=12))
-    result = solve_perceptron(case.rows(), order=order, max_passes=15, trace=True, seed=3)
-    answer = answer_of(case, order=order, max_passes=15, seed=3)
+    result = solve_perceptron(case.rows(), order=order, max_iter=15, trace=True, seed=3)
+    answer = answer_of(case, order=order, max_iter=15, seed=3)
     assume(answer.closest > 1e-9)
     assert result.trace.rows.tolist() == answer.rows
     assert result.trace.scores == pytest.approx(answer.scores, rel=1e-9, abs=1e-9)
@@ -105,14 +105,14 @@ def test_any_start_and_any_step_give_the_naive_run(order, data):
     )
     options = {
         "start": np.reshape(np.array(start, dtype=np.float64), rows.weights_shape),
-        "learning_rate": data.draw(st.sampled_from([0.25, 0.5, 2.0, 8.0])),
+        "eta0": data.draw(st.sampled_from([0.25, 0.5, 2.0, 8.0])),
         "max_updates": data.draw(st.integers(1, 20)),
         "order": order,
         "seed": 5,
     }
-    result = solve_perceptron(rows, max_passes=8, trace=True, **options)
+    result = solve_perceptron(rows, max_iter=8, trace=True, **options)
     proved = result.status is Status.INSEPARABLE
-    check_same_run(result, answer_of(case, max_passes=result.passes if proved else 8, **options))
+    check_same_run(result, answer_of(case, max_iter=result.passes if proved else 8, **options))
 
 
 @pytest.mark.parametrize("order", ROW_BY_ROW)
@@ -120,8 +120,8 @@ def test_any_start_and_any_step_give_the_naive_run(order, data):
 def test_renormalised_weights_are_the_naive_ones(order, case):
     assume(naive.lifted(case.X, case.lift).any(axis=1).all())  # a row of zeros cannot move the weights
     options = {"order": order, "renormalise": True, "seed": 1}
-    result = solve_perceptron(case.rows(), max_passes=2, trace=True, **options)
-    answer = answer_of(case, max_passes=2 if result.cycle is None else result.passes, **options)
+    result = solve_perceptron(case.rows(), max_iter=2, trace=True, **options)
+    answer = answer_of(case, max_iter=2 if result.cycle is None else result.passes, **options)
     # Where an update shortens the weights, the next scaling enlarges what was rounded: at most two passes.
     assume(answer.closest > 1e-5)
     assert result.trace.rows.tolist() == answer.rows
@@ -137,8 +137,8 @@ def test_renormalised_weights_are_the_naive_ones(order, case):
 @given(data=st.data())
 def test_the_average_is_the_mean_of_the_weights_over_every_visit(order, data):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
-    result = solve_perceptron(case.rows(), order=order, max_passes=6, average="averaged", seed=2)
-    answer = answer_of(case, order=order, max_passes=result.passes, seed=2)
+    result = solve_perceptron(case.rows(), order=order, max_iter=6, average="averaged", seed=2)
+    answer = answer_of(case, order=order, max_iter=result.passes, seed=2)
     assert result.visits == len(answer.visited)
     assert result.average == pytest.approx(naive.average(answer), rel=1e-12, abs=1e-12)
     assert np.array_equal(result.weights, answer.weights)
@@ -148,8 +148,8 @@ def test_the_average_is_the_mean_of_the_weights_over_every_visit(order, data):
 @given(data=st.data())
 def test_the_votes_replay_every_weight_vector_with_its_survival(order, data):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
-    result = solve_perceptron(case.rows(), order=order, max_passes=6, average="voted", trace=True, seed=2)
-    answer = answer_of(case, order=order, max_passes=result.passes, seed=2)
+    result = solve_perceptron(case.rows(), order=order, max_iter=6, average="voted", trace=True, seed=2)
+    answer = answer_of(case, order=order, max_iter=result.passes, seed=2)
     copies = np.concatenate([np.zeros((1, *result.weights.shape)), result.trace.weights])
     replayed = np.repeat(copies, result.votes.survivals, axis=0)
     assert np.array_equal(replayed, np.array(answer.visited))
@@ -160,7 +160,7 @@ def test_more_mistakes_than_the_log_has_room_for_are_all_kept(monkeypatch):
     problem = make_separable(60, 4, margin=0.02, random_state=0)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
     for order in ORDERS:
-        result = solve_perceptron(rows, order=order, max_passes=1000, trace=True, seed=0)
+        result = solve_perceptron(rows, order=order, max_iter=1000, trace=True, seed=0)
         assert result.mistakes > 3
         assert len(result.trace.rows) == result.mistakes
         assert result.trace.weights[-1] == pytest.approx(result.weights, rel=1e-9, abs=1e-12)
@@ -173,7 +173,7 @@ def test_more_mistakes_than_the_log_has_room_for_are_all_kept(monkeypatch):
 @given(data=st.data())
 def test_every_update_corrects_a_mistake(order, data):
     case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
-    result = solve_perceptron(case.rows(), order=order, max_passes=20, trace=True, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=20, trace=True, seed=0)
     assert np.all(result.trace.scores <= 0)
     previous = np.zeros_like(result.weights)
     for row, before, after in zip(result.trace.rows, result.trace.scores, result.trace.weights, strict=True):
@@ -186,7 +186,7 @@ def test_every_update_corrects_a_mistake(order, data):
 def test_the_counts_sum_to_the_mistakes_and_explain_the_weights(order, data):
     case = data.draw(st.one_of(grids(storage="float64 by rows"), clouds(storage="CSR int32")))
     rate = data.draw(st.sampled_from([1.0, 0.3]))
-    result = solve_perceptron(case.rows(), order=order, max_passes=20, learning_rate=rate, trace=True, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=20, eta0=rate, trace=True, seed=0)
     assert result.mistake_counts.sum() == result.kept_mistakes == len(result.trace.rows)
     assert np.array_equal(np.bincount(result.trace.rows, minlength=len(case.codes)), result.mistake_counts)
     assert result.weights == pytest.approx(combination(case, result, rate), rel=1e-9, abs=1e-9)
@@ -196,7 +196,7 @@ def test_the_counts_sum_to_the_mistakes_and_explain_the_weights(order, data):
 @given(data=st.data())
 def test_separated_means_that_no_row_is_wrong(order, data):
     case = data.draw(st.one_of(grids(), separable_grids(n_classes=3)))
-    result = solve_perceptron(case.rows(), order=order, max_passes=30, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=30, seed=0)
     wrong = int(np.sum(naive_scores(case, result.weights) <= 0))
     assert result.errors == wrong
     assert result.separated == (wrong == 0)
@@ -206,7 +206,7 @@ def test_separated_means_that_no_row_is_wrong(order, data):
 @given(data=st.data())
 def test_what_can_be_separated_is(order, data):
     case = data.draw(separable_grids(n_classes=data.draw(st.sampled_from([2, 3, 4]))))
-    result = solve_perceptron(case.rows(), order=order, max_passes=20_000, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=20_000, seed=0)
     assert result.status is Status.SEPARATED
 
 
@@ -215,7 +215,7 @@ def test_what_can_be_separated_is(order, data):
 def test_the_history_sums_to_the_mistakes(order, data):
     case = data.draw(grids(storage="float64 by rows"))
     max_updates = data.draw(st.one_of(st.none(), st.integers(1, 10)))
-    result = solve_perceptron(case.rows(), order=order, max_passes=20, max_updates=max_updates, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=20, max_updates=max_updates, seed=0)
     assert sum(record.mistakes for record in result.history) == result.mistakes
     # Only where the working set did not separate may the weights be those of an earlier scan.
     given_up = result.mistakes > result.kept_mistakes > 0 < result.errors
@@ -225,17 +225,17 @@ def test_the_history_sums_to_the_mistakes(order, data):
 
 
 @every_order
-@given(data=st.data(), max_updates=st.integers(1, 9), max_passes=st.integers(1, 9))
-def test_no_limit_is_exceeded(order, data, max_updates, max_passes):
+@given(data=st.data(), max_updates=st.integers(1, 9), max_iter=st.integers(1, 9))
+def test_no_limit_is_exceeded(order, data, max_updates, max_iter):
     case = data.draw(grids(storage="float64 by rows"))
-    limits = {"max_updates": max_updates, "max_passes": max_passes}
+    limits = {"max_updates": max_updates, "max_iter": max_iter}
     result = solve_perceptron(case.rows(), order=order, seed=0, **limits)
     assert result.mistakes <= max_updates
-    assert result.passes <= max_passes
+    assert result.passes <= max_iter
     if result.status is Status.UPDATE_LIMIT:
         assert result.mistakes == max_updates
     if result.status is Status.PASS_LIMIT:
-        assert result.passes == max_passes
+        assert result.passes == max_iter
 
 
 @every_order
@@ -245,7 +245,7 @@ def test_novikoff_bounds_the_mistakes(order, lift, margin):
     for seed in range(3):
         problem = make_separable(150, 4, margin=margin, radius=1.5, random_state=seed)
         rows = as_rows(problem.X, (problem.y > 0).astype(int), lift=lift)
-        result = solve_perceptron(rows, order=order, max_passes=100_000, seed=seed)
+        result = solve_perceptron(rows, order=order, max_iter=100_000, seed=seed)
         assert result.separated
         assert result.mistakes <= (result.radius / margin) ** 2
         assert result.radius == pytest.approx(np.hypot(1.5, lift))
@@ -258,7 +258,7 @@ def test_novikoff_bounds_the_mistakes_from_any_start(order, data):
     problem = make_separable(40, 3, margin=margin, random_state=data.draw(st.integers(0, 1000)))
     start = np.random.default_rng(data.draw(st.integers(0, 1000))).standard_normal(3)
     rows = as_rows(problem.X, (problem.y > 0).astype(int), lift=False)
-    result = solve_perceptron(rows, order=order, start=start, learning_rate=rate, max_passes=100_000, seed=0)
+    result = solve_perceptron(rows, order=order, start=start, eta0=rate, max_iter=100_000, seed=0)
     assert result.separated
     c0, c1 = np.linalg.norm(start), float(start @ problem.weights)
     roots = np.roots(
@@ -273,7 +273,7 @@ def test_twice_novikoff_bounds_the_mistakes_on_many_classes(order, n_classes):
     for seed in range(2):
         problem = make_multiclass(120, 4, n_classes, margin=0.1, random_state=seed)
         rows = as_rows(problem.X, problem.y, n_classes=n_classes, lift=False)
-        result = solve_perceptron(rows, order=order, max_passes=100_000, seed=seed)
+        result = solve_perceptron(rows, order=order, max_iter=100_000, seed=seed)
         assert result.separated
         assert result.mistakes <= 2 * (problem.radius / problem.margin) ** 2 * (1 + 1e-12)
         assert result.margin_lower <= problem.margin * (1 + 1e-9)
@@ -281,13 +281,13 @@ def test_twice_novikoff_bounds_the_mistakes_on_many_classes(order, n_classes):
 
 
 @every_order
-@pytest.mark.parametrize("max_passes", [1, 2, 7, 100_000])
-def test_the_bracket_holds_the_best_margin(order, max_passes):
+@pytest.mark.parametrize("max_iter", [1, 2, 7, 100_000])
+def test_the_bracket_holds_the_best_margin(order, max_iter):
     for seed in range(3):
         problem = make_separable(80, 3, margin=0.07, random_state=seed)
         for lift in (True, False):
             rows = as_rows(problem.X, (problem.y > 0).astype(int), lift=lift)
-            result = solve_perceptron(rows, order=order, max_passes=max_passes, seed=0)
+            result = solve_perceptron(rows, order=order, max_iter=max_iter, seed=0)
             for found in (result, *result.history):
                 assert found.margin_lower <= problem.margin * (1 + 1e-9)
                 assert found.margin_upper >= problem.margin * (1 - 1e-9)
@@ -296,7 +296,7 @@ def test_the_bracket_holds_the_best_margin(order, max_passes):
 @every_order
 @given(case=clouds(storage="float64 by rows"))
 def test_both_ends_of_the_bracket_are_what_the_weights_and_the_counts_prove(order, case):
-    result = solve_perceptron(case.rows(), order=order, max_passes=20, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=20, seed=0)
     assume(result.mistakes > 0)
     norm = np.linalg.norm(result.weights) or 1.0  # no direction, where every mistake was on a row of zeros
     assert result.margin_lower == pytest.approx(
@@ -311,9 +311,9 @@ def test_both_ends_of_the_bracket_are_what_the_weights_and_the_counts_prove(orde
 @given(data=st.data(), exponent=st.integers(-300, 300))
 def test_the_learning_rate_only_scales_the_weights(order, data, exponent):
     case = data.draw(grids(storage="float64 by rows"))
-    one = solve_perceptron(case.rows(), order=order, max_passes=10, seed=0)
+    one = solve_perceptron(case.rows(), order=order, max_iter=10, seed=0)
     rate = 2.0**exponent
-    other = solve_perceptron(case.rows(), order=order, max_passes=10, learning_rate=rate, seed=0)
+    other = solve_perceptron(case.rows(), order=order, max_iter=10, eta0=rate, seed=0)
     assert np.array_equal(one.counts, other.counts)
     assert np.array_equal(one.weights * rate, other.weights)
     assert (one.status, one.passes, one.errors) == (other.status, other.passes, other.errors)
@@ -323,8 +323,8 @@ def test_the_learning_rate_only_scales_the_weights(order, data, exponent):
 @pytest.mark.parametrize("exponent", [-600, 450])
 def test_the_bracket_does_not_depend_on_the_learning_rate(order, exponent):
     rows = as_rows(np.array([[3.0, 1.0], [1.0, 2.0], [-1.0, -3.0]]), np.array([1, 0, 0]))
-    one = solve_perceptron(rows, order=order, max_passes=50, seed=0)
-    other = solve_perceptron(rows, order=order, max_passes=50, learning_rate=2.0**exponent, seed=0)
+    one = solve_perceptron(rows, order=order, max_iter=50, seed=0)
+    other = solve_perceptron(rows, order=order, max_iter=50, eta0=2.0**exponent, seed=0)
     assert other.margin_lower == pytest.approx(one.margin_lower)
     assert other.margin_upper == pytest.approx(one.margin_upper)
 
@@ -356,8 +356,7 @@ def test_a_rate_that_is_no_power_of_two_may_change_the_mistakes_by_rounding():
         random = np.random.default_rng(seed)
         X, codes = random.integers(-3, 4, (8, 2)).astype(float), random.integers(0, 2, 8)
         runs = [
-            solve_perceptron(as_rows(X, codes), order="cyclic", max_passes=10, learning_rate=rate)
-            for rate in (1.0, 0.1)
+            solve_perceptron(as_rows(X, codes), order="cyclic", max_iter=10, eta0=rate) for rate in (1.0, 0.1)
         ]
         changed += runs[0].mistakes != runs[1].mistakes
     assert changed > 0
@@ -367,8 +366,8 @@ def test_a_rate_that_is_no_power_of_two_may_change_the_mistakes_by_rounding():
 @given(data=st.data())
 def test_every_update_raises_the_inner_product_with_a_separator(order, data):
     case = data.draw(separable_grids(storage="float64 by rows", n_classes=data.draw(st.sampled_from([2, 3]))))
-    separator = solve_perceptron(case.rows(), order="cyclic", max_passes=20_000).weights
-    result = solve_perceptron(case.rows(), order=order, max_passes=50, trace=True, seed=0)
+    separator = solve_perceptron(case.rows(), order="cyclic", max_iter=20_000).weights
+    result = solve_perceptron(case.rows(), order=order, max_iter=50, trace=True, seed=0)
     along = [float(np.sum(each * separator)) for each in (result.trace.start, *result.trace.weights)]
     assert np.all(np.diff(along) > 0)
 
@@ -382,7 +381,7 @@ def test_an_update_may_move_the_weights_away_from_a_separator():
 
 @given(case=clouds(storage="float64 by rows", max_rows=10))
 def test_the_bracket_of_a_renormalised_run_is_that_of_its_counts(case):
-    result = solve_perceptron(case.rows(), order="cyclic", max_passes=3, renormalise=True)
+    result = solve_perceptron(case.rows(), order="cyclic", max_iter=3, renormalise=True)
     assume(result.mistakes > 0)
     unit = combination(case, result) * (1 if case.n_classes == 2 else 2)
     upper = np.linalg.norm(unit) / result.mistakes
@@ -392,7 +391,7 @@ def test_the_bracket_of_a_renormalised_run_is_that_of_its_counts(case):
 
 @every_order
 def test_a_deadline_that_has_passed_ends_a_run_before_it_reads_the_rows(order):
-    result = solve_perceptron(xor_case().rows(), order=order, max_passes=10**9, deadline=Deadline.after(0.0))
+    result = solve_perceptron(xor_case().rows(), order=order, max_iter=10**9, deadline=Deadline.after(0.0))
     assert result.status is Status.TIME_LIMIT
     assert (result.passes, result.mistakes) == (0, 0)
 
@@ -401,9 +400,9 @@ def test_a_deadline_that_has_passed_ends_a_run_before_it_reads_the_rows(order):
 def test_a_deadline_ends_a_run_that_would_go_on(order):
     random = np.random.default_rng(0)
     rows = as_rows(random.standard_normal((300, 5)), random.integers(0, 2, 300))
-    solve_perceptron(rows, order=order, max_passes=5)  # compiles
+    solve_perceptron(rows, order=order, max_iter=5)  # compiles
     began = time.monotonic()
-    result = solve_perceptron(rows, order=order, max_passes=10**9, deadline=Deadline.after(0.1))
+    result = solve_perceptron(rows, order=order, max_iter=10**9, deadline=Deadline.after(0.1))
     assert result.status is Status.TIME_LIMIT
     assert 0.1 <= time.monotonic() - began < 1.1
 
@@ -436,15 +435,15 @@ def check_cycle(case, result):
 @every_order
 def test_xor_never_converges_and_the_cycle_proves_it(order, storage):
     case = xor_case(storage)
-    check_cycle(case, solve_perceptron(case.rows(), order=order, max_passes=10_000, seed=0))
+    check_cycle(case, solve_perceptron(case.rows(), order=order, max_iter=10_000, seed=0))
 
 
 @every_order
 def test_a_cycle_that_closes_with_the_last_pass_is_found(order):
     case = xor_case()
-    closed = solve_perceptron(case.rows(), order=order, max_passes=10_000, seed=0).cycle.last_pass
-    again = solve_perceptron(case.rows(), order=order, max_passes=closed, seed=0)
-    if order != "working_set":  # where the closing passes begin depends on max_passes
+    closed = solve_perceptron(case.rows(), order=order, max_iter=10_000, seed=0).cycle.last_pass
+    again = solve_perceptron(case.rows(), order=order, max_iter=closed, seed=0)
+    if order != "working_set":  # where the closing passes begin depends on max_iter
         check_cycle(case, again)
     assert again.passes <= closed
 
@@ -453,7 +452,7 @@ def test_a_cycle_that_closes_with_the_last_pass_is_found(order):
 @pytest.mark.parametrize("n_classes", [3, 4])
 def test_many_classes_on_one_point_are_proved_inseparable(order, n_classes):
     case = grids_of_one_point(n_classes)
-    check_cycle(case, solve_perceptron(case.rows(), order=order, max_passes=10_000, seed=0))
+    check_cycle(case, solve_perceptron(case.rows(), order=order, max_iter=10_000, seed=0))
 
 
 def grids_of_one_point(n_classes):
@@ -465,7 +464,7 @@ def grids_of_one_point(n_classes):
 @given(data=st.data())
 def test_inseparable_is_only_said_with_a_proof(order, data):
     case = data.draw(grids(storage="float64 by rows"))
-    result = solve_perceptron(case.rows(), order=order, max_passes=200, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=200, seed=0)
     if result.status is Status.INSEPARABLE:
         check_cycle(case, result)
     else:
@@ -475,7 +474,7 @@ def test_inseparable_is_only_said_with_a_proof(order, data):
 @given(data=st.data())
 def test_cyclic_passes_over_small_whole_numbers_end_with_an_answer(data):
     case = data.draw(grids(storage="float64 by rows", n_classes=2, max_rows=6, max_columns=2))
-    result = solve_perceptron(case.rows(), order="cyclic", max_passes=100_000)
+    result = solve_perceptron(case.rows(), order="cyclic", max_iter=100_000)
     assert result.status in (Status.SEPARATED, Status.INSEPARABLE)
 
 
@@ -483,7 +482,7 @@ def test_cyclic_passes_over_small_whole_numbers_end_with_an_answer(data):
 def test_fractions_are_not_claimed_to_be_proved(order):
     problem = make_xor(12, random_state=0)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
-    result = solve_perceptron(rows, order=order, max_passes=60, seed=0)
+    result = solve_perceptron(rows, order=order, max_iter=60, seed=0)
     assert result.status is Status.PASS_LIMIT
     assert result.errors > 0
 
@@ -501,7 +500,7 @@ def test_looking_ahead_in_threads_changes_no_bit(many_threads, data, order, ahea
     seed = data.draw(st.integers(0, 1000))
     problem = make_separable(data.draw(st.integers(3, 120)), 3, margin=0.05, random_state=seed)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
-    options = {"order": order, "average": average, "max_passes": 40, "trace": True, "seed": seed}
+    options = {"order": order, "average": average, "max_iter": 40, "trace": True, "seed": seed}
     many_threads(1, ahead)
     alone = solve_perceptron(rows, **options)
     many_threads(2, ahead)
@@ -537,7 +536,7 @@ def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
     wrong = random.choice(3_000, 12, replace=False)
     codes[wrong] = (codes[wrong] + 1) % n_classes
     rows = as_rows(storage(X), codes, n_classes=n_classes)
-    start = solve_perceptron(rows, order="cyclic", max_passes=30).weights
+    start = solve_perceptron(rows, order="cyclic", max_iter=30).weights
     for attempt in range(30):
         alone, together = (Learner(rows, start=start, steps=np.ones(1)) for _ in range(2))
         for run in (alone, together):
@@ -581,7 +580,7 @@ def test_a_helper_scores_no_more_blocks_than_are_kept():
 @given(data=st.data(), max_updates=st.integers(1, 6))
 def test_looking_ahead_keeps_to_the_update_limit(many_threads, data, max_updates):
     case = data.draw(grids(storage="float64 by rows", max_rows=30))
-    options = {"order": "cyclic", "max_updates": max_updates, "max_passes": 20}
+    options = {"order": "cyclic", "max_updates": max_updates, "max_iter": 20}
     many_threads(1, 1)
     alone = solve_perceptron(case.rows(), **options)
     many_threads(2, 1)
@@ -620,11 +619,11 @@ def test_one_weight_vector_a_class_gives_the_binary_answer_for_two(data):
 @given(data=st.data())
 def test_a_third_class_that_never_wins_leaves_the_binary_answer(data):
     case = data.draw(grids(storage="float64 by rows", n_classes=2, lift=True))
-    two = solve_perceptron(case.rows(), order="cyclic", max_passes=6, trace=True)
+    two = solve_perceptron(case.rows(), order="cyclic", max_iter=6, trace=True)
     rows = as_rows(case.X, case.codes, n_classes=3)
     start = np.zeros(rows.weights_shape)
     start[2, -1] = -(2.0**30)  # so far below that no row is ever taken for the third class
-    three = solve_perceptron(rows, order="cyclic", max_passes=two.passes, start=start, trace=True)
+    three = solve_perceptron(rows, order="cyclic", max_iter=two.passes, start=start, trace=True)
     assert np.array_equal(three.weights[1] - three.weights[0], two.weights)
     assert np.array_equal(three.weights[2], start[2])
     assert np.array_equal(three.trace.rows, two.trace.rows)
@@ -635,7 +634,7 @@ def test_a_third_class_that_never_wins_leaves_the_binary_answer(data):
 @given(data=st.data())
 def test_no_row_is_ever_corrected_against_its_own_class(order, data):
     case = data.draw(grids(storage="float64 by rows", n_classes=3))
-    result = solve_perceptron(case.rows(), order=order, max_passes=10, trace=True, seed=0)
+    result = solve_perceptron(case.rows(), order=order, max_iter=10, trace=True, seed=0)
     assert not result.counts[np.arange(len(case.codes)), case.codes].any()
     assert np.all(result.trace.rivals != case.codes[result.trace.rows])
     assert result.weights.sum(axis=0) == pytest.approx(np.zeros(result.weights.shape[1]))
@@ -664,7 +663,7 @@ def test_an_interrupted_run_keeps_what_it_learnt(order, owner, method, after, mo
     codes = (problem.y > 0).astype(int)
     monkeypatch.setattr(owner, method, interrupted)
     try:
-        result = solve_perceptron(as_rows(problem.X, codes), order=order, max_passes=50, seed=0)
+        result = solve_perceptron(as_rows(problem.X, codes), order=order, max_iter=50, seed=0)
     except KeyboardInterrupt:
         raise AssertionError("the interrupt came through, and what was learnt is lost") from None
     if len(calls) >= after:
@@ -679,10 +678,10 @@ def test_an_interrupted_run_keeps_what_it_learnt(order, owner, method, after, mo
 def test_ctrl_c_stops_a_long_fit_and_leaves_a_model(order):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 5)), rng.integers(0, 2, 300)
-    model = sx.Perceptron(order=order, max_passes=10**9, random_state=0)
+    model = sx.Perceptron(order=order, max_iter=10**9, random_state=0)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.warns(sx.errors.ConvergenceWarning):
-        sx.Perceptron(order=order, max_passes=30, random_state=0).fit(X, y)  # compiles
+        sx.Perceptron(order=order, max_iter=30, random_state=0).fit(X, y)  # compiles
     # Hypothesis watches the garbage collector; Python ignores an interrupt that comes in such a callback.
     watchers, gc.callbacks[:] = gc.callbacks[:], []
     timer.start()

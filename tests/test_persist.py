@@ -28,13 +28,13 @@ MODELS = {
     "perceptron": sx.Perceptron(trace=True),
     "averaged": sx.Perceptron(average="averaged", random_state=0),
     "voted": sx.Perceptron(average="voted", random_state=0),
-    "random": sx.Perceptron(order="shuffled", random_state=np.random.default_rng(1), max_passes=5000),
+    "random": sx.Perceptron(order="shuffled", random_state=np.random.default_rng(1), max_iter=5000),
     "max-margin": sx.MaxMargin(),
     "soft-margin": sx.SoftMargin(),
     "linear-program": sx.LinearProgram(form="dual"),
     "kernel": sx.KernelPerceptron(kernel="poly"),
-    "kernel, averaged": sx.KernelPerceptron(average="averaged", max_passes=20),
-    "kernel, voted": sx.KernelPerceptron(average="voted", max_passes=20),
+    "kernel, averaged": sx.KernelPerceptron(average="averaged", max_iter=20),
+    "kernel, voted": sx.KernelPerceptron(average="voted", max_iter=20),
     "kernel, budget": sx.KernelPerceptron(
         kernel=sx.kernels.Polynomial(degree=2) + sx.kernels.Linear(), budget=90
     ),

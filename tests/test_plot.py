@@ -354,7 +354,7 @@ def test_projection_shows_the_distance_to_the_plane_and_the_widest_direction_acr
     problem = sx.datasets.make_separable(200, 7, margin=0.05, random_state=1)
     X, y = problem.X * [1, 2, 3, 4, 5, 6, 7], problem.y
     table = csr_array(X) if sparse else X
-    model = sx.Perceptron(order="cyclic", max_passes=3000).fit(table, y)
+    model = sx.Perceptron(order="cyclic", max_iter=3000).fit(table, y)
     display = Regions.from_estimator(model, table, y)
     first, second = display.plane.directions
     length = np.linalg.norm(model.coef_)
@@ -431,7 +431,7 @@ def test_a_run_shows_the_pick_and_the_weights_before_and_after(separable, order)
 def test_the_length_of_the_weights_stays_between_the_two_curves_of_the_proof(separable, three_classes):
     for X, y in (separable, three_classes):
         for rate in (1.0, 0.3):
-            model = sx.Perceptron(order="cyclic", trace=True, learning_rate=rate).fit(X, y)
+            model = sx.Perceptron(order="cyclic", trace=True, eta0=rate).fit(X, y)
             run = Run.from_estimator(model, X, y)
             t = np.arange(len(run.norms))
             assert (run.norms >= run.proof.margin * t - 1e-9).all()
@@ -447,7 +447,7 @@ def test_the_length_of_the_weights_stays_between_the_two_curves_of_the_proof(sep
 def test_where_no_bound_holds_none_is_drawn(separable, overlapping):
     X, y = separable
     with pytest.warns(sx.errors.ConvergenceWarning):
-        renormalised = sx.Perceptron(order="cyclic", trace=True, renormalise=True, max_passes=3).fit(X, y)
+        renormalised = sx.Perceptron(order="cyclic", trace=True, renormalise=True, max_iter=3).fit(X, y)
     proof = Run.from_estimator(renormalised, X, y).proof
     assert (proof.bound, proof.radius, proof.margin) == (None, None, None)
     weighed = sx.Perceptron(order="cyclic", trace=True).fit(X, y, sample_weight=np.linspace(1, 2, len(y)))
@@ -458,7 +458,7 @@ def test_where_no_bound_holds_none_is_drawn(separable, overlapping):
     assert run.n_updates <= run.proof.bound
     X, y = overlapping
     with pytest.warns(sx.errors.ConvergenceWarning):
-        model = sx.Perceptron(order="cyclic", trace=True, max_passes=5).fit(X, y)
+        model = sx.Perceptron(order="cyclic", trace=True, max_iter=5).fit(X, y)
     run = Run.from_estimator(model, X, y)
     assert run.n_updates <= run.proof.bound
     assert "hinge" in run.proof.name
@@ -467,7 +467,7 @@ def test_where_no_bound_holds_none_is_drawn(separable, overlapping):
 
 def test_a_run_of_many_columns_and_classes_is_projected():
     X, y = sx.datasets.make_multiclass(80, 6, n_classes=4, margin=0.03, random_state=0)
-    model = sx.Perceptron(order="cyclic", trace=True, max_passes=2000).fit(X, y)
+    model = sx.Perceptron(order="cyclic", trace=True, max_iter=2000).fit(X, y)
     run = Run.from_estimator(model, X, y, step=2)
     assert run.weights.shape == (model.mistakes_ + 1, 4, 2)
     assert len(run.regions_) == 4
@@ -547,7 +547,7 @@ def test_mp4_hands_every_picture_to_ffmpeg(separable, traced, tmp_path, monkeypa
 def test_the_bracket_closes_around_the_margin_and_ends_where_the_run_did(three_classes):
     problem = sx.datasets.make_separable(80, margin=0.15, random_state=3)
     for X, y, margin in ((problem.X, problem.y, problem.margin), (*three_classes, None)):
-        model = sx.Perceptron(order="cyclic", trace=True, learning_rate=0.5).fit(X, y)
+        model = sx.Perceptron(order="cyclic", trace=True, eta0=0.5).fit(X, y)
         result = model.result_
         display = Bracket.from_estimator(model, X, y, margin=margin)
         assert len(display.times) == model.mistakes_
@@ -570,7 +570,7 @@ def test_the_bracket_of_readings_needs_no_data(separable, overlapping):
     assert len(display.times) == len(model.result_.history)
     assert display.lower[-1] == model.result_.margin_lower
     with pytest.warns(sx.errors.ConvergenceWarning):
-        model = sx.Perceptron(order="cyclic", max_passes=3).fit(*overlapping)
+        model = sx.Perceptron(order="cyclic", max_iter=3).fit(*overlapping)
     texts = [text.get_text() for text in Bracket.from_estimator(model).ax_.texts]
     assert texts == ["no separator was found: no lower bound above zero"]
 

@@ -122,9 +122,7 @@ def test_light_dark_phone_and_print_have_their_styles():
 
 
 def test_pictures_show_any_model():
-    two = investigate(
-        *CASES["overlapping"], model=sx.KernelPerceptron(max_passes=3).fit(*CASES["overlapping"])
-    )
+    two = investigate(*CASES["overlapping"], model=sx.KernelPerceptron(max_iter=3).fit(*CASES["overlapping"]))
     assert "The boundary" in render(two)
     voted = sx.Perceptron(average="voted", random_state=0).fit(*CASES["separable"])
     view = figures.View(investigate(*CASES["separable"], model=voted))
@@ -229,3 +227,27 @@ def test_no_two_ticks_of_a_small_bracket_are_alike():
             ticks = re.findall(r'class="tick"[^>]*text-anchor="end">([^<]*)<', figure.svg)
             assert 1 <= len(ticks) <= 8
             assert len(set(ticks)) == len(ticks)
+
+
+def test_a_verdict_on_a_kernels_images_is_not_taken_for_one_on_the_rows():
+    corners, labels = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
+    exact = sx.separability(corners, labels, kernel=sx.kernels.Polynomial(2))
+    found = investigate(corners, labels, verdict=exact)
+    assert exact.separable
+    assert isinstance(found.model, sx.SoftMargin)
+    assert found.bounds.margin_lower <= 0.0
+    assert "monomials that span the feature space" in words.proof(exact)[-1]
+    margin = sx.separability(corners, labels, kernel="rbf")
+    assert margin.certificate is None
+    assert words.proof(margin) == [
+        f"There is no certificate to check; the answer rests on this: {margin.reason}."
+    ]
+    assert "There is no certificate to check" in render(investigate(corners, labels, verdict=margin))
+
+
+def test_a_part_that_is_undecided_is_not_said_to_be_proved():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.standard_normal((3000, 20)), rng.integers(0, 5, 3000)
+    verdict = sx.separability(rows, labels, multiclass="pairwise", time_limit=1e-9)
+    assert verdict.status == "undecided"
+    assert words.proof(verdict)[0].endswith("Each answer but an undecided one has its own proof.")

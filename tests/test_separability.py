@@ -498,3 +498,26 @@ def test_no_answer_fills_the_screen():
     assert "overlapping" in repr(verdict)
     assert "overlapping" in repr(certificate)
     assert "50 mistakes" in repr(result)
+
+
+def test_three_classes_at_once_are_not_said_to_have_one_plane():
+    X = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0], [1.0, 1.0]])
+    cases = {
+        "separable": (X[:3], [0, 1, 2], {}),
+        "quasi-separable": (X[[0, 0, 1, 2]], [0, 1, 1, 2], {}),
+        "overlapping": (X[[0, 0, 0]], [0, 1, 2], {}),
+        "inseparable": (X[[0, 0, 0]], [0, 1, 2], {"quasi": False}),
+    }
+    for status, (rows, labels, options) in cases.items():
+        verdict = separability(rows, labels, **options)
+        assert (verdict.status, verdict.joint) == (status, True)
+        assert "plane" not in verdict.meaning
+        assert verdict.meaning in verdict.summary()
+    assert "plane" in separability(X[:2], [0, 1]).meaning
+
+
+def test_a_question_of_parts_says_which_is_the_hardest():
+    X, y = [[0.0], [1.0], [2.0]], [0, 1, 2]
+    assert separability(X, y, multiclass="pairwise").meaning == "Every part is separable."
+    rest = separability(X, y, multiclass="one-vs-rest")
+    assert rest.meaning == f"The hardest of the parts is {rest.parts[1].status}."

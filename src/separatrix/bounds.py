@@ -128,7 +128,7 @@ def _share(bound: Bound) -> str:
     return "" if not np.isfinite(bound.value) else f"{bound.tightness:.3g}"
 
 
-class _Reader(BaseEstimator):
+class _StandIn(BaseEstimator):
     """What the input checks need to know of an estimator."""
 
     def __init__(self, fit_intercept: bool = True) -> None:
@@ -141,7 +141,7 @@ def mistake_bounds(
     y: Any,
     *,
     u: Any = None,
-    learning_rate: float | None = None,
+    eta0: float | None = None,
     row_weights: Any = None,
     renormalised: bool | None = None,
     separable: bool | None = None,
@@ -155,7 +155,7 @@ def mistake_bounds(
     X, y : the rows and labels of that run
     u : array or fitted linear classifier, optional
         Weights (intercept last) at which to evaluate the bounds too.
-    learning_rate : float, optional
+    eta0 : float, optional
         The step of the updates; taken from the model, or one for a bare Result.
     row_weights : array of shape (rows,), optional
         What scaled the update of each row, if anything did (sample or class weights). A model's
@@ -194,7 +194,7 @@ def mistake_bounds(
     >>> print(report.mistakes, f"{report['Novikoff'].value:.4f} {report['Novikoff'].tightness:.4f}")
     3 3.0000 1.0000
     """
-    result, rows, steps, renormalised = _read(run, X, y, learning_rate, row_weights, renormalised)
+    result, rows, steps, renormalised = _read(run, X, y, eta0, row_weights, renormalised)
     start = _told(run, result, rows) if renormalised else _start(run, result, rows, steps)
     case = _Case(rows, result, steps, start)
     if separable is None and result.errors != 0:
@@ -368,7 +368,7 @@ class _Case:
 
 
 def _read(
-    run: Any, X: Any, y: Any, learning_rate: float | None, row_weights: Any, renormalised: bool | None
+    run: Any, X: Any, y: Any, eta0: float | None, row_weights: Any, renormalised: bool | None
 ) -> tuple[Result, MemoryRows, Floats, bool]:
     """The run and its rows, checked to belong together."""
     result = run if isinstance(run, Result) else getattr(run, "result_", None)
@@ -380,16 +380,16 @@ def _read(
     if result.status is Status.ONLINE:
         raise InputError(
             "This run came from partial_fit, which sees its rows in parts. Fit all rows in one call of fit, "
-            "with order='cyclic' and max_passes=1, to bound the mistakes of one pass."
+            "with order='cyclic' and max_iter=1, to bound the mistakes of one pass."
         )
     lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
-    rows, classes, _ = inputs.read_training(_Reader(lifted), X, y, None)
+    rows, classes, _ = inputs.read_training(_StandIn(lifted), X, y, None)
     if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
         raise InputError(
             f"The run has {result.counts.shape[0]} rows and weights of shape {result.weights.shape}; X and y "
             f"have {rows.n_rows} rows and {rows.n_classes} classes. Pass the data the run was made on."
         )
-    rate = getattr(run, "learning_rate", 1.0) if learning_rate is None else learning_rate
+    rate = getattr(run, "eta0", 1.0) if eta0 is None else eta0
     steps = np.full(1, float(rate))
     by_class = inputs.class_weights(getattr(run, "class_weight", None), classes, rows)
     if row_weights is not None:

@@ -43,11 +43,11 @@ class Status(Explained):
 
     SEPARATED = "A separator was found: the last look at every row found no mistake."
     INSEPARABLE = (
-        "No hyperplane separates these rows: the weights came back to an earlier state.",
+        "No weights separate these rows: the run came back to an earlier state.",
         "",
         "average",
     )
-    PASS_LIMIT = "The pass limit came first", "raise max_passes, or scale the columns", "max_passes"
+    PASS_LIMIT = "The pass limit came first", "raise max_iter, or scale the columns", "max_iter"
     UPDATE_LIMIT = "The update limit came first", "raise max_updates, or scale the columns", "max_updates"
     TIME_LIMIT = "The time limit came first; the weights are those reached so far."
     ONLINE = "Each row was visited once, in the order it came; none was read again."

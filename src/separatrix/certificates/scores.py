@@ -72,7 +72,7 @@ def first_wrong(
     if tight:
         pairs = np.array(sorted(tight), dtype=np.int64)
         on_plane[pairs[:, 0], np.maximum(pairs[:, 1], 0)] = True
-    plane = Plane([_exact_weights(each) for each in weights], *_rounded(weights), on_plane)
+    plane = ClaimedPlane([_exact_weights(each) for each in weights], *_rounded(weights), on_plane)
     step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
         relax()
@@ -85,7 +85,7 @@ def first_wrong(
 
 
 @dataclass(frozen=True)
-class Plane:
+class ClaimedPlane:
     """Weights as exact numbers and as floats, and the signed rows that they claim to leave on the plane.
 
     Attributes
@@ -117,7 +117,7 @@ def _rows_a_block(matrix: Any) -> int:
 
 
 def _first_wrong_of(
-    block: Any, rows: Ints, plane: Plane, signs: Signs, pause: Callable[[], None]
+    block: Any, rows: Ints, plane: ClaimedPlane, signs: Signs, pause: Callable[[], None]
 ) -> tuple[int, int, int] | None:
     with np.errstate(all="ignore"):
         outputs = _outputs(block, plane.weights, signs.lift)
@@ -141,7 +141,7 @@ def _first_wrong_of(
 
 
 def _untouched(
-    block: Any, places: Ints, rivals: Ints, rows: Ints, plane: Plane, signs: Signs
+    block: Any, places: Ints, rivals: Ints, rows: Ints, plane: ClaimedPlane, signs: Signs
 ) -> NDArray[np.bool_]:
     """Which signed rows are zero in every column that decides their score, which then is zero."""
     found = np.zeros(places.size, dtype=bool)
@@ -183,7 +183,9 @@ def _outputs(block: Any, weights: Floats, lift: bool) -> Floats:
     return outputs
 
 
-def _undecided(outputs: Floats, bounds: Floats, rows: Ints, plane: Plane, signs: Signs) -> tuple[Ints, Ints]:
+def _undecided(
+    outputs: Floats, bounds: Floats, rows: Ints, plane: ClaimedPlane, signs: Signs
+) -> tuple[Ints, Ints]:
     """The signed rows of a block whose score is not proved positive by the bound of its error.
 
     They come in order, as places in the block and rivals. ``bounds`` has a row a row, or one for all.

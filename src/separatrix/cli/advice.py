@@ -26,17 +26,17 @@ def advice(parameter: str | None, options: Options) -> str:
 
     Examples
     --------
-    >>> advice("max_passes", {"--max-passes": 5, "--scale": False})
-    'Raise --max-passes, or scale the columns with --scale.'
-    >>> advice("max_passes", {"--max-passes": 5, "--scale": True})
-    'Raise --max-passes.'
+    >>> advice("max_iter", {"--max-iter": 5, "--scale": False})
+    'Raise --max-iter, or scale the columns with --scale.'
+    >>> advice("max_iter", {"--max-iter": 5, "--scale": True})
+    'Raise --max-iter.'
     """
     if parameter is None:
         return ""
     if parameter == "X":
         return _sentence(_scaling(options))
-    if parameter == "max_passes":
-        raising = _sentence("raise --max-passes", _scaling(options))
+    if parameter == "max_iter":
+        raising = _sentence("raise --max-iter", _scaling(options))
         return " ".join(filter(None, (raising, advice("average", options))))
     if parameter == "max_updates":
         return _sentence(_scaling(options))
@@ -52,8 +52,13 @@ SENTENCES = {
     "classes": ("--classes", "Name every class to come with --classes."),
     "exclude": ("--exclude", "Leave such columns out with --exclude."),
     "features": ("--features", "Name columns other than the target with --features."),
+    "gap": ("--gap", "Ask for a wider --gap."),
     "inseparable": ("--model", "Use --model soft-margin for classes that overlap."),
-    "max_iter": ("--gap", "Ask for a wider --gap."),
+    "na": (
+        "--na",
+        "Correct the cell, name it as missing with --na, or read the column as text with --text.",
+    ),
+    "decimal": ("--decimal", "Say which with --decimal or --thousands, such as --decimal ','."),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
     "host": ("--host", "Leave --host out, or name an address of this machine."),
     "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),

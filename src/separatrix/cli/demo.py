@@ -47,7 +47,7 @@ def demo(
         ("A proof of other data is refused: here one number was changed.",
          ["verify", proof, changed]),
         ("Learn a separator, hold theory against its mistakes, score it on rows kept back, draw a report.",
-         ["fit", tumours, "--target", "diagnosis", "--scale", "--max-passes", "10000", "--folds", "5",
+         ["fit", tumours, "--target", "diagnosis", "--scale", "--max-iter", "10000", "--folds", "5",
           "--output", model, "--report", report]),
         ("Use it.",
          ["predict", model, tumours, "--target", "diagnosis", "--scores", "--output", answers]),

@@ -60,6 +60,7 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
 
     from ..errors import MissingPackageError
     from ..inputs import refuse_not_finite
+    from ..rows.matrices import dense
     from ..tables.encoding import Encoding
 
     try:
@@ -77,7 +78,7 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
         warnings.simplefilter("ignore")
         for X, _ in rows.batches(4096):
             refuse_not_finite(X)
-            table = np.ascontiguousarray(X.toarray() if hasattr(X, "toarray") else X, dtype=dtype)
+            table = np.ascontiguousarray(dense(X), dtype=dtype)
             labels, scores = session.run(["label", "scores"], {"X": table})
             expected = saved.model.decision_function(X)
             seen += len(labels)

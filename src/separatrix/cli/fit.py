@@ -20,7 +20,7 @@ SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are show
 # Which models know an option; the others refuse it.
 KNOWS = {
     "order": ("perceptron", "averaged", "kernel"),
-    "max_passes": ("perceptron", "averaged", "kernel"),
+    "max_iter": ("perceptron", "averaged", "kernel"),
     "seed": ("perceptron", "averaged", "kernel", "soft-margin"),
     "C": ("soft-margin",),
     "gap": ("max-margin", "soft-margin"),
@@ -60,6 +60,11 @@ def fit(
     sql: options.Sql = None,
     table: options.TableName = None,
     missing: options.Missing = "error",
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na: options.MissingCodes = None,
+    text: options.TextColumns = None,
+    row_names: options.RowNames = None,
     memory: options.Memory = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help=f"What to learn: {', '.join(MODELS)}.")
@@ -78,8 +83,8 @@ def fit(
             "--order", help="Perceptrons: which mistake comes next: working_set, cyclic, shuffled or worst."
         ),
     ] = None,
-    max_passes: Annotated[
-        int | None, typer.Option("--max-passes", min=1, help="Perceptrons: how often all rows may be read.")
+    max_iter: Annotated[
+        int | None, typer.Option("--max-iter", min=1, help="Perceptrons: how often all rows may be read.")
     ] = None,
     cost: Annotated[
         float | None, typer.Option("--C", help="Soft margin: what a unit of hinge loss costs. Default: 1.")
@@ -125,7 +130,7 @@ def fit(
     """Learn a separator; say whether it separates, how many mistakes it made, and what theory allowed.
 
     The model that is saved has learnt from all rows; scores are of models that had not seen the rows they
-    are scored on. A perceptron with --max-passes 1 learns each row as it is read, in order, and keeps none.
+    are scored on. A perceptron with --max-iter 1 learns each row as it is read, in order, and keeps none.
 
     For example:
 
@@ -136,7 +141,7 @@ def fit(
         separatrix fit spam.parquet --target spam --model averaged --holdout 0.2 --json
     """
     given = {
-        "order": order, "max_passes": max_passes, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
+        "order": order, "max_iter": max_iter, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
         "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds,
     }  # fmt: skip
     _check_options(model, given)
@@ -146,10 +151,12 @@ def fit(
         )
     if gamma is not None and not gamma > 0.0:
         raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(
+        data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
+    )
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
-    if max_passes == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
+    if max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
         _learn_once(rows, output, average=model == "averaged", json=json)
         return
     with waiting("Reading the rows"):
@@ -157,8 +164,10 @@ def fit(
     _need_enough(y, holdout, folds)
     estimator = _build(model, given, intercept=intercept)
     if scale:
-        estimator = _scaled(estimator, X)
-    seconds = _learn(estimator, model, X, y)
+        with options.naming_rows(rows):
+            estimator = _scaled(estimator, X)
+    with options.naming_rows(rows):
+        seconds = _learn(estimator, model, X, y)
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
@@ -173,7 +182,7 @@ def fit(
             _plain(estimator, rows, X, y, seconds, scores, found) | {"model_file": output, "report": report}
         )
         return
-    _show(estimator, X, y, seconds, scores, found)
+    _show(estimator, rows, X, y, seconds, scores, found)
     if output is not None:
         say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
     elif report is None:
@@ -189,7 +198,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
     from .learn import show_learnt
 
     start = time.perf_counter()
-    with waiting("Learning each row as it is read"):
+    with waiting("Learning each row as it is read"), options.naming_rows(rows):
         learnt = learn(rows, average=average)
     seconds = time.perf_counter() - start
     if learnt.interrupted:
@@ -214,6 +223,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
         )
     else:
         show_learnt(learnt, seconds)
+        options.say_notes(rows)
         say(
             f"Model: {output}. Use it with: separatrix predict {output} DATA"
             if output is not None
@@ -313,7 +323,7 @@ def _learn(estimator: Any, model: str, X: Any, y: Any) -> float:
 
 def used(estimator: Any, model: str = "") -> dict[str, Any]:
     """The options of this command that advice may be about, as this model was fitted."""
-    return {"--scale": hasattr(estimator, "steps"), "--model": model, "--max-passes": None, "--gap": None}
+    return {"--scale": hasattr(estimator, "steps"), "--model": model, "--max-iter": None, "--gap": None}
 
 
 def last(estimator: Any) -> Any:
@@ -373,6 +383,7 @@ def _write_report(path: str, rows: Any, X: Any, y: Any, estimator: Any) -> None:
             names=rows.feature_names,
             model=last(estimator),
             facts=(*reading(rows), ("Columns scaled", "yes" if hasattr(estimator, "steps") else "no")),
+            places=rows.places,
         )
 
 
@@ -384,8 +395,11 @@ def _errors(estimator: Any, X: Any, y: Any) -> int:
         return int(np.count_nonzero(estimator.predict(X) != y))
 
 
-def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any) -> None:
+def _show(
+    estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
+) -> None:
     from ..report.tables import bound_table
+    from .check import notes
 
     wrong = _errors(estimator, X, y)
     headline = (
@@ -394,7 +408,7 @@ def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], b
     show(
         heading(headline, "bold yellow" if wrong else "bold green"),
         "",
-        facts([*_learnt(estimator, X, seconds), *(("score", score.words) for score in scores)]),
+        facts([*_learnt(estimator, X, seconds), *(("score", score.words) for score in scores), *notes(rows)]),
         "",
     )
     show_table(None if bounds is None else bound_table(bounds, formulas=False))
@@ -418,10 +432,10 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
                 in_options(result.status, used(estimator))
                 + (" The average of all weights is used." if model.average else ""),
             ),
-            ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_passes_:,} times"),
+            ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_iter_:,} times"),
             ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
         ]
-        speed = f", {X.shape[0] * model.n_passes_ / max(seconds, 1e-9):,.0f} rows/s"
+        speed = f", {X.shape[0] * model.n_iter_ / max(seconds, 1e-9):,.0f} rows/s"
     else:
         speed = ""
     if hasattr(model, "margin_lower_"):

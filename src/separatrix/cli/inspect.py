@@ -46,7 +46,7 @@ def model_facts(estimator: Any) -> dict[str, Any]:
         "classes": [_plain(label) for label in getattr(model, "classes_", [])],
         "features": getattr(model, "n_features_in_", None),
     }
-    for name in ("mistakes_", "n_passes_", "n_iter_", "converged_", "objective_", "dual_objective_", "gap_"):
+    for name in ("mistakes_", "n_iter_", "converged_", "objective_", "dual_objective_", "gap_"):
         if hasattr(model, name):
             known[name.rstrip("_")] = _plain(getattr(model, name))
     found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
@@ -99,7 +99,7 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
         pairs.append(("status", known["status"]))
     for name, words in (
         ("mistakes", "mistakes"),
-        ("n_passes", "readings"),
+        ("n_iter", "readings" if "mistakes" in known else "steps"),
     ):
         if known.get(name) is not None:
             value = known[name]

@@ -139,7 +139,7 @@ def make_rings(
 
 
 def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = None) -> Spirals:
-    """Wind two classes around each other: no plane separates them, and the more rows the higher the degree.
+    """Wind two classes around each other: no plane separates them; the whole arms need a high degree.
 
     Parameters
     ----------

@@ -127,7 +127,9 @@ class Budget:
         roots = np.sqrt(np.abs(np.diagonal(self.gram)))
         return float((np.abs(self.coef) * roots[:, None]).sum(axis=0).max())
 
-    def learn(self, anchor: Any, row: int, kernel_row: Floats, square: float, update: Update) -> int | None:
+    def learn(
+        self, anchor: Any, row: int, kernel_row: Floats, square: float, update: Correction
+    ) -> int | None:
         """Correct a mistake; return the slot that was filled, if one was."""
         self.made += 1
         length = update.amount * float(np.sqrt(square * self._doubled))
@@ -167,7 +169,7 @@ class Budget:
             self.terms = np.repeat(terms, self.capacity, axis=1)
         self.terms[:, slot] = terms[:, 0]
 
-    def _shrink(self, kernel_row: Floats, update: Update) -> int:
+    def _shrink(self, kernel_row: Floats, update: Correction) -> int:
         """Make room as the self-tuned Forgetron: shrink as little as the proof allows, drop the oldest."""
         oldest = int(np.argmin(self.ages))
         if np.isnan(self.first_largest):
@@ -191,7 +193,7 @@ class Budget:
         self.shrunk = phi
         return oldest
 
-    def _project(self, kernel_row: Floats, square: float, update: Update) -> int | None:
+    def _project(self, kernel_row: Floats, square: float, update: Correction) -> int | None:
         """Add the update's projection to the span of the support, or give it a slot while there is one."""
         size = self.size
         lower = np.zeros(0)
@@ -236,7 +238,7 @@ class Logged:
 
 
 @dataclass(frozen=True)
-class Update:
+class Correction:
     """A correction towards one class, away from another."""
 
     own: int
@@ -257,7 +259,7 @@ def learn_on_budget(
     rows: TrainingRows,
     budget: Budget,
     *,
-    max_passes: int,
+    max_iter: int,
     max_updates: int | None = None,
     order: str = "cyclic",
     seed: np.random.Generator | None = None,
@@ -272,7 +274,7 @@ def learn_on_budget(
     status = Status.PASS_LIMIT
     with Progress() as progress:
         try:
-            while len(history) < max_passes and not visit.stopped:
+            while len(history) < max_iter and not visit.stopped:
                 before = visit.made
                 here = every if seed is None or order != "shuffled" else seed.permutation(every)
                 for start in range(0, here.size, BLOCK):
@@ -399,7 +401,7 @@ class _Visit:
         self.made += 1
         if self.counts.size:
             self.counts[row, rival] += 1
-        update = Update(own, rival, float(rows.steps[row]))
+        update = Correction(own, rival, float(rows.steps[row]))
         square = float(rows.roots[row] ** 2)
         slot = budget.learn(anchor, row + self.first_row, kernel_row, square, update)
         if budget.log is not None:

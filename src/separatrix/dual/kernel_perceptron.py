@@ -36,7 +36,7 @@ class KernelRun:
         rows: TrainingRows,
         expansion: Expansion,
         *,
-        max_passes: int,
+        max_iter: int,
         max_updates: int | None,
         dtype: Any,
         memory_limit: float,
@@ -45,7 +45,7 @@ class KernelRun:
         progress: Progress | None = None,
     ) -> None:
         self.rows, self.expansion = rows, expansion
-        self.max_passes, self.dtype, self.progress = max_passes, np.dtype(dtype), progress
+        self.max_iter, self.dtype, self.progress = max_iter, np.dtype(dtype), progress
         self.first_row = first_row
         self.passes, self.settled = 0, 0
         self.history: list[PassRecord] = []
@@ -81,7 +81,7 @@ class KernelRun:
 
     def stopped(self) -> bool:
         """Whether a limit is met."""
-        return self.passes >= self.max_passes or self.out_of_updates
+        return self.passes >= self.max_iter or self.out_of_updates
 
     def one_pass(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether that was a clean pass."""
@@ -187,7 +187,7 @@ class KernelRun:
     def _show_progress(self) -> None:
         if self.progress is not None and self.progress.due():
             self.progress.show(
-                f"kernel perceptron: pass {self.passes + 1} of {self.max_passes}, {self.mistakes} mistakes, "
+                f"kernel perceptron: pass {self.passes + 1} of {self.max_iter}, {self.mistakes} mistakes, "
                 f"{self.expansion.size} rows of support"
             )
 
@@ -266,7 +266,7 @@ class KernelRun:
         self.tally.measures[kernel_loops.FLOOR] = lowest.min()
         clean = bool(lowest.min() > 0.0)
         made = self.mistakes
-        if not clean and self.passes < self.max_passes - 1 and not self.out_of_updates:
+        if not clean and self.passes < self.max_iter - 1 and not self.out_of_updates:
             before = outputs[row]
             self._visit(row, self.expansion.made)
             outputs[row] = before  # the next look adds this update to all rows
@@ -338,7 +338,7 @@ def solve_kernel_perceptron(
     expansion: Expansion,
     *,
     order: str = "cyclic",
-    max_passes: int = 100,
+    max_iter: int = 100,
     max_updates: int | None = None,
     dtype: Any = np.float64,
     memory_limit: float = 1e9,
@@ -355,7 +355,7 @@ def solve_kernel_perceptron(
     expansion : Expansion
         The weights to go on from; changed in place.
     order : {"cyclic", "shuffled", "worst"}
-    max_passes, max_updates : int
+    max_iter, max_updates : int
         Where to stop if no separator was found.
     dtype : float32 or float64
         The arithmetic of the large products. Whatever it is, the mistakes are those of float64.
@@ -368,11 +368,11 @@ def solve_kernel_perceptron(
         run = KernelRun(
             rows,
             expansion,
-            max_passes=max_passes,
+            max_iter=max_iter,
             max_updates=max_updates,
             dtype=dtype,
             memory_limit=memory_limit,
-            remember=max_passes > 1,
+            remember=max_iter > 1,
             progress=progress,
         )
         interrupted = False

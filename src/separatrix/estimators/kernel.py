@@ -49,7 +49,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     calls.
 
     If the classes can be separated in the feature space, with some margin, and neither a budget nor
-    ``max_passes`` nor ``max_updates`` comes first, ``fit`` ends with weights that separate them. Starting
+    ``max_iter`` nor ``max_updates`` comes first, ``fit`` ends with weights that separate them. Starting
     from zero, as it does, and with no class weights, it makes at most ``(R / margin)**2`` mistakes with two
     classes (Novikoff 1962) and ``2 (R / margin)**2`` with more, in exact arithmetic. R is the largest length
     of an image, with the constant of ``fit_intercept``; the margin is that of weights of length one, all
@@ -78,7 +78,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         (Dekel, Shalev-Shwartz and Singer 2008), remove a row by chance (Cavallanti, Cesa-Bianchi and Gentile
         2007), or add the projection of the new row to the span of the support (Orabona, Keshet and Caputo
         2009). See ``budget_bound_``.
-    max_passes : int, default=100
+    max_iter : int, default=100
         How often all rows may be read.
     max_updates : int or None, default=None
         How many mistakes may be corrected.
@@ -111,7 +111,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     mistake_counts_ : ndarray of shape (rows,)
         Updates on each training row; they sum to ``mistakes_``. Not kept by ``partial_fit`` with a budget,
         whose memory is not to grow with the rows.
-    n_passes_ : int
+    n_iter_ : int
         How often all rows were read.
     converged_ : bool
         Whether the last pass found no mistake: the weights separate the classes.
@@ -153,7 +153,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         average: str | bool = False,
         budget: int | None = None,
         removal: str = "forgetron",
-        max_passes: int = 100,
+        max_iter: int = 100,
         max_updates: int | None = None,
         class_weight: Any = None,
         dtype: str = "float64",
@@ -167,7 +167,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.average = average
         self.budget = budget
         self.removal = removal
-        self.max_passes = max_passes
+        self.max_iter = max_iter
         self.max_updates = max_updates
         self.class_weight = class_weight
         self.dtype = dtype
@@ -213,7 +213,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                     training,
                     machine,  # type: ignore[arg-type]
                     order=self.order,
-                    max_passes=self.max_passes,
+                    max_iter=self.max_iter,
                     max_updates=self.max_updates,
                     dtype=np.dtype(self.dtype),
                     memory_limit=self.memory_limit,
@@ -222,12 +222,12 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             else:
                 machine = self._new_budget(similarity, rows.n_classes, seed)
                 if self.trace:
-                    check_room(self.budget, machine.columns, self.max_updates, rows.n_rows, self.max_passes)
+                    check_room(self.budget, machine.columns, self.max_updates, rows.n_rows, self.max_iter)
                     machine.log = []
                 result = learn_on_budget(
                     training,
                     machine,
-                    max_passes=self.max_passes,
+                    max_iter=self.max_iter,
                     max_updates=self.max_updates,
                     order=self.order,
                     seed=seed,
@@ -287,7 +287,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             if isinstance(machine, Expansion):
                 result = self._online(training, machine)
             else:
-                result = learn_on_budget(training, machine, max_passes=1, first_row=self._rows_seen)
+                result = learn_on_budget(training, machine, max_iter=1, first_row=self._rows_seen)
             self._rows_seen += training.size
             self._store(machine, result)
             if self.budget is not None:
@@ -298,7 +298,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         run = KernelRun(
             training,
             machine,
-            max_passes=1,
+            max_iter=1,
             max_updates=None,
             dtype=np.dtype(self.dtype),
             memory_limit=self.memory_limit,
@@ -356,7 +356,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         if self.average == "averaged" and isinstance(machine, Expansion):
             self.dual_coef_ = machine.averaged()
         self.mistakes_ = machine.made
-        self.n_passes_ = result.passes
+        self.n_iter_ = result.passes
         self.converged_ = result.separated
         self.budget_bound_: BudgetBound | None = machine.bound() if isinstance(machine, Budget) else None
 
@@ -398,7 +398,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_choice(self, "average", AVERAGES)
         inputs.need_choice(self, "removal", REMOVALS)
         inputs.need_choice(self, "dtype", DTYPES)
-        inputs.need_positive(self, "max_passes", whole=True)
+        inputs.need_positive(self, "max_iter", whole=True)
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
         inputs.need_positive(self, "budget", whole=True, optional=True)
         inputs.need_positive(self, "memory_limit")

@@ -46,7 +46,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         Both usually serve noisy data better than the last weights do.
     fit_intercept : bool, default=True
         Append a coordinate of ones to each row; its weight is the intercept.
-    learning_rate : float, default=1.0
+    eta0 : float, default=1.0
         Scales every update. From zero weights, in exact arithmetic, it changes neither the mistakes nor the
         predictions; in floats that holds for powers of two, while another rate may round differently.
     init : {"zeros", "random"} or ndarray, default="zeros"
@@ -55,7 +55,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     renormalise : bool, default=False
         Scale the weights to length one after each update. Novikoff's bound does not hold then; from zero
         weights and with a small learning rate another one does (see ``mistake_bounds``).
-    max_passes : int, default=100
+    max_iter : int, default=100
         How often all rows may be read.
     max_updates : int or None, default=None
         How many mistakes may be corrected.
@@ -79,9 +79,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         separate the rows, and earlier weights had fewer errors than the last and were kept.
     mistake_counts_ : ndarray of shape (rows,)
         Updates on each training row that led to the weights; they sum to ``kept_mistakes_``. From zero
-        weights, without sample or class weights and without renormalising, ``learning_rate`` times the sum of
+        weights, without sample or class weights and without renormalising, ``eta0`` times the sum of
         the signed rows so counted is the last weights, up to rounding (with two classes).
-    n_passes_ : int
+    n_iter_ : int
         How often all rows were read: passes that learn and scans that do not.
     converged_ : bool
         Whether the last scan of every row found no mistake: the last weights separate the classes.
@@ -126,10 +126,10 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         order: str = "working_set",
         average: str | bool = False,
         fit_intercept: bool = True,
-        learning_rate: float = 1.0,
+        eta0: float = 1.0,
         init: Any = "zeros",
         renormalise: bool = False,
-        max_passes: int = 100,
+        max_iter: int = 100,
         max_updates: int | None = None,
         class_weight: Any = None,
         trace: bool = False,
@@ -138,10 +138,10 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.order = order
         self.average = average
         self.fit_intercept = fit_intercept
-        self.learning_rate = learning_rate
+        self.eta0 = eta0
         self.init = init
         self.renormalise = renormalise
-        self.max_passes = max_passes
+        self.max_iter = max_iter
         self.max_updates = max_updates
         self.class_weight = class_weight
         self.trace = trace
@@ -177,9 +177,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             result = solve_perceptron(
                 rows,
                 order=self.order,
-                max_passes=self.max_passes,
+                max_iter=self.max_iter,
                 max_updates=self.max_updates,
-                learning_rate=self.learning_rate,
+                eta0=self.eta0,
                 row_weights=weights,
                 start=start,
                 renormalise=self.renormalise,
@@ -190,7 +190,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self.classes_ = classes
             self._voters: Voters | None = None
             if result.votes is not None:
-                steps = steps_of(rows, self.learning_rate, weights)
+                steps = steps_of(rows, self.eta0, weights)
                 self._voters = gather_voters(rows, result.votes, steps, start)
             self._store(result, lifted=rows.lifted, mistakes=result.mistakes, kept=result.kept_mistakes)
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
@@ -237,7 +237,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             learner = Learner(
                 rows,
                 start=self._weights,
-                steps=steps_of(rows, self.learning_rate, row_weights),
+                steps=steps_of(rows, self.eta0, row_weights),
                 visits=self._visits,
                 averaging=self.average == "averaged",
                 logging=self.average == "voted",
@@ -277,8 +277,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         inputs.need_choice(self, "order", ORDERS)
         inputs.need_choice(self, "average", AVERAGES)
-        inputs.need_positive(self, "learning_rate")
-        inputs.need_positive(self, "max_passes", whole=True)
+        inputs.need_positive(self, "eta0")
+        inputs.need_positive(self, "max_iter", whole=True)
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
         for name in ("fit_intercept", "renormalise", "trace"):
             inputs.need_bool(self, name)
@@ -331,7 +331,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     def _learn_online(self, learner: Learner) -> None:
         rows, before = learner.rows, (self.mistakes_, self.kept_mistakes_)
-        run = Run(learner, max_passes=1)
+        run = Run(learner, max_iter=1)
         run.plain_passes(rows.order)
         result = finish_online(run)
         if result.votes is not None:
@@ -411,7 +411,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.intercept_ = shown[:, -1] if lifted else np.zeros(shown.shape[0])
         self.result_ = result
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
-        self.n_passes_ = result.passes
+        self.n_iter_ = result.passes
         self.converged_ = result.separated
 
     def _warn(self, result: Result) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError
+from ..errors import InputError, rows_from
 from ..tables.batches import whole
 from ..tables.encoding import Encoding
 from ..tables.libsvm import LibsvmFile
@@ -28,7 +28,7 @@ BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
 
 
 @dataclass(frozen=True)
-class Standing:
+class Milestone:
     """How far a run has come: rows and mistakes in all, and since the last report."""
 
     rows: int
@@ -87,11 +87,11 @@ def learn(
     *,
     classes: Any = None,
     average: bool = False,
-    learning_rate: float = 1.0,
+    eta0: float = 1.0,
     path: str | os.PathLike[str] | None = None,
     every_rows: int | None = None,
     every_seconds: float = 30.0,
-    report: Callable[[Standing], None] | None = None,
+    report: Callable[[Milestone], None] | None = None,
 ) -> Learnt:
     """Visit each row of a table once, in order.
 
@@ -102,7 +102,7 @@ def learn(
         Every class to come. If it is not given, the target is read once before.
     average : bool
         Predict with the mean of the weights.
-    learning_rate : float
+    eta0 : float
     path : path, optional
         The checkpoint. If it exists, the run goes on from there: the outcome is that of a run that was
         never interrupted, bit by bit. Rows that were added to the data since are learnt too.
@@ -116,16 +116,16 @@ def learn(
     Learnt
     """
     if path is None:
-        return _Run(table, classes, average, learning_rate).go(None, every_rows, every_seconds, report)
+        return _Run(table, classes, average, eta0).go(None, every_rows, every_seconds, report)
     target = Path(os.path.realpath(path))
     with checkpoint.locked(target):
-        return _Run(table, classes, average, learning_rate).go(target, every_rows, every_seconds, report)
+        return _Run(table, classes, average, eta0).go(target, every_rows, every_seconds, report)
 
 
 class _Run:
     """A model, and how many rows it has seen."""
 
-    def __init__(self, table: Table, classes: Any, average: bool, learning_rate: float) -> None:
+    def __init__(self, table: Table, classes: Any, average: bool, eta0: float) -> None:
         if table.target_name is None:
             raise InputError(
                 "Which column is the target?", remedy="Name it with 'target'.", parameter="target"
@@ -137,7 +137,7 @@ class _Run:
         self.model = Perceptron(
             average="averaged" if average else False,
             fit_intercept=table.encoding.intercept,
-            learning_rate=learning_rate,
+            eta0=eta0,
         )
         self.rows = 0
         self.mistakes = 0
@@ -149,7 +149,7 @@ class _Run:
         path: Path | None,
         every_rows: int | None,
         every_seconds: float,
-        report: Callable[[Standing], None] | None,
+        report: Callable[[Milestone], None] | None,
     ) -> Learnt:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
@@ -160,12 +160,13 @@ class _Run:
         interrupted = False
         try:
             for X, y in self._batches():
-                self.model.partial_fit(X, y, classes=None if self.rows else known)
+                with rows_from(self.rows):
+                    self.model.partial_fit(X, y, classes=None if self.rows else known)
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 self._count_stretches(y)
                 if report is not None:
                     report(
-                        Standing(
+                        Milestone(
                             self.rows, self.mistakes, self.rows - reported[0], self.mistakes - reported[1]
                         )
                     )
@@ -270,7 +271,7 @@ class _Run:
             "intercept": self.table.encoding.intercept,
             "rows": self.table.asked,
             "average": self.model.average,
-            "learning_rate": float(self.model.learning_rate),
+            "eta0": float(self.model.eta0),
         }
 
 

@@ -309,7 +309,7 @@ def _measure_dual(margin: float, seed: int) -> list[Record]:
     signed = problem.y[:, None] * problem.X
     primal = perceptron(problem.X, problem.y)
     plain = plain_dual(signed @ signed.T)
-    kernel = KernelPerceptron(Linear(), fit_intercept=False, max_passes=100_000).fit(problem.X, problem.y)
+    kernel = KernelPerceptron(Linear(), fit_intercept=False, max_iter=100_000).fit(problem.X, problem.y)
     same = bool((primal.mistake_counts_ == plain).all())
     new = np.random.default_rng([seed, 2]).standard_normal((1000, 5))
     from_counts = np.sign((plain * problem.y) @ (problem.X @ new.T))

@@ -324,7 +324,7 @@ def _seconds(work: Callable[[], Any], repeats: int = 3) -> tuple[float, Any]:
 def _measure_time(n_rows: int, variables: int, degree: int, seed: int) -> list[Record]:
     problem = datasets.make_rings(n_rows, variables, inner=0.5, gap=0.1, random_state=seed)
     kernel = Polynomial(degree=degree, c=1.0)
-    implicit = KernelPerceptron(kernel, fit_intercept=False, max_passes=20_000)
+    implicit = KernelPerceptron(kernel, fit_intercept=False, max_iter=20_000)
     kernel_seconds, by_kernel = _seconds(lambda: implicit.fit(problem.X, problem.y))
     map_seconds, images = _seconds(lambda: scaled_monomials(problem.X, kernel))
     fit_seconds, by_map = _seconds(lambda: perceptron(images, problem.y))

@@ -15,7 +15,7 @@ PASSES = 1_000_000  # more than any run here needs: a limit would spoil the coun
 
 def perceptron(X: Any, y: Any, **options: Any) -> Perceptron:
     """A perceptron through the origin; it visits the rows in turn until it is done, if not told otherwise."""
-    settings = {"order": "cyclic", "fit_intercept": False, "max_passes": PASSES, **options}
+    settings = {"order": "cyclic", "fit_intercept": False, "max_iter": PASSES, **options}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the caller reads converged_
         return Perceptron(**settings).fit(X, y)

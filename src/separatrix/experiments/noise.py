@@ -36,7 +36,7 @@ def _measure_noise(n_rows: int, margin: float, noise: float, seed: int) -> list[
     flipped = rng.permutation(n_rows)[: round(noise * n_rows)]
     y = problem.y.copy()
     y[flipped] *= -1
-    model = perceptron(problem.X, y, max_passes=1)
+    model = perceptron(problem.X, y, max_iter=1)
     report = mistake_bounds(model, problem.X, y)
     all_rows = SoftMargin(C=1.0 / problem.radius**2, intercept=None).fit(problem.X, y)
     return [
@@ -148,7 +148,7 @@ def _measure_online(margin: float, noise: float, n_rows: int, seed: int) -> list
     problem = datasets.make_separable(n_rows, 10, margin=margin, random_state=seed)
     rng = np.random.default_rng([seed, 1])
     y = np.where(rng.random(n_rows) < noise, -problem.y, problem.y)
-    model = perceptron(problem.X, y, max_passes=1, trace=True)
+    model = perceptron(problem.X, y, max_iter=1, trace=True)
     trace = model.result_.trace
     assert trace is not None
     when = np.zeros(n_rows, dtype=np.int64)

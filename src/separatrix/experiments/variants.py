@@ -62,7 +62,7 @@ def _measure_rate(data: str, start: str, rate: float, seed: int) -> list[Record]
             first = np.random.default_rng([seed, 1]).standard_normal(5)
             first /= np.linalg.norm(first)
         along = float(first @ problem.weights)
-    model = perceptron(X, y, learning_rate=rate, init=first)
+    model = perceptron(X, y, eta0=rate, init=first)
     return [
         {
             "updates": model.mistakes_,
@@ -451,8 +451,8 @@ def _measure_unit(data: str, margin: float, step: float, seed: int) -> list[Reco
         problem = datasets.make_separable(200, 3, margin=margin, random_state=seed)
         X, y, radius = problem.X, problem.y, problem.radius
     rate = step * margin / radius**2
-    unit = perceptron(X, y, learning_rate=rate, renormalise=True, max_updates=LIMIT)
-    plain = perceptron(X, y, learning_rate=rate)
+    unit = perceptron(X, y, eta0=rate, renormalise=True, max_updates=LIMIT)
+    plain = perceptron(X, y, eta0=rate)
     own = theory.renormalised(radius, margin, rate)
     return [
         {

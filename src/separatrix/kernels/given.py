@@ -9,9 +9,9 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, InputTypeError
+from ..rows.matrices import dense
 from . import algebra, simple
 from .base import SPARSE_STRIP, Floats, Kernel, Rounding, as_matrix, float_type, function_name, same_width
 
@@ -40,7 +40,7 @@ class Custom(Kernel):
         X, Y = as_matrix(X), as_matrix(Y)
         same_width(X, Y)
         found = self.function(X, Y)
-        values = found.toarray() if sparse.issparse(found) else np.asarray(found)
+        values = dense(found)
         shape = (X.shape[0], Y.shape[0])
         if values.shape != shape:
             raise InputError(
@@ -95,8 +95,7 @@ class Precomputed(Kernel):
     def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
         """Pick the columns of the training rows Y."""
         X = as_matrix(X)
-        part = X[:, np.asarray(Y, dtype=np.int64)]
-        part = part.toarray() if sparse.issparse(part) else part
+        part = dense(X[:, np.asarray(Y, dtype=np.int64)])
         if out is None:
             return np.asarray(part, dtype=float_type(dtype))
         out[...] = part
@@ -183,8 +182,7 @@ def check_gram(matrix: Any) -> Any:
             f"A precomputed Gram matrix must be square, one row and one column for each training row. Got "
             f"shape {K.shape} instead."
         )
-    if sparse.issparse(K):
-        K = K.toarray()
+    K = dense(K)
     scale = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
     if not isfinite(scale):
         raise InputError("The precomputed Gram matrix has values that are not finite.")

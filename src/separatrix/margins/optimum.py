@@ -17,7 +17,7 @@ class Outcome(Explained):
 
     REACHED = "The gap asked for was reached; it was recomputed from the data."
     STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
-    STEP_LIMIT = "The step limit came first", "raise max_iter, or ask for a wider gap", "max_iter"
+    STEP_LIMIT = "The step limit came first", "raise max_iter, or ask for a wider gap", "gap"
     TIME_LIMIT = "The deadline came first; the bracket is what was proved by then."
     NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
     ILLEGAL = "The kernel is not an inner product of these rows: there is no margin to speak of."

@@ -131,7 +131,7 @@ class Bracket:
             if not math.isfinite(self.known[1] * self.learner.rows.radius):
                 raise NumericOverflowError(
                     f"The weights left the range of float64 after {mistakes} updates.",
-                    remedy="Lower learning_rate or the weights, or scale the columns, for example with "
+                    remedy="Lower eta0 or the weights, or scale the columns, for example with "
                     "StandardScaler.",
                     parameter="X",
                 )
@@ -161,9 +161,9 @@ class Bracket:
         return length / (mass if two_classes else 0.5 * mass)
 
 
-def steps_of(rows: Rows, learning_rate: float, row_weights: Floats | None) -> Floats:
+def steps_of(rows: Rows, eta0: float, row_weights: Floats | None) -> Floats:
     """The step of each row's update; a single number where all rows that count share it."""
-    rate = float(learning_rate)
+    rate = float(eta0)
     if row_weights is None:
         return np.full(1, rate)
     used = row_weights[rows.order]

@@ -21,9 +21,9 @@ def solve_perceptron(
     rows: Rows,
     *,
     order: str = "working_set",
-    max_passes: int = 100,
+    max_iter: int = 100,
     max_updates: int | None = None,
-    learning_rate: float = 1.0,
+    eta0: float = 1.0,
     row_weights: Floats | None = None,
     start: Floats | None = None,
     renormalise: bool = False,
@@ -46,9 +46,9 @@ def solve_perceptron(
     order : {"working_set", "cyclic", "shuffled", "worst"}
         Which mistake is corrected next. Averaging and renormalising need every row visited in
         turn: with them, "working_set" means "shuffled".
-    max_passes, max_updates : int
+    max_iter, max_updates : int
         Where to stop if no separator was found.
-    learning_rate : float
+    eta0 : float
         Scales every update. From zero weights, in exact arithmetic, it changes nothing but the scale; in
         floats that holds for powers of two, as long as nothing leaves their range.
     row_weights : ndarray of shape (rows,), optional
@@ -82,7 +82,7 @@ def solve_perceptron(
     learner = Learner(
         rows,
         start=np.broadcast_to(0.0, rows.weights_shape) if start is None else start,
-        steps=steps_of(rows, learning_rate, row_weights),
+        steps=steps_of(rows, eta0, row_weights),
         max_updates=max_updates,
         renormalise=renormalise,
         averaging=average == "averaged",
@@ -90,7 +90,7 @@ def solve_perceptron(
     )
     interrupted = False
     with Progress() as progress:
-        run = Run(learner, max_passes=max_passes, deadline=deadline, progress=progress)
+        run = Run(learner, max_iter=max_iter, deadline=deadline, progress=progress)
         try:
             if order == "working_set":
                 solve_working_set(run)

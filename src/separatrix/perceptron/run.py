@@ -44,7 +44,7 @@ class Run:
         How the weights stood when every row was last scored under the same weights.
     recorded : int
         The mistakes in the history.
-    max_passes : int
+    max_iter : int
     deadline : Deadline
     progress : Progress or None
     """
@@ -53,7 +53,7 @@ class Run:
         self,
         learner: Learner,
         *,
-        max_passes: int,
+        max_iter: int,
         deadline: Deadline = NEVER,
         progress: Progress | None = None,
     ) -> None:
@@ -65,7 +65,7 @@ class Run:
         self.pocket: Pocket | None = None
         self.history: list[PassRecord] = []
         self.latest: Standing | None = None
-        self.max_passes = max_passes
+        self.max_iter = max_iter
         self.deadline = deadline
         self.progress = progress
         self.recorded = 0
@@ -73,7 +73,7 @@ class Run:
     def stopped(self, *, before: int = 0) -> bool:
         """Whether a limit is met (the pass limit ``before`` passes early) or a proof was found."""
         return (
-            len(self.history) + before >= self.max_passes
+            len(self.history) + before >= self.max_iter
             or self.learner.out_of_updates
             or self.detector.cycle is not None
             or time.monotonic() >= self.deadline.moment
@@ -85,7 +85,7 @@ class Run:
             return Status.INSEPARABLE
         if self.learner.out_of_updates:
             return Status.UPDATE_LIMIT
-        return Status.PASS_LIMIT if len(self.history) >= self.max_passes else Status.TIME_LIMIT
+        return Status.PASS_LIMIT if len(self.history) >= self.max_iter else Status.TIME_LIMIT
 
     def plain_passes(self, order: Ints, most: int = 1) -> bool:
         """Make up to ``most`` passes in one order; return whether the last one was clean."""
@@ -144,7 +144,7 @@ class Run:
         passes, last = len(self.history), self.history[-1]
         speed = passes * self.learner.rows.order.size / progress.elapsed
         progress.show(
-            f"perceptron: pass {passes:,} of {self.max_passes:,}, {self.learner.mistakes:,} mistakes, "
+            f"perceptron: pass {passes:,} of {self.max_iter:,}, {self.learner.mistakes:,} mistakes, "
             f"best margin between {max(0.0, last.margin_lower):.3g} and {last.margin_upper:.3g}, "
             f"{speed:,.0f} rows/s"
         )

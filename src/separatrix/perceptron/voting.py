@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ..loops.replay import vote
 from ..result import Floats, Ints, Votes
+from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 
@@ -49,11 +50,8 @@ class Voters:
         for first in range(0, rows.n_rows, size):
             part = slice(first, first + size)
             products = X[part] @ self.support.T
-            dense = (
-                products.toarray() if sparse.issparse(products) else np.asarray(products, dtype=np.float64)
-            )
             vote(
-                np.ascontiguousarray(dense + float(self.lifted), dtype=np.float64),
+                np.ascontiguousarray(dense(products) + float(self.lifted), dtype=np.float64),
                 self.script,
                 self.steps,
                 self.survivals,

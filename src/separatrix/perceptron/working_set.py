@@ -81,9 +81,9 @@ def solve_working_set(run: Run) -> None:
     """
     rows, in_memory = run.learner.rows, run.visitor is not None
     run.pocket = Pocket()
-    closing = min(CLOSING, run.max_passes // 2) if in_memory else 0
+    closing = min(CLOSING, run.max_iter // 2) if in_memory else 0
     shuffle = np.random.default_rng(0)
-    separated = in_memory and _first_passes(run, run.max_passes - closing)
+    separated = in_memory and _first_passes(run, run.max_iter - closing)
     if not separated:
         separated = _few_rows(run, closing) if rows.order.size <= ADDED else _many_rows(run, closing, shuffle)
     if in_memory and not separated:

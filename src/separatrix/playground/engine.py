@@ -184,7 +184,7 @@ def _updates(estimator: Any, points: Points, plane: Plane) -> Updates:
     lowest, errors = _lowest(full, rows, points.codes)
     with np.errstate(divide="ignore", invalid="ignore"):
         lower = np.where(squares > 0.0, lowest / np.sqrt(squares), -np.inf)
-        made = np.arange(len(full)) * estimator.learning_rate / (2.0 if many else 1.0)
+        made = np.arange(len(full)) * estimator.eta0 / (2.0 if many else 1.0)
         upper = np.sqrt(squares) / made
     plain = not trace.start.any() and not estimator.renormalise
     upper = (

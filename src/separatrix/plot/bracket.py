@@ -204,7 +204,7 @@ def _after_each_mistake(estimator: Perceptron, points: Points) -> tuple[Floats, 
     norms = np.sqrt((flat**2).sum(axis=1))
     # An update of one of many classes moves two weight vectors by half a row each.
     halves = 2.0 if trace.weights.ndim == 3 else 1.0
-    upper = halves * norms / (estimator.learning_rate * np.arange(1.0, len(norms) + 1.0))
+    upper = halves * norms / (estimator.eta0 * np.arange(1.0, len(norms) + 1.0))
     lowest = np.array([leads(scores, points.codes).min() for scores in _scores(trace, points)])
     with np.errstate(divide="ignore", invalid="ignore"):
         lower = np.where(norms > 0.0, lowest / norms, -np.inf)

@@ -54,7 +54,7 @@ def trace_of(run: Any) -> Trace:
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class LengthBounds:
     """What Novikoff's argument says of the length of the weights after t mistakes.
 
     Attributes
@@ -93,7 +93,7 @@ class RunDisplay:
         The scores after each update as functions of the two coordinates; first, those of the start.
     norms : ndarray of shape (mistakes + 1,)
         The length of the weights after each update.
-    proof : Proof
+    proof : LengthBounds
     figure_, ax_ : Figure, Axes
         After `plot`: the axes of the rows.
     length_ax_ : Axes or None
@@ -108,7 +108,7 @@ class RunDisplay:
     weights: Floats
     offsets: Floats
     norms: Floats
-    proof: Proof
+    proof: LengthBounds
 
     @classmethod
     def from_estimator(
@@ -442,7 +442,7 @@ def _in_plane(full: Floats, plane: Plane, columns: int) -> tuple[Floats, Floats]
     return own @ plane.directions.T, constant + own @ plane.rest
 
 
-def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) -> Proof:
+def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) -> LengthBounds:
     """The bound and its two curves, as far as they hold for this run."""
     many = full.ndim == 3
     start = float(np.linalg.norm(trace.start))
@@ -451,16 +451,16 @@ def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) ->
     squares = (
         np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "multiply") else (rows**2).sum(1)
     )
-    lengths = estimator.learning_rate * np.sqrt((squares + lifted) / (2.0 if many else 1.0))
+    lengths = estimator.eta0 * np.sqrt((squares + lifted) / (2.0 if many else 1.0))
     made = np.sqrt(((full[1:] - full[:-1]).reshape(len(lengths), -1) ** 2).sum(axis=1))
     if not np.allclose(made, lengths, rtol=1e-6) or estimator.renormalise:
-        return Proof(None, "", start, None, None)  # scaled updates: the theorems speak of other rows
+        return LengthBounds(None, "", start, None, None)  # scaled updates: the theorems speak of other rows
     report = mistake_bounds(estimator, points.X, points.classes[points.codes])
     novikoff = report["Novikoff"]
     best = novikoff if math.isfinite(novikoff.value) else report.best
     bound = best.value if math.isfinite(best.value) else None
-    rate = estimator.learning_rate
-    return Proof(
+    rate = estimator.eta0
+    return LengthBounds(
         bound,
         best.name,
         start,

@@ -25,6 +25,17 @@ MEANING = {
     "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
     "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
 }
+# Three or more classes at once: there is a weight vector for each of them, and no one hyperplane.
+JOINT_MEANING = {
+    **MEANING,
+    "separable": "With one weight vector a class, every row has its largest score for its own class alone.",
+    "quasi-separable": "No weights give every row its largest score for its own class alone, but some, under"
+    " which not all scores tie, give no row a larger one for another class.",
+    "overlapping": "All weights but those under which every row ties give some row a larger score for another"
+    " class.",
+    "inseparable": "No weights give every row its largest score for its own class alone; whether some come"
+    " close was not asked, or not settled.",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +68,8 @@ class Verdict:
         Computes ``responsible_features`` when they are first asked for.
     conflict : bool
         Whether identical rows with different labels prove it: no function of the rows separates those.
+    joint : bool
+        Whether three or more classes were asked about at once: then there is no one plane.
     """
 
     status: str
@@ -70,11 +83,20 @@ class Verdict:
     features: Callable[[], dict[str, float]] = dict  # computed when first asked for
     reason: str = ""
     conflict: bool = False
+    joint: bool = False
 
     @property
     def separable(self) -> bool | None:
         """True, False, or None where it is undecided."""
         return None if self.status == "undecided" else self.status == "separable"
+
+    @property
+    def meaning(self) -> str:
+        """One sentence that says what the status means."""
+        if self.parts:
+            every = self.status == "separable"
+            return "Every part is separable." if every else f"The hardest of the parts is {self.status}."
+        return (JOINT_MEANING if self.joint else MEANING)[self.status]
 
     @cached_property
     def responsible_features(self) -> dict[str, float]:
@@ -107,7 +129,7 @@ class Verdict:
 
     def summary(self) -> str:
         """The verdict in a few lines of text."""
-        lines = [f"{self.status}: {MEANING[self.status]}", f"  question      {self.question}"]
+        lines = [f"{self.status}: {self.meaning}", f"  question      {self.question}"]
         if self.parts:
             lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
             return "\n".join(lines)

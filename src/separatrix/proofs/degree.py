@@ -23,7 +23,7 @@ class SeparatingDegree:
     separable : bool or None
         Whether some degree up to the largest asked about separates; None where that is not settled.
     verdicts : dict of int to Verdict
-        Each with its own certificate, in order of the degrees.
+        In order of the degrees, each with the proof that it has.
     conflict : bool
         Whether identical rows have different labels, so that no degree will ever do.
     """
@@ -71,7 +71,8 @@ def smallest_separating_degree(
     Returns
     -------
     SeparatingDegree
-        Every verdict carries a certificate that `verify` checks from X and y alone.
+        The verdict at a degree whose monomials are not too many carries a certificate, which `verify` checks
+        from X and y alone, unless it is undecided; at a higher degree it rests on the margin's bracket.
 
     Notes
     -----

@@ -20,6 +20,7 @@ from scipy import sparse
 from ..certificates.monomials import MonomialMatrix
 from ..certificates.numbers import row_integers
 from ..deadline import NEVER, Deadline
+from ..rows.matrices import dense
 
 Ints = NDArray[np.int64]
 Matrix = list[list[int]]
@@ -239,9 +240,7 @@ def products(
     for start in range(0, n_rows, step):
         deadline.need()
         if isinstance(matrix, MonomialMatrix):
-            base = matrix.base[start : start + step]
-            base = base.toarray() if sparse.issparse(base) else base
-            values = matrix.multiplied(residues(base, prime), prime)
+            values = matrix.multiplied(residues(dense(matrix.base[start : start + step]), prime), prime)
         else:
             values = residues(matrix[start : start + step], prime)
         out[start : start + step] = _times(values, vectors.T, prime)

@@ -224,7 +224,7 @@ class Search:
         signed = self.signed
         try:
             order = "working_set" if signed.width > WIDE else "cyclic"
-            result = solve_perceptron(signed.rows, order=order, max_passes=PASSES, deadline=self.deadline)
+            result = solve_perceptron(signed.rows, order=order, max_iter=PASSES, deadline=self.deadline)
         except NumericOverflowError:
             self._add(self._spread(signed.width + 100))
             return None
@@ -302,7 +302,7 @@ class Search:
             return
         try:
             result = solve_perceptron(
-                reduced.rows, order="working_set", max_passes=WIDE_PASSES, deadline=self.deadline
+                reduced.rows, order="working_set", max_iter=WIDE_PASSES, deadline=self.deadline
             )
         except NumericOverflowError:
             return

@@ -20,7 +20,7 @@ from ..certificates.monomials import PLAIN, as_monomials, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, SeparationWarning
 from ..inputs.data import Data, read_data, read_weights
-from .answer import MEANING, Verdict, infinities, some
+from .answer import Verdict, infinities, some
 from .bracket import margin_bracket
 from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
 from .formula import read_formula
@@ -31,7 +31,7 @@ from .signed import SignedRows
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel
 
-__all__ = ["MEANING", "Verdict", "check_separation", "separability"]
+__all__ = ["Verdict", "check_separation", "separability"]
 
 INTERCEPT = "(intercept)"
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
@@ -329,6 +329,7 @@ class _Asked:
             witness=_witness(signed, proof),
             reason=reason,
             conflict=proof.witness is not None and signed.identical(proof.witness.ids),
+            joint=signed.joint,
         )
 
     def _features(self, signed: SignedRows, proof: Proof) -> dict[str, float]:

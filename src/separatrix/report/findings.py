@@ -12,7 +12,7 @@ from ..estimators.linear import Perceptron
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..proofs.verdict import Verdict, separability
 from ..result import RunResult, Status
-from .tables import Data, read
+from .tables import NamedData, read
 
 # Numbers of the data up to which the bounds are computed: they need a largest margin and a soft margin.
 BOUNDED = 20_000_000
@@ -26,7 +26,7 @@ class Findings:
 
     Attributes
     ----------
-    data : Data
+    data : NamedData
     title : str
         What the data are called.
     verdict : Verdict
@@ -39,7 +39,7 @@ class Findings:
         What else is to be said about the data: where they come from, what was left out.
     """
 
-    data: Data
+    data: NamedData
     title: str
     verdict: Verdict
     model: Any
@@ -57,6 +57,7 @@ def investigate(
     verdict: Verdict | None = None,
     model: Any = None,
     facts: tuple[tuple[str, str], ...] = (),
+    places: Any = None,
 ) -> Findings:
     """Fill in what is not given: the verdict, a classifier that suits it, a perceptron and its bounds.
 
@@ -71,8 +72,10 @@ def investigate(
     model : fitted classifier, optional
         By default the largest margin where the classes are separable, else the soft margin.
     facts : tuple of (str, str)
+    places : callable, optional
+        Says of rows, counted from zero, where they stand in the file; without it they are counted from zero.
     """
-    data = read(X, y, names)
+    data = read(X, y, names, places)
     verdict = verdict or separability(data.X, data.y, feature_names=data.names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -81,7 +84,7 @@ def investigate(
             model = _boundary(data, verdict)
     bounds = None
     if data.X.shape[0] * data.X.shape[1] <= BOUNDED and run.result_.status is not Status.ONLINE:
-        separable = None if verdict.parts else verdict.separable
+        separable = None if verdict.parts else _by_planes(verdict)
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
     return Findings(data, title, verdict, model, run, bounds, facts)
 
@@ -92,15 +95,20 @@ def updates(result: RunResult) -> tuple[int, int]:
     return sum(record.mistakes for record in result.history) if result.history else kept, kept
 
 
-def _learn(data: Data, verdict: Verdict) -> Perceptron:
+def _by_planes(verdict: Verdict) -> bool | None:
+    """Whether the rows themselves are separable; None where that is open, or a kernel's images were meant."""
+    return None if verdict.reason else verdict.separable
+
+
+def _learn(data: NamedData, verdict: Verdict) -> Perceptron:
     """A perceptron, with patience where it is known to end."""
-    passes = READ // max(1, data.X.size) if verdict.separable else 100
-    return Perceptron(max_passes=min(max(100, passes), 10_000)).fit(data.X, data.y)
+    passes = READ // max(1, data.X.size) if _by_planes(verdict) else 100
+    return Perceptron(max_iter=min(max(100, passes), 10_000)).fit(data.X, data.y)
 
 
-def _boundary(data: Data, verdict: Verdict) -> Any:
+def _boundary(data: NamedData, verdict: Verdict) -> Any:
     """The separator farthest from all rows, or the best compromise where there is none in floating point."""
-    if verdict.separable:
+    if _by_planes(verdict):
         try:
             return MaxMargin().fit(data.X, data.y)
         except SeparatrixError:

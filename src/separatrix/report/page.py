@@ -42,7 +42,8 @@ def write_report(path: str | PathLike[str], X: Any, y: Any, **options: Any) -> N
     X, y : rows and labels
     **options
         ``title``, ``names`` of the columns, a ``verdict`` and a fitted ``model`` if there are any (they
-        are found out if not), and ``facts`` as pairs of text.
+        are found out if not), ``facts`` as pairs of text, and ``places``, which says where rows stand in a
+        file: without it they are counted from zero.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def _header(findings: Findings) -> Markup:
         "div",
         tag("p", findings.title, class_="source"),
         tag("h1", words.answer(verdict)),
-        tag("p", words.meaning(verdict)),
+        tag("p", verdict.meaning),
     )
     sign = tag("span", SIGNS[verdict.status], class_="sign", aria_hidden="true")
     return tag("header", sign, answer, class_=f"verdict {KINDS[verdict.status]}")

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
+from ..rows.matrices import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
+    from ..tables.places import Place
+
+    Places = Callable[[Sequence[int]], list[Place]]
 
 WITNESSES = 12  # rows shown
 VARIABLES = 12
@@ -45,12 +49,38 @@ class Listing:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
+class NamedData:
     """Rows with their labels and the names of their columns."""
 
     X: Any
     y: NDArray[Any]
     names: tuple[str, ...]
+    places: Places | None = None
+
+    @property
+    def counting(self) -> str:
+        """How the rows are counted: as in Python, or as the rows of a file."""
+        return f"Rows are counted from {0 if self.places is None else 1}."
+
+    def row_words(self, rows: list[int]) -> list[str]:
+        """Each row in words."""
+        if self.places is None:
+            return [f"row {row}" for row in rows]
+        return [place.words for place in self.places(rows)]
+
+    def row_cells(self, rows: list[int]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """What columns say which rows these are, and their cells."""
+        if self.places is None:
+            return (">row",), [(str(row),) for row in rows]
+        found = self.places(rows)
+        columns = {
+            ">row": [f"{place.row:,}" for place in found],
+            ">line": ["" if place.line is None else f"{place.line:,}" for place in found],
+            "file": [place.file for place in found],
+            "name": [place.name or "" for place in found],
+        }
+        used = {head: cells for head, cells in columns.items() if any(cells)}
+        return tuple(used), list(zip(*used.values(), strict=True))
 
     def values(self, row: int, columns: list[int]) -> list[float]:
         """A few values of a row."""
@@ -58,19 +88,19 @@ class Data:
 
     def column(self, index: int) -> Floats:
         """All values of a column."""
-        found = self.X[:, [index]].toarray()[:, 0] if sparse.issparse(self.X) else self.X[:, index]
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(dense(self.X[:, [index]])[:, 0], dtype=np.float64)
 
 
-def read(X: Any, y: Any, names: Any = None) -> Data:
-    """See arrays, frames and sparse matrices as data."""
+def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
+    """See arrays, frames and sparse matrices as data; ``places`` says where rows stand in a file."""
     matrix, own = read_table(X, check_finite=False)
     columns = own or names
     named = range(matrix.shape[1]) if columns is None else columns
-    return Data(matrix, np.asarray(y), tuple(f"x{name}" if columns is None else str(name) for name in named))
+    titles = tuple(f"x{name}" if columns is None else str(name) for name in named)
+    return NamedData(matrix, np.asarray(y), titles, places)
 
 
-def witness_table(verdict: Verdict, data: Data) -> Listing | None:
+def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
     """The rows that prove that no plane separates, with their weights and their own values."""
     if not verdict.witness:
         return None
@@ -80,9 +110,10 @@ def witness_table(verdict: Verdict, data: Data) -> Listing | None:
     joint = isinstance(found[0][0], tuple)
     classes = verdict.certificate.classes if verdict.certificate is not None else ()
     shown = []
-    for (key, weight), row in zip(found[:WITNESSES], rows, strict=False):
+    head, cells = data.row_cells(rows[:WITNESSES])
+    for (key, weight), row, place in zip(found[:WITNESSES], rows, cells, strict=False):
         label = f"{data.y[row]}, not {classes[key[1]]}" if joint else str(data.y[row])
-        shown.append((str(row), label, fraction(weight), *map(short, data.values(row, columns))))
+        shown.append((*place, label, fraction(weight), *map(short, data.values(row, columns))))
     notes = (
         [f"{len(found) - WITNESSES:,} more rows are in the certificate."] if len(found) > WITNESSES else []
     )
@@ -90,13 +121,13 @@ def witness_table(verdict: Verdict, data: Data) -> Listing | None:
         notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are left out.")
     return Listing(
         "Rows that prove it",
-        (">row", "class", ">weight", *(f">{data.names[j]}" for j in columns)),
+        (*head, "class", ">weight", *(f">{data.names[j]}" for j in columns)),
         tuple(shown),
-        " ".join(["Rows are counted from 0.", *notes]),
+        " ".join([data.counting, *notes]),
     )
 
 
-def variable_table(verdict: Verdict, data: Data) -> Listing | None:
+def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:
     """The variables whose coefficients are infinite, with what their values are in each class."""
     features = verdict.responsible_features
     if verdict.parts or not features:
@@ -136,7 +167,7 @@ def parts_table(verdict: Verdict) -> Listing | None:
     return Listing("Each question", ("classes", "verdict", ">margin"), tuple(rows))
 
 
-def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
+def hardest_table(data: NamedData, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
     """The rows that were corrected most, or that lie nearest to the wrong side."""
     if counts is not None and counts.any():
         order = np.lexsort((leads, -counts))[:limit]
@@ -144,22 +175,23 @@ def hardest_table(data: Data, counts: Ints | None, leads: Floats, unit: str, lim
     else:
         order, counts = np.argsort(leads, kind="stable")[:limit], None
     columns = _differing(data, order.tolist())[:4]
+    named, cells = data.row_cells(order.tolist())
     rows = [
         (
-            str(row),
+            *place,
             str(data.y[row]),
             *(() if counts is None else (f"{counts[row]:,}",)),
             short(float(leads[row])),
             *map(short, data.values(row, columns)),
         )
-        for row in order.tolist()
+        for row, place in zip(order.tolist(), cells, strict=True)
     ]
-    head = (">row", "class", *(() if counts is None else (">updates",)), f">{unit}")
+    head = (*named, "class", *(() if counts is None else (">updates",)), f">{unit}")
     return Listing(
         "Hardest rows",
         (*head, *(f">{data.names[j]}" for j in columns)),
         tuple(rows),
-        "Rows are counted from 0.",
+        data.counting,
     )
 
 
@@ -224,10 +256,9 @@ def bracket(margin: tuple[float, float]) -> str:
     return f"between {lower:.6g} and {upper:.6g}"
 
 
-def _differing(data: Data, rows: list[int]) -> list[int]:
+def _differing(data: NamedData, rows: list[int]) -> list[int]:
     """The first columns in which these rows differ; if they do not, in which they are not zero; or any."""
-    part = data.X[rows]
-    dense = part.toarray() if sparse.issparse(part) else np.asarray(part)
-    apart = np.flatnonzero(dense.max(axis=0) > dense.min(axis=0)).tolist()
-    used = np.flatnonzero(dense.any(axis=0)).tolist()
-    return (apart or used or list(range(dense.shape[1])))[:VALUES]
+    part = dense(data.X[rows])
+    apart = np.flatnonzero(part.max(axis=0) > part.min(axis=0)).tolist()
+    used = np.flatnonzero(part.any(axis=0)).tolist()
+    return (apart or used or list(range(part.shape[1])))[:VALUES]

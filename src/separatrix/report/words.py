@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..proofs.verdict import MEANING, Verdict
+from ..proofs.verdict import Verdict
 
 _ANSWER = {
     "separable": "Yes: the classes can be separated.",
@@ -21,20 +21,24 @@ def answer(verdict: Verdict) -> str:
     return _ANSWER[verdict.status]
 
 
-def meaning(verdict: Verdict) -> str:
-    """One sentence that says what the answer means."""
-    return MEANING[verdict.status]
-
-
 def proof(verdict: Verdict) -> list[str]:
     """Why the answer is true, a sentence an item."""
+    said = _proof(verdict)
+    if verdict.reason and verdict.certificate is not None:
+        said.append(f"Planes and points are those of the feature space: {verdict.reason}.")
+    return said
+
+
+def _proof(verdict: Verdict) -> list[str]:
     if verdict.parts:
         return [
-            f"{len(verdict.parts)} questions were asked, and each answer has a proof of its own.",
+            f"{len(verdict.parts)} questions were asked. Each answer but an undecided one has its own proof.",
             "The verdict is that of the hardest of them.",
         ]
     if verdict.status == "undecided":
         return ["Nothing was proved. Whatever is not proved is not claimed."]
+    if verdict.certificate is None:
+        return [f"There is no certificate to check; the answer rests on this: {verdict.reason}."]
     if verdict.status == "separable":
         exactly = (
             "Every sign was checked exactly: with a bound of the rounding error, and in whole numbers where "
@@ -43,7 +47,7 @@ def proof(verdict: Verdict) -> list[str]:
         every = f"each of the {verdict.n_rows:,} rows"
         found = (
             f"One choice of weights gives {every} its largest score for its own class, and no other."
-            if _joint(verdict)
+            if verdict.joint
             else f"One plane has {every} strictly on its own side."
         )
         return [found, exactly]
@@ -57,7 +61,7 @@ def proof(verdict: Verdict) -> list[str]:
             + (
                 "So all weights but those under which every row ties give some row a larger score for "
                 "another class."
-                if _joint(verdict)
+                if verdict.joint
                 else "So every plane that does not hold all rows has one on its wrong side."
             )
         )
@@ -67,7 +71,7 @@ def proof(verdict: Verdict) -> list[str]:
         words.append(
             f"Yet one choice of weights gives no row a larger score for another class: {strict} have the "
             f"largest for their own alone, and {tight:,} tie, as they must under all such weights."
-            if _joint(verdict)
+            if verdict.joint
             else f"Yet one plane has no row on its wrong side: {strict} lie strictly on their own side, and "
             f"{tight:,} on the plane itself, as they must on every such plane."
         )
@@ -85,11 +89,6 @@ def _witness(verdict: Verdict) -> str:
         f"{few:,} signed rows, weighed as in the table, cancel to exactly zero. Weights that gave each of "
         "them a positive score would give zero a positive score."
     )
-
-
-def _joint(verdict: Verdict) -> bool:
-    """Whether all of three or more classes were asked about at once: then there is no one plane."""
-    return verdict.certificate is not None and verdict.certificate.question == "joint"
 
 
 def consequence(verdict: Verdict) -> str:

@@ -22,6 +22,7 @@ from ..errors import InputError, InputTypeError, needs
 from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron
 from ..estimators.margin import LinearProgram, MaxMargin, SoftMargin
+from ..rows.matrices import dense
 
 OPSET = 17  # old enough for runtimes of 2022, new enough for all that is used here
 IR_VERSION = 8  # the oldest that has this opset
@@ -176,8 +177,7 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
 
 def _kernel(graph: _Graph, features: str, kernel: kernels.Kernel, anchors: Any) -> str:
     """K of every row with every anchor."""
-    rows = anchors.toarray() if hasattr(anchors, "toarray") else anchors
-    return kernel.onnx(graph, features, np.asarray(rows, dtype=np.float64))
+    return kernel.onnx(graph, features, np.asarray(dense(anchors), dtype=np.float64))
 
 
 def _affine(graph: _Graph, features: str, coefficients: NDArray[Any], intercepts: NDArray[Any]) -> str:

@@ -70,6 +70,25 @@ class ArrayFile:
         """Count the rows."""
         return int(self._kept.size)
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether all rows are there."""
+        return self.missing == "error"
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], None]]:
+        """The numbers of the rows that are left, counted from 1."""
+        yield self._kept + 1, None
+
+    def told(self) -> list[str]:
+        """How many rows were left out."""
+        total = self._arrays[0].shape[0]
+        dropped = f"{total - self._kept.size:,} of {total:,} rows were left out because they lack a value."
+        return [] if self.in_turn else [dropped]
+
+    @property
+    def line_finder(self) -> None:
+        """There are none."""
+
     def batches(self, rows: int, start: int) -> Iterator[tuple[Any, NDArray[Any] | None]]:
         """Yield rows as float64."""
         X, y = self._arrays

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InputError, SeparatrixError, needs
 from .growing import Growing
+from .places import Lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,12 @@ class Database:
         Whether the table is in a DuckDB file.
     opened : DuckDBPyConnection or None
         Where files are attached or views made; otherwise a connection is made when it is needed.
+    lines : callable or None
+        Finds the lines of rows in text files.
+    decimal : str or None
+        What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
+    unnamed : tuple of str
+        Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
     """
 
     name: str
@@ -47,6 +54,9 @@ class Database:
     stream: Growing | None = None
     attached: bool = False
     opened: Any = None
+    lines: Lines | None = None
+    decimal: str | None = None
+    unnamed: tuple[str, ...] = ()
 
     @cached_property
     def connection(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -107,6 +107,36 @@ class LibsvmFile:
     def n_rows(self) -> int:
         """Count the rows."""
         return self.extent.n_rows
+
+    @property
+    def in_turn(self) -> bool:
+        """No row is ever left out."""
+        return True
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], None]]:
+        """The numbers of the rows, counted from 1."""
+        yield np.arange(1, self.n_rows() + 1), None
+
+    def told(self) -> list[str]:
+        """There is nothing to say about numbered columns."""
+        return []
+
+    def line_finder(self, rows: Sequence[int]) -> list[tuple[int, str]]:
+        """The lines of rows, counted from 1: lines of blanks and comments are none."""
+        wanted, height, before = np.unique(np.asarray(rows, dtype=np.int64)), 0, 0
+        found: dict[int, int] = {}
+        for piece in text.pieces(self.source, self.source.paths[0]):
+            begins = np.concatenate([[0], np.flatnonzero(piece == 10)[:-1] + 1])
+            visible = np.flatnonzero((piece != text_loops.SPACE) & (piece != text_loops.TAB))
+            first = piece[visible[np.searchsorted(visible, begins)]]
+            data = np.flatnonzero(~np.isin(first, (text_loops.NEWLINE, text_loops.RETURN, text_loops.HASH)))
+            here = wanted[(wanted > height) & (wanted <= height + data.size)]
+            lines = before + data[here - height - 1] + 1
+            found |= dict(zip(here.tolist(), lines.tolist(), strict=True))
+            height, before = height + data.size, before + begins.size
+            if height >= wanted.max(initial=0):
+                break
+        return [(found[row], "") for row in rows]
 
     @cached_property
     def extent(self) -> Extent:

@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, arrow_labels
+from .cleaning import codes, is_number, numeric
 from .database import Database, describe, explaining, literals
-from .query import Query, ask, is_number
+from .identifiers import FEWEST, counts_to_its_end
+from .query import Query, ask
 from .sources import Format, Request, Source
 
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
@@ -42,10 +44,16 @@ def open_parquet(source: Source, request: Request) -> Query:
         found = describe(source.name, relation, sql=request.sql, keep=source)
     else:
         found = Database(source.name, relation, kinds, keep=source)
-    query = ask(found, request)
-    if request.sql is not None or request.where is not None or request.missing != "error":
+    query = ask(found, request, suspects=None if kinds is None else partial(_counting, source, found))
+    if (
+        request.sql is not None
+        or request.where is not None
+        or request.missing != "error"
+        or numeric(codes(request))
+    ):
         return query
     rows = query.selection
+    # The columns as the file has them: in the query, text may have become numbers.
     if all(is_number(found.columns[name]) for name in rows.names):
         query = replace(query, columns=partial(read_columns, source, rows.used))
     if rows.target is not None and is_number(found.columns[rows.target]):
@@ -71,6 +79,26 @@ def read_columns(source: Source, names: Sequence[str], rows: int, start: int) ->
                         rest = batch.slice(start)
                         yield rest if rest.schema.names == list(names) else rest.select(list(names))
                     start = max(0, start - batch.num_rows)
+
+
+def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str]:
+    """The columns of whole numbers that count up by one: the range of each tells which may."""
+    import pyarrow.parquet as pq
+
+    with explaining(source.name), pq.ParquetFile(source.paths[0]) as file:
+        metadata = file.metadata
+        group = metadata.row_group(0) if metadata.num_row_groups else None
+        if group is None or group.num_rows < FEWEST:
+            return []
+        places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
+        whole = [name for name in names if "INT" in found.columns[name] and name in places]
+        known = {name: group.column(places[name]).statistics for name in whole}
+    likely = [
+        name
+        for name, each in known.items()
+        if each is not None and each.has_min_max and each.max - each.min == group.num_rows - 1
+    ]
+    return [name for name in likely if counts_to_its_end(found, name)]
 
 
 def _classes(source: Source, target: str) -> NDArray[Any]:

@@ -53,6 +53,11 @@ class Request:
     intercept: bool = True
     encoding: Encoding | None = None
     count_columns: bool = True
+    decimal: str | None = None
+    thousands: str | None = None
+    na: tuple[str, ...] = ()
+    text: tuple[str, ...] = ()
+    row_names: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,6 +129,11 @@ class Source:
             "table": request.table,
             "features": request.features,
             "exclude": request.exclude or None,
+            "decimal": request.decimal,
+            "thousands": request.thousands,
+            "na": request.na or None,
+            "text": request.text or None,
+            "row_names": request.row_names,
         }
         for option, value in asked.items():
             if value is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -18,7 +18,9 @@ from .batches import Batch, ahead, batch_rows, release_arrow
 from .database import describe
 from .encoding import Encoding
 from .growing import Growing
-from .query import ask
+from .places import Lines, Place
+from .query import ask, find_places
+from .readings import SEPARATORS
 from .sources import Request, find_source, free_memory
 from .spill import Spill
 
@@ -59,6 +61,46 @@ class Reader(Protocol):
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
         ...
+
+    def told(self) -> list[str]:
+        """What a person should know about the reading, a sentence each."""
+        ...
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the rows have no names, and no other numbers than 1, 2, 3, ..."""
+        ...
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
+        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
+        ...
+
+    @property
+    def line_finder(self) -> Lines | None:
+        """Finds the lines of rows; None where there are none."""
+        ...
+
+
+class Identities:
+    """The numbers of rows in the file, counted from 1, and their names if they have any, a few at a time."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._source = None if reader.in_turn else reader.identities()
+        self._numbers, self._names = np.empty(0, dtype=np.int64), list[str]()
+        self._taken = 0
+
+    def take(self, rows: int) -> tuple[NDArray[np.int64], list[str] | None]:
+        """Those of the next so many rows."""
+        self._taken += rows
+        if self._source is None:
+            return np.arange(self._taken - rows + 1, self._taken + 1), None
+        while self._numbers.size < rows:
+            numbers, names = next(self._source)
+            self._numbers = np.concatenate([self._numbers, numbers])
+            self._names += names or []
+        found = self._numbers[:rows], self._names[:rows] or None
+        self._numbers, self._names = self._numbers[rows:], self._names[rows:]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +214,19 @@ class Table:
             return spill.matrix(room // 8), y
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts), y
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about how the file was read: a sentence each."""
+        return tuple(self.reader.told())
+
+    def places(self, rows: Sequence[int]) -> list[Place]:
+        """Where rows, counted from zero, stand in the file, before any were left out."""
+        return find_places(self.reader, rows)
+
+    def identities(self) -> Identities:
+        """The numbers and names of the rows, for who goes through all of them."""
+        return Identities(self.reader)
+
     def close(self) -> None:
         """Wait for no more rows of standard input."""
         if self.stream is not None:
@@ -193,6 +248,7 @@ class Table:
             "target": self.target_name,
             "features": self.encoding.n_features,
             "columns": columns or None,
+            "notes": list(self.notes),
         }
 
 
@@ -210,11 +266,18 @@ def open_table(
     encoding: Encoding | None = None,
     count_columns: bool = True,
     live: bool = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    na: Iterable[str] = (),
+    text: Iterable[str] = (),
+    row_names: str | None = None,
 ) -> Table:
     """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
 
-    Numbers are used as they are. Text and booleans become one column of zeros and ones for each level,
-    named like ``light=sunny``.
+    Numbers are used as they are. Text that is number-like (decimal commas, thousands separators, a unit) is
+    read as numbers where the whole column agrees on one reading. Other text and booleans become one column of
+    zeros and ones for each level, named like ``light=sunny``. Columns that only number or name the rows are
+    left out, unless ``features`` names them. The table's ``notes`` say all of this.
 
     Parameters
     ----------
@@ -245,6 +308,16 @@ def open_table(
         Whether rows of standard input may be read before all of it has come. That is so for LIBSVM and for
         CSV of plain numbers; whatever needs all rows first (text columns, a condition, the classes where
         they are not given) waits for them.
+    decimal : {".", ","}, optional
+        What separates fractions in text that holds numbers; the columns tell, if not given.
+    thousands : str, optional
+        What separates thousands there, such as ``","`` or a blank.
+    na : texts
+        Cells that mean a missing value, beside those that are known to, such as ``"-9"``.
+    text : names
+        Columns to read as text, whatever they hold.
+    row_names : str, optional
+        The column that names the rows, for people; it is no feature.
 
     Raises
     ------
@@ -253,6 +326,13 @@ def open_table(
     """
     if missing not in ("error", "drop"):
         raise InputError(f"The 'missing' parameter must be 'error' or 'drop'. Got {missing!r} instead.")
+    if decimal not in (None, ".", ","):
+        raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
+    if thousands is not None and (thousands not in ("", *SEPARATORS) or thousands == decimal):
+        raise InputError(
+            "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
+            f"the decimal sign. Got {thousands!r} instead."
+        )
     if source is None and sql is None:
         raise InputError(
             "There is nothing to read.",
@@ -270,6 +350,11 @@ def open_table(
         intercept,
         encoding,
         count_columns,
+        decimal,
+        thousands,
+        tuple(na),
+        tuple(text),
+        row_names,
     )
     asked = {"where": where, "sql": sql, "table": table, "missing": missing}
     if source is None:

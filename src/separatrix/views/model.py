@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError, InputTypeError, LabelError
 from ..inputs import codes_of, one_label_a_row, read_labels, read_table
 from ..result import Floats, Ints
+from ..rows.matrices import dense
 
 SAMPLE = 256  # rows on which a model is asked whether it is linear
 BLOCK = 4096  # points of a plane that are lifted to rows at once
@@ -118,7 +119,7 @@ def _linear_part(estimator: Any, n_classes: int) -> tuple[Floats | None, Floats 
     coef = getattr(estimator, "coef_", None)
     if coef is None or not hasattr(estimator, "intercept_"):
         return None, None
-    coef = np.atleast_2d(np.asarray(coef.toarray() if issparse(coef) else coef, dtype=np.float64))
+    coef = np.atleast_2d(np.asarray(dense(coef), dtype=np.float64))
     intercept = np.broadcast_to(np.asarray(estimator.intercept_, dtype=np.float64).ravel(), coef.shape[0])
     if n_classes == 2 and coef.shape[0] == 1:
         return np.vstack([np.zeros_like(coef), coef]), np.array([0.0, intercept[0]])
