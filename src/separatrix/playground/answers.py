@@ -11,7 +11,7 @@ Whole = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class View:
+class ViewAnswer:
     """The plane that is shown.
 
     Attributes
@@ -76,7 +76,7 @@ class Visits:
 
 
 @dataclass(frozen=True)
-class Proof:
+class ProofAnswer:
     """What theory says of the run.
 
     Attributes
@@ -121,7 +121,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Model:
+class ModelAnswer:
     """The model that the run ends with.
 
     Attributes
@@ -167,11 +167,11 @@ class RunAnswer:
     classes: Any
     lifted: bool
     radius: float
-    view: View
-    model: Model
+    view: ViewAnswer
+    model: ModelAnswer
     updates: Updates | None
     visits: Visits | None
-    proof: Proof | None
+    proof: ProofAnswer | None
     field: Field | None
     counts: Any
     seconds: float
@@ -179,7 +179,7 @@ class RunAnswer:
 
 
 @dataclass(frozen=True)
-class Witness:
+class WitnessAnswer:
     """A row of a proof, and its exact weight."""
 
     row: int
@@ -207,7 +207,7 @@ class VerdictAnswer:
     question: str
     reason: str
     margin: tuple[float | None, ...]
-    witness: tuple[Witness, ...]
+    witness: tuple[WitnessAnswer, ...]
     common: tuple[str, ...]
     common_at: tuple[float, ...]
     hulls: Any

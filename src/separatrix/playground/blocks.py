@@ -41,7 +41,7 @@ def source_of(block: KernelBlock) -> str:
     --------
     >>> square = PowerBlock("power", LinearBlock("linear"), 2)
     >>> source_of(JoinedBlock("sum", (square, GaussianBlock("gaussian", 0.5))))
-    '(sx.kernels.Linear() * sx.kernels.Linear() + sx.kernels.Gaussian(c=0.5))'
+    '((sx.kernels.Linear() * sx.kernels.Linear()) + sx.kernels.Gaussian(c=0.5))'
     """
     match block:
         case LinearBlock():
@@ -55,11 +55,12 @@ def source_of(block: KernelBlock) -> str:
         case JoinedBlock():
             sign = " + " if block.kind == "sum" else " * "
             joined = sign.join(map(source_of, block.parts))
-            return f"({joined})" if block.kind == "sum" and len(block.parts) > 1 else joined
+            return f"({joined})" if len(block.parts) > 1 else joined
         case ScaledBlock():
             return f"({block.c!r} * {source_of(block.part)})"
         case PowerBlock():
-            return " * ".join([source_of(block.part)] * block.exponent)
+            power = " * ".join([source_of(block.part)] * block.exponent)
+            return f"({power})" if block.exponent > 1 else power
 
 
 def count(block: KernelBlock) -> int:

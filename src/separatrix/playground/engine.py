@@ -18,16 +18,16 @@ from ..result import Floats, Ints, Trace
 from ..rows.memory import as_rows
 from ..views.model import Plane, Points, plane_for, plane_weights, read_model
 from . import fields, limits
-from .answers import Model, Proof, RunAnswer, Updates, View, Visits
+from .answers import ModelAnswer, ProofAnswer, RunAnswer, Updates, ViewAnswer, Visits
 from .codec import RequestError
 from .recipe import recipe_of, script
-from .requests import Data, RunRequest, Settings
+from .requests import PointData, RunRequest, Settings
 
 CHUNK = 1 << 20  # scores that are held at a time
 BOUND_SECONDS = 2.0  # for the verdict and the margin behind a bound
 
 
-def arrays(data: Data) -> tuple[Floats, Ints]:
+def arrays(data: PointData) -> tuple[Floats, Ints]:
     """The points as a table, and the labels; refuse what is no table."""
     if len(data.rows) != len(data.labels):
         raise RequestError(
@@ -81,7 +81,7 @@ def run(request: RunRequest) -> RunAnswer:
         classes=estimator.classes_,
         lifted=settings.lift,
         radius=_radius(X, settings),
-        view=View(
+        view=ViewAnswer(
             labels=plane.labels,
             places=plane.place(X),
             flat=X.shape[1] == 2,
@@ -140,7 +140,7 @@ def _counts(estimator: Any, points: Points) -> Any:
     return carried
 
 
-def _model(estimator: Any, model: Any, plane: Plane, points: Points, settings: Settings) -> Model:
+def _model(estimator: Any, model: Any, plane: Plane, points: Points, settings: Settings) -> ModelAnswer:
     planes = weights = None
     if model.linear:
         inside, offsets = plane_weights(model, plane)
@@ -159,7 +159,7 @@ def _model(estimator: Any, model: Any, plane: Plane, points: Points, settings: S
     if hasattr(estimator, "dual_coef_") and settings.method != "kernel":
         multipliers = np.zeros((len(np.atleast_2d(estimator.dual_coef_)), len(points.codes)))
         multipliers[:, estimator.support_] = estimator.dual_coef_
-    return Model(
+    return ModelAnswer(
         planes=planes,
         weights=weights,
         multipliers=multipliers,
@@ -291,7 +291,7 @@ def _scores_at(estimator: Any, points: Points, rows: Ints, made: Ints) -> Floats
     return np.asarray(own - outputs.max(axis=1))
 
 
-def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates) -> Proof:
+def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates) -> ProofAnswer:
     """The bounds of the library, the two curves of Novikoff's proof, and the weights' progress towards u."""
     X, y = points.X, points.classes[points.codes]
     known: bool | None = True if estimator.converged_ else None
@@ -311,7 +311,7 @@ def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates)
         if known and report.margin_lower > 0.0:
             margin = settings.rate * report.margin_lower / (2.0 if many else 1.0)
             object.__setattr__(updates, "progress", _progress(points, settings, updates.weights))
-    return Proof(
+    return ProofAnswer(
         bound=None if best is None else best.value,
         name="" if best is None else best.name,
         radius=radius,

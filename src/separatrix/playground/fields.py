@@ -11,8 +11,8 @@ from ..result import Floats, Ints, KernelTrace
 from ..rows.leads import leads
 from ..views.model import Model, Plane, Points, plane_scores
 from . import limits
-from .answers import Field, Proof, Updates
-from .requests import Box
+from .answers import Field, ProofAnswer, Updates
+from .requests import Rectangle
 
 CHUNK = 1 << 20  # kernel values that are held at a time
 STATES = 1 << 23  # coefficients, of all steps together, up to which every step is worked out
@@ -64,7 +64,7 @@ def stepwise(estimator: Any, points: Points, most: int = STATES) -> bool:
     return (len(trace.rows) + 1) * np.unique(ever).size * points.classes.size <= most
 
 
-def kernel_proof(estimator: Any) -> Proof:
+def kernel_proof(estimator: Any) -> ProofAnswer:
     """Novikoff's bound in feature space, by the margin that the run itself proved."""
     result, many = estimator.result_, estimator.classes_.size > 2
     radius = float(result.radius) * (0.5**0.5 if many else 1.0)
@@ -83,7 +83,7 @@ def kernel_proof(estimator: Any) -> Proof:
             }
         )
     plain = estimator.budget is None
-    return Proof(value, name, radius if plain else None, None, 0.0, tuple(bounds))
+    return ProofAnswer(value, name, radius if plain else None, None, 0.0, tuple(bounds))
 
 
 def kernel_scores(estimator: Any, points: Points, rows: Ints, made: Ints) -> Floats:
@@ -99,7 +99,7 @@ def kernel_scores(estimator: Any, points: Points, rows: Ints, made: Ints) -> Flo
     return found
 
 
-def field_of(estimator: Any, model: Model, points: Points, plane: Plane, box: Box) -> Field:
+def field_of(estimator: Any, model: Model, points: Points, plane: Plane, box: Rectangle) -> Field:
     """The scores over the rectangle: of the model, and for a kernel of every step on the way to it."""
     states, support = None, np.zeros(0, dtype=np.int64)
     if (

@@ -23,7 +23,7 @@ PORT = 8317  # where the playground is unless told otherwise
 
 
 @dataclass(frozen=True)
-class Place:
+class Listener:
     """A socket that listens, and how to reach it.
 
     Attributes
@@ -74,7 +74,7 @@ class Place:
 
 
 @contextlib.contextmanager
-def listen(host: str, port: int | None) -> Iterator[Place]:
+def listen(host: str, port: int | None) -> Iterator[Listener]:
     """Take a port; without a wish, the usual one or any that is free.
 
     Raises
@@ -99,7 +99,7 @@ def listen(host: str, port: int | None) -> Iterator[Place]:
         query = "" if token is None else f"?token={token}"
         if open_to_others:
             note = f"{note} Others can reach this address; the token in the link lets them in.".strip()
-        yield Place(taken, shown, f"http://{bracketed}:{number}/{query}", token, note)
+        yield Listener(taken, shown, f"http://{bracketed}:{number}/{query}", token, note)
 
 
 def _bind(host: str, port: int) -> socket.socket:

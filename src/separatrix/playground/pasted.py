@@ -17,7 +17,11 @@ SNIFFED = 20_000  # characters by which the separator is found
 def read_table(request: TableRequest) -> TableAnswer:
     """Read CSV or TSV; the first line names the columns unless all of it is numbers."""
     text = request.text.removeprefix("\ufeff")
-    lines = [line for line in csv.reader(io.StringIO(text), _separator(text)) if any(map(str.strip, line))]
+    lines = [
+        line
+        for line in csv.reader(io.StringIO(text), delimiter=_separator(text))
+        if any(map(str.strip, line))
+    ]
     if len(lines) < 2:
         raise RequestError("table", "The table needs a line of names and at least one row.")
     width = len(lines[0])

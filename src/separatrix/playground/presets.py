@@ -12,7 +12,7 @@ from .. import datasets
 from ..result import Floats
 from .answers import PresetAnswer
 from .codec import RequestError
-from .requests import Data, GaussianBlock, PolynomialBlock, PresetRequest, Settings
+from .requests import GaussianBlock, PointData, PolynomialBlock, PresetRequest, Settings
 
 PLAIN = Settings()
 TWO = ("\N{MINUS SIGN}", "+")
@@ -28,10 +28,10 @@ def preset(request: PresetRequest) -> PresetAnswer:
     return PresetAnswer(request.name, asdict(data), asdict(settings), answer)
 
 
-def points(X: Any, y: Any, classes: tuple[str, ...] = TWO, columns: tuple[str, ...] = COLUMNS) -> Data:
+def points(X: Any, y: Any, classes: tuple[str, ...] = TWO, columns: tuple[str, ...] = COLUMNS) -> PointData:
     """Arrays as the data of a request; labels are counted from 0 in their order."""
     table, codes = np.asarray(X, dtype=np.float64), np.unique(np.asarray(y), return_inverse=True)[1]
-    return Data(columns, classes, tuple(map(tuple, table.tolist())), tuple(codes.tolist()))
+    return PointData(columns, classes, tuple(map(tuple, table.tolist())), tuple(codes.tolist()))
 
 
 def rounded(X: Floats, parts: int = 64) -> Floats:
@@ -39,7 +39,7 @@ def rounded(X: Floats, parts: int = 64) -> Floats:
     return np.round(X * parts) / parts
 
 
-Made = tuple[Data, Settings, dict[str, Any]]
+Made = tuple[PointData, Settings, dict[str, Any]]
 
 
 def _separable() -> Made:

@@ -9,7 +9,7 @@ import separatrix as sx
 
 from .blocks import kernel_of, source_of
 from .codec import RequestError
-from .requests import Data, Settings
+from .requests import PointData, Settings
 
 AVERAGES = {"last": False, "averaged": "averaged", "voted": "voted"}
 
@@ -86,7 +86,7 @@ def _kernel(settings: Settings) -> dict[str, Any]:
     }
 
 
-def script(data: Data, settings: Settings) -> str:
+def script(data: PointData, settings: Settings) -> str:
     """A Python program that learns from the same points in the same way, and prints what the page shows."""
     lines = [
         "import numpy as np",

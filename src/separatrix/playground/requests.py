@@ -16,7 +16,7 @@ Positive: TypeAlias = Annotated[float, Range(1e-9, 1e9)]
 
 
 @dataclass(frozen=True)
-class Data:
+class PointData:
     """Points: their coordinates, and which class each is of."""
 
     columns: Annotated[tuple[Name, ...], Size(limits.COLUMNS, 1)]
@@ -111,7 +111,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Box:
+class Rectangle:
     """The rectangle that the page shows."""
 
     left: Coordinate
@@ -124,9 +124,9 @@ class Box:
 class RunRequest:
     """Learn from the points, and say every step."""
 
-    data: Data
+    data: PointData
     settings: Settings
-    box: Box | None = None
+    box: Rectangle | None = None
     live: bool = False
 
 
@@ -134,7 +134,7 @@ class RunRequest:
 class VerdictRequest:
     """Ask whether the classes can be separated, with the proof."""
 
-    data: Data
+    data: PointData
     settings: Settings
 
 
@@ -142,7 +142,7 @@ class VerdictRequest:
 class VerifyRequest:
     """Check a certificate against the points."""
 
-    data: Data
+    data: PointData
     certificate: dict[str, Any]
 
 
@@ -150,14 +150,14 @@ class VerifyRequest:
 class LiftRequest:
     """The radial lift of the points, and whether a plane separates them there."""
 
-    data: Data
+    data: PointData
 
 
 @dataclass(frozen=True)
 class FilmRequest:
     """The run as an animated GIF."""
 
-    data: Data
+    data: PointData
     settings: Settings
     theme: Literal["light", "dark"] = "light"
     frames: Annotated[int, Range(2, limits.FRAMES)] = 40

@@ -11,9 +11,9 @@ from scipy.spatial import ConvexHull, QhullError
 from ..certificates.check import verify
 from ..errors import CertificateError, SeparatrixError
 from ..proofs.geometry import common_point
-from ..proofs.verdict import MEANING, Verdict, separability
+from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
-from .answers import VerdictAnswer, VerifyAnswer, Witness
+from .answers import VerdictAnswer, VerifyAnswer, WitnessAnswer
 from .blocks import kernel_of
 from .engine import arrays
 from .requests import VerdictRequest, VerifyRequest
@@ -32,7 +32,7 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     certificate = None if verdict.certificate is None else verdict.certificate.to_dict()
     return VerdictAnswer(
         status=verdict.status,
-        meaning=MEANING[verdict.status],
+        meaning=verdict.meaning,
         question=verdict.question,
         reason=verdict.reason,
         margin=verdict.margin,
@@ -57,9 +57,9 @@ def check(request: VerifyRequest) -> VerifyAnswer:
     return VerifyAnswer(bool(found.holds), found.reason)
 
 
-def _witness(verdict: Verdict) -> tuple[Witness, ...]:
+def _witness(verdict: Verdict) -> tuple[WitnessAnswer, ...]:
     return tuple(
-        Witness(
+        WitnessAnswer(
             row=key if isinstance(key, int) else key[0],
             rival=None if isinstance(key, int) else key[1],
             weight=str(weight),
