@@ -23,6 +23,7 @@ __all__ = [
     "OutputError",
     "SeparationWarning",
     "SeparatrixError",
+    "UnknownParameterError",
 ]
 
 
@@ -63,6 +64,13 @@ class InputTypeError(SeparatrixError, TypeError):
     """The input is of a kind that cannot hold numbers."""
 
 
+class UnknownParameterError(SeparatrixError, TypeError, ValueError):
+    """An estimator was given a parameter that it does not have.
+
+    A TypeError as of any call with a wrong keyword, and a ValueError as of scikit-learn's ``set_params``.
+    """
+
+
 class IllegalKernelError(InputError):
     """The kernel is not an inner product of these rows: there is no feature space to separate them in."""
 
@@ -71,8 +79,8 @@ class LabelError(InputError):
     """The labels cannot be separated: too few classes, or not class labels at all."""
 
 
-class NumericOverflowError(SeparatrixError, OverflowError):
-    """A number of the run left the range of float64."""
+class NumericOverflowError(InputError, OverflowError):
+    """A number of the run left the range of float64: the rows, or a rate, are too large for it."""
 
 
 class OutputError(SeparatrixError, OSError):

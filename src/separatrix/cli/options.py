@@ -169,8 +169,16 @@ def naming_rows(table: Any) -> Iterator[None]:
     except SeparatrixError as error:
         row = getattr(error, "row", None)
         if row is not None:
-            error.problem = rows_named(error.problem, table, only=row)
+            error.problem = rows_named(_column_named(error.problem, table), table, only=row)
         raise
+
+
+def _column_named(words: str, table: Any) -> str:
+    """Words of the library about a column, counted from zero, as words about the column of that name."""
+    names = table.feature_names
+    return re.sub(
+        r"\bcolumn (\d+)( \('[^']*'\))?(?=\.)", lambda each: f"column {names[int(each[1])]!r}", words, count=1
+    )
 
 
 def rows_named(words: str, table: Any, *, only: int | None = None) -> str:

@@ -159,6 +159,10 @@ class Gaussian(Kernel):
         """K(x, x) is 1."""
         return True
 
+    def ceiling(self, radius: float) -> float:
+        """K(x, x) is 1."""
+        return 1.0
+
     def rounding(self, width: int, radius: float, unit: float) -> Rounding:
         """The exponent errs by a share of ``c |x|^2``, and the exponential by a few units of one."""
         # the row terms are sums in float64, whatever the arithmetic

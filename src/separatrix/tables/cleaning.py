@@ -165,11 +165,11 @@ def _looks(
         name: look(Counter(shape(cell) for cell in cells if cell is not None), wanted)
         for name, cells in zip(names, columns, strict=True)
     }
-    # A column without a single cell in these rows may hold anything.
+    # A column without a single cell in these rows is left as it is.
     likely = [
         name
         for name, each in first.items()
-        if each.kind not in ("text", "date") and (each.fitting or each.marked)
+        if each.kind in ("odd", "ambiguous") or (each.kind == "number" and (each.fitting or each.marked))
     ]
     shapes = _shapes(database, likely)
     evidence = evidence_of(
@@ -209,7 +209,7 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     if found.kind == "ambiguous":
         condition = "contains(cell, ',')"
     else:
-        fitting = ", ".join(map(literal, found.fitting))
+        fitting = ", ".join(map(literal, found.fitting)) or "''"
         condition = f"{shape_sql('cell')} NOT IN ({fitting}) AND NOT {_is_mark('cell')}"
     query = f"SELECT row, cell FROM {numbered} WHERE cell IS NOT NULL AND {condition} ORDER BY row LIMIT 1"
     row, value = database.rows(query)[0]
