@@ -66,7 +66,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         is slower, and gives the same mistakes whatever the blocks. A warped kernel's f has to give a row the
         same number whatever rows stand beside it.
     gamma : float, "scale", "auto" or None, default=None
-        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is exp(-gamma |x - x'|^2), "poly" is
+        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
         (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale", which needs all rows at
         once and so cannot be used in ``partial_fit``.
     degree : int or None, default=None
