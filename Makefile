@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 SEED ?=
 BENCH_ARGS ?=
+FUZZ_ARGS ?=
+KILLS_ARGS ?=
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -33,7 +35,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow test-random test-oldest test-newest lint format release-check \
+.PHONY: help setup test test-slow test-random test-oldest test-newest fuzz kills lint format docs release-check \
 	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -94,6 +96,12 @@ $(NEWEST)/.installed: pyproject.toml
 	$(NEWEST)/$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test]'
 	@touch $@
 
+fuzz: setup ## the readers against referees, on random and on damaged files; SEED=... repeats a run
+	@$(with_empty_cache) $(RUN) tests/fuzz.py $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+
+kills: setup ## a thousand kills while commands write: nothing is torn, nothing is left; SEED=... repeats a run
+	@$(with_empty_cache) $(RUN) tests/kills.py $(if $(SEED),--seed $(SEED)) $(KILLS_ARGS)
+
 lint: setup ## style, formatting, types and import layers; changes nothing
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -104,6 +112,9 @@ lint: setup ## style, formatting, types and import layers; changes nothing
 format: setup ## put the code in order: formatting and the safe style fixes
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
+
+docs: setup ## build the site into docs/_build/html; warnings are errors
+	$(RUN) -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 
 release-check: setup ## build, look inside, install in clean environments, use it there; licences
 	$(RUN) tests/release.py
@@ -138,5 +149,5 @@ lock: ## write constraints.txt anew from the newest versions that fit (needs the
 	@echo "constraints.txt written; run 'make test' and read the difference before committing it"
 
 clean: ## remove the environments and everything that can be made again
-	rm -rf $(VENV) $(CORE) $(OLDEST) $(NEWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CORE) $(OLDEST) $(NEWEST) build dist docs/_build docs/course docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

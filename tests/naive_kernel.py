@@ -29,6 +29,22 @@ def in_many_digits(kernel, x, y):
         for member in kernel.members:
             product *= in_many_digits(member, x, y)
         return product
+    if isinstance(kernel, kernels.Constant):
+        return flint.arb(kernel.c)
+    if isinstance(kernel, kernels.Power):
+        return in_many_digits(kernel.inner, x, y) ** kernel.degree
+    if isinstance(kernel, kernels.PolynomialOf):
+        inner = in_many_digits(kernel.inner, x, y)
+        return sum((flint.arb(a) * inner**j for j, a in enumerate(kernel.coefficients)), flint.arb(0))
+    if isinstance(kernel, kernels.Exponential):
+        return in_many_digits(kernel.inner, x, y).exp()
+    if isinstance(kernel, kernels.AllPowers):
+        return 1 / (1 - in_many_digits(kernel.inner, x, y))
+    if isinstance(kernel, kernels.Normalised):
+        return (
+            in_many_digits(kernel.inner, x, y)
+            / (in_many_digits(kernel.inner, x, x) * in_many_digits(kernel.inner, y, y)).sqrt()
+        )
     if isinstance(kernel, kernels.Scaled):
         return flint.arb(kernel.c) * in_many_digits(kernel.inner, x, y)
     if isinstance(kernel, kernels.Warped):

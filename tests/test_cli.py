@@ -264,7 +264,7 @@ def test_libsvm_files_need_no_target(tmp_path):
     data.write_text("+1 1:2 3:1\n-1 2:1\n+1 1:1\n-1 2:3 3:1\n")
     assert found("check", data)["status"] == "separable"
     fine("fit", data, "--output", model)
-    assert fine("predict", model, data).stdout.splitlines()[1:] == ["0,1", "1,-1", "2,1", "3,-1"]
+    assert fine("predict", model, data).stdout.splitlines()[1:] == ["1,1", "2,-1", "3,1", "4,-1"]
     proof = tmp_path / "proof.json"
     fine("check", data, "--certificate", proof)
     assert found("verify", proof, data)["holds"] is True
@@ -311,7 +311,7 @@ BAD = {
     ),
     "wrong encoding": (
         lambda tmp: text(tmp, "größe,recovered\n1,0\n2,1\n", encoding="latin1"),
-        "not UTF-8.*iconv",
+        "not UTF-8.*--encoding latin-1",
     ),
     "text in a number column": (
         lambda tmp: text(tmp, f"x,recovered\n{NUMBERS}many,1\n"),

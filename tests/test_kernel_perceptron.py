@@ -8,7 +8,7 @@ import signal
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -109,6 +109,7 @@ def test_a_polynomial_kernel_makes_the_mistakes_of_its_monomials(degree, data):
     unties = clouds(storage="float64 by rows", max_columns=3)
     cloud = data.draw(unties)
     primal = sx.Perceptron(**options).fit(kernel.feature_map(cloud.X), cloud.codes)
+    assume(primal.result_.cycle is None)  # rows of zeros: the primal sees that its weights came back
     dual = sx.KernelPerceptron(kernel, **options).fit(cloud.X, cloud.codes)
     assert np.array_equal(primal.mistake_counts_, dual.mistake_counts_)
 

@@ -25,9 +25,12 @@ from separatrix.kernels import (
     Linear,
     Polynomial,
     Precomputed,
+    all_powers,
     as_kernel,
     check_gram,
     check_legal,
+    exp,
+    polynomial,
 )
 from tests.naive_kernel import off_by
 
@@ -53,6 +56,9 @@ finite_maps = st.recursive(
         st.builds(lambda a, b: a * b, inner, inner),
         st.builds(lambda a, c: a.scaled(c), inner, positive),
         st.builds(lambda a: a.warped(first_column), inner),
+        st.builds(lambda a, c: a + c, inner, positive),
+        st.builds(lambda a, n: a**n, inner, st.integers(1, 3)),
+        st.builds(polynomial, inner, st.sampled_from([(0, 1), (1, 0, 2), (0.5, 3, 0, 1)])),
     ),
     max_leaves=3,
 )
@@ -61,6 +67,11 @@ kernels = st.one_of(
     st.builds(Gaussian, positive),
     st.builds(lambda a, c: a + Gaussian(c), finite_maps, positive),
     st.builds(lambda a, c: a * Gaussian(c), finite_maps, positive),
+    st.builds(lambda c, d: exp(Linear().scaled(c) + d), positive, positive),
+    st.builds(lambda c: exp(Gaussian(c)) ** 2, positive),
+    st.builds(lambda c: all_powers(0.9 * Gaussian(c)), positive),
+    st.builds(lambda a: (a + 1).normalised(), finite_maps),
+    st.builds(lambda c: exp(Linear().scaled(c)).normalised(), positive),
 )
 law = settings(max_examples=40, deadline=None)
 
@@ -85,6 +96,19 @@ def naive(kernel, x, z):
         return sum(naive(member, x, z) for member in kernel.members)
     if name == "Product":
         return float(np.prod([naive(member, x, z) for member in kernel.members]))
+    if name == "Constant":
+        return kernel.c
+    if name == "Power":
+        return naive(kernel.inner, x, z) ** kernel.degree
+    if name == "PolynomialOf":
+        return sum(a * naive(kernel.inner, x, z) ** j for j, a in enumerate(kernel.coefficients))
+    if name == "Exponential":
+        return float(np.exp(naive(kernel.inner, x, z)))
+    if name == "AllPowers":
+        return 1.0 / (1.0 - naive(kernel.inner, x, z))
+    if name == "Normalised":
+        lengths = [np.sqrt(naive(kernel.inner, row, row)) for row in (x, z)]
+        return naive(kernel.inner, x, z) / float(np.prod(lengths)) if np.all(lengths) else 0.0
     if name == "Scaled":
         return kernel.c * naive(kernel.inner, x, z)
     return x[0] * z[0] * naive(kernel.inner, x, z)  # warped by the first column
@@ -374,7 +398,7 @@ BAD = [
     (lambda: Gaussian(-1), InputError, "'c' parameter of Gaussian must be above 0"),
     (lambda: Gaussian(0), InputError, "above 0"),
     (lambda: Gaussian(np.inf), InputError, "finite"),
-    (lambda: as_kernel("sigmoid"), InputError, "no kernel named 'sigmoid'. The names are"),
+    (lambda: as_kernel("sigmoid"), InputError, "sigmoid kernel.*is no inner product"),
     (lambda: as_kernel(Gaussian), InputTypeError, r"pass one of them: Gaussian\(\)"),
     (lambda: as_kernel(3), InputTypeError, "Got 3 instead"),
     (lambda: Custom(lambda X, Y: NAN)(np.eye(3)), InputError, "returned nan for rows 0 and 0, and 9 values"),
@@ -408,3 +432,118 @@ BAD = [
 def test_what_cannot_be_a_kernel_is_refused_with_the_reason(wrong, kind, message):
     with pytest.raises(kind, match=message):
         wrong()
+
+
+# ---------------------------------------------------------------- powers, polynomials, limits
+
+
+@law
+@given(c=positive, seed=st.integers(0, 10**6), dtype=st.sampled_from([np.float64, np.float32]))
+def test_the_gaussian_is_an_exponential_and_a_rescaling(c, seed, dtype):
+    X, Y = two_matrices(seed)
+    built, gaussian = exp(Linear().scaled(2.0 * c)).normalised(), Gaussian(c)
+    warped = exp(Linear().scaled(2.0 * c)).warped(lambda X: np.exp(-c * (X**2).sum(axis=1)))
+    wanted = gaussian.block(X, Y, dtype=dtype)
+    radius = float(np.linalg.norm(np.vstack([X, Y]), axis=1).max())
+    unit = float(np.finfo(dtype).eps) / 2.0
+    for kernel in (built, warped):
+        allowed = kernel.rounding(3, radius, unit).total + gaussian.rounding(3, radius, unit).total
+        assert np.abs(kernel.block(X, Y, dtype=dtype) - wanted).max() <= 2.0 * allowed
+    assert built.strict_by == gaussian.strict_by
+    assert built.positive_diagonal
+
+
+@law
+@given(c=st.floats(0.01, 0.3), seed=st.integers(0, 10**6))
+def test_a_limit_is_what_its_polynomials_come_to(c, seed):
+    X, Y = two_matrices(seed)
+    inner = Linear().scaled(c)
+    terms = [1.0]
+    for j in range(1, 40):
+        terms.append(terms[-1] / j)
+    assert polynomial(inner, terms)(X, Y) == pytest.approx(exp(inner)(X, Y), rel=1e-13)
+    assert polynomial(inner, [1.0] * 600)(X, Y) == pytest.approx(all_powers(inner)(X, Y), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        Gaussian(0.5) ** 3,
+        Linear() + 2,
+        3 + Linear(),
+        exp(Linear()),
+        exp(Polynomial(2)).normalised(),
+        all_powers(0.05 * Linear()),
+        polynomial(Gaussian(1.0), [0, 1, 0, 2]),
+    ],
+    ids=str,
+)
+def test_what_is_built_is_legal_and_is_learnt_with(kernel):
+    problem = sx.datasets.make_rings(60, 2, random_state=0)
+    assert check_legal(kernel, problem.X)
+    model = sx.KernelPerceptron(kernel, max_iter=5000)
+    expected = sx.separability(problem.X, problem.y, kernel=kernel, time_limit=5)
+    if expected.separable:
+        model.fit(problem.X, problem.y)
+        assert model.converged_
+    assert hash(kernel) == hash(clone(model).kernel)
+    assert clone(model).kernel == kernel
+
+
+def test_one_is_the_same_however_it_is_written():
+    X, Y = two_matrices(0)
+    k = Linear()
+    assert (k + 1) == (1 + k) == (1.0 + k)
+    assert k + 0 is k
+    assert k**1 is k
+    assert np.allclose(((k + 1) ** 3)(X, Y), Polynomial(3)(X, Y))
+    assert ((k + 1) ** 3).series == Polynomial(3).series
+    assert ((k + 1) ** 3).degrees == (0, 1, 2, 3)
+    assert polynomial(k + 1, [0, 0, 0, 1]).series == Polynomial(3).series
+    assert np.allclose(((k + 1) ** 3).feature_map(X) @ ((k + 1) ** 3).feature_map(Y).T, Polynomial(3)(X, Y))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda: Linear() ** 0, "whole number of 1 or more"),
+        (lambda: Linear() ** 0.5, "whole number of 1 or more"),
+        (lambda: Linear() ** -1, "whole number of 1 or more"),
+        (lambda: Linear() + (-1), "0 or more"),
+        (lambda: -2.0 + Linear(), "0 or more"),
+        (lambda: Linear() + np.nan, "finite"),
+        (lambda: polynomial(Linear(), [1, -1]), "0 or more"),
+        (lambda: polynomial(Linear(), [1]), "a positive coefficient after the first"),
+        (lambda: polynomial(Linear(), []), "a positive coefficient after the first"),
+        (lambda: exp(Precomputed()), "precomputed Gram matrix cannot be combined"),
+        (lambda: Precomputed() + 1, "precomputed Gram matrix cannot be combined"),
+        (lambda: Precomputed() ** 2, "precomputed Gram matrix cannot be combined"),
+        (lambda: all_powers(Linear())([[1.0, 1.0]]), "converges only where"),
+    ],
+)
+def test_what_would_not_be_legal_is_refused(wrong, words):
+    with pytest.raises(InputError, match=words):
+        wrong()
+
+
+def test_an_exponential_that_overflows_says_so():
+    with pytest.raises(NumericOverflowError, match="leaves the range"):
+        exp(Linear())([[100.0]])
+
+
+def test_the_image_of_zero_stays_zero_when_lengths_are_one():
+    K = Linear().normalised()(np.array([[0.0, 0.0], [3.0, 4.0]]))
+    assert pytest.approx(np.array([[0.0, 0.0], [0.0, 1.0]])) == K
+
+
+def test_functions_of_a_users_own_kernel_work_and_claim_no_bound():
+    X, Y = two_matrices(0)
+    for kernel, wanted in [
+        (exp(Custom(dot)), np.exp(X @ Y.T)),
+        (Custom(dot) ** 2, (X @ Y.T) ** 2),
+        (Custom(dot) + 1, X @ Y.T + 1),
+        (Custom(dot).normalised(), Linear().normalised()(X, Y)),
+        (polynomial(Custom(dot), [1, 2]), 1 + 2 * (X @ Y.T)),
+    ]:
+        assert kernel(X, Y) == pytest.approx(wanted)
+        assert kernel.rounding(3, 1.0, 2.0**-53) is None

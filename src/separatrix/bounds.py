@@ -408,7 +408,7 @@ def _read(
 
 def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats | None:
     """The first weights: as the model was told, or what the updates leave of the last ones."""
-    init = getattr(run, "init", None)
+    init = _first_weights(run)
     total = np.zeros_like(result.weights)
     rows.combine(result.counts, steps, total)
     start: Floats = result.weights - total
@@ -425,12 +425,18 @@ def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats 
     return told
 
 
+def _first_weights(run: Any) -> Any:
+    """What the run was told to start from: the weights of a warm start, or ``init``."""
+    warm = getattr(run, "_first_weights", None)
+    return getattr(run, "init", None) if warm is None else warm
+
+
 def _told(run: Any, result: Result, rows: MemoryRows) -> Floats | None:
     """The first weights of a renormalised run, whose last weights do not tell; None for zeros.
 
     NaN where nobody knows: a random start that was not traced, or a bare Result.
     """
-    init = getattr(run, "init", None)
+    init = _first_weights(run)
     if isinstance(init, str) and init == "zeros":
         return None
     if init is not None and not isinstance(init, str):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from sklearn.exceptions import ConvergenceWarning
@@ -23,6 +23,7 @@ __all__ = [
     "OutputError",
     "SeparationWarning",
     "SeparatrixError",
+    "UnknownParameterError",
 ]
 
 
@@ -49,6 +50,10 @@ class SeparatrixError(Exception):
     def __init__(self, problem: str = "", *, remedy: str = "", parameter: str | None = None) -> None:
         super().__init__(f"{problem} {remedy}" if remedy else problem)
         self.problem, self.remedy, self.parameter = problem, remedy, parameter
+        self.row: int | None = None
+
+
+Located = TypeVar("Located", bound=SeparatrixError)
 
 
 class InputError(SeparatrixError, ValueError):
@@ -59,6 +64,13 @@ class InputTypeError(SeparatrixError, TypeError):
     """The input is of a kind that cannot hold numbers."""
 
 
+class UnknownParameterError(SeparatrixError, TypeError, ValueError):
+    """An estimator was given a parameter that it does not have.
+
+    A TypeError as of any call with a wrong keyword, and a ValueError as of scikit-learn's ``set_params``.
+    """
+
+
 class IllegalKernelError(InputError):
     """The kernel is not an inner product of these rows: there is no feature space to separate them in."""
 
@@ -67,8 +79,8 @@ class LabelError(InputError):
     """The labels cannot be separated: too few classes, or not class labels at all."""
 
 
-class NumericOverflowError(SeparatrixError, OverflowError):
-    """A number of the run left the range of float64."""
+class NumericOverflowError(InputError, OverflowError):
+    """A number of the run left the range of float64: the rows, or a rate, are too large for it."""
 
 
 class OutputError(SeparatrixError, OSError):
@@ -120,11 +132,42 @@ def not_finite(value: float, row: int, column: int, names: Sequence[str] | None)
     """Name the place of a NaN or an infinity: the one error of all readers."""
     kind = "NaN" if value != value else "infinity"
     where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
-    return InputError(
-        f"Input X contains {kind}: {where}. Every value must be finite.",
-        remedy="Drop or impute such rows, for example with sklearn.impute.SimpleImputer.",
-        parameter="where",
+    return at_row(
+        InputError(
+            f"Input X contains {kind}: {where}. Every value must be finite.",
+            remedy="Drop or impute such rows, for example with sklearn.impute.SimpleImputer.",
+            parameter="where",
+        ),
+        row,
     )
+
+
+def at_row(error: Located, row: int) -> Located:
+    """Let an error know which row its message names, counted from zero."""
+    error.row = row
+    return error
+
+
+@contextmanager
+def rows_from(first: int) -> Iterator[None]:
+    """Let errors about some of the rows count from the first of all: ``first`` is the number of theirs.
+
+    Examples
+    --------
+    >>> with rows_from(100):
+    ...     raise at_row(InputError("There is NaN in row 7."), 7)
+    Traceback (most recent call last):
+    separatrix.errors.InputError: There is NaN in row 107.
+    """
+    try:
+        yield
+    except SeparatrixError as error:
+        if error.row is not None and first:
+            before, after = f"row {error.row}", f"row {error.row + first}"
+            error.problem = error.problem.replace(before, after)
+            error.args = tuple(str(each).replace(before, after) for each in error.args)
+            error.row += first
+        raise
 
 
 @contextmanager

@@ -8,6 +8,6 @@ modules of `rows` (`facts`, `pages`, `threads`). A contract in pyproject.toml an
 from __future__ import annotations
 
 from .check import Check, verify
-from .claims import Certificate, Multipliers
+from .claims import Approximate, Certificate, Multipliers
 
-__all__ = ["Certificate", "Check", "Multipliers", "verify"]
+__all__ = ["Approximate", "Certificate", "Check", "Multipliers", "verify"]

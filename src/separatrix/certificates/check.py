@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from ..errors import CertificateError
 from ..inputs.data import Data, read_data
 from ..rows.pages import relax
-from .claims import Certificate, Multipliers
+from .claims import Approximate, Certificate, Multipliers
 from .digest import start_digest
 from .monomials import PLAIN
+from .nearby import first_failure
 from .numbers import COARSE, row_integers, small_sums
 from .scores import Signs, first_wrong
 
@@ -123,6 +124,8 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
         return Check(False, "No rows are left for this question to speak of.")
     if claim.claim in ("separable", "quasi-separable") and claim.weights is None:
         return Check(False, f"The claim is {claim.claim}, but there are no weights to prove it.")
+    if claim.approximate is not None:
+        return _check_approximate(claim, claim.approximate, signs, pause)
     if claim.claim != "separable" and claim.multipliers is None:
         return Check(False, f"The claim is {claim.claim}, but there are no multipliers to prove it.")
     tight: set[tuple[int, int]] = set()
@@ -189,8 +192,24 @@ def _same_shape(claim: Certificate, data: Data) -> None:
         raise CertificateError(f"A binary question needs two classes; these data have {len(claim.classes)}.")
 
 
-def _check_multipliers(m: Multipliers, signs: Signs) -> tuple[str, set[tuple[int, int]]]:
-    """The first thing that fails (or nothing), and the signed rows with a positive multiplier."""
+def _check_approximate(claim: Certificate, m: Approximate, signs: Signs, pause: Callable[[], None]) -> Check:
+    """Whether exact multipliers exist near those given, as the claim needs them."""
+    failure, listed = _listed(m, signs)
+    if failure:
+        return Check(False, failure)
+    overlap = claim.claim == "overlapping"
+    wrong = first_failure(m, signs, overlap, pause)
+    if wrong is not None:
+        return Check(False, wrong)
+    rows = f"{len(listed)} signed rows"
+    near = f"Near the multipliers of {rows} are exact, positive ones whose sum of rows is zero"
+    if overlap:
+        return Check(True, f"{near}, and these rows span all {signs.count}.")
+    return Check(True, f"{near}: no hyperplane separates them.")
+
+
+def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, set[tuple[int, int]]]:
+    """What is wrong with the rows that have multipliers (or nothing), and these signed rows."""
     tight: set[tuple[int, int]] = set()
     rivals = m.rivals if signs.joint else (-1,) * len(m.rows)
     for row, rival in zip(m.rows, rivals, strict=True):
@@ -201,8 +220,14 @@ def _check_multipliers(m: Multipliers, signs: Signs) -> tuple[str, set[tuple[int
         if (row, rival) in tight:
             return f"Row {row} has two multipliers.", tight
         tight.add((row, rival))
-    if not tight:
-        return "There are no multipliers.", tight
+    return "" if tight else "There are no multipliers.", tight
+
+
+def _check_multipliers(m: Multipliers, signs: Signs) -> tuple[str, set[tuple[int, int]]]:
+    """The first thing that fails (or nothing), and the signed rows with a positive multiplier."""
+    failure, tight = _listed(m, signs)
+    if failure:
+        return failure, tight
     for i, row in enumerate(m.rows):
         coarse = m.coarse[i] if m.coarse else 0
         fine = m.fine[i] if i < len(m.fine) else 0

@@ -75,6 +75,30 @@ class Multipliers:
 
 
 @dataclass(frozen=True, repr=False)
+class Approximate:
+    """Floats near multipliers on signed rows: that exact ones exist is proved, not shown.
+
+    Attributes
+    ----------
+    rows, rivals : tuple of int
+        As in `Multipliers`.
+    values : tuple of float
+        Positive, one for each row.
+    left_out : tuple of relations
+        Each is a tuple of pairs (coordinate, whole number other than zero) whose sum of products is zero on
+        the rows; the first coordinate depends on the others by it, and is left out.
+    """
+
+    rows: tuple[int, ...]
+    rivals: tuple[int, ...]
+    values: tuple[float, ...]
+    left_out: tuple[tuple[tuple[int, int], ...], ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<Approximate multipliers on {len(self.rows):,} signed rows>"
+
+
+@dataclass(frozen=True, repr=False)
 class Certificate:
     """A claim about one question, with everything that proves it.
 
@@ -100,6 +124,8 @@ class Certificate:
     degrees : tuple of int
         The rows are those of all monomials of these degrees in the columns of the data; (1,) are the
         columns themselves.
+    approximate : Approximate or None
+        In the place of ``multipliers``, where the claim is "inseparable" or "overlapping".
     """
 
     claim: str
@@ -114,6 +140,7 @@ class Certificate:
     weights: tuple[tuple[Number, ...], ...] | None = None
     multipliers: Multipliers | None = None
     degrees: tuple[int, ...] = PLAIN
+    approximate: Approximate | None = None
 
     def __repr__(self) -> str:
         size = f"{self.n_rows:,} x {self.n_columns:,}"
@@ -121,7 +148,7 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types only: integers as strings, floats as hexadecimal strings."""
-        m = self.multipliers
+        m, near = self.multipliers, self.approximate
         mapped = {} if self.degrees == PLAIN else {"degrees": list(self.degrees)}
         return {
             "format": FORMAT,
@@ -146,6 +173,7 @@ class Certificate:
                 "fine": [_write(v) for v in m.fine],
                 "denominator": _write(m.denominator),
             },
+            **({} if near is None else {"approximate": _near_fields(near)}),
         }
 
     def to_json(self, indent: int | None = None) -> str:
@@ -173,6 +201,15 @@ class Certificate:
                 f"The certificate is not valid JSON ({error}). If it was copied, a part may be missing."
             ) from None
         return cls.from_dict(fields)
+
+
+def _near_fields(near: Approximate) -> dict[str, Any]:
+    return {
+        "rows": list(near.rows),
+        "rivals": list(near.rivals),
+        "values": [_write(v) for v in near.values],
+        "left_out": [[[c, _write(v)] for c, v in terms] for terms in near.left_out],
+    }
 
 
 def _short_int(digits: str) -> int:
@@ -220,7 +257,10 @@ class _Reader:
         row = self._index(n_rows, "row")
         excluded = tuple(self._list(question, "excluded", row))
         weights, multipliers = self.fields.get("weights"), self.fields.get("multipliers")
-        degrees = self._degrees(question, n_columns)
+        degrees, near = self._degrees(question, n_columns), self.fields.get("approximate")
+        fits = multipliers is None and degrees == PLAIN and claim in ("inseparable", "overlapping")
+        if near is not None and not fits:
+            raise CertificateError("The certificate's 'approximate' multipliers do not fit the rest of it.")
         width = count_columns(n_columns, degrees) + lift
         return Certificate(
             claim=claim,
@@ -235,6 +275,7 @@ class _Reader:
             weights=None if weights is None else self._weights(width, len(classes), kind),
             multipliers=None if multipliers is None else self._multipliers(row, len(classes), kind),
             degrees=degrees,
+            approximate=None if near is None else self._approximate(row, width, len(classes), kind),
         )
 
     def _degrees(self, question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
@@ -276,6 +317,31 @@ class _Reader:
         if denominator <= 0:
             raise CertificateError("The certificate's 'denominator' is not positive.")
         return Multipliers(rows, rivals, coarse, fine, denominator)
+
+    def _approximate(self, row: Callable[[Any], int], width: int, n_classes: int, kind: str) -> Approximate:
+        fields = self._object(self.fields, "approximate")
+        rows = tuple(self._list(fields, "rows", row))
+        rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
+        values = tuple(self._list(fields, "values", _positive_float))
+        coordinate = self._index(width, "coordinate")
+
+        def relation(found: Any) -> tuple[tuple[int, int], ...]:
+            pairs = found if isinstance(found, list) else []
+            if not pairs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
+                raise CertificateError("The certificate's 'left_out' is not a list of lists of pairs.")
+            return tuple((coordinate(c), _integer(v)) for c, v in pairs)
+
+        left_out = tuple(self._list(fields, "left_out", relation))
+        if len(rivals) != (len(rows) if kind == "joint" else 0) or len(values) != len(rows):
+            raise CertificateError("The certificate's approximate multipliers do not fit its rows.")
+        absent = {terms[0][0] for terms in left_out}
+        for terms in left_out:
+            named = [c for c, _ in terms]
+            if len(set(named)) != len(named) or not all(v for _, v in terms) or absent & set(named[1:]):
+                raise CertificateError("A relation in the certificate's 'left_out' has not the form needed.")
+        if len(absent) != len(left_out):
+            raise CertificateError("The certificate leaves out a coordinate twice.")
+        return Approximate(rows, rivals, values, left_out)
 
     @staticmethod
     def _object(fields: dict[str, Any], name: str) -> dict[str, Any]:
@@ -327,6 +393,13 @@ def _integer(found: Any) -> int:
     if not isinstance(found, str) or len(found) > MAX_DIGITS or not DIGITS.fullmatch(found):
         raise CertificateError(f"The certificate has {str(found)[:40]!r} where an integer string is needed.")
     return int(found, 16 if "x" in found else 10)
+
+
+def _positive_float(found: Any) -> float:
+    value = _number(found)
+    if not isinstance(value, float) or value <= 0.0:
+        raise CertificateError(f"The certificate has {str(found)[:40]!r} where a positive float is needed.")
+    return value
 
 
 def _number(found: Any) -> Number:

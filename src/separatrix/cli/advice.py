@@ -54,15 +54,22 @@ SENTENCES = {
     "features": ("--features", "Name columns other than the target with --features."),
     "gap": ("--gap", "Ask for a wider --gap."),
     "inseparable": ("--model", "Use --model soft-margin for classes that overlap."),
+    "na": (
+        "--na",
+        "Correct the cell, name it as missing with --na, or read the column as text with --text.",
+    ),
+    "decimal": ("--decimal", "Say which with --decimal or --thousands, such as --decimal ','."),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
     "same_data": (
         "--any-data",
         "Check it against the original data, or only its mathematics with --any-data.",
     ),
+    "sheet": ("--sheet", "Name one with --sheet."),
     "source": ("--sql", "Name a file, or give a query with --sql."),
     "sql": ("--sql", "Write a query with --sql, or leave the column out with --exclude."),
     "table": ("--table", "Name one with --table."),
     "target": ("--target", "Name it with --target."),
+    "text_encoding": ("--encoding", "Name how it is written with --encoding, such as --encoding latin-1."),
     "where": ("--where", "Leave such rows out, with --where if the columns have names."),
     "y": ("--target", "Look at --where, or name another column with --target."),
 }

@@ -21,7 +21,14 @@ def check(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na: options.MissingCodes = None,
+    text: options.TextColumns = None,
+    row_names: options.RowNames = None,
     memory: options.Memory = None,
     intercept: options.Intercept = True,
     quasi: Annotated[
@@ -66,13 +73,29 @@ def check(
         separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
     _check_choices(fail_if or [])
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
+    )
     rows = options.labelled(source.open(intercept=intercept))
     with waiting("Reading the rows"):
         X, y = rows.read(options.size(memory))
     from ..proofs.verdict import separability  # late: what is wrong with the data is said a second earlier
 
-    with waiting("Looking for a separator, or for a proof against one"):
+    with waiting("Looking for a separator, or for a proof against one"), options.naming_rows(rows):
         verdict = separability(
             X,
             y,
@@ -82,17 +105,20 @@ def check(
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
-    if certificate is not None:
-        _write_certificate(certificate, verdict, rows)
-    if report is not None:
-        _write_report(report, rows, X, y, verdict)
+    _write(certificate, report, rows, X, y, verdict)
     if json:
         write_json(
-            {"data": rows.describe(), **verdict.to_dict(), "certificate_file": certificate, "report": report}
+            {
+                "data": rows.describe(),
+                **_with_places(verdict.to_dict(), rows),
+                "certificate_file": certificate,
+                "verify": None if certificate is None else source.verify_command(certificate),
+                "report": report,
+            }
         )
     else:
         _show(rows, X, y, verdict)
-        _say_files(certificate, report, rows.name)
+        _say_files(certificate, report, source)
     if fail_if and _matches(verdict, fail_if):
         raise typer.Exit(1)
 
@@ -112,7 +138,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
 
     from ..report import tables, words
 
-    data = tables.read(X, y, rows.feature_names)
+    data = tables.read(X, y, rows.feature_names, rows.places)
     labels, counts = np.unique(y, return_counts=True)
     named = ", ".join(f"{label} ({count:,})" for label, count in zip(labels[:8], counts[:8], strict=True))
     more = f" and {labels.size - 8} more" if labels.size > 8 else ""
@@ -126,6 +152,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
                 (rows.target_name or "target", named + more),
                 ("question", verdict.question),
                 ("margin", tables.bracket(verdict.margin)),
+                *notes(rows),
             ]
         ),
         "",
@@ -139,31 +166,65 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
         show_table(tables.variable_table(verdict, data))
 
 
-def _say_files(certificate: str | None, report: str | None, name: str) -> None:
+def _say_files(certificate: str | None, report: str | None, source: options.DataOptions) -> None:
     if certificate is not None:
-        say(f"Certificate: {certificate}. Check it with: separatrix verify {certificate} {name}")
+        say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
     if report is not None:
         say(f"Report: {report}")
 
 
-def _write_certificate(path: str, verdict: Any, rows: Any) -> None:
-    import json
+def _write(certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any) -> None:
+    """Write what was asked for; where one file cannot be written, none is."""
+    contents = {}
+    if certificate is not None:
+        import json
 
-    from ..atomic import write_text
-    from .proofs import pack
+        from .proofs import pack
 
-    write_text(path, json.dumps(pack(verdict, rows), indent=1) + "\n")
+        contents[certificate] = json.dumps(pack(verdict, rows), indent=1) + "\n"
+    if report is not None:
+        from ..report.page import report_text
 
+        with waiting("Drawing the report"):
+            contents[report] = report_text(
+                X,
+                y,
+                title=rows.name,
+                names=rows.feature_names,
+                verdict=verdict,
+                facts=reading(rows),
+                places=rows.places,
+            )
+    if contents:
+        from ..atomic import write_all
 
-def _write_report(path: str, rows: Any, X: Any, y: Any, verdict: Any) -> None:
-    from ..report.page import write_report
-
-    with waiting("Drawing the report"):
-        write_report(
-            path, X, y, title=rows.name, names=rows.feature_names, verdict=verdict, facts=reading(rows)
-        )
+        write_all({path: text.encode() for path, text in contents.items()})
 
 
 def reading(rows: Any) -> tuple[tuple[str, str], ...]:
     """How the rows were read, for a report."""
-    return (("Kind of file", rows.kind), ("Target", str(rows.target_name)))
+    told = tuple(("Reading", note) for note in rows.notes)
+    return (("Kind of file", rows.kind), ("Target", str(rows.target_name)), *told)
+
+
+def notes(rows: Any) -> list[tuple[str, str]]:
+    """The same for the terminal."""
+    return [("note", note) for note in rows.notes]
+
+
+def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """A verdict whose rows, outside of certificates, are the rows of the file, counted from 1."""
+    proving = [each["row"] for each in fields["witness_rows"]]
+    places = rows.places([*proving, *fields["strict_rows"]])
+    witness = [
+        {
+            **each,
+            "row": place.row,
+            "line": place.line or place.row,
+            **({} if place.name is None else {"name": place.name}),
+        }
+        for each, place in zip(fields["witness_rows"], places, strict=False)
+    ]
+    parts = {key: _with_places(part, rows) for key, part in fields["parts"].items()}
+    strict = [place.row for place in places[len(proving) :]]
+    return {**fields, "rows_counted_from": 1, "witness_rows": witness, "strict_rows": strict, "parts": parts}

@@ -59,7 +59,14 @@ def fit(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na: options.MissingCodes = None,
+    text: options.TextColumns = None,
+    row_names: options.RowNames = None,
     memory: options.Memory = None,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help=f"What to learn: {', '.join(MODELS)}.")
@@ -146,7 +153,23 @@ def fit(
         )
     if gamma is not None and not gamma > 0.0:
         raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
+    )
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
     if max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
@@ -157,23 +180,20 @@ def fit(
     _need_enough(y, holdout, folds)
     estimator = _build(model, given, intercept=intercept)
     if scale:
-        estimator = _scaled(estimator, X)
-    seconds = _learn(estimator, model, X, y)
+        with options.naming_rows(rows):
+            estimator = _scaled(estimator, X)
+    with options.naming_rows(rows):
+        seconds = _learn(estimator, model, X, y)
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
-    if output is not None:
-        from ..storage.models import save
-
-        save(estimator, output, columns=rows.encoding.as_dict())
-    if report is not None:
-        _write_report(report, rows, X, y, estimator)
+    _write(output, report, rows, X, y, estimator)
     if json:
         write_json(
             _plain(estimator, rows, X, y, seconds, scores, found) | {"model_file": output, "report": report}
         )
         return
-    _show(estimator, X, y, seconds, scores, found)
+    _show(estimator, rows, X, y, seconds, scores, found)
     if output is not None:
         say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
     elif report is None:
@@ -189,7 +209,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
     from .learn import show_learnt
 
     start = time.perf_counter()
-    with waiting("Learning each row as it is read"):
+    with waiting("Learning each row as it is read"), options.naming_rows(rows):
         learnt = learn(rows, average=average)
     seconds = time.perf_counter() - start
     if learnt.interrupted:
@@ -214,6 +234,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
         )
     else:
         show_learnt(learnt, seconds)
+        options.say_notes(rows)
         say(
             f"Model: {output}. Use it with: separatrix predict {output} DATA"
             if output is not None
@@ -360,19 +381,34 @@ def _transformed(estimator: Any, X: Any) -> Any:
         return estimator[:-1].transform(X) if hasattr(estimator, "steps") else X
 
 
-def _write_report(path: str, rows: Any, X: Any, y: Any, estimator: Any) -> None:
-    from ..report.page import write_report
+def _write(output: str | None, report: str | None, rows: Any, X: Any, y: Any, estimator: Any) -> None:
+    """Write what was asked for; where one file cannot be written, none is."""
+    contents = {}
+    if output is not None:
+        from ..storage.models import packed
+
+        contents[output] = packed(estimator, columns=rows.encoding.as_dict())
+    if report is not None:
+        contents[report] = _report(rows, X, y, estimator).encode()
+    if contents:
+        from ..atomic import write_all
+
+        write_all(contents)
+
+
+def _report(rows: Any, X: Any, y: Any, estimator: Any) -> str:
+    from ..report.page import report_text
     from .check import reading
 
     with waiting("Drawing the report"):
-        write_report(
-            path,
+        return report_text(
             _transformed(estimator, X),
             y,
             title=rows.name,
             names=rows.feature_names,
             model=last(estimator),
             facts=(*reading(rows), ("Columns scaled", "yes" if hasattr(estimator, "steps") else "no")),
+            places=rows.places,
         )
 
 
@@ -384,8 +420,11 @@ def _errors(estimator: Any, X: Any, y: Any) -> int:
         return int(np.count_nonzero(estimator.predict(X) != y))
 
 
-def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any) -> None:
+def _show(
+    estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
+) -> None:
     from ..report.tables import bound_table
+    from .check import notes
 
     wrong = _errors(estimator, X, y)
     headline = (
@@ -394,7 +433,7 @@ def _show(estimator: Any, X: Any, y: Any, seconds: float, scores: list[Score], b
     show(
         heading(headline, "bold yellow" if wrong else "bold green"),
         "",
-        facts([*_learnt(estimator, X, seconds), *(("score", score.words) for score in scores)]),
+        facts([*_learnt(estimator, X, seconds), *(("score", score.words) for score in scores), *notes(rows)]),
         "",
     )
     show_table(None if bounds is None else bound_table(bounds, formulas=False))

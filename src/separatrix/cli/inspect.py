@@ -178,6 +178,8 @@ def _claim(proof: Any) -> dict[str, Any]:
         parts.append(f"{len(proof.weights)} weight vector{'s' if len(proof.weights) > 1 else ''}")
     if proof.multipliers is not None:
         parts.append(f"multipliers on {len(proof.multipliers.rows):,} rows")
+    if proof.approximate is not None:
+        parts.append(f"approximate multipliers on {len(proof.approximate.rows):,} rows")
     return {
         "claim": proof.claim,
         "question": proof.question,

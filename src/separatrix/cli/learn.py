@@ -22,7 +22,14 @@ def learn(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na: options.MissingCodes = None,
+    text: options.TextColumns = None,
+    row_names: options.RowNames = None,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -69,11 +76,27 @@ def learn(
 
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
+    source = options.DataOptions(
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
+    )
     rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
     _stop_politely()
-    with _Line() as line:
+    with _Line() as line, options.naming_rows(rows):
         learnt = learn_online(
             rows,
             classes=None if classes is None else options.labels(classes),
@@ -94,9 +117,10 @@ def learn(
         options.name_features(learnt.model, learnt.encoding)
         save(learnt.model, output, columns=learnt.encoding.as_dict())
     if json:
-        write_json(_plain(learnt, taken, output))
+        write_json(_plain(learnt, taken, output) | {"notes": rows.notes})
     else:
         show_learnt(learnt, taken)
+        options.say_notes(rows)
     if learnt.interrupted:
         _say_how_to_resume(learnt, checkpoint)
         raise typer.Exit(130)

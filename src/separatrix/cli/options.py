@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
+
+from .console import say
 
 Data = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
         help="A file, a pattern of files, or - for standard input: CSV, Parquet, JSON lines, LIBSVM, npz, "
-        "SQLite, DuckDB.",
+        "SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, also compressed.",
         show_default=False,
     ),
 ]
@@ -34,8 +39,39 @@ Sql = Annotated[
     str | None, typer.Option("--sql", help="Use the answer of this SQL query, in which DATA is called data.")
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table of an SQLite or DuckDB file.")]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of an Excel file, by its name.")]
+TextEncoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="How text that is not UTF-8 is written, such as latin-1. UTF-16 is recognised."
+    ),
+]
 Missing = Annotated[
     str, typer.Option("--missing", metavar="error|drop", help="What to do with rows that lack a value.")
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option("--decimal", metavar=".|,", help="What separates fractions. Default: the columns tell."),
+]
+Thousands = Annotated[
+    str | None,
+    typer.Option("--thousands", metavar="SIGN", help="What separates thousands. Default: the columns tell."),
+]
+MissingCodes = Annotated[
+    str | None,
+    typer.Option(
+        "--na",
+        metavar="CODES",
+        help="More cells that mean a missing value, separated by commas, such as .,-9",
+    ),
+]
+TextColumns = Annotated[
+    str | None,
+    typer.Option("--text", metavar="COLUMNS", help="Read these columns as text, separated by commas."),
+]
+RowNames = Annotated[
+    str | None,
+    typer.Option("--row-names", metavar="COLUMN", help="The column that names the rows; it is no feature."),
 ]
 Memory = Annotated[
     str | None,
@@ -68,6 +104,13 @@ class DataOptions:
     sql: str | None = None
     table: str | None = None
     missing: str = "error"
+    decimal: str | None = None
+    thousands: str | None = None
+    na: str | None = None
+    text: str | None = None
+    row_names: str | None = None
+    sheet: str | None = None
+    text_encoding: str | None = None
 
     def open(
         self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True, live: bool = False
@@ -88,7 +131,78 @@ class DataOptions:
             encoding=encoding,
             count_columns=count_columns,
             live=live,
+            decimal=self.decimal,
+            thousands=self.thousands,
+            na=_names(self.na) or (),
+            text=_names(self.text) or (),
+            row_names=self.row_names,
+            sheet=self.sheet,
+            text_encoding=self.text_encoding,
         )
+
+    def verify_command(self, certificate: str) -> str:
+        """The command that checks a certificate of these rows, ready for a shell.
+
+        The target and the columns are in the certificate.
+
+        Examples
+        --------
+        >>> DataOptions("my data.csv", where="age > 30", na="-9").verify_command("proof.json")
+        "separatrix verify proof.json 'my data.csv' --where 'age > 30' --na=-9"
+        """
+        words = ["separatrix", "verify", _path(certificate)]
+        words += [] if self.data is None else [_path(self.data)]
+        given = ("where", "sql", "table", "sheet", "missing", "decimal", "thousands", "na", "text")
+        values = {**{name: getattr(self, name) for name in given}, "encoding": self.text_encoding}
+        for name, value in values.items():
+            if value is not None and (name, value) != ("missing", "error"):
+                words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
+        return shlex.join(words)
+
+
+def _path(name: str) -> str:
+    """A path as an argument that no program takes for an option."""
+    return f"./{name}" if name.startswith("-") and name != "-" else name
+
+
+def say_notes(table: Any) -> None:
+    """Say how the file was read, where that is not plain."""
+    for note in table.notes:
+        say(f"Note: {note}")
+
+
+@contextmanager
+def naming_rows(table: Any) -> Iterator[None]:
+    """Let errors of the library, which counts rows from zero, name the rows of the file."""
+    from ..errors import SeparatrixError
+
+    try:
+        yield
+    except SeparatrixError as error:
+        row = getattr(error, "row", None)
+        if row is not None:
+            error.problem = rows_named(_column_named(error.problem, table), table, only=row)
+        raise
+
+
+def _column_named(words: str, table: Any) -> str:
+    """Words of the library about a column, counted from zero, as words about the column of that name."""
+    names = table.feature_names
+    return re.sub(
+        r"\bcolumn (\d+)( \('[^']*'\))?(?=\.)", lambda each: f"column {names[int(each[1])]!r}", words, count=1
+    )
+
+
+def rows_named(words: str, table: Any, *, only: int | None = None) -> str:
+    """Words of the library about rows, counted from zero, as words about the rows of the file."""
+    found = {int(row) for row in re.findall(r"\brow (\d+)\b", words)}
+    rows = sorted(found if only is None else found & {only})
+    places = dict(zip(rows, table.places(rows), strict=True)) if rows else {}
+    return re.sub(
+        r"\brow (\d+)\b",
+        lambda each: places[int(each[1])].words if int(each[1]) in places else each[0],
+        words,
+    )
 
 
 def labelled(table: Any) -> Any:

@@ -38,7 +38,13 @@ def predict(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na: options.MissingCodes = None,
+    row_names: options.RowNames = None,
     json: Annotated[bool, typer.Option("--json", help="Write a summary as JSON; needs --output.")] = False,
 ) -> None:
     """Predict the class of every row, in bounded memory.
@@ -61,15 +67,36 @@ def predict(
             f"Predictions are written to a .csv or .parquet file. Got {output!r} instead."
         )
     saved = read(model)
-    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = options.DataOptions(data, target, None, None, where, sql, table, missing).open(encoding=encoding)
+    source = options.DataOptions(
+        data,
+        target,
+        None,
+        None,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        row_names=row_names,
+        sheet=sheet,
+        text_encoding=encoding,
+    )
+    rows = source.open(encoding=None if saved.columns is None else Encoding.from_dict(saved.columns))
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them
         _write(counted.batches(), output)
     if json:
         write_json(
-            {"rows": counted.rows, "agreed": counted.agreed, "output": output, "classes": counted.classes}
+            {
+                "rows": counted.rows,
+                "agreed": counted.agreed,
+                "output": output,
+                "classes": counted.classes,
+                "notes": rows.notes,
+            }
         )
     else:
         agreed = (
@@ -78,6 +105,7 @@ def predict(
             else f", {100 * counted.agreed / counted.rows:.2f} % as in {target!r}"
         )
         say(f"{counted.rows:,} rows{agreed}{'' if output is None else f': {output}'}")
+        options.say_notes(rows)
 
 
 class _Counted:
@@ -93,18 +121,22 @@ class _Counted:
         import numpy as np
         import pyarrow as pa
 
+        from ..errors import rows_from
         from ..inputs import refuse_not_finite
 
+        identities = self.source.identities()
         for X, y in self.source.batches(BATCH):
-            if hasattr(self.model, "steps"):
-                refuse_not_finite(X)  # by its row and column, which a scaler does not name
-            found = self.model.decision_function(X)
+            with options.naming_rows(self.source), rows_from(self.rows):
+                if hasattr(self.model, "steps"):
+                    refuse_not_finite(X)  # by its row and column, which a scaler does not name
+                found = self.model.decision_function(X)
             codes = (found > 0.0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)
             labels = self.model.classes_[codes]
-            columns = {
-                "row": pa.array(np.arange(self.rows, self.rows + len(labels))),
-                "label": pa.array(labels),
-            }
+            numbers, names = identities.take(len(labels))
+            columns = {"row": pa.array(numbers)}
+            if names is not None:
+                columns["name"] = pa.array(names)
+            columns["label"] = pa.array(labels)
             if self.scores and found.ndim == 1:
                 columns["score"] = pa.array(found)
             elif self.scores:
@@ -139,8 +171,9 @@ def _harmless(batch: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    place = batch.schema.get_field_index("label")
-    labels = batch.column(place)
-    if not pa.types.is_string(labels.type):
-        return batch
-    return batch.set_column(place, "label", pc.replace_substring_regex(labels, "^([=+@\\t\\r])", "'\\1"))
+    for place, name in enumerate(batch.schema.names):
+        cells = batch.column(place)
+        if pa.types.is_string(cells.type):
+            safe = pc.replace_substring_regex(cells, "^([=+@\\t\\r])", "'\\1")
+            batch = batch.set_column(place, name, safe)
+    return batch

@@ -22,7 +22,13 @@ def verify(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na: options.MissingCodes = None,
+    text: options.TextColumns = None,
     memory: options.Memory = None,
     same_data: Annotated[
         bool,
@@ -57,22 +63,33 @@ def verify(
         sql,
         table,
         missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        sheet=sheet,
+        text_encoding=encoding,
     )
-    encoding = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
-    rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(encoding, parts[0][1]))
+    known = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
+    rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(known, parts[0][1]))
     with waiting("Checking the proof"):
         X, y = rows.read(options.size(memory))
         if y is None:
             raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
         checks = [(of, proof, verify_certificate(proof, X, y, same_data=same_data)) for of, proof in parts]
+    reasons = [options.rows_named(check.reason, rows) for _, _, check in checks]
     holds = all(check.holds for _, _, check in checks)
     if json:
-        found = [{"of": of, "claim": p.claim, "holds": c.holds, "reason": c.reason} for of, p, c in checks]
-        write_json({"holds": holds, "certificates": found})
+        found = [
+            {"of": of, "claim": proof.claim, "holds": check.holds, "reason": reason}
+            for (of, proof, check), reason in zip(checks, reasons, strict=True)
+        ]
+        write_json({"holds": holds, "certificates": found, "notes": rows.notes})
     else:
         show(heading("The certificate holds." if holds else "The certificate does not hold.", _tone(holds)))
-        for of, proof, check in checks:
-            show(f"{of + ': ' if of else ''}{proof.claim}. {check.reason}")
+        for (of, proof, _), reason in zip(checks, reasons, strict=True):
+            show(f"{of + ': ' if of else ''}{proof.claim}. {reason}")
+        options.say_notes(rows)
     if not holds:
         raise typer.Exit(1)
 

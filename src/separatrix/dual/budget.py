@@ -254,7 +254,7 @@ def learn_on_budget(
 ) -> KernelResult:
     """Pass over the rows until none is mistaken or a limit is met; once only if ``first_row`` is given."""
     budget.measure(rows)
-    every = np.arange(rows.size)
+    every = rows.members
     counts = np.zeros((rows.size if first_row is None else 0, budget.columns), dtype=np.int64)
     visit = _Visit(rows, budget, counts, np.inf if max_updates is None else max_updates, first_row or 0)
     history: list[PassRecord] = []

@@ -276,16 +276,18 @@ class KernelRun:
     def _close_to_worst(self) -> Ints:
         """The rows of which rounding leaves open whether they are the most violated one."""
         if not self.expansion.made:
-            return np.zeros(1, dtype=np.int64)
+            return self.rows.members[:1]
         if self.expansion.similarity.fixed:
-            return np.arange(self.rows.size)
-        self._seen = self._seen or [(indices, 0) for indices in self._blocks(np.arange(self.rows.size))]
+            return self.rows.members
+        self._seen = self._seen or [(indices, 0) for indices in self._blocks(self.rows.members)]
         self.catch_up()
         scores = leads(self._outputs, self.rows.labels)  # type: ignore[arg-type]
         errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
         if self._spread is not None:
             errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
-        return np.flatnonzero(scores - errors <= (scores + errors).min())
+        here = self.rows.members
+        lowest = (scores + errors)[here].min()
+        return np.asarray(here[scores[here] - errors[here] <= lowest])
 
     def margin_upper(self) -> float:
         """|w| / sum of steps: no margin is larger."""
@@ -386,7 +388,7 @@ def solve_kernel_perceptron(
 
 
 def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> None:
-    every = np.arange(run.rows.size)
+    every = run.rows.members
     if order == "worst":
         while not run.correct_worst() and run.history[-1].mistakes:
             pass

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import kernels
-from ..result import Floats
+from ..result import Floats, Ints
 
 SPARE = 1.03  # times a bound: its own rounding, and products of errors
 
@@ -88,7 +88,10 @@ class Similarity:
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Rows to learn from: a matrix, class codes, the step of each update, the kernel's diagonal."""
+    """Rows to learn from: a matrix, class codes, the step of each update, the kernel's diagonal.
+
+    ``members`` are the rows that count, in the order of the data; the others are never visited.
+    """
 
     X: Any
     labels: NDArray[np.int32]
@@ -96,15 +99,21 @@ class TrainingRows:
     roots: Floats
     width: int
     radius: float
+    members: Ints
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """How many rows there are, those that do not count included."""
         return int(self.labels.size)
 
 
 def training_rows(
-    similarity: Similarity, X: Any, labels: NDArray[Any], n_classes: int, row_weights: Floats | None
+    similarity: Similarity,
+    X: Any,
+    labels: NDArray[Any],
+    n_classes: int,
+    row_weights: Floats | None,
+    members: Ints | None = None,
 ) -> TrainingRows:
     """Measure rows once, before they are learnt from.
 
@@ -112,13 +121,19 @@ def training_rows(
     """
     steps = np.ones(labels.size) if row_weights is None else row_weights
     width, radius = extent(X) if similarity.kernel.by_products else (0, 0.0)
+    roots = np.sqrt(np.abs(similarity.diagonal(X)))
+    if members is None:
+        members = np.arange(labels.size)
+    elif members.size < labels.size:
+        roots[np.setdiff1d(np.arange(labels.size), members)] = 0.0  # of no row that is ever visited
     return TrainingRows(
         X,
         np.ascontiguousarray(labels, dtype=np.int32),
         steps if n_classes == 2 else 0.5 * steps,
-        np.sqrt(np.abs(similarity.diagonal(X))),
+        roots,
         width,
         radius,
+        members,
     )
 
 

@@ -12,12 +12,15 @@ from .. import inputs
 from ..errors import NumericOverflowError, convergence_warning
 from ..result import Explained, Floats
 from ..rows.memory import MemoryRows, as_rows
+from .habits import CALIBRATE, Named, NotOffered
 
 
-class Decision(ABC):
+class Decision(Named, ABC):
     """A classifier of dense or sparse rows that goes by its decision function."""
 
     classes_: NDArray[Any]
+    predict_proba = NotOffered(f"scores are no probabilities. {CALIBRATE}")
+    predict_log_proba = NotOffered(f"scores are no probabilities. {CALIBRATE}")
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse rows are welcome."""

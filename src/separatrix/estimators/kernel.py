@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,11 @@ from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..dual.similarity import Similarity, TrainingRows, training_rows
 from ..errors import InputError
 from ..perceptron.orders import AVERAGES
+from ..progress import spoken
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
 from .decision import Decision, not_converged, scores_of, shares_of
+from .habits import PERCEPTRONS
 
 DTYPES = ("float64", "float32")
 PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
@@ -61,14 +63,22 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         states no bound of its rounding, is evaluated one row at a time in ``fit`` and ``partial_fit``: that
         is slower, and gives the same mistakes whatever the blocks. A warped kernel's f has to give a row the
         same number whatever rows stand beside it.
+    gamma : float, "scale", "auto" or None, default=None
+        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
+        (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale", which needs all rows at
+        once and so cannot be used in ``partial_fit``.
+    degree : int or None, default=None
+        Of "poly" and "geometric"; None is 3.
+    coef0 : float or None, default=None
+        Of "poly"; None is 1, where the default of `SVC` is 0.
     fit_intercept : bool, default=True
         Use K + 1, the kernel of ``(phi(x), 1)``: with the linear kernel, the perceptron with an intercept.
     order : {"cyclic", "shuffled", "worst"}, default="cyclic"
         Which mistake is corrected next: pass over all rows in turn, or shuffled, or correct the most
         violated row and look at all rows again.
-    average : {False, "averaged", "voted"}, default=False
-        Predict with the last weights, with their mean over every visit, or by a vote of all weights of the
-        run, each with the visits it survived (Freund and Schapire 1999).
+    average : bool, "averaged" or "voted", default=False
+        Predict with the last weights, with their mean over every visit (True is the same), or by a vote of
+        all weights of the run, each with the visits it survived (Freund and Schapire 1999).
     budget : int or None, default=None
         The largest support, at least 2. None lets it grow with the mistakes.
     removal : {"forgetron", "random", "projection"}, default="forgetron"
@@ -91,6 +101,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
     random_state : int, RandomState or None, default=None
         For ``order="shuffled"`` and ``removal="random"``.
+    verbose : int, default=0
+        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
+        is. With 0, one line is shown on a terminal where it takes more than two seconds.
 
     Attributes
     ----------
@@ -101,6 +114,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     dual_coef_ : ndarray of shape (support, 1) or (support, classes)
         What each row of the support adds to the output of each class: of the last weights, or of their mean
         with ``average="averaged"``.
+    kernel_ : Kernel
+        The kernel with its parameters.
     classes_ : ndarray
     mistakes_ : int
         Updates made: the M of the mistake bounds.
@@ -122,9 +137,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    There are no sample weights. scikit-learn asks of them that a row of weight two be the same as the row
-    given twice, wherever it stands, but which rows are mistaken depends on the order of the visits. Class
-    weights scale the updates; rows that are not to count are not passed.
+    Sample weights are zero or one, and given by keyword: a row of weight zero is as if absent. Other weights
+    are refused. scikit-learn asks of them that a row of weight two be the same as the row given twice,
+    wherever it stands, but which rows are mistaken depends on the order of the visits. Class weights scale
+    the updates.
 
     References
     ----------
@@ -144,6 +160,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self,
         kernel: Any = "rbf",
         *,
+        gamma: Any = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         fit_intercept: bool = True,
         order: str = "cyclic",
         average: str | bool = False,
@@ -155,8 +174,12 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         dtype: str = "float64",
         memory_limit: float = 1e9,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.fit_intercept = fit_intercept
         self.order = order
         self.average = average
@@ -168,7 +191,16 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.dtype = dtype
         self.memory_limit = memory_limit
         self.random_state = random_state
+        self.verbose = verbose
 
+    _instead: ClassVar = {
+        **PERCEPTRONS,
+        "cache_size": "Pass memory_limit=..., the bytes for blocks of kernel values.",
+        "eta0": "From zero weights the rate changes neither the mistakes nor the predictions.",
+        "init": "The dual form starts from zero weights.",
+        "trace": "Only the primal form, sx.Perceptron, keeps every update.",
+        "warm_start": "Use partial_fit, which goes on from what was learnt so far.",
+    }
     _machine: Expansion | Budget
     _counts: Ints | None
 
@@ -182,7 +214,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         tags.input_tags.pairwise = self._precomputed()
         return tags
 
-    def fit(self, X: Any, y: Any) -> KernelPerceptron:
+    def fit(self, X: Any, y: Any, **weights: Any) -> KernelPerceptron:
         """Learn from all rows until they are separated or a limit is met.
 
         Parameters
@@ -191,14 +223,18 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             Any real type. For a precomputed kernel, the square Gram matrix of the training rows.
         y : array of shape (rows,)
             Class labels.
+        **weights
+            ``sample_weight``, an array of zeros and ones: rows of weight zero are left out. It is not in the
+            signature, where scikit-learn would take it for the promise of any weights.
 
         Returns
         -------
         self
         """
-        with inputs.unchanged_on_error(self):
+        with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             self._check_parameters()
-            rows, classes, _ = inputs.read_training(self, X, y, None)
+            rows, classes, counted = inputs.read_training(self, X, y, _only_weights(weights))
+            _need_zeros_and_ones(counted)
             training, similarity = self._training(rows, classes)
             seed = self._generator()
             if self.budget is None:
@@ -255,8 +291,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             rows, known, _ = inputs.read_training(self, X, y, None, classes=known, reset=first)
             if not first and self._fixed_parameters() != self._fitted_as:
                 raise InputError(
-                    "kernel, fit_intercept, average, budget and removal must stay as they were in the first "
-                    "call; other ones need a new model."
+                    "The kernel and its parameters, fit_intercept, average, budget and removal must stay as "
+                    "they were in the first call; other ones need a new model."
                 )
             training, similarity = self._training(rows, known, balanced=False)
             if first:
@@ -340,7 +376,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.support_ = machine.rows[: machine.size].copy()
         self.support_vectors_ = machine.anchors.part(0, machine.size) if machine.size else np.zeros((0, 0))
         self.dual_coef_ = machine.coef[: machine.size].copy()
-        if self.average == "averaged" and isinstance(machine, Expansion):
+        if self._fitted_as["average"] == "averaged" and isinstance(machine, Expansion):
             self.dual_coef_ = machine.averaged()
         self.mistakes_ = machine.made
         self.n_iter_ = result.passes
@@ -353,8 +389,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         )
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        names = ("kernel", "fit_intercept", "average", "budget", "removal")
-        return {name: getattr(self, name) for name in names}
+        names = ("kernel", "gamma", "degree", "coef0", "fit_intercept", "average", "budget", "removal")
+        fixed = {name: getattr(self, name) for name in names}
+        return fixed | {"average": "averaged" if self.average is True else self.average}
 
     def _training(
         self, rows: MemoryRows, classes: NDArray[Any], *, balanced: bool = True
@@ -364,14 +401,23 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                 f"class_weight={self.class_weight!r} needs all labels at once, which partial_fit never sees. "
                 "Compute the weights on a sample and pass them as a dict."
             )
-        similarity = Similarity(kernels.as_kernel(self.kernel), bool(self.fit_intercept))
-        matrix = rows.matrix
+        _ = rows.squared_norms  # names a value that is not finite
+        matrix, all_count = rows.matrix, rows.order.size == rows.n_rows
+        if not balanced and isinstance(self.gamma, str):
+            raise InputError(
+                f"gamma={self.gamma!r} is computed from all rows at once, which partial_fit never sees.",
+                remedy="Pass a number.",
+                parameter="gamma",
+            )
+        counted = matrix if all_count or not isinstance(self.gamma, str) else matrix[rows.order]
+        self.kernel_ = kernels.tuned(self.kernel, counted, self.gamma, self.degree, self.coef0)
+        similarity = Similarity(self.kernel_, bool(self.fit_intercept))
         if self._precomputed():
             matrix = kernels.check_gram(matrix)
-        _ = rows.squared_norms  # names a value that is not finite
         by_class = inputs.class_weights(self.class_weight, classes, rows)
         weights = None if by_class is None else by_class[rows.labels]
-        return training_rows(similarity, matrix, rows.labels, rows.n_classes, weights), similarity
+        members = rows.order.astype(np.int64)
+        return training_rows(similarity, matrix, rows.labels, rows.n_classes, weights, members), similarity
 
     def _new_budget(self, similarity: Similarity, n_classes: int, seed: Any) -> Budget:
         return Budget(similarity, n_classes, size=int(self.budget or 0), removal=self.removal, seed=seed)
@@ -421,3 +467,22 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         )
         averages = result.status is not Status.INTERRUPTED and not self.average and self.budget is None
         warnings.warn(not_converged(result.status, after, averages=averages), stacklevel=3)
+
+
+def _only_weights(given: dict[str, Any]) -> Any:
+    unknown = sorted(set(given) - {"sample_weight"})
+    if unknown:
+        raise TypeError(f"KernelPerceptron.fit() got an unexpected keyword argument {unknown[0]!r}")
+    return given.get("sample_weight")
+
+
+def _need_zeros_and_ones(weights: Floats | None) -> None:
+    if weights is not None and np.any((weights != 0.0) & (weights != 1.0)):
+        row = int(np.flatnonzero((weights != 0.0) & (weights != 1.0))[0])
+        raise InputError(
+            f"The sample weights of KernelPerceptron must be 0 or 1. Got {weights[row]:g} for row {row} "
+            "instead: which rows are mistaken depends on the order of the visits, so no weight can stand for "
+            "a row that is given more often.",
+            remedy="Repeat such rows, or use class_weight=..., or SoftMargin(kernel=...).",
+            parameter="sample_weight",
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from ..perceptron.learner import Learner, steps_of
 from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
 from ..perceptron.run import Run, finish_online
 from ..perceptron.voting import Voters, gather_voters, join_voters
+from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, not_converged, read_rows, shares_of
+from .habits import MARGIN_KERNEL, PERCEPTRONS
 
 
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
@@ -40,9 +42,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         only to find the rows that are most wrong; "cyclic" and "shuffled" pass over all rows;
         "worst" corrects the most violated row and scans all rows again. Averaging and
         renormalising need every row visited in turn: with them "working_set" means "shuffled".
-    average : {False, "averaged", "voted"}, default=False
-        Predict with the last weights, with their mean over every visit, or by a vote of all
-        weight vectors of the run, each with the visits it survived (Freund and Schapire 1999).
+    average : bool, "averaged" or "voted", default=False
+        Predict with the last weights, with their mean over every visit (True is the same), or by a vote of
+        all weight vectors of the run, each with the visits it survived (Freund and Schapire 1999).
         Both usually serve noisy data better than the last weights do.
     fit_intercept : bool, default=True
         Append a coordinate of ones to each row; its weight is the intercept.
@@ -65,6 +67,12 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         Keep every update in ``result_.trace``.
     random_state : int, RandomState or None, default=None
         For ``order="shuffled"`` and ``init="random"``.
+    warm_start : bool, default=False
+        Let ``fit`` go on from the last weights of the call before instead of ``init``; classes and columns
+        have to be the same. Mistakes, counts and means are those of the last call.
+    verbose : int, default=0
+        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 a line for each
+        reading of all rows. With 0, one line is shown on a terminal where it takes more than two seconds.
 
     Attributes
     ----------
@@ -134,6 +142,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         class_weight: Any = None,
         trace: bool = False,
         random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
     ) -> None:
         self.order = order
         self.average = average
@@ -146,7 +156,15 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.trace = trace
         self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
 
+    _instead: ClassVar = {
+        **PERCEPTRONS,
+        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
+        "budget": "The primal form has one weight a column. KernelPerceptron has a budget.",
+    }
+    _first_weights: Floats | None = None  # of a warm start
     _lifted: bool
     _averaged: str | bool
     _average_sum: Floats | None
@@ -167,11 +185,13 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with inputs.unchanged_on_error(self):
+        with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             self._check_parameters()
+            warm = self._weights_so_far()
             rows, classes, sample_weight = inputs.read_training(self, X, y, sample_weight)
             seed = self._generator()
-            start = self._start(rows, seed)
+            start = self._start(rows, seed) if warm is None else self._go_on(warm, rows, classes)
+            self._first_weights = None if warm is None else start
             scales = sample_weight if self._passes_over_rows() else None
             weights = self._row_weights(rows, classes, scales)
             result = solve_perceptron(
@@ -183,7 +203,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 row_weights=weights,
                 start=start,
                 renormalise=self.renormalise,
-                average=self.average,
+                average=self._mean,
                 trace=self.trace,
                 seed=seed,
             )
@@ -221,7 +241,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             first = not hasattr(self, "classes_")
             known = inputs.known_classes(self, classes)
             rows, known, weights = inputs.read_training(self, X, y, sample_weight, classes=known, reset=first)
-            if not first and (self._lifted, self._averaged) != (rows.lifted, self.average):
+            if not first and (self._lifted, self._averaged) != (rows.lifted, self._mean):
                 raise InputError(
                     "fit_intercept and average must stay as they were in the first call. Got "
                     f"fit_intercept={self.fit_intercept} and average={self.average!r} instead of "
@@ -239,10 +259,10 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 start=self._weights,
                 steps=steps_of(rows, self.eta0, row_weights),
                 visits=self._visits,
-                averaging=self.average == "averaged",
-                logging=self.average == "voted",
+                averaging=self._mean == "averaged",
+                logging=self._mean == "voted",
             )
-            if self.average == "averaged" and not first:
+            if self._mean == "averaged" and not first:
                 learner.tally.average[...] = self._average_sum
             self._learn_online(learner)
         return self
@@ -280,13 +300,33 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_positive(self, "eta0")
         inputs.need_positive(self, "max_iter", whole=True)
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
-        for name in ("fit_intercept", "renormalise", "trace"):
+        for name in ("fit_intercept", "renormalise", "trace", "warm_start"):
             inputs.need_bool(self, name)
         if self.renormalise and self.average:
             raise InputError(
                 "renormalise=True and average cannot be combined: the mean is kept as a sum of updates, "
                 "which renormalising rescales. Choose one of the two."
             )
+
+    @property
+    def _mean(self) -> str | bool:
+        """What is predicted with: scikit-learn's ``average=True`` is the mean."""
+        return "averaged" if self.average is True else self.average
+
+    def _weights_so_far(self) -> tuple[Floats, NDArray[Any]] | None:
+        """The weights to go on from, and their classes; None where ``fit`` starts afresh."""
+        return (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
+
+    def _go_on(self, warm: tuple[Floats, NDArray[Any]], rows: Rows, classes: NDArray[Any]) -> Floats:
+        weights, known = warm
+        if weights.shape != rows.weights_shape or not np.array_equal(known, classes):
+            raise InputError(
+                f"warm_start=True goes on from weights of shape {weights.shape} for the classes "
+                f"{known.tolist()}; these rows need shape {rows.weights_shape} for {classes.tolist()}.",
+                remedy="Pass rows with the same columns and classes, or set warm_start=False.",
+                parameter="warm_start",
+            )
+        return weights.copy()
 
     def _passes_over_rows(self) -> bool:
         return self.order in ("cyclic", "shuffled") or bool(self.average) or self.renormalise
@@ -404,7 +444,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self._resume_online(state, self.classes_)
 
     def _store(self, result: Result, *, lifted: bool, mistakes: int, kept: int) -> None:
-        self._weights, self._lifted, self._averaged = result.weights, lifted, self.average
+        self._weights, self._lifted, self._averaged = result.weights, lifted, self._mean
         self._average_sum, self._visits = result.average_sum, result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1] if lifted else shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,20 @@ from ..dual.kernel_margin import (
     solve_kernel_margin,
 )
 from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
-from ..kernels import Precomputed, as_kernel, check_gram
+from ..kernels import Kernel, Precomputed, check_gram, tuned
 from ..margins.linear_program import FORMS, solve_linear_program
 from ..margins.max_margin import WIDE, solve_max_margin
 from ..margins.multipliers import against_rivals
 from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
 from ..margins.pivoting import MOST_ROWS
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
+from ..progress import spoken
 from ..proofs.signed import conflicting_rows
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
 from .decision import Decision, linear_scores, not_converged, read_rows, scores_of
+from .habits import MARGIN_KERNEL, MARGINS
 
 ON_INSEPARABLE = ("raise", "warn")
 EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
@@ -85,6 +87,13 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         Separate in the feature space of a kernel, see `separatrix.kernels`: "rbf", "poly", "linear",
         "geometric", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function of two
         matrices. None: a plane in the space of the rows.
+    gamma : float, "scale", "auto" or None, default=None
+        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
+        (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale".
+    degree : int or None, default=None
+        Of "poly" and "geometric"; None is 3.
+    coef0 : float or None, default=None
+        Of "poly"; None is 1, where the default of `SVC` is 0.
     intercept : {"free", "lifted", None}, default="free"
         "free": the intercept is not part of the norm, and the margin is the affine one: with two classes,
         half the distance between their hulls (the usual hard-margin support vector machine). "lifted": the
@@ -98,6 +107,9 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     inseparable : {"raise", "warn"}, default="raise"
         What to do where the classes cannot be separated. "warn" fits the soft margin with C = 1
         instead; for a matrix that is no inner product's (negative eigenvalues), that of its positive part.
+    verbose : int, default=0
+        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
+        is. With 0, one line is shown on a terminal where it takes more than two seconds.
 
     Attributes
     ----------
@@ -159,20 +171,35 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
 
     kernel_: Any = None
 
+    _instead: ClassVar = {
+        **MARGINS,
+        "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
+        "class_weight": "The largest margin does not depend on it: use SoftMargin(class_weight=...).",
+        "random_state": "Nothing here is left to chance.",
+    }
+
     def __init__(
         self,
         *,
         kernel: Any = None,
+        gamma: Any = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         intercept: str | None = "free",
         gap: float = 1e-9,
         max_iter: int = 10_000,
         inseparable: str = "raise",
+        verbose: int = 0,
     ) -> None:
         self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.intercept = intercept
         self.gap = gap
         self.max_iter = max_iter
         self.inseparable = inseparable
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -199,13 +226,13 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         NotSeparable
             Where the classes cannot be separated and ``inseparable="raise"``.
         """
-        with inputs.unchanged_on_error(self):
+        with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             inputs.need_choice(self, "intercept", INTERCEPTS)
             inputs.need_positive(self, "gap")
             inputs.need_positive(self, "max_iter", whole=True)
             inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
-            self.kernel_ = None if self.kernel is None else as_kernel(self.kernel)
             rows, classes, _ = inputs.read_training(self, X, y, sample_weight)
+            self.kernel_ = _kernel_of(self, rows)
             if self.kernel_ is not None:
                 found: Any = self._fit_kernel(rows, classes, (X, y, sample_weight))
             else:
@@ -313,6 +340,9 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     random_state : int or None, default=0
         For the order of the coordinate descent and the sample of large data, where they are used. The
         least objective does not depend on it; the weights found do, within the gap.
+    verbose : int, default=0
+        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
+        is. With 0, one line is shown on a terminal where it takes more than two seconds.
 
     Attributes
     ----------
@@ -351,6 +381,12 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     2.8889 2.8889
     """
 
+    _instead: ClassVar = {
+        **MARGINS,
+        "inseparable": "Classes that overlap are what the soft margin is for.",
+        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
+    }
+
     def __init__(
         self,
         C: float = 1.0,
@@ -360,6 +396,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         max_iter: int = 10_000,
         class_weight: Any = None,
         random_state: Any = 0,
+        verbose: int = 0,
     ) -> None:
         self.C = C
         self.intercept = intercept
@@ -367,6 +404,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.random_state = random_state
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SoftMargin:
         """Minimise the objective.
@@ -383,7 +421,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        with inputs.unchanged_on_error(self):
+        with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             inputs.need_choice(self, "intercept", INTERCEPTS)
             for name in ("C", "gap"):
                 inputs.need_positive(self, name)
@@ -413,6 +451,23 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         return self
 
 
+def _kernel_of(estimator: Any, rows: MemoryRows) -> Kernel | None:
+    """The kernel of an estimator that may have one, with its parameters."""
+    given = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+    if estimator.kernel is None:
+        asked = [name for name, value in given.items() if value is not None]
+        if asked:
+            raise InputError(
+                f"{' and '.join(asked)} can be set only where there is a kernel; there is none.",
+                remedy="Pass kernel='rbf' or kernel='poly', or leave them out.",
+                parameter="kernel",
+            )
+        return None
+    _ = rows.squared_norms  # every value is finite
+    counted = rows.matrix if rows.order.size == rows.n_rows else rows.matrix[rows.order]
+    return tuned(estimator.kernel, counted, **given)
+
+
 def _soft_support(multipliers: Floats, rows: MemoryRows) -> tuple[Ints, Ints, Floats]:
     """The positive multipliers as (row, rival, value)."""
     if multipliers.ndim == 1:
@@ -437,6 +492,9 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
     inseparable : {"raise", "warn"}, default="raise"
         What to do where the program finds no separator. "warn" fits the soft margin with C = 1
         instead.
+    verbose : int, default=0
+        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
+        is. With 0, one line is shown on a terminal where it takes more than two seconds.
 
     Attributes
     ----------
@@ -473,12 +531,31 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
     (array([0]), array([[0.5]]))
     """
 
+    _instead: ClassVar = {
+        **MARGINS,
+        "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
+        "class_weight": "Whether a separator exists does not depend on it: use SoftMargin(class_weight=...).",
+        "dual": "Pass form='primal' or form='dual'.",
+        "fit_intercept": "Pass intercept='lifted' or None.",
+        "gap": "The linear program is solved to the tolerances of HiGHS.",
+        "max_iter": "The linear program is solved to its end.",
+        "random_state": "Nothing here is left to chance.",
+        "tol": "The linear program is solved to the tolerances of HiGHS.",
+        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
+    }
+
     def __init__(
-        self, *, form: str = "primal", intercept: str | None = "lifted", inseparable: str = "raise"
+        self,
+        *,
+        form: str = "primal",
+        intercept: str | None = "lifted",
+        inseparable: str = "raise",
+        verbose: int = 0,
     ) -> None:
         self.form = form
         self.intercept = intercept
         self.inseparable = inseparable
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearProgram:
         """Solve the program.
@@ -500,7 +577,7 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
         NotSeparable
             Where the program finds no separator and ``inseparable="raise"``.
         """
-        with inputs.unchanged_on_error(self):
+        with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             inputs.need_choice(self, "form", FORMS)
             inputs.need_choice(self, "intercept", ("lifted", None))
             inputs.need_choice(self, "inseparable", ON_INSEPARABLE)

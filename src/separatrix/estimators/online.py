@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError
+from ..errors import InputError, rows_from
 from ..tables.batches import whole
 from ..tables.encoding import Encoding
 from ..tables.libsvm import LibsvmFile
@@ -160,7 +160,8 @@ class _Run:
         interrupted = False
         try:
             for X, y in self._batches():
-                self.model.partial_fit(X, y, classes=None if self.rows else known)
+                with rows_from(self.rows):
+                    self.model.partial_fit(X, y, classes=None if self.rows else known)
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 self._count_stretches(y)
                 if report is not None:
@@ -218,6 +219,7 @@ class _Run:
             X = sparse.csr_array((lines.data, lines.indices, lines.indptr), shape=shape)
             yield (X[skipped:] if skipped else X), whole(lines.labels[skipped:])
             skipped = 0
+        self.table.need_unchanged()
 
     def _known_classes(self) -> NDArray[Any]:
         if hasattr(self.model, "classes_"):

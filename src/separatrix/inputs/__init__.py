@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from .data import Data, as_matrix, read_data, read_table, read_weights, refuse_not_finite, titles
 from .labels import codes_of, one_label_a_row
-from .parameters import generator, need_bool, need_choice, need_positive
+from .parameters import generator, need_bool, need_choice, need_count, need_positive
 from .training import (
     class_weights,
     column_names,
@@ -30,6 +30,7 @@ __all__ = [
     "known_classes",
     "need_bool",
     "need_choice",
+    "need_count",
     "need_positive",
     "one_label_a_row",
     "read_data",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, LabelError
+from ..errors import InputError, LabelError, at_row
 
 MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not sorted
 LARGEST = int(np.iinfo(np.int64).max)
@@ -54,10 +54,11 @@ def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
         raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
     if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
         row = int(np.flatnonzero(labels != np.rint(labels))[0])
-        raise LabelError(
+        problem = LabelError(
             f"y has fractions ({labels[row]} in row {row}): these are continuous measurements, not classes. "
             "Make classes of them first, for example y > limit."
         )
+        raise at_row(problem, row)
     if labels.dtype.kind == "O":
         refuse_unusable_labels(labels)
     return labels
@@ -84,12 +85,13 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     known = classes.take(codes, mode="clip") == y
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
-        raise LabelError(
+        problem = LabelError(
             f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
             f"known are {', '.join(repr(c) for c in classes[:10].tolist())}.",
             remedy="Name every class in the first call's classes= .",
             parameter="classes",
         )
+        raise at_row(problem, row)
     return codes
 
 

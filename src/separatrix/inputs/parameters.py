@@ -32,6 +32,14 @@ def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: b
         raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
 
 
+def need_count(estimator: Any, name: str) -> int:
+    """Check that a parameter is a whole number that is not negative, and return it; True counts as one."""
+    value: Any = getattr(estimator, name)
+    if not isinstance(value, numbers.Integral | np.bool_) or value < 0:
+        raise _wrong(estimator, name, "True, False or a whole number of 0 or more", value)
+    return int(value)
+
+
 def need_bool(estimator: Any, name: str) -> None:
     """Check that a parameter is true or false."""
     value = getattr(estimator, name)

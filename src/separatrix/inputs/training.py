@@ -166,8 +166,9 @@ def read_training(
             )
     present = classes if keep is None else classes[np.flatnonzero(np.bincount(codes[keep]))]
     if present.size < 2 and not online:
+        among = "" if keep is None else " among the rows whose sample_weight is above zero"
         raise LabelError(
-            f"y has one class ({present.tolist()[0]!r}) among the rows that count; two classes are needed to "
+            f"y has one class ({present.tolist()[0]!r}){among}; two classes are needed to "
             "separate anything. If y comes from cross-validation, use a stratified splitter."
         )
     rows = as_rows(

@@ -2,7 +2,8 @@
 
 A kernel is an inner product in some feature space: ``K(x, x') = <phi(x), phi(x')>``. It is *legal* when
 every Gram matrix is positive semidefinite. Sums, products and non-negative multiples of legal kernels
-are legal, and so is ``f(x) f(x') K(x, x')``; differences and negative multiples are refused.
+are legal, and so is ``f(x) f(x') K(x, x')``; so are polynomials of a kernel with non-negative coefficients
+and their limits, as exp(K). Differences and negative multiples are refused.
 
 >>> k = 2 * Polynomial(degree=2) + Gaussian(c=0.5)
 >>> print(k)
@@ -16,17 +17,20 @@ place where it stands.
 
 References
 ----------
-B. Schölkopf and A. J. Smola (2002). Learning with Kernels, chapters 2 and 13. MIT Press.
-C. A. Micchelli (1986). Interpolation of scattered data. Constructive Approximation 2.
-N. J. Higham (2002). Accuracy and Stability of Numerical Algorithms. SIAM.
+Schölkopf, B. and Smola, A. J. (2002). Learning with Kernels, chapters 2 and 13. MIT Press.
+
+Micchelli, C. A. (1986). Interpolation of scattered data. Constructive Approximation 2.
+
+Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms. SIAM.
 """
 
 # Each module names what it offers in its own `__all__`, so that a new kernel is one class in one file.
-from . import algebra, base, given, legal, simple
+from . import algebra, base, given, legal, maps, simple
 from .algebra import *  # noqa: F403
 from .base import *  # noqa: F403
 from .given import *  # noqa: F403
 from .legal import *  # noqa: F403
+from .maps import *  # noqa: F403
 from .simple import *  # noqa: F403
 
-__all__ = [*algebra.__all__, *base.__all__, *given.__all__, *legal.__all__, *simple.__all__]
+__all__ = [*algebra.__all__, *base.__all__, *given.__all__, *legal.__all__, *maps.__all__, *simple.__all__]

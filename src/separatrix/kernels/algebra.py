@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
-from math import expm1, inf, log1p
+from math import expm1, inf, isfinite, log1p, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -144,6 +144,10 @@ class Sum(_Combination):
         """Whether a member has one."""
         return any(member.positive_diagonal for member in self.members)
 
+    def ceiling(self, radius: float) -> float:
+        """The sum of the members'."""
+        return sum(member.ceiling(radius) for member in self.members)
+
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The largest of the members', as ``sum sqrt(K K') <= sqrt(sum K sum K')``, and the additions."""
         parts = self._parts(width, radius, unit)
@@ -178,9 +182,7 @@ class Product(_Combination):
     _operation: ClassVar[str] = "Mul"
 
     def __str__(self) -> str:
-        return " * ".join(
-            f"({member})" if isinstance(member, Sum) else str(member) for member in self.members
-        )
+        return " * ".join(_grouped(member) for member in self.members)
 
     @property
     def series(self) -> tuple[float, ...] | None:
@@ -202,6 +204,11 @@ class Product(_Combination):
     def positive_diagonal(self) -> bool:
         """Whether all members have one."""
         return all(member.positive_diagonal for member in self.members)
+
+    def ceiling(self, radius: float) -> float:
+        """The product of the members'; a zero beside an unknown bound leaves it unknown."""
+        found = [member.ceiling(radius) for member in self.members]
+        return prod(found) if all(map(isfinite, found)) else inf
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The members' errors, multiplied."""
@@ -294,6 +301,10 @@ class Scaled(_Around):
     def positive_diagonal(self) -> bool:
         """Whether the kernel inside has one, and c is not zero."""
         return self.c > 0.0 and self.inner.positive_diagonal
+
+    def ceiling(self, radius: float) -> float:
+        """C times that of the kernel inside."""
+        return self.c * self.inner.ceiling(radius) if self.c else 0.0
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """That of the kernel inside, and the multiplication."""
@@ -416,4 +427,16 @@ class Warped(_Around):
 
 
 def _grouped(kernel: Kernel) -> str:
-    return f"({kernel})" if isinstance(kernel, Sum) else str(kernel)
+    """The formula of a kernel inside another; in parentheses where it would fall apart."""
+    return f"({kernel})" if " + " in _outside(str(kernel)) else str(kernel)
+
+
+def _outside(formula: str) -> str:
+    """What of a formula stands outside all parentheses."""
+    depth, found = 0, []
+    for letter in formula:
+        depth -= letter == ")"
+        if not depth:
+            found.append(letter)
+        depth += letter == "("
+    return "".join(found)

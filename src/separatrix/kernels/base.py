@@ -53,10 +53,11 @@ class Graph(Protocol):
 class Kernel:
     """A function of two rows that is an inner product of their images.
 
-    Kernels are immutable and can be compared, hashed, printed as their formula, added, multiplied,
-    scaled by a number and warped by a function. They are called with one or two matrices for the Gram
-    matrix, as scikit-learn's `SVC` does, or with two rows for one value, as its ``metric`` callables
-    (`pairwise_kernels`, `KernelPCA`, `KernelRidge`: one call a pair, where ``k(X, Y)`` is one product).
+    Kernels are immutable and can be compared, hashed, printed as their formula, added, multiplied, raised to
+    a power, scaled by a number, shifted by one and warped by a function. They are called with one or two
+    matrices for the Gram matrix, as scikit-learn's `SVC` does, or with two rows for one value, as its
+    ``metric`` callables (`pairwise_kernels`, `KernelPCA`, `KernelRidge`: one call a pair, where ``k(X, Y)``
+    is one product).
 
     A new kernel is a subclass with a `formula`. All else that is asked of it has an answer that claims
     nothing: no bound of rounding errors (`rounding`), no polynomial (`series`), no theorem (`strict_by`), no
@@ -214,15 +215,32 @@ class Kernel:
             )
         return algebra.Warped(self, f)
 
+    def normalised(self) -> Kernel:
+        """K(x, x') / sqrt(K(x, x) K(x', x')): every image scaled to length one."""
+        from . import maps  # made of kernels and of their algebra
+
+        return maps.Normalised(self)
+
     def __add__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
             return algebra.joined(algebra.Sum, self, other)
+        if isinstance(other, Real) and not isinstance(other, bool):
+            if other == 0:  # so that the builtin sum() works
+                return self
+            from . import maps
+
+            return algebra.joined(algebra.Sum, self, maps.Constant(float(other)))
         return NotImplemented
 
     def __radd__(self, other: object) -> Kernel:
-        if other == 0 and isinstance(other, int):  # so that the builtin sum() works
+        return self.__add__(other)
+
+    def __pow__(self, degree: object) -> Kernel:
+        if degree == 1 and isinstance(degree, int):
             return self
-        return NotImplemented
+        from . import maps
+
+        return maps.Power(self, degree)  # type: ignore[arg-type]
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):
@@ -266,6 +284,15 @@ class Kernel:
     def positive_diagonal(self) -> bool:
         """Whether K(x, x) > 0 for every row, that of zeros included."""
         return self.series is not None and self.series[0] > 0.0
+
+    def ceiling(self, radius: float) -> float:
+        """An upper bound of K(x, x) for all rows of norm ``radius`` or less; infinite where none is known."""
+        if self.series is None:
+            return inf
+        try:
+            return float(sum(a * radius ** (2 * j) for j, a in enumerate(self.series) if a))
+        except OverflowError:
+            return inf
 
     def _repr_html_(self) -> str:
         degrees = self.degrees
@@ -349,7 +376,7 @@ def _one_row(X: Any) -> Any:
 
 
 def squared_norms(X: Any) -> Floats:
-    """|x_i|^2 for every row, in float64."""
+    """``|x_i|^2`` for every row, in float64."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()

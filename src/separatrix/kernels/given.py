@@ -9,13 +9,24 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..errors import InputError, InputTypeError
 from ..rows.matrices import dense
-from . import algebra, simple
-from .base import SPARSE_STRIP, Floats, Kernel, Rounding, as_matrix, float_type, function_name, same_width
+from . import algebra, maps, simple
+from .base import (
+    SPARSE_STRIP,
+    Floats,
+    Kernel,
+    Rounding,
+    as_matrix,
+    float_type,
+    function_name,
+    real_number,
+    same_width,
+)
 
-__all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram"]
+__all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram", "tuned"]
 
 
 @dataclass(frozen=True)
@@ -134,8 +145,8 @@ class Precomputed(Kernel):
         self.join()
 
 
-KINDS: list[type[Kernel]] = [getattr(home, name) for home in (simple, algebra) for name in home.__all__]
-KINDS += [Custom, Precomputed]
+_OFFERED = [getattr(home, name) for home in (simple, algebra, maps) for name in home.__all__]
+KINDS: list[type[Kernel]] = [*(kind for kind in _OFFERED if isinstance(kind, type)), Custom, Precomputed]
 NAMES: dict[str, type[Kernel]] = {name: kind for kind in KINDS for name in kind.names}
 
 
@@ -157,6 +168,13 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if isinstance(kernel, str):
+        if kernel == "sigmoid":
+            raise InputError(
+                "The sigmoid kernel tanh(gamma <x, x'> + coef0) is no inner product: its Gram matrices may "
+                "have negative eigenvalues, and then no feature space exists to separate rows in.",
+                remedy=f"Choose one of {', '.join(NAMES)}.",
+                parameter="kernel",
+            )
         if kernel not in NAMES:
             raise InputError(
                 f"There is no kernel named {kernel!r}. The names are: {', '.join(NAMES)}.", parameter="kernel"
@@ -172,6 +190,83 @@ def as_kernel(kernel: Any) -> Kernel:
         f"A kernel must be a name ({', '.join(NAMES)}), a kernel of sx.kernels, or a function of two "
         f"matrices. Got {kernel!r} instead."
     )
+
+
+def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any = None) -> Kernel:
+    """A kernel by its name and the parameters that scikit-learn's `SVC` has for it.
+
+    As there, a parameter that the named kernel does not have changes nothing; but a parameter that is None
+    leaves the kernel as this library has it.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        As in `as_kernel`; only a name may come with the parameters below.
+    X : matrix of shape (rows, columns)
+        What "scale" and "auto" are computed from.
+    gamma : float, "scale", "auto" or None
+        "rbf": ``exp(-gamma |x - x'|^2)``. "poly": (gamma <x, x'> + coef0)^degree. "scale" is one over the
+        columns times the variance of all numbers of X, "auto" one over the columns.
+    degree : int or None
+        Of "poly" and "geometric".
+    coef0 : float or None
+        Of "poly".
+
+    Examples
+    --------
+    >>> print(tuned("rbf", np.eye(2), gamma=0.1), "and", tuned("poly", np.eye(2), gamma=2, degree=2, coef0=3))
+    exp(-0.1 |x - x'|^2) and 4 * (1.5 + <x, x'>)^2
+    """
+    given = {"gamma": gamma, "degree": degree, "coef0": coef0}
+    asked = [name for name, value in given.items() if value is not None]
+    if not asked:
+        return as_kernel(kernel)
+    if not isinstance(kernel, str):
+        raise InputError(
+            f"{' and '.join(asked)} can be set only where the kernel is a name. Got {kernel!r} instead.",
+            remedy="Give the kernel its own parameters, as in sx.kernels.Gaussian(c=0.1).",
+            parameter="kernel",
+        )
+    kind = type(as_kernel(kernel))
+    width = _gamma(gamma, X)
+    if kind is simple.Gaussian:
+        return simple.Gaussian(c=width)
+    if kind is simple.Geometric:
+        return simple.Geometric() if degree is None else simple.Geometric(degree=degree)
+    if kind is not simple.Polynomial:
+        return as_kernel(kernel)
+    shift = 1.0 if coef0 is None else real_number("'coef0' parameter", coef0)
+    if shift < 0.0:
+        raise InputError(
+            f"The 'coef0' parameter must be 0 or more: otherwise the polynomial kernel is not positive "
+            f"semidefinite. Got {coef0!r} instead.",
+            parameter="coef0",
+        )
+    plain = simple.Polynomial(degree=3 if degree is None else degree, c=shift / width)
+    return plain if width == 1.0 else plain.scaled(width**plain.degree)
+
+
+def _gamma(gamma: Any, X: Any) -> float:
+    """The number that gamma stands for on these rows."""
+    if gamma is None:
+        return 1.0
+    if isinstance(gamma, str):
+        if gamma not in ("scale", "auto"):
+            raise InputError(
+                f"The 'gamma' parameter must be 'scale', 'auto' or a positive number. Got {gamma!r} instead.",
+                parameter="gamma",
+            )
+        squares = (X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)).mean()
+        spread = float(squares - X.mean(dtype=np.float64) ** 2) if gamma == "scale" else 1.0
+        return 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
+    value = real_number("'gamma' parameter", gamma)
+    if value <= 0.0:
+        raise InputError(
+            f"The 'gamma' parameter must be above 0: with 0 all rows are the same to the kernel. Got "
+            f"{gamma!r} instead.",
+            parameter="gamma",
+        )
+    return value
 
 
 def check_gram(matrix: Any) -> Any:

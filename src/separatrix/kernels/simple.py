@@ -113,7 +113,7 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
-    """exp(-c |x - x'|^2), also called the radial basis function.
+    """``exp(-c |x - x'|^2)``, also called the radial basis function.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Gaussian(Kernel):
         return f"exp(-{self.c:g} |x - x'|^2)"
 
     def row_terms(self, X: Any) -> Floats:
-        """The numbers c |x|^2."""
+        """The numbers ``c |x|^2``."""
         return self.c * squared_norms(X)[None, :]
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
@@ -158,6 +158,10 @@ class Gaussian(Kernel):
     def positive_diagonal(self) -> bool:
         """K(x, x) is 1."""
         return True
+
+    def ceiling(self, radius: float) -> float:
+        """K(x, x) is 1."""
+        return 1.0
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding:
         """The exponent errs by a share of ``c |x|^2``, and the exponential by a few units of one."""

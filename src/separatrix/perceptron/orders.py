@@ -14,7 +14,7 @@ from .run import Run, finish
 from .working_set import Part, solve_working_set
 
 ORDERS = ("working_set", "cyclic", "shuffled", "worst")
-AVERAGES = (False, "averaged", "voted")
+AVERAGES = (False, True, "averaged", "voted")  # True, as in scikit-learn, is "averaged"
 
 
 def solve_perceptron(

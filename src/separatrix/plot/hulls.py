@@ -116,6 +116,11 @@ class HullDisplay:
                 "This verdict is about planes through the origin, which is not a question of hulls. Ask with "
                 "separability(X, y, fit_intercept=True)."
             )
+        if verdict.certificate is not None and verdict.certificate.approximate is not None:
+            raise InputError(
+                "This verdict is proved by approximate multipliers, which place no point in both hulls. "
+                "Pictures of two hulls need a verdict with exact ones, as data with fewer columns get."
+            )
         common, nearest, witnesses = None, None, np.zeros(0, dtype=np.int64)
         if verdict.separable is False:
             common = common_point(points.table, points.codes, verdict.witness_rows)

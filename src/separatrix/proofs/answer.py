@@ -117,6 +117,9 @@ class Verdict:
         Weighed so, the signed rows sum to exactly zero. With an intercept and two sides, the weights of
         either side sum to one: both are the same point, which lies in both convex hulls. For the joint
         question the keys are pairs (row, class it is compared with).
+
+        Where the certificate has approximate multipliers (``certificate.approximate``), the weights are
+        those, rounded: all of this holds for exact weights near them.
         """
         whole = sum(value for _, _, value in self.witness)
         if not whole:

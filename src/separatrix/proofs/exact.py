@@ -74,14 +74,25 @@ def pivots(matrix: Matrix, prime: int, deadline: Deadline = NEVER) -> list[int]:
         return []
     deadline.need(ELIMINATED * len(matrix) * len(matrix[0]))
     reduced, rank = flint.nmod_mat([[v % prime for v in row] for row in matrix], prime).rref()
-    width, found = reduced.ncols(), []
-    entries = reduced.entries()
+    return _first_entries(reduced, rank)
+
+
+def _first_entries(echelon: Any, rank: int) -> list[int]:
+    """The column of the first entry of each row of an echelon form."""
+    width, entries, found = echelon.ncols(), echelon.entries(), []
     at = 0
     for row in range(rank):
         while int(entries[row * width + at]) == 0:
             at += 1
         found.append(at)
     return found
+
+
+def reduced_echelon(table: Ints, prime: int) -> tuple[Ints, Ints]:
+    """The reduced echelon form of residues, and its pivots, whose sum times its entries each column is."""
+    echelon, rank = flint.nmod_mat(table.tolist(), prime).rref()
+    entries = np.array([int(v) for v in echelon.entries()], dtype=np.int64).reshape(table.shape)
+    return entries, np.array(_first_entries(echelon, rank), dtype=np.int64)
 
 
 def transpose(matrix: Matrix) -> Matrix:

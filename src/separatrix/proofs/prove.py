@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificates.check import check_claim
-from ..certificates.claims import Certificate, Multipliers
+from ..certificates.claims import Approximate, Certificate, Multipliers
+from ..certificates.monomials import PLAIN
 from ..certificates.numbers import small_sums
 from ..certificates.scores import Signs, first_wrong
 from ..deadline import Deadline, OutOfTime
 from ..inputs.data import Data
 from .exact import PRIMES, IntegerRows, on_basis
-from .search import NOTHING, Search, Weights, Witness
+from .near import Near, NearProver
+from .search import NOTHING, ProveNear, Search, Weights, Witness
 from .signed import SignedRows
 
 # Seconds to find and to check the multiplier of a tight row, and for each of its numbers; measured on 300,000
@@ -42,6 +44,8 @@ class Proof:
     status : str
     weights : weight vectors, or None
     multipliers : Multipliers or None
+    approximate : Approximate or None
+        In their place.
     upper, lower : float or None
         Bounds of the margin from above, by the multipliers of the search, and from below, by its weights.
     """
@@ -49,6 +53,7 @@ class Proof:
     status: str
     weights: Weights | None = None
     multipliers: Multipliers | None = None
+    approximate: Approximate | None = None
     witness: Witness | None = None
     upper: float | None = None
     lower: float | None = None
@@ -65,14 +70,24 @@ class Judge:
         self.signs = Signs(question, data)
 
     def certificate(
-        self, claim: str, weights: Weights | None, multipliers: Multipliers | None
+        self,
+        claim: str,
+        weights: Weights | None,
+        multipliers: Multipliers | None,
+        approximate: Approximate | None = None,
     ) -> Certificate:
         """The question with an answer."""
-        return replace(self.question, claim=claim, weights=weights, multipliers=multipliers)
+        return replace(
+            self.question, claim=claim, weights=weights, multipliers=multipliers, approximate=approximate
+        )
 
     def accept(self, claim: str, weights: Weights | None, multipliers: Multipliers | None) -> bool:
         """Whether the answer is proved."""
         return check_claim(self.certificate(claim, weights, multipliers), self.data, self.deadline.need).holds
+
+    def accept_near(self, claim: str, near: Approximate) -> bool:
+        """Whether the answer is proved by approximate multipliers."""
+        return check_claim(self.certificate(claim, None, None, near), self.data, self.deadline.need).holds
 
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
         """Whether exact weights separate all signed rows but some, and those lie on the plane."""
@@ -88,7 +103,7 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     """
     everything = np.ones(signed.ids.size, dtype=bool)
     pairs = signed.conflicts(signed.width + 1 if quasi else 1)
-    search = Search(signed, everything, NOTHING)
+    search = Search(signed, everything, NOTHING, _near_prover(signed, judge, quasi))
     if pairs:
         witness = _paired(pairs[:1])
     else:
@@ -96,6 +111,9 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
             found = search.run(lambda weights: judge.accept("separable", weights, None))
         except OutOfTime:
             found = None
+        found = search.near if found is None else found
+        if isinstance(found, Near):
+            return _near_proof(signed, found)
         if not isinstance(found, Witness):
             upper, status = search.margin_upper(), "undecided" if found is None else "separable"
             return Proof(status, weights=found, upper=upper, lower=search.lower)
@@ -115,6 +133,23 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     return replace(finer, witness=witness)
 
 
+def _near_prover(signed: SignedRows, judge: Judge, quasi: bool) -> ProveNear | None:
+    """What proves by approximate multipliers; monomials, which no float may hold, are not proved so."""
+    if judge.question.degrees != PLAIN:
+        return None
+    return NearProver(judge.signs, judge.accept_near, quasi, signed.deadline).prove
+
+
+def _near_proof(signed: SignedRows, near: Near) -> Proof:
+    m = near.multipliers
+    ids = np.array(m.rows, dtype=np.int64)
+    if signed.joint:
+        ids = ids * signed.n_classes + np.array(m.rivals, dtype=np.int64)
+    largest = max(m.values)
+    whole = [max(1, round(value / largest * 2.0**53)) for value in m.values]
+    return Proof(near.claim, approximate=m, witness=Witness(ids, whole))
+
+
 def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
     """Two identical rows with different labels: no function of the rows separates them."""
     pairs = signed.conflicts(1)
@@ -131,7 +166,8 @@ def _with_other_pairs(witness: Witness, search: Search) -> Witness:
     """A witness together with those of further pairs of classes, which leave less to be asked of all."""
     total = dict(zip(witness.ids.tolist(), witness.values, strict=True))
     while (other := search.between_two()) is not None:
-        _grow(total, other)
+        if isinstance(other, Witness):
+            _grow(total, other)
     return Witness(np.array(list(total), dtype=np.int64), list(total.values()))
 
 
@@ -166,7 +202,7 @@ def _partition(signed: SignedRows, witness: Witness, known: Ints, judge: Judge) 
             known = known[np.isin(known, signed.ids[~tight])]
             found = search.run(partial(judge.separates, signed=signed, tight=tight), known)
             known = search.members
-            if found is None:
+            if found is None or isinstance(found, Near):
                 return None
             if isinstance(found, Witness):
                 _grow(positive, found)

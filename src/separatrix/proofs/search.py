@@ -24,6 +24,7 @@ from ..perceptron.orders import solve_perceptron
 from ..result import Result
 from . import simplex
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
+from .near import Near
 from .planes import ReducedRows, reduced_rows
 from .refine import refined
 from .signed import SignedRows
@@ -32,11 +33,15 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 Weights = tuple[tuple[Number, ...], ...]
+ProveNear = Callable[[Ints, Ints, Floats], Near | None]
 
 POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
 WIDE = 5000  # from here on the perceptron is worth more work, as the linear program costs most
 MANY = 700  # sparse columns from which on the shortest combination of rows is sought first
-NEWTON_STEPS = 60  # that it may take
+DENSE = 200  # dense ones
+NEWTON_STEPS = 60  # that it may take with sparse rows; dense ones have a share of the time instead
+SHORTEST_SHARE = 0.7  # of the time left, which the shortest combination of dense rows may take
+ANY_MARGIN = 0.5  # relative gap at which a separator is as good as the best
 SAMPLE = 100  # rows that tell how many bits the numbers have
 PASSES = 30  # of the perceptron that picks the first working set
 WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
@@ -63,8 +68,12 @@ class Witness:
 class Search:
     """The plain question for the rows of a mask, with weights on the planes through the basis rows."""
 
-    def __init__(self, signed: SignedRows, among: Mask, basis: Ints) -> None:
+    def __init__(
+        self, signed: SignedRows, among: Mask, basis: Ints, prove_near: ProveNear | None = None
+    ) -> None:
         self.signed, self.among, self.basis, self.deadline = signed, among, basis, signed.deadline
+        self.prove_near = prove_near
+        self.near: Near | None = None
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.upper: float | None = None
         self.lower: float | None = None
@@ -80,10 +89,13 @@ class Search:
             program.add(self.signed.floats(self.basis), tight=True)
         return program
 
-    def run(self, accept: Callable[[Weights], bool], start: Ints = NOTHING) -> Weights | Witness | None:
+    def run(
+        self, accept: Callable[[Weights], bool], start: Ints = NOTHING
+    ) -> Weights | Witness | Near | None:
         """Weights that the checker accepts, or a witness that there are none; None where rounding hid both.
 
-        Raises OutOfTime when the deadline comes first.
+        Raises OutOfTime when the deadline comes first. A proof by approximate multipliers is returned where
+        it says all that is asked, or where nothing more is to be expected; else it is kept in ``near``.
         """
         signed = self.signed
         if self.among.all():
@@ -92,7 +104,7 @@ class Search:
                 return weights
             self.lower = None
             found = self.between_two() or self._shortest()
-            if isinstance(found, Witness) or (found is not None and accept(found)):
+            if isinstance(found, Witness | Near) or (found is not None and accept(found)):
                 return found
         else:
             for weights in self._perceptron_on_planes():
@@ -244,7 +256,7 @@ class Search:
         self.confused = _confused(signed.labels, result.counts) if signed.joint else []
         return None
 
-    def between_two(self) -> Witness | None:
+    def between_two(self) -> Witness | Near | None:
         """A witness that two of the classes cannot be separated from each other, so that all cannot.
 
         The pair confused most often is asked, then the next, until one gives an answer: with many classes
@@ -261,38 +273,66 @@ class Search:
             inside = signed.inside & np.isin(signed.labels, (a, b))
             two = SignedRows(signed.data, b, inside, signed.lift, share)
             among = np.ones(two.ids.size, dtype=bool)
+            search = Search(two, among, NOTHING, self._near_of_two(a, b))
             try:
-                found = Search(two, among, NOTHING).run(lambda _: True)  # any separator will do
+                found = search.run(lambda _: True)  # any separator will do
             except OutOfTime:
-                continue
+                found = search.near
+            if isinstance(found, Near):
+                return found
             if isinstance(found, Witness):
                 self.group[self.group == self.group[b]] = self.group[a]
                 rivals = np.where(signed.labels[found.ids] == a, b, a)
                 return Witness(found.ids * signed.n_classes + rivals, found.values)
         return None
 
-    def _shortest(self) -> Weights | Witness | None:
+    def _near_of_two(self, a: int, b: int) -> ProveNear | None:
+        """What proves the joint question by approximate multipliers of rows of two classes."""
+        prove, labels = self.prove_near, self.signed.labels
+        if prove is None:
+            return None
+        return lambda rows, _, values: prove(rows, np.where(labels[rows] == a, b, a), values)
+
+    def _shortest(self) -> Weights | Witness | Near | None:
         """Weights or a witness from the shortest combination of rows: with many columns, soonest.
 
-        The multipliers of one that vanishes are positive on more rows than there are columns. The rows with
-        the largest are solved for, the others keep theirs but for rounding, so that all stay positive.
+        The multipliers of one that vanishes are positive on more rows than there are columns. They are near
+        exact ones, which the checker can prove as it stands. To have them exactly, the rows with the largest
+        are solved for; the others keep theirs but for rounding, so that all stay positive.
         """
-        signed = self.signed
-        if signed.joint or not signed.rows.sparse or not MANY < signed.width <= WIDE:
+        signed, dense = self.signed, not self.signed.rows.sparse
+        if signed.joint or not (DENSE if dense else MANY) < signed.width <= WIDE:
             return None
-        few = signed.integers(signed.ids[:SAMPLE]).entries
-        bits = max((value.bit_length() for row in few for value in row), default=0)
-        if seconds_to_solve(signed.width, bits) > self.deadline.left:
+        affordable = self._seconds_to_solve() < self.deadline.left
+        if not affordable and self.prove_near is None:
             return None
-        found = solve_max_margin(signed.rows, max_iter=NEWTON_STEPS, deadline=self.deadline)
+        found = solve_max_margin(
+            signed.rows,
+            gap=ANY_MARGIN,
+            max_iter=NEWTON_STEPS if not dense else 10_000,
+            deadline=Deadline.after(SHORTEST_SHARE * self.deadline.left) if dense else self.deadline,
+        )
         if found.margin_lower > 0.0:
             if not signed.copied:
                 self.upper = found.margin_upper + signed.rounding(float(found.rows.size))
             return self._exact_weights(found.weights)
-        if found.outcome is not Outcome.NOT_SEPARABLE or found.rows.size <= signed.width:
+        if found.outcome is not Outcome.NOT_SEPARABLE:
             return None
         order = np.argsort(-found.multipliers, kind="stable")
-        return self._exact_witness(found.rows[order], found.multipliers[order])
+        ids, values = found.rows[order], found.multipliers[order]
+        if self.prove_near is not None:
+            self.near = self.prove_near(ids, NOTHING, values)
+            if self.near is not None and (not affordable or self.near.complete):
+                return self.near
+        if not affordable or ids.size <= signed.width:
+            return None
+        return self._exact_witness(ids, values) or self.near
+
+    def _seconds_to_solve(self) -> float:
+        """About how long exact multipliers would take."""
+        few = self.signed.integers(self.signed.ids[:SAMPLE]).entries
+        bits = max((value.bit_length() for row in few for value in row), default=0)
+        return seconds_to_solve(self.signed.width, bits)
 
     def _exact_weights(self, weights: Floats) -> Weights:
         """Weights that were found on the rows in memory, for the rows as given."""

@@ -314,10 +314,9 @@ class _Asked:
         else:
             proof, margin, reason = prove_without_map(self.kernel, signed, self.lift, judge)
         certificate = None
-        if proof.weights is not None or proof.multipliers is not None:
-            certificate = replace(
-                judge.certificate(proof.status, proof.weights, proof.multipliers), sha256=self.digest()
-            )
+        if not (proof.weights is None and proof.multipliers is None and proof.approximate is None):
+            certificate = judge.certificate(proof.status, proof.weights, proof.multipliers, proof.approximate)
+            certificate = replace(certificate, sha256=self.digest())
         return Verdict(
             status=proof.status,
             certificate=certificate,

@@ -49,6 +49,7 @@ class View:
         self.model: Model = read_model(findings.model, self.points)
         self.names = [str(label) for label in self.classes]
         self.two = self.classes.size == 2
+        self.row_words, self.counting = data.row_words, data.counting
         self._estimator = findings.model
 
     @cached_property
@@ -104,9 +105,11 @@ def boundary(view: View) -> Figure:
     picture.y_axis(y, plane.labels[1])
     wrong = view.leads[chosen] <= 0.0
     size = 3.4 if chosen.size <= 300 else 2.4
-    for row, (a, b), missed in zip(chosen.tolist(), placed.tolist(), wrong.tolist(), strict=True):
+    called = view.row_words(chosen.tolist())
+    marks = zip(chosen.tolist(), placed.tolist(), wrong.tolist(), called, strict=True)
+    for row, (a, b), missed, words in marks:
         code = int(points.codes[row])
-        tip = f"row {row}: {view.names[code]}, {view.unit} {short(float(view.leads[row]))}"
+        tip = f"{words}: {view.names[code]}, {view.unit} {short(float(view.leads[row]))}"
         kind = f"dot c{code % 8}{' wrong' if missed else ''}"
         picture.add("path", hint(tip), d=mark(code, x(a), y(b), size), class_=kind)
     words = "Rings mark rows on the wrong side. " if wrong.any() else ""
@@ -313,15 +316,16 @@ def hardest(view: View, counts: Ints, limit: int = 10) -> Figure | None:
         22 * order.size + 14, "The rows corrected most often", left=110, right=60, top=4, bottom=4
     )
     x = picture.x_scale(0.0, float(counts.max()))
+    called = view.row_words(order.tolist())
     for k, row in enumerate(order.tolist()):
         top, code = 6 + 22 * k, int(view.points.codes[row])
         picture.box(x(0.0), top, x(float(counts[row])), top + 16, f"c{code % 8}", view.names[code])
-        picture.text(picture.left - 8, top + 13, f"row {row}", "tick", "end")
+        picture.text(picture.left - 8, top + 13, called[k].partition(" (")[0], "tick", "end")
         picture.text(x(float(counts[row])) + 6, top + 13, f"{counts[row]:,}", "tick")
     ever = int(np.count_nonzero(counts))
     words = (
-        f"{ever:,} of {counts.size:,} rows were corrected on the way to the weights; these most often. Rows "
-        "are counted from 0."
+        f"{ever:,} of {counts.size:,} rows were corrected on the way to the weights; these most often. "
+        f"{view.counting}"
     )
     return Figure("Hardest rows", str(picture), words)
 

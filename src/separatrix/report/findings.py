@@ -57,6 +57,7 @@ def investigate(
     verdict: Verdict | None = None,
     model: Any = None,
     facts: tuple[tuple[str, str], ...] = (),
+    places: Any = None,
 ) -> Findings:
     """Fill in what is not given: the verdict, a classifier that suits it, a perceptron and its bounds.
 
@@ -71,8 +72,10 @@ def investigate(
     model : fitted classifier, optional
         By default the largest margin where the classes are separable, else the soft margin.
     facts : tuple of (str, str)
+    places : callable, optional
+        Says of rows, counted from zero, where they stand in the file; without it they are counted from zero.
     """
-    data = read(X, y, names)
+    data = read(X, y, names, places)
     verdict = verdict or separability(data.X, data.y, feature_names=data.names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

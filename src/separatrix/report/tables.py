@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,9 @@ from ..rows.matrices import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
+    from ..tables.places import Place
+
+    Places = Callable[[Sequence[int]], list[Place]]
 
 WITNESSES = 12  # rows shown
 VARIABLES = 12
@@ -51,6 +55,32 @@ class NamedData:
     X: Any
     y: NDArray[Any]
     names: tuple[str, ...]
+    places: Places | None = None
+
+    @property
+    def counting(self) -> str:
+        """How the rows are counted: as in Python, or as the rows of a file."""
+        return f"Rows are counted from {0 if self.places is None else 1}."
+
+    def row_words(self, rows: list[int]) -> list[str]:
+        """Each row in words."""
+        if self.places is None:
+            return [f"row {row}" for row in rows]
+        return [place.words for place in self.places(rows)]
+
+    def row_cells(self, rows: list[int]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """What columns say which rows these are, and their cells."""
+        if self.places is None:
+            return (">row",), [(str(row),) for row in rows]
+        found = self.places(rows)
+        columns = {
+            ">row": [f"{place.row:,}" for place in found],
+            ">line": ["" if place.line is None else f"{place.line:,}" for place in found],
+            "file": [place.file for place in found],
+            "name": [place.name or "" for place in found],
+        }
+        used = {head: cells for head, cells in columns.items() if any(cells)}
+        return tuple(used), list(zip(*used.values(), strict=True))
 
     def values(self, row: int, columns: list[int]) -> list[float]:
         """A few values of a row."""
@@ -61,14 +91,13 @@ class NamedData:
         return np.asarray(dense(self.X[:, [index]])[:, 0], dtype=np.float64)
 
 
-def read(X: Any, y: Any, names: Any = None) -> NamedData:
-    """See arrays, frames and sparse matrices as data."""
+def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
+    """See arrays, frames and sparse matrices as data; ``places`` says where rows stand in a file."""
     matrix, own = read_table(X, check_finite=False)
     columns = own or names
     named = range(matrix.shape[1]) if columns is None else columns
-    return NamedData(
-        matrix, np.asarray(y), tuple(f"x{name}" if columns is None else str(name) for name in named)
-    )
+    titles = tuple(f"x{name}" if columns is None else str(name) for name in named)
+    return NamedData(matrix, np.asarray(y), titles, places)
 
 
 def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
@@ -81,9 +110,10 @@ def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
     joint = isinstance(found[0][0], tuple)
     classes = verdict.certificate.classes if verdict.certificate is not None else ()
     shown = []
-    for (key, weight), row in zip(found[:WITNESSES], rows, strict=False):
+    head, cells = data.row_cells(rows[:WITNESSES])
+    for (key, weight), row, place in zip(found[:WITNESSES], rows, cells, strict=False):
         label = f"{data.y[row]}, not {classes[key[1]]}" if joint else str(data.y[row])
-        shown.append((str(row), label, fraction(weight), *map(short, data.values(row, columns))))
+        shown.append((*place, label, fraction(weight), *map(short, data.values(row, columns))))
     notes = (
         [f"{len(found) - WITNESSES:,} more rows are in the certificate."] if len(found) > WITNESSES else []
     )
@@ -91,9 +121,9 @@ def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
         notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are left out.")
     return Listing(
         "Rows that prove it",
-        (">row", "class", ">weight", *(f">{data.names[j]}" for j in columns)),
+        (*head, "class", ">weight", *(f">{data.names[j]}" for j in columns)),
         tuple(shown),
-        " ".join(["Rows are counted from 0.", *notes]),
+        " ".join([data.counting, *notes]),
     )
 
 
@@ -145,22 +175,23 @@ def hardest_table(data: NamedData, counts: Ints | None, leads: Floats, unit: str
     else:
         order, counts = np.argsort(leads, kind="stable")[:limit], None
     columns = _differing(data, order.tolist())[:4]
+    named, cells = data.row_cells(order.tolist())
     rows = [
         (
-            str(row),
+            *place,
             str(data.y[row]),
             *(() if counts is None else (f"{counts[row]:,}",)),
             short(float(leads[row])),
             *map(short, data.values(row, columns)),
         )
-        for row in order.tolist()
+        for row, place in zip(order.tolist(), cells, strict=True)
     ]
-    head = (">row", "class", *(() if counts is None else (">updates",)), f">{unit}")
+    head = (*named, "class", *(() if counts is None else (">updates",)), f">{unit}")
     return Listing(
         "Hardest rows",
         (*head, *(f">{data.names[j]}" for j in columns)),
         tuple(rows),
-        "Rows are counted from 0.",
+        data.counting,
     )
 
 

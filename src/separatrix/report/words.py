@@ -80,6 +80,12 @@ def _proof(verdict: Verdict) -> list[str]:
 
 def _witness(verdict: Verdict) -> str:
     certificate, few = verdict.certificate, len(verdict.witness)
+    if certificate is not None and certificate.approximate is not None:
+        return (
+            f"{few:,} signed rows, weighed as in the table, cancel nearly to zero. It is proved, with all "
+            "rounding counted, that exact positive weights near these make them cancel to exactly zero. "
+            "Weights that gave each of them a positive score would give zero a positive score."
+        )
     if certificate is not None and certificate.lift and certificate.question != "joint":
         return (
             f"{few:,} rows, weighed as in the table, make one and the same point out of either class. That "

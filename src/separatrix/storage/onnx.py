@@ -159,7 +159,7 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
             parameter="average",
         )
     if isinstance(model, KernelPerceptron):
-        kernel = kernels.as_kernel(model.kernel)
+        kernel = model.kernel_
         values = _kernel(graph, features, kernel, model.support_vectors_)
         if model.fit_intercept:
             values = graph.node("Add", values, graph.number(1.0))

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InputError, SeparatrixError, needs
 from .growing import Growing
+from .places import Lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class Database:
         The DuckDB type of each column.
     typed : bool
         Whether the file says of what type its columns are; a CSV file does not.
+    texts : str
+        Of such a file: SQL that stands after FROM and gives every column as the text that it is.
     keep : object
         What has to live as long as this, such as the directory of a temporary file.
     stream : Growing or None
@@ -37,16 +40,26 @@ class Database:
         Whether the table is in a DuckDB file.
     opened : DuckDBPyConnection or None
         Where files are attached or views made; otherwise a connection is made when it is needed.
+    lines : callable or None
+        Finds the lines of rows in text files.
+    decimal : str or None
+        What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
+    unnamed : tuple of str
+        Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
     """
 
     name: str
     relation: str
     columns: dict[str, str]
     typed: bool = True
+    texts: str = ""
     keep: Any = None
     stream: Growing | None = None
     attached: bool = False
     opened: Any = None
+    lines: Lines | None = None
+    decimal: str | None = None
+    unnamed: tuple[str, ...] = ()
 
     @cached_property
     def connection(self) -> Any:
@@ -164,7 +177,11 @@ def _explained(name: str, message: str) -> InputError:
             parameter="exclude",
         )
     if "unicode" in message or "not utf-8" in message:
-        return InputError(f"{where}: not UTF-8 text. Convert the file first, for example with iconv.")
+        return InputError(
+            f"{where}: not UTF-8 text.",
+            remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+            parameter="text_encoding",
+        )
     if "quote" in message and line:
         return InputError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
     if "Maximum line size" in message:

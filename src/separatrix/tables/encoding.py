@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import InputError
+from .readings import PLAIN_READING, Reading
 
 # A text column with more levels than this is an identifier or free text, not a variable.
 MAX_LEVELS = 1000
@@ -22,6 +23,7 @@ class Column:
 
     name: str
     levels: tuple[str, ...] | None = None
+    reading: Reading = PLAIN_READING
 
 
 @dataclass(frozen=True)
@@ -38,12 +40,15 @@ class Encoding:
         How many columns there are, where they are only numbered (LIBSVM files and arrays).
     first : int
         The number of the first of these.
+    na : tuple of str
+        Cells that say that a value is missing, beside those that are known to.
     """
 
     columns: tuple[Column, ...] = ()
     intercept: bool = True
     width: int | None = None
     first: int = 1
+    na: tuple[str, ...] = ()
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
@@ -68,42 +73,61 @@ class Encoding:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         columns = [
-            {"name": c.name, "levels": None if c.levels is None else list(c.levels)} for c in self.columns
+            {
+                "name": c.name,
+                "levels": None if c.levels is None else list(c.levels),
+                **({} if c.reading == Reading() else {"reading": c.reading.as_dict()}),
+            }
+            for c in self.columns
         ]
-        return {"columns": columns, "intercept": self.intercept, "width": self.width, "first": self.first}
+        found = {"columns": columns, "intercept": self.intercept, "width": self.width, "first": self.first}
+        return found | ({"na": list(self.na)} if self.na else {})
 
     @staticmethod
     def from_dict(values: Any) -> Encoding:
         """Read back what `as_dict` gave."""
         try:
             columns = tuple(
-                Column(str(each["name"]), None if each["levels"] is None else tuple(map(str, each["levels"])))
+                Column(
+                    str(each["name"]),
+                    None if each["levels"] is None else tuple(map(str, each["levels"])),
+                    Reading.from_dict(each["reading"]) if "reading" in each else Reading(),
+                )
                 for each in values["columns"]
             )
             width = values["width"]
             counted = None if width is None else int(width)
-            return Encoding(columns, bool(values["intercept"]), counted, int(values["first"]))
-        except (KeyError, TypeError, ValueError) as error:
+            na = tuple(map(str, values.get("na", ())))
+            return Encoding(columns, bool(values["intercept"]), counted, int(values["first"]), na)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise InputError("The description of the columns is not one that this library wrote.") from error
 
 
 def choose_columns(
-    available: Sequence[str], *, target: str | None, features: Iterable[str] | None, exclude: Iterable[str]
+    available: Sequence[str],
+    *,
+    target: str | None,
+    features: Iterable[str] | None,
+    exclude: Iterable[str],
+    row_names: str | None = None,
 ) -> tuple[str, ...]:
     """The names of the feature columns, in the table's order; features that are named, in theirs.
 
-    The numbers of rows that pandas writes into Parquet files are none, unless they are named.
+    The numbers of rows that pandas writes into Parquet files are none, unless they are named; nor are the
+    names of rows.
     """
     named = None if features is None else tuple(features)
     left_out = tuple(exclude)
-    for name in (*(() if target is None else (target,)), *(named or ()), *left_out):
+    for name in (*(each for each in (target, row_names) if each is not None), *(named or ()), *left_out):
         need_column(name, available)
     if named is not None and target in named:
         raise InputError(f"The target {target!r} is among the features. Leave it out of them.")
     chosen = [
         name
         for name in (named if named is not None else available)
-        if name != target and name not in left_out and (named is not None or not INDEX.fullmatch(name))
+        if name != target
+        and name not in left_out
+        and (named is not None or not (INDEX.fullmatch(name) or name == row_names))
     ]
     if not chosen:
         raise InputError(

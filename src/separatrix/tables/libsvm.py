@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from .encoding import Encoding
 from .sources import NUMBER, Format, Request, Source
 
 LABEL = "label"
+ROUNDED = -1  # how a piece ends in which a whole number is no float
 BYTES_A_COLUMN = 64  # what every column costs, used or not: the weights, and copies that methods make of them
 _LINE = re.compile(rf"({NUMBER.pattern})(\s+qid:\d+)?(\s+\d+:({NUMBER.pattern}))*\s*(#.*)?", re.IGNORECASE)
 
@@ -108,6 +109,36 @@ class LibsvmFile:
         """Count the rows."""
         return self.extent.n_rows
 
+    @property
+    def in_turn(self) -> bool:
+        """No row is ever left out."""
+        return True
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], None]]:
+        """The numbers of the rows, counted from 1."""
+        yield np.arange(1, self.n_rows() + 1), None
+
+    def told(self) -> list[str]:
+        """There is nothing to say about numbered columns."""
+        return []
+
+    def line_finder(self, rows: Sequence[int]) -> list[tuple[int, str]]:
+        """The lines of rows, counted from 1: lines of blanks and comments are none."""
+        wanted, height, before = np.unique(np.asarray(rows, dtype=np.int64)), 0, 0
+        found: dict[int, int] = {}
+        for piece in text.pieces(self.source, self.source.paths[0]):
+            begins = np.concatenate([[0], np.flatnonzero(piece == 10)[:-1] + 1])
+            visible = np.flatnonzero((piece != text_loops.SPACE) & (piece != text_loops.TAB))
+            first = piece[visible[np.searchsorted(visible, begins)]]
+            data = np.flatnonzero(~np.isin(first, (text_loops.NEWLINE, text_loops.RETURN, text_loops.HASH)))
+            here = wanted[(wanted > height) & (wanted <= height + data.size)]
+            lines = before + data[here - height - 1] + 1
+            found |= dict(zip(here.tolist(), lines.tolist(), strict=True))
+            height, before = height + data.size, before + begins.size
+            if height >= wanted.max(initial=0):
+                break
+        return [(found[row], "") for row in rows]
+
     @cached_property
     def extent(self) -> Extent:
         """Read the whole file once."""
@@ -155,6 +186,16 @@ class LibsvmFile:
             return InputError(
                 f"{place} is a column beyond {text_loops.MOST_COLUMNS:,}, the most that can be used."
             )
+        if status == ROUNDED:
+            return InputError(
+                f"{place} begins with a whole number beyond 2**53 that is no float64; it would be rounded. "
+                "Make such numbers smaller, or number them anew."
+            )
+        if status == text_loops.STRAY:
+            return InputError(
+                f"{self.source.name!r}, line {before + line + 1:,} has a carriage return inside it; where "
+                "the row ends is not clear. End every line with a newline."
+            )
         if status == text_loops.RAGGED:
             return InputError(f"{place} is out of order: the columns of a row must ascend, each once.")
         return InputError(f"{place} is not 'column:value' with numbers. A line reads '1 3:0.5 7:2'.")
@@ -183,7 +224,9 @@ def _read_piece(piece: text.Text) -> tuple[text.Text, Lines | tuple[int, int]]:
         room *= 16
     if status != text_loops.DONE:
         return piece, (status, at)
-    text.read_hard(piece, hard, labels, data)
+    rounded = text.read_hard(piece, hard, labels, data)
+    if rounded is not None:
+        return piece, (ROUNDED, rounded)
     entries = int(indptr[rows])
     return piece, Lines(labels[:rows], data[:entries], indices[:entries], indptr[: rows + 1])
 
@@ -193,5 +236,11 @@ def _looks(lines: list[str]) -> bool:
 
 
 FORMAT = Format(
-    "libsvm", "LIBSVM", open_libsvm, endings=(".svm", ".libsvm", ".svmlight"), looks=_looks, live=True
+    "libsvm",
+    "LIBSVM",
+    open_libsvm,
+    endings=(".svm", ".libsvm", ".svmlight"),
+    looks=_looks,
+    live=True,
+    unpacks=("gzip", "bz2", "zstd", "xz"),
 )

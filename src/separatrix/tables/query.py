@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,54 +12,86 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import Batch, Matrices, ahead, arrow_labels, batch_rows, whole
+from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
+from .cleaning import FLOATS, clean, codes, is_number, readings_told
 from .database import Database, identifier, literal
-from .encoding import MAX_LEVELS, Column, Encoding, choose_columns, shown
+from .encoding import Column, Encoding, choose_columns, need_column, shown
+from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
+from .places import Lines, Place, placed
 from .sources import Request
 
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
 WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
-FLOATS = ("DOUBLE", "FLOAT")
+NUMBER, NAME = '"separatrix row"', '"separatrix name"'  # columns that no file has
 
 
 class NotPlain(Exception):
     """The next row is none of plain numbers."""
 
 
-def ask(database: Database, request: Request) -> Query:
-    """Choose the columns of a table, and learn from it, or from what a model knows, how they are encoded."""
+def ask(
+    database: Database, request: Request, *, suspects: Suspects | None = None, notes: Sequence[str] = ()
+) -> Query:
+    """Choose the columns of a table, and learn from it, or from what a model knows, how they are encoded.
+
+    Columns that number or name the rows are left out, unless they are asked for. ``suspects`` finds those of
+    the given columns that count up by one; DuckDB does, if it is not given. ``notes`` are about what was done
+    with the table before.
+    """
     if request.table is not None:
         raise InputError(
             "'table' is for SQLite and DuckDB files; other files are one table.", parameter="table"
         )
-    target, known = request.target, request.encoding
-    names = choose_columns(
-        tuple(database.columns), target=target, features=request.features, exclude=request.exclude
-    )
-    if known is None:
-        rows = Selection(database.relation, database.columns, names, target, request.where, request.missing)
-        columns = tuple(_learn_column(database, rows, name) for name in names)
-        return Query(database, rows, Encoding(columns, request.intercept))
-    if known.width is not None:
+    known = request.encoding
+    if known is not None and known.width is not None:
         raise InputError(f"{database.name!r} has named columns; the model was fitted on numbered ones.")
-    names = tuple(column.name for column in known.columns)
-    choose_columns(tuple(database.columns), target=target, features=names, exclude=())
-    rows = Selection(database.relation, database.columns, names, target, request.where, request.missing)
-    for column in known.columns:
-        _need_same_column(database, rows, column)
-    return Query(database, rows, known)
+    names = choose_columns(
+        tuple(database.columns),
+        target=request.target,
+        features=request.features if known is None else tuple(column.name for column in known.columns),
+        exclude=request.exclude if known is None else (),
+        row_names=request.row_names,
+    )
+    for name in request.text:
+        need_column(name, tuple(database.columns))
+    told = list(notes)
+    if known is None and request.features is None:
+        names, found = left_out(database, names, suspects)
+        told += found
+    if request.row_names is not None:  # as they stand, whatever the column is read as
+        named = f"(SELECT *, {identifier(request.row_names)}::VARCHAR AS {NAME} FROM {database.relation})"
+        database = replace(database, relation=named, opened=database.connection)
+    cleaned = clean(database, request, names)
+    database = cleaned.database
+    told += readings_told({name: each for name, each in cleaned.readings.items() if name in names})
+    rows = Selection(
+        database, names, request.target, request.where, request.missing, request.row_names is not None
+    )
+    if known is not None:
+        for column in known.columns:
+            _need_same_column(database, rows, column)
+        return Query(database, rows, known, notes=tuple(told))
+    columns, found = learn_columns(database, rows.rows, names, cleaned.readings, request)
+    rows = replace(rows, names=tuple(column.name for column in columns))
+    encoding = Encoding(columns, request.intercept, na=codes(request))
+    return Query(database, rows, encoding, notes=(*told, *found))
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
     """The rows and columns that are wanted, as SQL."""
 
-    relation: str
-    kinds: dict[str, str]
+    database: Database
     names: tuple[str, ...]
-    target: str | None
-    where: str | None
-    missing: str
+    target: str | None = None
+    where: str | None = None
+    missing: str = "error"
+    named: bool = False
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The DuckDB type of each column."""
+        return self.database.columns
 
     @cached_property
     def used(self) -> list[str]:
@@ -68,10 +101,23 @@ class Selection:
     @cached_property
     def rows(self) -> str:
         """What stands after FROM."""
+        return self._chosen(self.database.relation)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether rows of the table may have been left out."""
+        return self.where is not None or self.missing == "drop"
+
+    @cached_property
+    def numbered(self) -> str:
+        """The same rows with their numbers in the table, counted from 1, as the column `NUMBER`."""
+        return self._chosen(f"(SELECT *, row_number() OVER () AS {NUMBER} FROM {self.database.relation})")
+
+    def _chosen(self, relation: str) -> str:
         wanted = [] if self.where is None else [f"({self.where})"]
         if self.missing == "drop":
             wanted += [f"NOT ({self.lacking(name)})" for name in self.used]
-        return f"(FROM {self.relation} WHERE {' AND '.join(wanted)})" if wanted else self.relation
+        return f"(FROM {relation} WHERE {' AND '.join(wanted)})" if wanted else relation
 
     def lacking(self, name: str) -> str:
         """The condition that a column has no value."""
@@ -88,7 +134,9 @@ class Selection:
         if kind in ("VARCHAR", "DOUBLE", "BIGINT"):
             return name
         if not is_number(kind):
-            raise _foreign(self.target, kind)
+            raise foreign(self.target, kind)
+        if is_wide(kind) and kind != "UBIGINT":
+            return f"{name}::VARCHAR"  # may be beyond all numbers that are exact
         return f"{name}::BIGINT" if "INT" in kind else f"{name}::DOUBLE"
 
     def features(self, encoding: Encoding) -> list[str]:
@@ -119,6 +167,8 @@ class Query:
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
+    notes : tuple of str
+        What a person should know about the reading: a sentence each.
     """
 
     database: Database
@@ -127,6 +177,7 @@ class Query:
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
     columns: Callable[[int, int], Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def target_name(self) -> str | None:
@@ -137,6 +188,52 @@ class Query:
         """Count the rows."""
         return int(self.database.rows(f"SELECT count(*) FROM {self.selection.rows}")[0][0])
 
+    def told(self) -> list[str]:
+        """What a person should know about the reading, how many rows were left out among it."""
+        return [*self.notes, *self._dropped()]
+
+    def _dropped(self) -> list[str]:
+        rows = self.selection
+        if not rows.chosen:
+            return []
+        kept = "true" if rows.where is None else f"({rows.where})"
+        lacking = [rows.lacking(name) for name in rows.used] if rows.missing == "drop" else []
+        asked = [
+            f"count(*) FILTER ({kept} AND ({each}))" for each in (" OR ".join(lacking) or "false", *lacking)
+        ]
+        query = f"SELECT count(*), count(*) FILTER ({kept}), {', '.join(asked)} FROM {self.database.relation}"
+        total, left, dropped, *each = self.database.rows(query)[0]
+        words = []
+        if rows.where is not None:
+            words.append(f"{total - left:,} of {total:,} rows were left out by the condition.")
+        if lacking:
+            counts = zip(rows.used, each, strict=True)
+            named = ", ".join(f"{name} ({count:,})" for name, count in counts if count)
+            words.append(
+                f"{dropped:,} of {left:,} rows were left out because they lack a value"
+                + (f": {named}." if named else ".")
+            )
+        return words
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the rows have no names, and no other numbers than 1, 2, 3, ..."""
+        return not (self.selection.chosen or self.selection.named)
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
+        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
+        named = self.selection.named
+        wanted = f"{NUMBER}, {NAME}" if named else NUMBER
+        for batch in self.database.batches(f"SELECT {wanted} FROM {self.selection.numbered}", MOST_ROWS):
+            numbers = arrow_labels(batch.column(0))
+            names = [each or "" for each in batch.column(1).to_pylist()] if named else None
+            yield numbers.astype(np.int64), names
+
+    @property
+    def line_finder(self) -> Lines | None:
+        """Finds the lines of rows of the file; None where it has none."""
+        return self.database.lines
+
     def classes(self) -> NDArray[Any]:
         """The different labels."""
         found = None if self.labels is None else self.labels()
@@ -145,7 +242,9 @@ class Query:
         label, rows = self.selection.label, self.selection.rows
         query = f"SELECT DISTINCT {label} AS label FROM {rows} ORDER BY label LIMIT 100000"
         values = [row[0] for row in self.database.rows(query)]
-        return self._untyped(np.array([value for value in values if value is not None]))
+        labels = self._untyped(np.array([value for value in values if value is not None]))
+        self._refuse_rounded_labels(labels)
+        return labels
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows as they stand in the file."""
@@ -165,7 +264,9 @@ class Query:
                 if not good or (part is not None and part.null_count):
                     self._refuse_missing(X, at + begin)
                     self._refuse_rounded(X, at + begin)
-                yield X, None if part is None else self._untyped(arrow_labels(part))
+                labels = None if part is None else self._untyped(arrow_labels(part))
+                self._refuse_rounded_labels(labels)
+                yield X, labels
             at += batch.num_rows
 
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
@@ -186,21 +287,57 @@ class Query:
         limits = []
         for column in self.encoding.columns:
             kept = self.encoding.kept_levels(column)
-            wide = kept is None and self.database.columns[column.name] in WIDE_KINDS
+            wide = kept is None and (is_wide(self.database.columns[column.name]) or self._in_digits)
             limits += [LARGEST_WHOLE if wide else np.inf] * (1 if kept is None else len(kept))
         return np.array(limits, dtype=np.float64)
+
+    @property
+    def _in_digits(self) -> bool:
+        """Whether numbers come from text, of which some are exact beyond 2**53."""
+        return bool(self.database.texts)
 
     def _refuse_rounded(self, X: NDArray[np.float64], at: int) -> None:
         """Name a whole number that is too large for a float64; an answer would speak of another number."""
         rows, features = np.nonzero(np.abs(X) > self._limits())
-        if rows.size:
-            name, row = self.encoding.feature_names[features[0]], at + int(rows[0]) + 1
-            raise InputError(
-                f"Column {name!r} of {self.database.name!r} has a whole number beyond 2**53 in row {row:,}, "
-                "which would be rounded.",
-                remedy="Leave the column out with 'exclude', or make its numbers smaller.",
-                parameter="exclude",
+        if not rows.size:
+            return
+        if not self._in_digits:
+            name, place = self.encoding.feature_names[features[0]], self._place(at + int(rows[0]))
+            raise _rounded(name, self.database.name, f" in {place}")
+        for name in dict.fromkeys(self.encoding.feature_names[feature] for feature in features):
+            self._refuse_rounded_text(name)
+
+    def _refuse_rounded_labels(self, labels: NDArray[Any] | None) -> None:
+        """The same of labels, where numbers come from text."""
+        if labels is not None and self._in_digits and labels.dtype.kind in "if" and labels.size:
+            assert self.target_name is not None
+            large = (
+                self.database.columns[self.target_name] == "DOUBLE" and np.abs(labels).max() > LARGEST_WHOLE
             )
+            if large:
+                self._refuse_rounded_text(self.target_name)
+
+    def _refuse_rounded_text(self, name: str) -> None:
+        """Raise where a cell of a column is a whole number, in digits alone, that is no float64."""
+        if name in self._exact:
+            return
+        self._exact.add(name)
+        cell = f"trim({identifier(name)})"
+        whole = f"TRY_CAST({cell} AS HUGEINT)"
+        query = (
+            f"SELECT {cell} FROM {self.database.texts} WHERE regexp_full_match({cell}, '[+-]?[0-9]{{16,}}') "
+            f"AND {whole} IS DISTINCT FROM TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT) LIMIT 1"
+        )
+        for row in self.database.rows(query):
+            raise _rounded(name, self.database.name, f", {row[0]}")
+
+    @cached_property
+    def _exact(self) -> set[str]:
+        """Columns of large numbers whose text was looked at: nothing in them is rounded."""
+        return set()
+
+    def _place(self, row: int) -> str:
+        return find_places(self, [row])[0].words
 
     def _refuse_missing(self, X: NDArray[np.float64], at: int) -> None:
         """Name the columns that lack values, and how many."""
@@ -210,7 +347,7 @@ class Query:
         without = [f"{name!r} ({count:,})" for name, count in zip(used, found, strict=True) if count]
         if without:
             rows = np.flatnonzero(np.isnan(X).any(axis=1))
-            first = f", the first in row {at + int(rows[0]) + 1:,}" if rows.size else ""
+            first = f", the first in {self._place(at + int(rows[0]))}" if rows.size else ""
             raise InputError(
                 f"{self.database.name!r} lacks values in {shown(without)}{first}.",
                 remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
@@ -218,31 +355,43 @@ class Query:
             )
 
 
-def is_number(kind: str) -> bool:
-    """Whether a DuckDB type is a number."""
-    return kind in FLOATS or kind.startswith("DECIMAL") or kind.endswith(("INT", "INTEGER"))
+def find_places(reader: Any, rows: Sequence[int]) -> list[Place]:
+    """Where rows of the matrix, counted from zero, stand in the file; of any reader."""
+    if reader.in_turn:
+        numbers, names = [row + 1 for row in rows], None
+    else:
+        numbers, names = _identified(reader, rows)
+    return placed(numbers, reader.line_finder, names)
 
 
-def _learn_column(database: Database, rows: Selection, name: str) -> Column:
-    """See what a column holds: numbers, or text with so many levels."""
-    kind = database.columns[name]
-    if is_number(kind):
-        return Column(name)
-    if kind not in ("VARCHAR", "BOOLEAN") and not kind.startswith("ENUM"):
-        raise _foreign(name, kind)
-    query = (
-        f"SELECT DISTINCT {identifier(name)}::VARCHAR AS level FROM {rows.rows} WHERE level IS NOT NULL "
-        f"ORDER BY level LIMIT {MAX_LEVELS + 1}"
+def _identified(reader: Any, rows: Sequence[int]) -> tuple[list[int], list[str] | None]:
+    wanted, begin = np.asarray(rows, dtype=np.int64), 0
+    numbers, names = np.zeros(wanted.size, dtype=np.int64), [""] * wanted.size
+    named = False
+    for part, called in reader.identities():
+        here = np.flatnonzero((wanted >= begin) & (wanted < begin + part.size))
+        numbers[here] = part[wanted[here] - begin]
+        if called is not None:
+            named = True
+            for k in here.tolist():
+                names[k] = called[int(wanted[k]) - begin]
+        begin += part.size
+        if begin > wanted.max(initial=-1):
+            break
+    return numbers.tolist(), names if named else None
+
+
+def is_wide(kind: str) -> bool:
+    """Whether whole numbers of a DuckDB type may be too large for a float64."""
+    return kind in WIDE_KINDS or re.fullmatch(r"DECIMAL\((1[6-9]|[23]\d),0\)", kind) is not None
+
+
+def _rounded(name: str, table: str, where: str) -> InputError:
+    return InputError(
+        f"Column {name!r} of {table!r} has a whole number beyond 2**53{where}, which would be rounded.",
+        remedy="Leave the column out with 'exclude', or make its numbers smaller.",
+        parameter="exclude",
     )
-    levels = tuple(row[0] for row in database.rows(query))
-    if len(levels) > MAX_LEVELS:
-        raise InputError(
-            f"Column {name!r} is text with more than {MAX_LEVELS:,} different values; it looks like an "
-            f"identifier or free text.",
-            remedy="Leave it out with 'exclude', or make it numbers first.",
-            parameter="exclude",
-        )
-    return Column(name, levels)
 
 
 def _need_same_column(database: Database, rows: Selection, column: Column) -> None:
@@ -252,7 +401,7 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
         if not is_number(kind):
             raise InputError(
                 f"Column {column.name!r} held numbers when the model was fitted; in {database.name!r} it is "
-                f"{_in_words(kind)}."
+                f"{in_words(kind)}."
             )
         return
     known = ", ".join(map(literal, column.levels))
@@ -264,22 +413,3 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
             f"Column {column.name!r} of {database.name!r} has values that the model was not fitted with: "
             f"{shown(unknown)}. Known are: {shown(column.levels)}."
         )
-
-
-def _foreign(name: str, kind: str) -> InputError:
-    if kind.startswith(("DATE", "TIME", "INTERVAL")):
-        return InputError(
-            f"Column {name!r} is a date or time, which has no one meaning as a number. A query can compute "
-            f"one, such as SELECT *, epoch({name}) AS seconds FROM data.",
-            remedy="Pass it as 'sql', or leave the column out with 'exclude'.",
-            parameter="sql",
-        )
-    return InputError(
-        f"Column {name!r} is {_in_words(kind)}, which is no number.",
-        remedy="Leave it out with 'exclude', or take it apart in a query with 'sql'.",
-        parameter="sql",
-    )
-
-
-def _in_words(kind: str) -> str:
-    return {"VARCHAR": "text", "BOOLEAN": "true or false"}.get(kind, f"of type {kind}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, LabelError
-from . import arrays, by_duckdb, csv_files, libsvm, parquet
+from . import arff, arrays, arrow_files, by_duckdb, csv_files, excel, idx, libsvm, parquet, stat_files
 from .batches import Batch, ahead, batch_rows, release_arrow
+from .changes import Stamp, need_unchanged, stamps
 from .database import describe
 from .encoding import Encoding
 from .growing import Growing
-from .query import ask
+from .places import Lines, Place
+from .query import ask, find_places
+from .readings import SEPARATORS
 from .sources import Request, find_source, free_memory
 from .spill import Spill
 
@@ -32,6 +35,11 @@ FORMATS = (
     libsvm.FORMAT,
     arrays.NPY,
     arrays.NPZ,
+    excel.FORMAT,
+    arrow_files.FORMAT,
+    arff.FORMAT,
+    *stat_files.FORMATS,
+    idx.FORMAT,
 )
 
 
@@ -60,6 +68,46 @@ class Reader(Protocol):
         """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
         ...
 
+    def told(self) -> list[str]:
+        """What a person should know about the reading, a sentence each."""
+        ...
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the rows have no names, and no other numbers than 1, 2, 3, ..."""
+        ...
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
+        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
+        ...
+
+    @property
+    def line_finder(self) -> Lines | None:
+        """Finds the lines of rows; None where there are none."""
+        ...
+
+
+class Identities:
+    """The numbers of rows in the file, counted from 1, and their names if they have any, a few at a time."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._source = None if reader.in_turn else reader.identities()
+        self._numbers, self._names = np.empty(0, dtype=np.int64), list[str]()
+        self._taken = 0
+
+    def take(self, rows: int) -> tuple[NDArray[np.int64], list[str] | None]:
+        """Those of the next so many rows."""
+        self._taken += rows
+        if self._source is None:
+            return np.arange(self._taken - rows + 1, self._taken + 1), None
+        while self._numbers.size < rows:
+            numbers, names = next(self._source)
+            self._numbers = np.concatenate([self._numbers, numbers])
+            self._names += names or []
+        found = self._numbers[:rows], self._names[:rows] or None
+        self._numbers, self._names = self._numbers[rows:], self._names[rows:]
+        return found
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -81,6 +129,10 @@ class Table:
         Which rows were asked for, as it was said.
     stream : Growing or None
         Standard input that is still coming.
+    stamps : tuple
+        What tells whether a file was changed since it was opened.
+    found : tuple of str
+        What a person should know about the file itself, a sentence each.
     """
 
     name: str
@@ -91,6 +143,8 @@ class Table:
     paths: tuple[str, ...] = ()
     asked: dict[str, str | None] = field(default_factory=dict)
     stream: Growing | None = None
+    stamps: tuple[Stamp, ...] = ()
+    found: tuple[str, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -129,9 +183,22 @@ class Table:
             About 4 MB, if not given.
         start : int
             The first row wanted, counted from zero.
+
+        Raises
+        ------
+        InputError
+            After the last row too, where a file was changed while it was read.
         """
         most = batch_rows(self.encoding.n_features) if rows is None else rows
-        return ahead(self.reader.batches(most, start))
+        return ahead(self._checked(most, start))
+
+    def need_unchanged(self) -> None:
+        """Raise where a file was changed since it was opened."""
+        need_unchanged(self.paths, self.stamps)
+
+    def _checked(self, rows: int, start: int) -> Iterator[Batch]:
+        yield from self.reader.batches(rows, start)
+        self.need_unchanged()
 
     def read(self, memory: int | None = None) -> Batch:
         """All rows: X of float64, dense or CSR, and y (None without a target).
@@ -172,6 +239,19 @@ class Table:
             return spill.matrix(room // 8), y
         return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts), y
 
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about how the file was read: a sentence each."""
+        return (*self.found, *self.reader.told())
+
+    def places(self, rows: Sequence[int]) -> list[Place]:
+        """Where rows, counted from zero, stand in the file, before any were left out."""
+        return find_places(self.reader, rows)
+
+    def identities(self) -> Identities:
+        """The numbers and names of the rows, for who goes through all of them."""
+        return Identities(self.reader)
+
     def close(self) -> None:
         """Wait for no more rows of standard input."""
         if self.stream is not None:
@@ -193,6 +273,7 @@ class Table:
             "target": self.target_name,
             "features": self.encoding.n_features,
             "columns": columns or None,
+            "notes": list(self.notes),
         }
 
 
@@ -210,17 +291,27 @@ def open_table(
     encoding: Encoding | None = None,
     count_columns: bool = True,
     live: bool = False,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    na: Iterable[str] = (),
+    text: Iterable[str] = (),
+    row_names: str | None = None,
+    sheet: str | None = None,
+    text_encoding: str | None = None,
 ) -> Table:
     """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
 
-    Numbers are used as they are. Text and booleans become one column of zeros and ones for each level,
-    named like ``light=sunny``.
+    Numbers are used as they are. Text that is number-like (decimal commas, thousands separators, a unit) is
+    read as numbers where the whole column agrees on one reading. Other text and booleans become one column of
+    zeros and ones for each level, named like ``light=sunny``. Columns that only number or name the rows are
+    left out, unless ``features`` names them. The table's ``notes`` say all of this.
 
     Parameters
     ----------
-    source : path, pattern, "-" or None
-        CSV or TSV (also gzip, zstd, bz2, zip), Parquet, JSON lines, a pattern of these, SQLite, DuckDB,
-        LIBSVM (also gzip, bz2), npy, npz, or standard input; None where ``sql`` names its files itself.
+    source : path, pattern, folder, "-" or None
+        CSV or TSV, Parquet, JSON lines, a pattern of these, a folder of Parquet files, SQLite, DuckDB,
+        LIBSVM, npy, npz, Excel, Arrow and Feather, ARFF, SAS, SPSS, Stata, IDX; each also as gzip, bz2, zstd,
+        xz, or as the one file of a zip; or standard input; None where ``sql`` names its files itself.
     target : str, optional
         The column to be learnt. LIBSVM files and npz files with ``y`` have one of their own.
     features : names, optional
@@ -245,6 +336,20 @@ def open_table(
         Whether rows of standard input may be read before all of it has come. That is so for LIBSVM and for
         CSV of plain numbers; whatever needs all rows first (text columns, a condition, the classes where
         they are not given) waits for them.
+    decimal : {".", ","}, optional
+        What separates fractions in text that holds numbers; the columns tell, if not given.
+    thousands : str, optional
+        What separates thousands there, such as ``","`` or a blank.
+    na : texts
+        Cells that mean a missing value, beside those that are known to, such as ``"-9"``.
+    text : names
+        Columns to read as text, whatever they hold.
+    row_names : str, optional
+        The column that names the rows, for people; it is no feature.
+    sheet : str, optional
+        The sheet of an Excel file.
+    text_encoding : str, optional
+        How text that is not UTF-8 is written, such as ``"latin-1"``; UTF-16 is known by its first bytes.
 
     Raises
     ------
@@ -253,6 +358,13 @@ def open_table(
     """
     if missing not in ("error", "drop"):
         raise InputError(f"The 'missing' parameter must be 'error' or 'drop'. Got {missing!r} instead.")
+    if decimal not in (None, ".", ","):
+        raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
+    if thousands is not None and (thousands not in ("", *SEPARATORS) or thousands == decimal):
+        raise InputError(
+            "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
+            f"the decimal sign. Got {thousands!r} instead."
+        )
     if source is None and sql is None:
         raise InputError(
             "There is nothing to read.",
@@ -270,12 +382,25 @@ def open_table(
         intercept,
         encoding,
         count_columns,
+        decimal,
+        thousands,
+        tuple(na),
+        tuple(text),
+        row_names,
+        sheet,
+        text_encoding,
     )
     asked = {"where": where, "sql": sql, "table": table, "missing": missing}
     if source is None:
         reader = ask(describe("The query", "", sql=sql), request)
         return Table("The query", "query", reader.target_name, reader.encoding, reader, asked=asked)
-    found = find_source(source, FORMATS, live=live)
+    found = find_source(source, FORMATS, live=live, text_encoding=text_encoding)
+    if sheet is not None and found.format is not excel.FORMAT:
+        raise InputError(
+            f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
+        )
+    paths = found.paths if found.spool is None else ()
+    before = stamps(paths)
     reader = found.format.open(found, request)
     return Table(
         found.name,
@@ -283,7 +408,9 @@ def open_table(
         reader.target_name,
         reader.encoding,
         reader,
-        found.paths if found.spool is None else (),
+        paths,
         asked,
         found.growing,
+        before,
+        found.notes,
     )

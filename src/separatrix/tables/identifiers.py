@@ -1,0 +1,163 @@
+"""What the columns of a table are: numbers, levels, or mere names and numbers of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .cleaning import is_number
+from .database import Database, identifier
+from .encoding import MAX_LEVELS, Column, shown
+from .readings import Reading
+from .sources import Request
+
+SAMPLED = 1000  # rows that tell which columns may count the rows
+FEWEST = 10  # rows from which on a column that counts them, or names each of them, is no accident
+NEARLY = 0.9  # a text column with more levels than this share of the rows names them
+
+# Those of some columns that count up by one.
+Suspects = Callable[[Sequence[str]], list[str]]
+
+
+def left_out(
+    database: Database, names: tuple[str, ...], suspects: Suspects | None
+) -> tuple[tuple[str, ...], list[str]]:
+    """The columns without those that have no name, or count the rows; and a sentence for each of these.
+
+    The last column is never left out.
+    """
+    notes, kept = [], list(names)
+    for name in database.unnamed:
+        if name in kept and len(kept) > 1:
+            kept.remove(name)
+            first = name == next(iter(database.columns))
+            why = (
+                "the first column has no name, as the row names of R and pandas"
+                if first
+                else "it has no name and no values"
+            )
+            notes.append(f"{name} is left out: {why}.")
+    numbers = [name for name in kept if is_number(database.columns[name])]
+    for name in counting(database, numbers) if suspects is None else suspects(numbers):
+        if len(kept) > 1:
+            kept.remove(name)
+            notes.append(f"{name} is left out: it counts up by one, as row numbers do. --features keeps it.")
+    return tuple(kept), notes
+
+
+def counting(database: Database, names: Sequence[str]) -> list[str]:
+    """The columns whose numbers count up by one from row to row, in tables that DuckDB reads."""
+    if not names:
+        return []
+    listed = ", ".join(f"{identifier(name)}::DOUBLE" for name in names)
+    rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
+    if len(rows) < FEWEST:
+        return []
+    cells = np.array(rows, dtype=np.float64)
+    likely = [name for k, name in enumerate(names) if counts_up(cells[:, k])]
+    return likely if len(rows) < SAMPLED else [name for name in likely if counts_to_its_end(database, name)]
+
+
+def counts_up(cells: NDArray[Any]) -> bool:
+    """Whether each number is the one before it plus one."""
+    return cells.size >= FEWEST and cells[0] == np.floor(cells[0]) and bool(np.all(np.diff(cells) == 1.0))
+
+
+def counts_to_its_end(database: Database, name: str) -> bool:
+    """Whether the numbers of a column count up by one over all rows."""
+    column = identifier(name)
+    step = f"SELECT {column} - lag({column}) OVER () AS step, {column} AS cell FROM {database.relation}"
+    query = f"SELECT count(*) FILTER (step <> 1 OR cell IS NULL), count(*) FROM ({step})"
+    other, total = database.rows(query)[0]
+    return bool(total > 0 and other == 0)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The first levels of a text column with their rows, how many there are, and rows that have one."""
+
+    rows: dict[str, int]
+    number: int
+    total: int
+
+
+def learn_columns(
+    database: Database, relation: str, names: Sequence[str], readings: dict[str, Reading], request: Request
+) -> tuple[tuple[Column, ...], list[str]]:
+    """See what each column holds: numbers, or text with so many levels; and what is to be said of them.
+
+    ``relation`` has the rows that are used. A text column that names them is left out.
+    """
+    columns, notes, left = [], [], len(names)
+    for name in names:
+        kind = database.columns[name]
+        if is_number(kind) and name not in request.text:
+            columns.append(Column(name, None, readings.get(name, Reading())))
+            continue
+        if kind not in ("VARCHAR", "BOOLEAN") and not kind.startswith("ENUM") and name not in request.text:
+            raise foreign(name, kind)
+        levels = _levels(database, relation, name)
+        asked = request.features is not None or name in request.text
+        if not asked and left > 1 and levels.total >= FEWEST and levels.number > NEARLY * levels.total:
+            notes.append(
+                f"{name} is left out: {levels.number:,} different texts in {levels.total:,} rows name "
+                "the rows. --features keeps it."
+            )
+            left -= 1
+            continue
+        if levels.number > MAX_LEVELS:
+            raise InputError(
+                f"Column {name!r} is text with more than {MAX_LEVELS:,} different values; it looks like an "
+                "identifier or free text.",
+                remedy="Leave it out with 'exclude', or make it numbers first.",
+                parameter="exclude",
+            )
+        once = [level for level, times in levels.rows.items() if times == 1]
+        if once:
+            notes.append(_seen_once(name, once))
+        columns.append(Column(name, tuple(levels.rows)))
+    return tuple(columns), notes
+
+
+def _levels(database: Database, relation: str, name: str) -> Levels:
+    level = f"{identifier(name)}::VARCHAR"
+    grouped = (
+        f"SELECT {level} AS level, count(*) AS times FROM {relation} WHERE level IS NOT NULL GROUP BY level"
+    )
+    found = dict(database.rows(f"{grouped} ORDER BY level LIMIT {MAX_LEVELS + 1}"))
+    if len(found) <= MAX_LEVELS:
+        return Levels(found, len(found), sum(found.values()))
+    return Levels(found, *map(int, database.rows(f"SELECT count(*), sum(times) FROM ({grouped})")[0]))
+
+
+def _seen_once(name: str, once: list[str]) -> str:
+    if len(once) == 1:
+        return f"{name}: {once[0]!r} is seen once, and separates its row by itself."
+    named = f"{len(once):,} levels are seen once ({shown(once, 4)})"
+    return f"{name}: {named}, and each separates its row by itself."
+
+
+def foreign(name: str, kind: str) -> InputError:
+    """The error for a column of a type that is neither a number nor text."""
+    if kind.startswith(("DATE", "TIME", "INTERVAL")):
+        return InputError(
+            f"Column {name!r} is a date or time, which has no one meaning as a number. A query can compute "
+            f"one, such as SELECT *, epoch({name}) AS seconds FROM data.",
+            remedy="Pass it as 'sql', or leave the column out with 'exclude'.",
+            parameter="sql",
+        )
+    return InputError(
+        f"Column {name!r} is {in_words(kind)}, which is no number.",
+        remedy="Leave it out with 'exclude', or take it apart in a query with 'sql'.",
+        parameter="sql",
+    )
+
+
+def in_words(kind: str) -> str:
+    """A type of DuckDB as people say it."""
+    return {"VARCHAR": "text", "BOOLEAN": "true or false"}.get(kind, f"of type {kind}")

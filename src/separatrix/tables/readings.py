@@ -1,0 +1,277 @@
+"""Text that holds numbers: decimal commas, thousands separators, currencies, units; one reading a column.
+
+What a column holds is decided by the *shapes* of its cells: a 9 for each digit, runs of more than three
+alike, after a mark that says if the first digit is a zero. A column of numbers has few, however long it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+BLANKS = " \t\u00a0\u2009\u202f"
+# What may stand between groups of three digits.
+SEPARATORS = (",", ".", *BLANKS.replace("\t", ""), "'", "\u2019")
+CANDIDATES = tuple((d, t) for d in ".," for t in ("", *SEPARATORS) if t != d)
+PLAIN, COMMA = (".", ""), (",", "")
+# Cells that say, in a column of numbers and in any case of letters, that there is none.
+MARKS = frozenset(
+    {"", ".", "-", "--", "?", "na", "n/a", "#n/a", "#na", "<na>", "nan", "null", "none", "nil", "missing"}
+)
+_INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
+_CURRENCIES = "$ € £ ¥ ₹ ₽ ₩ ₺ zł kr Kč Fr. R$ USD EUR GBP JPY CHF CAD AUD SEK NOK DKK PLN INR CNY RUB BRL"
+_MEASURES = (
+    "% ‰ ° °C °F K mm cm dm m km in ft mi m² km² m³ ng µg μg ug mcg mg g kg t lb lbs oz µl μl ul ml mL dl "
+    "dL cl l L ms s sec min h hr hrs d day days week weeks month months y yr yrs year years Hz kHz MHz "
+    "GHz W kW MW kWh V mV A mA N kN J kJ kcal cal Pa hPa kPa bar mbar mmHg bpm mol mmol mmol/l mmol/L "
+    "µmol/l mg/l mg/L mg/dl mg/dL g/l g/L g/dl g/dL ng/ml ng/mL IU IU/l U/l U/L m/s km/h mph B KB MB GB "
+    "TB kB px pt dB lm lx rpm ppm ppb mg/kg kg/m² "
+)
+CURRENCIES = frozenset(_CURRENCIES.split())
+UNITS = CURRENCIES | frozenset(_MEASURES.split())
+_BEFORE = "|".join(sorted(map(re.escape, CURRENCIES), key=len, reverse=True))
+_SPACE, _GROUPED = f"[{BLANKS}]*", "".join(map(re.escape, SEPARATORS))
+_CELL = re.compile(
+    rf"[+\-\u2212]?{_SPACE}(?P<before>{_BEFORE})?{_SPACE}[+\-\u2212]?"
+    rf"(?P<number>[.,]?9(?:[9{_GROUPED}]*9)?[.,]?)(?P<power>[eE][+-]?9+)?"
+    rf"{_SPACE}(?P<after>[^\d\s+\-.,;:<>=()/][^\d+\-,;:<>=()]{{0,11}})?"
+)
+_DATE = re.compile(
+    r"9{1,2}([./-])9{1,2}\1(9999|99)([T ].*)?|9999([./-])9{1,2}\4(9{1,2})([T ].*)?"
+    r"|9{1,2}:99(:99)?([.,]9+)?( ?[AaPp][Mm])?"
+)
+_WORDS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the cells of a column are read as numbers.
+
+    Attributes
+    ----------
+    decimal : {".", ","}
+        What stands before the fraction.
+    thousands : str
+        What stands between groups of three digits; nothing, if empty.
+    unit : str
+        What stands before or behind each number, such as ``%``; the numbers stay as they are.
+    """
+
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+
+    @property
+    def words(self) -> str:
+        """What a person is told; empty for plain numbers.
+
+        Examples
+        --------
+        >>> Reading(",", ".", "€").words, Reading().words
+        ('decimal comma, thousands point, in €', '')
+        """
+        parts = ["decimal comma"] if self.decimal == "," else []
+        if self.thousands:
+            parts.append(f"thousands {_WORDS.get(self.thousands, 'blank')}")
+        return ", ".join([*parts, *([f"in {self.unit}"] if self.unit else [])])
+
+    def as_dict(self) -> dict[str, str]:
+        """Plain values for JSON."""
+        return {"decimal": self.decimal, "thousands": self.thousands, "unit": self.unit}
+
+    @staticmethod
+    def from_dict(values: Any) -> Reading:
+        """Read back what `as_dict` gave; KeyError, TypeError or ValueError for anything else."""
+        found = Reading(str(values["decimal"]), str(values["thousands"]), str(values["unit"]))
+        if (found.decimal, found.thousands) not in CANDIDATES:
+            raise ValueError("no way to write numbers")
+        return found
+
+    def number(self, cell: str) -> float:
+        """The number of a cell that fits; the queries of `cleaning` compute the same.
+
+        Examples
+        --------
+        >>> Reading(",", ".", "€").number("-1.234,5 €"), Reading(unit="$").number("$7")
+        (-1234.5, 7.0)
+        """
+        text = cell.strip(BLANKS).replace(self.unit, "") if self.unit else cell
+        for blank in (*BLANKS, *([self.thousands] if self.thousands else [])):
+            text = text.replace(blank, "")
+        return float(text.replace("\u2212", "-").replace(self.decimal, "."))
+
+
+PLAIN_READING = Reading()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the caller knows about the writing of numbers: None where nothing."""
+
+    decimal: str | None = None
+    thousands: str | None = None
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a column holds, as far as its shapes tell.
+
+    Attributes
+    ----------
+    kind : {"number", "text", "date", "odd", "ambiguous"}
+        "odd": most cells are numbers of one reading, but some do not fit it. "ambiguous": either ``1,234`` is
+        a thousand and more, or it is 1 and a fraction.
+    reading : Reading
+        Of a number; of an odd column that of most cells.
+    fitting : tuple of str
+        The shapes of cells that fit the reading.
+    decimal : str or None
+        What separates fractions here, if that is beyond doubt: evidence for the other columns of the file.
+    marked : bool
+        Whether some cell is a mark that says that there is no number.
+    """
+
+    kind: str
+    reading: Reading = PLAIN_READING
+    fitting: tuple[str, ...] = ()
+    decimal: str | None = None
+    marked: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether each cell is a number as programs write it, or nothing at all."""
+        return self.kind == "number" and self.reading == PLAIN_READING and not self.marked
+
+
+def shape(cell: str) -> str:
+    """The shape of a cell; `cleaning.shape_sql` says it to DuckDB.
+
+    Examples
+    --------
+    >>> shape(" 0,125 "), shape("12.345 mg")
+    ('09,999', '999.999 mg')
+    """
+    text = cell.strip(BLANKS)
+    first = re.search("[0-9]", text)
+    mark = "0" if first is not None and first[0] == "0" else "9"
+    return mark + re.sub("9{4,}", "9999", re.sub("[0-9]", "9", text))
+
+
+def look(shapes: Mapping[str, int], wanted: Wanted = Wanted(), evidence: str | None = None) -> Look:  # noqa: B008
+    """Say what a column holds.
+
+    Parameters
+    ----------
+    shapes : dict of str to int
+        How many cells have which shape.
+    wanted : Wanted
+        What the caller said; no other reading is thought of.
+    evidence : str, optional
+        What separates fractions elsewhere in the file.
+    """
+    given = {each: times for each, times in shapes.items() if not is_mark(each)}
+    marked = any(each[1:] for each in shapes if each not in given)
+    if not given:
+        return Look("number", marked=marked)
+    if all(_DATE.fullmatch(each[1:]) for each in given):
+        return Look("date")
+    units: dict[str, int] = {}
+    for each, times in given.items():
+        unit, fits = _parse(each)
+        if fits:
+            units[unit] = units.get(unit, 0) + times
+    most = _unit(units, sum(given.values()))
+    if most is None:
+        return Look("text")
+    alike = {each: _parse(each)[1] for each in given if _parse(each)[0] == most}
+    allowed = [pair for pair in CANDIDATES if _allows(wanted, pair)]
+    feasible = [pair for pair in allowed if all(pair in fits for fits in alike.values())]
+    if not feasible or len(alike) < len(given):
+        best = max(allowed, key=lambda pair: sum(given[each] for each, fits in alike.items() if pair in fits))
+        fitting = tuple(each for each, fits in alike.items() if best in fits)
+        known = most in UNITS or not most
+        return Look("odd" if known else "text", Reading(*best, most), fitting)
+    return _choose(feasible, tuple(alike), most, evidence, marked=marked)
+
+
+def is_mark(shape_: str) -> bool:
+    """Whether cells of this shape say that there is no number."""
+    return shape_[1:].casefold() in MARKS
+
+
+def evidence_of(looks: Iterable[Look]) -> str | None:
+    """What separates fractions in a file, where its columns do not contradict each other."""
+    found = {each.decimal for each in looks} - {None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _unit(units: dict[str, int], total: int) -> str | None:
+    """The unit of most numbers, if most cells are numbers; or any one word that is beside each."""
+    known = {unit: times for unit, times in units.items() if not unit or unit in UNITS}
+    if 2 * sum(known.values()) >= total:
+        return max(known, key=lambda unit: known[unit])
+    return next(iter(units)) if len(units) == 1 and sum(units.values()) == total else None
+
+
+def _allows(wanted: Wanted, pair: tuple[str, str]) -> bool:
+    decimal, thousands = pair
+    if wanted.thousands is not None and (
+        thousands not in ("", wanted.thousands) or decimal == wanted.thousands
+    ):
+        return False
+    return wanted.decimal in (None, decimal)
+
+
+def _choose(
+    feasible: list[tuple[str, str]], shapes: tuple[str, ...], unit: str, evidence: str | None, *, marked: bool
+) -> Look:
+    """One of the pairs that fit all cells: they differ in what points and commas mean, if there are any."""
+    used = [each for each in ".," if any(each in _number(shape_) for shape_ in shapes)]
+    meanings: dict[tuple[bool, ...], tuple[str, str]] = {}
+    for pair in feasible:
+        meanings.setdefault(tuple(each == pair[0] for each in used), pair)
+    pairs = list(meanings.values())
+    decimal = pairs[0][0] if used and len(pairs) == 1 else None
+    if len(pairs) > 1:
+        agreeing = [pair for pair in pairs if pair[0] == (evidence or ("." if used == ["."] else None))]
+        if not agreeing:
+            return Look("ambiguous", Reading(*COMMA, unit), shapes, marked=marked)
+        pairs = agreeing
+    return Look("number", Reading(*pairs[0], unit), shapes, decimal, marked)
+
+
+@lru_cache(maxsize=1 << 14)
+def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    """The unit of a cell, and the pairs of decimal and thousands separator that it can be read with."""
+    if _INFINITE.fullmatch(shape_[1:]):
+        return "", frozenset(CANDIDATES)
+    found = _CELL.fullmatch(shape_[1:])
+    if found is None or (found["before"] and found["after"]):
+        return "", frozenset()
+    unit = found["before"] or (found["after"] or "").strip(BLANKS)
+    pairs = (pair for pair in CANDIDATES if _fits(found["number"], *pair, zero=shape_[0] == "0"))
+    return unit, frozenset(pairs)
+
+
+def _number(shape_: str) -> str:
+    found = _CELL.fullmatch(shape_[1:])
+    return "" if found is None else found["number"]
+
+
+def _fits(number: str, decimal: str, thousands: str, *, zero: bool) -> bool:
+    """Whether digits and separators are a number, written so."""
+    whole, *rest = number.split(decimal)
+    if len(rest) > 1 or (any(rest) and set(rest[0]) != {"9"}) or not (whole or any(rest)):
+        return False
+    groups = whole.split(thousands) if thousands else [whole]
+    if len(groups) == 1:
+        return set(whole) <= {"9"}
+    return (
+        not zero
+        and 1 <= len(groups[0]) <= 3
+        and all(each == "999" for each in groups[1:])
+        and set(groups[0]) == {"9"}
+    )

@@ -1,0 +1,360 @@
+"""Laws of habits: what users of scikit-learn type works here as there, or says what to type instead."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC
+
+import separatrix as sx
+from separatrix.datasets import make_overlapping, make_separable
+from separatrix.errors import InputError, UnknownParameterError
+from separatrix.kernels import tuned
+from tests.problems import TWO_STORAGES, grids
+
+quietly = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+ESTIMATORS = (sx.Perceptron, sx.KernelPerceptron, sx.MaxMargin, sx.SoftMargin, sx.LinearProgram)
+PEERS = (Perceptron, SGDClassifier, LinearSVC, SVC)
+every_estimator = pytest.mark.parametrize("kind", ESTIMATORS, ids=lambda kind: kind.__name__)
+XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
+
+
+def parameters(kind):
+    return set(inspect.signature(kind).parameters)
+
+
+# ---------------------------------------------------------------- names
+
+
+@every_estimator
+def test_one_name_for_one_thing_in_all_estimators(kind):
+    own = parameters(kind)
+    assert not own & {"max_passes", "learning_rate", "n_passes"}
+    assert "verbose" in own
+    assert list(inspect.signature(kind).parameters) == list(inspect.signature(kind.__init__).parameters)[1:]
+
+
+@every_estimator
+@pytest.mark.parametrize("name", sorted(set().union(*map(parameters, PEERS))))
+def test_a_parameter_of_scikit_learn_is_there_or_the_error_says_what_to_do_instead(kind, name):
+    if name in parameters(kind):
+        return
+    for attempt in (lambda: kind(**{name: 1}), lambda: kind().set_params(**{name: 1})):
+        with pytest.raises(UnknownParameterError, match=f"{kind.__name__} has no parameter '{name}'") as told:
+            attempt()
+        assert isinstance(told.value, TypeError)
+        assert isinstance(told.value, ValueError)
+        assert "Its parameters are" not in told.value.remedy
+        assert told.value.remedy.endswith((".", "=..."))
+        assert told.value.parameter == name
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "remedy"),
+    [
+        (sx.Perceptron, "penalty", r"SoftMargin\(C="),
+        (sx.Perceptron, "alpha", r"C=1 / \(alpha \* rows\)"),
+        (sx.Perceptron, "shuffle", "order='shuffled'"),
+        (sx.Perceptron, "tol", "max_iter"),
+        (sx.Perceptron, "early_stopping", "average=True"),
+        (sx.Perceptron, "n_jobs", "cores"),
+        (sx.Perceptron, "learning_rate", "eta0"),
+        (sx.Perceptron, "kernel", "KernelPerceptron"),
+        (sx.KernelPerceptron, "C", "SoftMargin"),
+        (sx.KernelPerceptron, "warm_start", "partial_fit"),
+        (sx.MaxMargin, "tol", "gap"),
+        (sx.SoftMargin, "fit_intercept", "intercept='free'"),
+        (sx.SoftMargin, "probability", "CalibratedClassifierCV"),
+        (sx.LinearProgram, "dual", "form='dual'"),
+    ],
+)
+def test_the_error_names_the_remedy(kind, name, remedy):
+    with pytest.raises(TypeError, match=remedy):
+        kind(**{name: "l2"})
+
+
+@every_estimator
+def test_a_misspelt_parameter_is_answered_by_its_likely_name(kind):
+    with pytest.raises(TypeError, match="Is it 'verbose'"):
+        kind(verbos=1)
+    with pytest.raises(TypeError, match="Its parameters are"):
+        kind(zzzzzz=1)
+
+
+@every_estimator
+def test_what_scikit_learn_does_with_estimators_still_works(kind):
+    model = kind()
+    assert clone(model).get_params() == model.get_params()
+    assert pickle.loads(pickle.dumps(model)).get_params() == model.get_params()
+    assert model.set_params(**model.get_params()) is model
+
+
+def test_a_grid_with_a_wrong_name_is_refused_with_the_remedy():
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(make_pipeline(StandardScaler(), sx.Perceptron()), {"perceptron__penalty": ["l2"]})
+    with pytest.raises(ValueError, match="SoftMargin"):
+        search.fit(X, y)
+
+
+# ---------------------------------------------------------------- average, warm_start, verbose
+
+
+@quietly
+@given(data=st.data())
+def test_average_true_is_averaged(data):
+    case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
+    options = {"max_iter": 4, "random_state": 0, "fit_intercept": case.lift}
+    one = sx.Perceptron(average=True, **options).fit(case.stored, case.codes)
+    other = sx.Perceptron(average="averaged", **options).fit(case.stored, case.codes)
+    assert np.array_equal(one.coef_, other.coef_)
+    for model in (one, other):
+        model.partial_fit(case.stored, case.codes)
+    assert np.array_equal(one.coef_, other.coef_)
+
+
+@quietly
+def test_average_true_is_averaged_with_a_kernel():
+    problem = make_overlapping(60, 3, random_state=0)
+    one = sx.KernelPerceptron(average=True, max_iter=3).fit(problem.X, problem.y)
+    other = sx.KernelPerceptron(average="averaged", max_iter=3).fit(problem.X, problem.y)
+    assert np.array_equal(one.dual_coef_, other.dual_coef_)
+    assert not np.array_equal(
+        one.dual_coef_, sx.KernelPerceptron(max_iter=3).fit(problem.X, problem.y).dual_coef_
+    )
+
+
+@quietly
+@given(data=st.data())
+def test_a_warm_start_goes_on_from_the_last_weights(data):
+    case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
+    options = {"order": "cyclic", "max_iter": 1, "fit_intercept": case.lift}
+    model = sx.Perceptron(warm_start=True, **options)
+    whole = sx.Perceptron(**{**options, "max_iter": 3}).fit(case.stored, case.codes)
+    assume(whole.result_.cycle is None)  # a proof ends a run, and only within one call
+    made = 0
+    for _ in range(3):
+        model.fit(case.stored, case.codes)
+        made += model.mistakes_
+    assert np.array_equal(model.coef_, whole.coef_)
+    assert np.array_equal(model.intercept_, whole.intercept_)
+    assert made == whole.mistakes_
+
+
+@quietly
+def test_a_warm_start_needs_the_same_classes_and_columns():
+    problem = make_overlapping(40, 3, random_state=0)
+    model = sx.Perceptron(warm_start=True).fit(problem.X, problem.y)
+    before = model.coef_
+    with pytest.raises(InputError, match="warm_start=True goes on from weights of shape"):
+        model.fit(problem.X[:, :2], problem.y)
+    with pytest.raises(InputError, match="the classes"):
+        model.fit(problem.X, problem.y + 5)
+    assert model.coef_ is before
+    model.set_params(warm_start=False).fit(problem.X[:, :2], problem.y)
+
+
+def test_the_bounds_of_a_warm_start_know_the_first_weights():
+    problem = make_separable(60, 3, margin=0.05, random_state=0)
+    model = sx.Perceptron(order="cyclic", warm_start=True, max_updates=2)
+    with pytest.warns(Warning, match="max_updates"):
+        model.fit(problem.X, problem.y)
+    first = np.linalg.norm(model.result_.weights)
+    model.set_params(max_updates=None).fit(problem.X, problem.y)
+    report = sx.mistake_bounds(model, problem.X, problem.y)
+    assert report.start_norm == pytest.approx(first)
+    assert not np.isfinite(report["Novikoff"].value)
+    assert report.mistakes <= report["any start"].value
+
+
+@quietly
+@pytest.mark.parametrize(
+    "model",
+    [
+        sx.Perceptron(max_iter=20),
+        sx.KernelPerceptron(max_iter=5),
+        sx.SoftMargin(),
+        sx.MaxMargin(inseparable="warn"),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_verbose_writes_lines_and_silence_is_the_default(model, capsys):
+    problem = make_overlapping(300, 3, random_state=0)
+    clone(model).fit(problem.X, problem.y)
+    assert capsys.readouterr() == ("", "")
+    clone(model).set_params(verbose=2).fit(problem.X, problem.y)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") >= 1
+    assert "\r" not in err
+    assert "\x1b" not in err
+
+
+@every_estimator
+@pytest.mark.parametrize("value", [-1, "yes", None, 0.5])
+def test_verbose_is_a_count(kind, value):
+    with pytest.raises(InputError, match="'verbose' parameter"):
+        kind(verbose=value).fit(*XOR)
+
+
+# ---------------------------------------------------------------- probabilities and shapes
+
+
+@every_estimator
+def test_probabilities_are_refused_with_the_way_to_get_them(kind):
+    model = kind()
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(model, name)
+        with pytest.raises(AttributeError, match=f"{kind.__name__} has no {name}.*CalibratedClassifierCV"):
+            getattr(model, name)
+
+
+@quietly
+def test_the_way_to_get_probabilities_works():
+    X, y = load_iris(return_X_y=True)
+    model = CalibratedClassifierCV(sx.Perceptron(average=True, random_state=0)).fit(X, y)
+    assert model.predict_proba(X).shape == (150, 3)
+
+
+@quietly
+@every_estimator
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_decision_functions_have_the_shapes_of_scikit_learn(kind, n_classes):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[y < n_classes], y[y < n_classes]
+    options = {"inseparable": "warn"} if "inseparable" in parameters(kind) else {}
+    model = kind(**options).fit(X, y)
+    for peer in (Perceptron(), LinearSVC(), SVC()):
+        assert model.decision_function(X).shape == peer.fit(X, y).decision_function(X).shape
+
+
+# ---------------------------------------------------------------- kernels by name
+
+
+@given(st.floats(1e-3, 1e3), st.integers(1, 4), st.floats(0.0, 10.0), st.integers(0, 10**6))
+def test_named_kernels_are_those_of_scikit_learn(gamma, degree, coef0, seed):
+    X = np.random.default_rng(seed).uniform(-1.0, 1.0, (5, 3))
+    assert tuned("rbf", X, gamma=gamma)(X) == pytest.approx(rbf_kernel(X, gamma=gamma), rel=1e-9, abs=1e-9)
+    own = tuned("poly", X, gamma=gamma, degree=degree, coef0=coef0)(X)
+    peer = polynomial_kernel(X, gamma=gamma, degree=degree, coef0=coef0)
+    assert own == pytest.approx(peer, rel=1e-9, abs=1e-9 * np.abs(peer).max())
+
+
+@pytest.mark.parametrize("store", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.1])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_gamma_means_what_it_means_in_svc(store, gamma, kernel):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100]
+    model = sx.MaxMargin(kernel=kernel, gamma=gamma, coef0=0.0).fit(store(X), y)
+    peer = SVC(kernel=kernel, gamma=gamma, C=1e12, tol=1e-10).fit(store(X), y)
+    assert model.decision_function(store(X)) == pytest.approx(
+        peer.decision_function(store(X)), rel=1e-3, abs=1e-3
+    )
+
+
+@quietly
+def test_gamma_scale_is_of_the_rows_that_count():
+    X, y = load_iris(return_X_y=True)
+    X, y = np.vstack([X, 1e6 * X]), np.concatenate([y, y])
+    weights = np.repeat([1.0, 0.0], 150)
+    model = sx.KernelPerceptron(gamma="scale", max_iter=3).fit(X, y, sample_weight=weights)
+    alone = sx.KernelPerceptron(gamma="scale", max_iter=3).fit(X[:150], y[:150])
+    assert model.kernel_ == alone.kernel_
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"kernel": "sigmoid"}, "sigmoid.*negative eigenvalues"),
+        ({"gamma": 0.0}, "'gamma' parameter must be above 0"),
+        ({"gamma": "wide"}, "'scale', 'auto' or a positive number"),
+        ({"gamma": np.nan}, "gamma"),
+        ({"kernel": "poly", "coef0": -1.0}, "'coef0' parameter must be 0 or more"),
+        ({"kernel": "poly", "degree": 0}, "'degree' parameter"),
+        ({"kernel": sx.kernels.Gaussian(), "gamma": 0.1}, "only where the kernel is a name"),
+    ],
+)
+@pytest.mark.parametrize("kind", [sx.KernelPerceptron, sx.MaxMargin])
+def test_bad_parameters_of_a_kernel_are_refused(kind, options, words):
+    with pytest.raises(ValueError, match=words):
+        kind(**{"kernel": "rbf", **options}).fit(*XOR)
+
+
+def test_parameters_of_a_kernel_need_one():
+    with pytest.raises(InputError, match="gamma can be set only where there is a kernel"):
+        sx.MaxMargin(gamma=0.1).fit(*XOR)
+
+
+def test_what_needs_all_rows_is_refused_in_partial_fit():
+    with pytest.raises(InputError, match=r"gamma='scale'.*partial_fit"):
+        sx.KernelPerceptron(gamma="scale").partial_fit(*XOR, classes=[0, 1])
+
+
+def test_gamma_must_stay_between_calls_of_partial_fit():
+    model = sx.KernelPerceptron(gamma=0.5).partial_fit(*XOR, classes=[0, 1])
+    with pytest.raises(InputError, match="must stay"):
+        model.set_params(gamma=0.6).partial_fit(*XOR)
+
+
+# ---------------------------------------------------------------- sample weights of zero and one
+
+
+@quietly
+@given(data=st.data())
+def test_rows_of_weight_zero_are_as_if_absent_from_a_kernel_perceptron(data):
+    case = data.draw(grids(storage=data.draw(st.sampled_from(TWO_STORAGES))))
+    keep = np.array(data.draw(st.lists(st.booleans(), min_size=len(case.codes), max_size=len(case.codes))))
+    options = data.draw(
+        st.sampled_from(
+            [
+                {},
+                {"order": "worst"},
+                {"order": "shuffled", "random_state": 0},
+                {"budget": 3},
+                {"average": True},
+            ]
+        )
+    )
+    model = sx.KernelPerceptron("poly", max_iter=4, **options)
+    if np.unique(case.codes[keep]).size < case.n_classes:
+        return
+    weighted = clone(model).fit(case.stored, case.codes, sample_weight=keep.astype(float))
+    alone = clone(model).fit(case.stored[np.flatnonzero(keep)], case.codes[keep])
+    places = np.flatnonzero(keep)
+    assert np.array_equal(weighted.support_, places[alone.support_])
+    assert np.array_equal(weighted.dual_coef_, alone.dual_coef_)
+    assert weighted.mistakes_ == alone.mistakes_
+    assert weighted.mistake_counts_.shape == case.codes.shape
+    assert np.array_equal(weighted.mistake_counts_[places], alone.mistake_counts_)
+    assert weighted.result_.radius == alone.result_.radius
+
+
+def test_weights_of_a_precomputed_kernel_leave_rows_out():
+    X, y = XOR
+    X, y = np.vstack([X, [[0.5, 0.5]]]), np.append(y, 1)
+    K = sx.kernels.Polynomial(degree=2)(X)
+    model = sx.KernelPerceptron("precomputed").fit(K, y, sample_weight=[1, 1, 1, 1, 0])
+    assert model.converged_
+    assert model.predict(K[:4]).tolist() == y[:4].tolist()
+
+
+@pytest.mark.parametrize("weights", [[1, 1, 2, 1], [1, 0.5, 1, 1]])
+def test_other_weights_of_a_kernel_perceptron_are_refused_with_the_reason(weights):
+    with pytest.raises(InputError, match=r"0 or 1.*order of the visits.*class_weight"):
+        sx.KernelPerceptron().fit(*XOR, sample_weight=weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        sx.KernelPerceptron().fit(*XOR, weights=weights)
