@@ -60,6 +60,8 @@ SENTENCES = {
     ),
     "decimal": ("--decimal", "Say which with --decimal or --thousands, such as --decimal ','."),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
+    "host": ("--host", "Leave --host out, or name an address of this machine."),
+    "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),
     "same_data": (
         "--any-data",
         "Check it against the original data, or only its mathematics with --any-data.",
