@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, kernels, plot
+    from . import datasets, errors, experiments, features, kernels, playground, plot, river
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
     from .errors import SeparationWarning
@@ -52,7 +52,9 @@ _HOMES = {
     "geometry": ".proofs.geometry",
     "kernels": ".kernels",
     "mistake_bounds": ".bounds",
+    "playground": ".playground",
     "plot": ".plot",
+    "river": ".river",
     "SeparatingDegree": ".proofs.degree",
     "save": ".storage.models",
     "separability": ".proofs.verdict",
@@ -83,7 +85,9 @@ __all__ = [
     "kernels",
     "load",
     "mistake_bounds",
+    "playground",
     "plot",
+    "river",
     "save",
     "separability",
     "smallest_separating_degree",

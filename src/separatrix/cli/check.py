@@ -21,6 +21,8 @@ def check(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -98,7 +100,21 @@ def check(
     room = options.size(memory)
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
     source = options.DataOptions(
-        data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
     )
     if formula is not None:
         if certificate is not None:

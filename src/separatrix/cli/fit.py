@@ -66,6 +66,8 @@ def fit(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -181,7 +183,21 @@ def fit(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
     source = options.DataOptions(
-        data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
     )
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (
