@@ -44,6 +44,8 @@ class Database:
         What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
     unnamed : tuple of str
         Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
+    empty : tuple of str
+        Columns that are known to hold nothing.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Database:
     lines: Lines | None = None
     decimal: str | None = None
     unnamed: tuple[str, ...] = ()
+    empty: tuple[str, ...] = ()
 
     @cached_property
     def connection(self) -> Any:
@@ -169,9 +172,9 @@ def _explained(name: str, message: str) -> InputError:
     )
     if value:
         return InputError(
-            f"{where}: column {value[1]!r} holds numbers, but here is {value[2]!r}. Correct the cell.",
-            remedy="Or leave the column out with 'exclude'.",
-            parameter="exclude",
+            f"{where}: column {value[1]!r} holds numbers, but here is {value[2]!r}.",
+            remedy="Correct the cell, name it as missing with 'na', or say how it is written with 'decimal'.",
+            parameter="decimal" if re.search(r"\d,\d", value[2]) else "na",
         )
     if "unicode" in message or "not utf-8" in message:
         return InputError(f"{where}: not UTF-8 text. Convert the file first, for example with iconv.")

@@ -91,7 +91,7 @@ def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str
         if group is None or group.num_rows < FEWEST:
             return []
         places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
-        whole = [name for name in names if "INT" in found.columns[name] and name in places]
+        whole = [name for name in names if is_number(found.columns[name]) and name in places]
         known = {name: group.column(places[name]).statistics for name in whole}
     likely = [
         name

@@ -55,7 +55,7 @@ def ask(
         need_column(name, tuple(database.columns))
     told = list(notes)
     if known is None and request.features is None:
-        names, found = left_out(database, names, suspects)
+        names, found = left_out(database, names, suspects, request.text)
         told += found
     if request.row_names is not None:  # as they stand, whatever the column is read as
         named = f"(SELECT *, {identifier(request.row_names)}::VARCHAR AS {NAME} FROM {database.relation})"
@@ -237,7 +237,7 @@ class Query:
         if found is not None:
             return found
         label, rows = self.selection.label, self.selection.rows
-        query = f"SELECT DISTINCT {label} AS label FROM {rows} ORDER BY label LIMIT 100000"
+        query = f"SELECT DISTINCT {label} FROM {rows} ORDER BY 1 LIMIT 100000"
         values = [row[0] for row in self.database.rows(query)]
         return self._untyped(np.array([value for value in values if value is not None]))
 
@@ -353,7 +353,7 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
         return
     known = ", ".join(map(literal, column.levels))
     level = f"{identifier(column.name)}::VARCHAR"
-    query = f"SELECT DISTINCT {level} AS level FROM {rows.rows} WHERE level NOT IN ({known}) LIMIT 13"
+    query = f"SELECT DISTINCT {level} FROM {rows.rows} WHERE {level} NOT IN ({known}) LIMIT 13"
     unknown = [row[0] for row in database.rows(query)] if known else []
     if unknown:
         raise InputError(
