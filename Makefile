@@ -5,6 +5,8 @@ PYTHON ?= python3
 PYTEST_ARGS ?=
 SEED ?=
 BENCH_ARGS ?=
+FUZZ_ARGS ?=
+KILLS_ARGS ?=
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -29,7 +31,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow test-random test-oldest test-newest lint format release-check \
+.PHONY: help setup test test-slow test-random test-oldest test-newest fuzz kills lint format release-check \
 	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -79,6 +81,12 @@ $(NEWEST)/.installed: pyproject.toml
 	$(NEWEST)/$(BIN)/python -m pip install --quiet hatchling editables
 	$(NEWEST)/$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test]'
 	@touch $@
+
+fuzz: setup ## the readers against referees, on random and on damaged files; SEED=... repeats a run
+	@$(with_empty_cache) $(RUN) tests/fuzz.py $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+
+kills: setup ## a thousand kills while commands write: nothing is torn, nothing is left; SEED=... repeats a run
+	@$(with_empty_cache) $(RUN) tests/kills.py $(if $(SEED),--seed $(SEED)) $(KILLS_ARGS)
 
 lint: setup ## style, formatting, types and import layers; changes nothing
 	$(RUN) -m ruff check .

@@ -162,7 +162,8 @@ def test_every_row_that_is_read_is_looked_at_for_levels_that_the_model_does_not_
     st.lists(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**22), 10**22), min_size=1)
 )
 def test_numbers_in_text_are_read_as_python_reads_them(values):
-    text = [format(v, "") for v in values] + [f"{float(v):.20e}" for v in values]
+    exact = [v for v in values if v == float(v)]  # whole numbers that are no floats are refused
+    text = [format(v, "") for v in exact] + [f"{float(v):.20e}" for v in values]
     piece = np.frombuffer("".join(f"1 1:{cell}\n" for cell in text).encode(), dtype=np.uint8)
     _, lines = libsvm._read_piece(piece)
     assert lines.data.tolist() == [float(cell) for cell in text]

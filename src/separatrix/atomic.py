@@ -6,9 +6,11 @@ import contextlib
 import errno
 import glob
 import os
+import re
 import secrets
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import OutputError
@@ -27,8 +29,8 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
 
     Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole. If the block
     fails, the temporary file is removed and the old one is untouched. The new file has the old one's
-    permissions. What killed processes left of earlier attempts is removed. A device or a pipe is written as
-    it is.
+    permissions; a link stays one, and what it points to is replaced. What killed processes left of earlier
+    attempts is removed. A device or a pipe is written as it is.
 
     Parameters
     ----------
@@ -41,26 +43,78 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
     OutputError
         The directory does not exist or cannot be written, or the disk is full.
     """
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():
-        if target.is_dir():
-            raise OutputError(f"{os.fspath(path)!r} is a directory. Name a file in it.")
-        yield target
-        return
-    try:
-        clear_partial(target)
+    with replacing_all([path], previous=previous) as (temporary,):
+        yield temporary
+
+
+@contextlib.contextmanager
+def replacing_all(
+    paths: Sequence[str | os.PathLike[str]], *, previous: Path | None = None
+) -> Iterator[list[Path]]:
+    """Yield a temporary path for each of some files; when all are on the disk, they take their places.
+
+    As `replacing`: if anything fails until then, all the old files are untouched.
+    """
+    outputs: list[_Output] = []
+    with contextlib.ExitStack() as stack:
         # Claimed first, so that a directory that cannot be written is found before any work is done.
-        with _claimed(target) as temporary:
-            yield temporary
-            _sync(temporary)
+        for path in paths:
+            with _explaining(path):
+                outputs.append(_open(path, stack))
+        with _explaining(*paths):
+            yield [each.temporary for each in outputs]
+        for each in outputs:
+            with _explaining(each.path):
+                each.sync()
+        for each in outputs:
+            with _explaining(each.path):
+                each.settle(previous)
+
+
+@dataclass(frozen=True)
+class _Output:
+    """A file to be: its name as it was said, where it goes, and where it is written until then."""
+
+    path: str | os.PathLike[str]
+    target: Path
+    temporary: Path
+
+    def sync(self) -> None:
+        """Put the new file on the disk, with the permissions of the old one."""
+        if self.temporary == self.target:
+            return
+        _sync(self.temporary)
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(self.temporary, stat.S_IMODE(self.target.stat().st_mode))
+
+    def settle(self, previous: Path | None) -> None:
+        """Let the new file take its place."""
+        if self.temporary == self.target:
+            return
+        if previous is not None:
             with contextlib.suppress(FileNotFoundError):
-                os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
-                if previous is not None:
-                    os.replace(target, previous)
-            os.replace(temporary, target)
-            _sync(target.parent)
+                os.replace(self.target, previous)
+        os.replace(self.temporary, self.target)
+        _sync(self.target.parent)
+
+
+def _open(path: str | os.PathLike[str], stack: contextlib.ExitStack) -> _Output:
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise OutputError(f"{os.fspath(path)!r} is a directory. Name a file in it.")
+    if target.exists() and not target.is_file():
+        return _Output(path, target, target)
+    clear_partial(target)
+    return _Output(path, target, stack.enter_context(_claimed(target)))
+
+
+@contextlib.contextmanager
+def _explaining(*paths: str | os.PathLike[str]) -> Iterator[None]:
+    """Say what to do about an error of the system."""
+    try:
+        yield
     except OSError as error:
-        raise _explained(path, error) from error
+        raise _explained(" and ".join(repr(os.fspath(path)) for path in paths), error) from error
 
 
 @contextlib.contextmanager
@@ -99,6 +153,13 @@ def write_bytes(path: str | os.PathLike[str], content: bytes, *, previous: Path 
         temporary.write_bytes(content)
 
 
+def write_all(contents: Mapping[str, bytes]) -> None:
+    """Replace all of these files by these bytes; if one cannot be written, none is replaced."""
+    with replacing_all(list(contents)) as temporaries:
+        for temporary, content in zip(temporaries, contents.values(), strict=True):
+            temporary.write_bytes(content)
+
+
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Replace a file by this text, at once."""
     write_bytes(path, text.encode())
@@ -128,20 +189,30 @@ def _sync(path: Path) -> None:
         os.close(handle)
 
 
-def _explained(path: str | os.PathLike[str], error: OSError) -> OutputError:
-    """Say what to do about it."""
-    name = os.fspath(path)
-    if isinstance(error, OutputError):
+def _explained(names: str, error: OSError) -> OSError:
+    """The error with what to do about it."""
+    if isinstance(error, OutputError | BrokenPipeError):
         return error
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+    code = _code(error)
+    if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         return OutputError(
-            f"{name!r} could not be written: the disk (or a limit on file sizes) is full. What was there "
+            f"{names} could not be written: the disk (or a limit on file sizes) is full. What was there "
             "before is unchanged. Make room, or name a place on another disk."
         )
-    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+    if code == errno.EROFS:
+        return OutputError(f"{names} could not be written: the disk is read-only. Name a place on another.")
+    if code in (errno.EACCES, errno.EPERM):
         return OutputError(
-            f"{name!r} could not be written: no permission to write in its directory. Name another."
+            f"{names} could not be written: no permission to write in its directory. Name another."
         )
-    if error.errno in (errno.ENOENT, errno.ENOTDIR):
-        return OutputError(f"{name!r} could not be written: its directory does not exist. Make it first.")
-    return OutputError(f"{name!r} could not be written: {error.strerror or error}.")
+    if code in (errno.ENOENT, errno.ENOTDIR):
+        return OutputError(f"{names} could not be written: its directory does not exist. Make it first.")
+    return OutputError(f"{names} could not be written: {error.strerror or error}.")
+
+
+def _code(error: OSError) -> int | None:
+    """The system's number of an error; Arrow's errors may have it in their words only."""
+    if error.errno is not None:
+        return error.errno
+    found = re.search(r"\[errno (\d+)\]", str(error), re.IGNORECASE)
+    return int(found[1]) if found else None

@@ -79,8 +79,8 @@ class LabelError(InputError):
     """The labels cannot be separated: too few classes, or not class labels at all."""
 
 
-class NumericOverflowError(SeparatrixError, OverflowError):
-    """A number of the run left the range of float64."""
+class NumericOverflowError(InputError, OverflowError):
+    """A number of the run left the range of float64: the rows, or a rate, are too large for it."""
 
 
 class OutputError(SeparatrixError, OSError):

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import _thread
 import sys
+import threading
+from typing import Any
 
 from ..errors import MissingPackageError, needs
+
+STOPPED = 130  # what shells say of a program that Ctrl-C has ended
+AGAIN = 0.05  # seconds after which a Ctrl-C that was swallowed is repeated
 
 
 def main() -> None:
     """Run the command line; what the program ``separatrix`` starts."""
+    sys.unraisablehook = _insist
+    try:
+        _run()
+    except KeyboardInterrupt:  # before there was a command, or after it
+        sys.stderr.write("Stopped.\n")
+        sys.exit(STOPPED)
+
+
+def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
@@ -19,3 +34,13 @@ def main() -> None:
         sys.stderr.write(f"{problem}\n")
         sys.exit(2)
     app(prog_name="separatrix")
+
+
+def _insist(ignored: Any) -> None:
+    """Repeat a Ctrl-C that came while a callback ran (numba's compiler has some), where Python ignores it."""
+    if issubclass(ignored.exc_type, KeyboardInterrupt):
+        again = threading.Timer(AGAIN, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(ignored)

@@ -89,10 +89,7 @@ def check(
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
-    if certificate is not None:
-        _write_certificate(certificate, verdict, rows)
-    if report is not None:
-        _write_report(report, rows, X, y, verdict)
+    _write(certificate, report, rows, X, y, verdict)
     if json:
         write_json(
             {
@@ -160,29 +157,32 @@ def _say_files(certificate: str | None, report: str | None, source: options.Data
         say(f"Report: {report}")
 
 
-def _write_certificate(path: str, verdict: Any, rows: Any) -> None:
-    import json
+def _write(certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any) -> None:
+    """Write what was asked for; where one file cannot be written, none is."""
+    contents = {}
+    if certificate is not None:
+        import json
 
-    from ..atomic import write_text
-    from .proofs import pack
+        from .proofs import pack
 
-    write_text(path, json.dumps(pack(verdict, rows), indent=1) + "\n")
+        contents[certificate] = json.dumps(pack(verdict, rows), indent=1) + "\n"
+    if report is not None:
+        from ..report.page import report_text
 
+        with waiting("Drawing the report"):
+            contents[report] = report_text(
+                X,
+                y,
+                title=rows.name,
+                names=rows.feature_names,
+                verdict=verdict,
+                facts=reading(rows),
+                places=rows.places,
+            )
+    if contents:
+        from ..atomic import write_all
 
-def _write_report(path: str, rows: Any, X: Any, y: Any, verdict: Any) -> None:
-    from ..report.page import write_report
-
-    with waiting("Drawing the report"):
-        write_report(
-            path,
-            X,
-            y,
-            title=rows.name,
-            names=rows.feature_names,
-            verdict=verdict,
-            facts=reading(rows),
-            places=rows.places,
-        )
+        write_all({path: text.encode() for path, text in contents.items()})
 
 
 def reading(rows: Any) -> tuple[tuple[str, str], ...]:

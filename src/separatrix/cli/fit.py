@@ -171,12 +171,7 @@ def fit(
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
-    if output is not None:
-        from ..storage.models import save
-
-        save(estimator, output, columns=rows.encoding.as_dict())
-    if report is not None:
-        _write_report(report, rows, X, y, estimator)
+    _write(output, report, rows, X, y, estimator)
     if json:
         write_json(
             _plain(estimator, rows, X, y, seconds, scores, found) | {"model_file": output, "report": report}
@@ -370,13 +365,27 @@ def _transformed(estimator: Any, X: Any) -> Any:
         return estimator[:-1].transform(X) if hasattr(estimator, "steps") else X
 
 
-def _write_report(path: str, rows: Any, X: Any, y: Any, estimator: Any) -> None:
-    from ..report.page import write_report
+def _write(output: str | None, report: str | None, rows: Any, X: Any, y: Any, estimator: Any) -> None:
+    """Write what was asked for; where one file cannot be written, none is."""
+    contents = {}
+    if output is not None:
+        from ..storage.models import packed
+
+        contents[output] = packed(estimator, columns=rows.encoding.as_dict())
+    if report is not None:
+        contents[report] = _report(rows, X, y, estimator).encode()
+    if contents:
+        from ..atomic import write_all
+
+        write_all(contents)
+
+
+def _report(rows: Any, X: Any, y: Any, estimator: Any) -> str:
+    from ..report.page import report_text
     from .check import reading
 
     with waiting("Drawing the report"):
-        write_report(
-            path,
+        return report_text(
             _transformed(estimator, X),
             y,
             title=rows.name,

@@ -219,6 +219,7 @@ class _Run:
             X = sparse.csr_array((lines.data, lines.indices, lines.indptr), shape=shape)
             yield (X[skipped:] if skipped else X), whole(lines.labels[skipped:])
             skipped = 0
+        self.table.need_unchanged()
 
     def _known_classes(self) -> NDArray[Any]:
         if hasattr(self.model, "classes_"):

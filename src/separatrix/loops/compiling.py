@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.caching import FunctionCache
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
 
 # No loop allocates, so numba's reference counting is off: on rows of 100 numbers it took half of the time.
 EXACT: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
 # Sums may be reordered (SIMD); nothing else of IEEE arithmetic is given up.
 OPTIONS: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract"}}
+DIGEST = 16  # bytes of a checksum
 INLINED = {**OPTIONS, "forceinline": True}
 
 
@@ -35,8 +39,46 @@ def loop(
     return compiled
 
 
+class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
+    """Files of compiled code, each with what it is the code of, and with a checksum.
+
+    numba writes the index before the code: a process that ends between the two leaves an index that names
+    the code of an older source, and two processes may give one name to different code. And machine code with
+    a wrong bit must not be run.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the code of a key."""
+        super().save(key, (key, data))
+
+    def load(self, key: Any) -> Any:
+        """The code of a key, or None."""
+        found = super().load(key)
+        return None if found is None or found[0] != key else found[1]
+
+    def _load_data(self, name: str) -> Any:
+        content = Path(self._data_path(name)).read_bytes()
+        if content[:DIGEST] != self._digest(content[DIGEST:]):
+            raise OSError(f"{name} is damaged")  # numba takes it for a missing file
+        return pickle.loads(content[DIGEST:])
+
+    def _save_data(self, name: str, data: Any) -> None:
+        content = self._dump(data)
+        with self._open_for_write(self._data_path(name)) as file:
+            file.write(self._digest(content) + content)
+
+    def _digest(self, content: bytes) -> bytes:
+        stamp = repr((self._version, self._source_stamp)).encode()
+        return hashlib.blake2b(content, digest_size=DIGEST, key=hashlib.sha256(stamp).digest()).digest()
+
+
 class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's cache of compiled code; where it is damaged or cannot be written, code is compiled afresh."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, *arguments: Any) -> Any:
         """The compiled code of a signature, or None."""

@@ -14,14 +14,16 @@ import numpy as np
 
 from .compiling import loop
 
-# How a reader ends: all lines read, no room in the output, or something that is not a number.
-DONE, FULL, BAD, RAGGED, HUGE = 0, 1, 2, 3, 4
+# How a reader ends: all lines read, no room in the output, or something that is not a number; and, of LIBSVM
+# lines, columns out of order, a column beyond all, a carriage return inside a line.
+DONE, FULL, BAD, RAGGED, HUGE, STRAY = 0, 1, 2, 3, 4, 5
 
 SPACE, TAB, RETURN, NEWLINE, COLON, HASH, QUOTE = 32, 9, 13, 10, 58, 35, 34
 PLUS, MINUS, POINT, ZERO, LOWER_E, UPPER_E = 43, 45, 46, 48, 101, 69
 
 REACH = 290  # powers of ten whose product with 19 digits neither overflows nor leaves the normal floats
 MOST_COLUMNS = 2**31 - 2
+EXACT_WHOLE = 2**53  # all whole numbers up to this one are floats
 
 
 def _powers() -> Any:
@@ -55,7 +57,7 @@ def scaled(mantissa: Any, exponent: int, powers: Any) -> tuple[float, bool]:
     """Return mantissa * 10**exponent, rounded once, and whether that is certain."""
     if mantissa == np.uint64(0):
         return 0.0, True
-    if mantissa <= np.uint64(9007199254740992) and -22 <= exponent <= 22:
+    if mantissa <= np.uint64(EXACT_WHOLE) and -22 <= exponent <= 22:
         value = np.float64(mantissa)
         return (
             value * powers[REACH + exponent, 0] if exponent >= 0 else value / powers[REACH - exponent, 0]
@@ -63,7 +65,7 @@ def scaled(mantissa: Any, exponent: int, powers: Any) -> tuple[float, bool]:
     if not -REACH <= exponent <= REACH - 20:
         return 0.0, False
     # Both parts are exact. Where the low one is not zero, it is below 2**-42 of the high one.
-    tail = np.uint64(2047) if mantissa > np.uint64(9007199254740992) else np.uint64(0)
+    tail = np.uint64(2047) if mantissa > np.uint64(EXACT_WHOLE) else np.uint64(0)
     high, low = np.float64(mantissa & ~tail), np.float64(mantissa & tail)
     product, error = split_product(high, powers[REACH + exponent, 0])
     rest = error + (high * powers[REACH + exponent, 1] + low * powers[REACH + exponent, 0])
@@ -75,15 +77,18 @@ def scaled(mantissa: Any, exponent: int, powers: Any) -> tuple[float, bool]:
 
 @loop(reorder=False)
 def number(text: Any, at: int, powers: Any) -> tuple[float, int, bool]:
-    """Read a number at a place: its value, its end (its beginning, if there is none), and if it is hard."""
+    """Read a number at a place: its value, its end (its beginning, if there is none), and if it is hard.
+
+    A whole number beyond 2**53, written without point and power, is hard, too: it may be no float at all.
+    """
     start, negative = at, text[at] == MINUS
     if negative or text[at] == PLUS:
         at += 1
     first = at
     mantissa, at = digits(text, at, np.uint64(0))
-    count, exponent = at - first, 0
+    count, exponent, whole = at - first, 0, True
     if text[at] == POINT:
-        first = at + 1
+        whole, first = False, at + 1
         mantissa, at = digits(text, first, mantissa)
         exponent = first - at
         count -= exponent
@@ -94,8 +99,8 @@ def number(text: Any, at: int, powers: Any) -> tuple[float, int, bool]:
         if end == at + 1:
             return 0.0, start, False
         exponent += power
-        at = end
-    if count > 19:
+        at, whole = end, False
+    if count > 19 or (whole and mantissa > np.uint64(EXACT_WHOLE)):
         return 0.0, at, True
     value, certain = scaled(mantissa, exponent, powers)
     return (-value if negative else value), at, not certain
@@ -144,7 +149,9 @@ def libsvm_lines(text: Any, powers: Any, rows: Any, entries: Any, hard: Any) -> 
     while at < text.shape[0]:
         at = after_blanks(text, at)
         if ends_line(text[at]):
-            at = after_line(text, at)
+            status, at = after_line(text, at)
+            if status != DONE:
+                return status, at, row
             continue
         if row == labels.shape[0]:
             return FULL, at, row
@@ -152,6 +159,7 @@ def libsvm_lines(text: Any, powers: Any, rows: Any, entries: Any, hard: Any) -> 
         if status != DONE:
             return status, at, row
         labels[row] = value
+        end = after_group(text, end)
         status, at, entry = libsvm_entries(text, end, powers, entries, entry, hard)
         if status != DONE:
             return status, at, row
@@ -176,11 +184,7 @@ def libsvm_entries(
         if at == begin:
             if ends_line(text[at]):
                 break
-            if not is_group(text, at):
-                return BAD, begin, entry
-            while text[at] != SPACE and text[at] != NEWLINE:
-                at += 1
-            continue
+            return BAD, begin, entry
         if text[at] != COLON:
             return BAD, begin, entry
         if index > MOST_COLUMNS:
@@ -195,7 +199,8 @@ def libsvm_entries(
         entry += 1
     if not ends_line(text[at]):
         return BAD, at, entry
-    return DONE, after_line(text, at), entry
+    status, at = after_line(text, at)
+    return status, at, entry
 
 
 @loop(reorder=False, forceinline=True)
@@ -230,9 +235,16 @@ def column_number(text: Any, at: int) -> tuple[int, int]:
 
 
 @loop(reorder=False, forceinline=True)
-def is_group(text: Any, at: int) -> bool:
-    """Whether ``qid:`` stands here, which groups rows for ranking and is no column."""
-    return text[at] == 113 and text[at + 1] == 105 and text[at + 2] == 100 and text[at + 3] == COLON
+def after_group(text: Any, at: int) -> int:
+    """Return the end of ``qid:7``, which groups rows and is no column; ``at``, if there is none."""
+    begin = after_blanks(text, at)
+    if begin == at or text[begin] != 113 or text[begin + 1] != 105 or text[begin + 2] != 100:
+        return at
+    if text[begin + 3] != COLON:
+        return at
+    _, end = column_number(text, begin + 4)
+    separate = text[end] == SPACE or text[end] == TAB or ends_line(text[end])
+    return end if end > begin + 4 and separate else at
 
 
 @loop(reorder=False, forceinline=True)
@@ -250,11 +262,13 @@ def after_blanks(text: Any, at: int) -> int:
 
 
 @loop(reorder=False, forceinline=True)
-def after_line(text: Any, at: int) -> int:
-    """Return where the next line begins."""
+def after_line(text: Any, at: int) -> tuple[int, int]:
+    """Return DONE and where the next line begins, or STRAY and the place of a bare carriage return."""
     while text[at] != NEWLINE:
+        if text[at] == RETURN and text[at + 1] != NEWLINE:
+            return STRAY, at
         at += 1
-    return at + 1
+    return DONE, at + 1
 
 
 @loop(reorder=False)
@@ -293,7 +307,7 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
 @loop(reorder=False, forceinline=True)
 def after_cell(text: Any, at: int, delimiter: int) -> int:
     """Return where a cell ends, or where there is a quotation mark in it."""
-    while text[at] != delimiter and text[at] != NEWLINE and text[at] != QUOTE:
+    while text[at] != delimiter and text[at] != NEWLINE and text[at] != QUOTE and text[at] != RETURN:
         at += 1
     return at
 

@@ -54,10 +54,15 @@ def write_report(path: str | PathLike[str], X: Any, y: Any, **options: Any) -> N
     ...     "Yes: the classes can be separated." in (pathlib.Path(folder) / "report.html").read_text("utf-8")
     True
     """
+    write_text(path, report_text(X, y, **options))
+
+
+def report_text(X: Any, y: Any, **options: Any) -> str:
+    """The text of the file that `write_report` writes."""
     with warnings.catch_warnings():
         # A model that was fitted on a frame is asked about its numbers here.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
-        write_text(path, render(investigate(X, y, **options)))
+        return render(investigate(X, y, **options))
 
 
 def render(findings: Findings) -> str:

@@ -85,6 +85,11 @@ def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | Non
     >>> again.predict([[2.9]]), again.mistakes_ == model.mistakes_
     (array(['high'], dtype='<U4'), True)
     """
+    write_bytes(path, packed(model, columns=columns))
+
+
+def packed(model: Any, *, columns: dict[str, Any] | None = None) -> bytes:
+    """The content of a model file; see `save`."""
     if not isinstance(model, BaseEstimator):
         raise InputTypeError(f"save needs an estimator. Got {type(model).__name__} instead.")
     skops = _skops()
@@ -102,7 +107,8 @@ def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | Non
             f"This model holds what a model file does not carry: {', '.join(foreign)}. Saved are the "
             "estimators of separatrix and of scikit-learn, with parameters that are numbers, text and arrays."
         )
-    write_bytes(path, registry.named(data))
+    content: bytes = registry.named(data)
+    return content
 
 
 def load(path: str | PathLike[str]) -> Any:

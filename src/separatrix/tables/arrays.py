@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError
+from ..errors import InputError, SeparatrixError
 from .encoding import Encoding
 from .sources import Format, Request, Source, free_memory
 
+LARGEST_WHOLE = 2**53 - 1  # all whole numbers up to this one are exact as float64
+STEP = 1 << 22  # numbers of a matrix that are looked at together
 _SPARSE = {"data", "indices", "indptr", "shape"}
 
 
@@ -94,7 +96,27 @@ class ArrayFile:
         X, y = self._arrays
         for begin in range(start, self._kept.size, rows):
             part = self._kept[begin : begin + rows]
-            yield X[part].astype(np.float64), None if y is None else np.asarray(y[part])
+            first, end = int(part[0]), int(part[-1]) + 1
+            found = X[first:end]
+            if end - first > part.size:
+                found = found[part - first]
+            self._refuse_rounded(found, first)
+            yield found.astype(np.float64), None if y is None else np.asarray(y[part])
+
+    def _refuse_rounded(self, X: Any, at: int) -> None:
+        """Name a whole number that is too large for a float64; an answer would speak of another number."""
+        values = X.data if sparse.issparse(X) else X
+        if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+            return
+        most = int(values.max(initial=0)), int(values.min(initial=0))
+        if most[0] <= LARGEST_WHOLE and most[1] >= -LARGEST_WHOLE:
+            return
+        table = X.toarray() if sparse.issparse(X) else X
+        rows, columns = np.nonzero((table == most[0]) if most[0] > LARGEST_WHOLE else (table == most[1]))
+        raise InputError(
+            f"Column {columns[0] + 1} of {self.source.name!r} has a whole number beyond 2**53 in row "
+            f"{at + int(rows[0]) + 1:,}, which would be rounded. Make its numbers smaller."
+        )
 
     @cached_property
     def _kept(self) -> NDArray[np.int64]:
@@ -102,7 +124,7 @@ class ArrayFile:
         X, y = self._arrays
         lacking = np.zeros(X.shape[0], dtype=bool)
         counts = np.zeros(X.shape[1], dtype=np.int64)
-        step = max(1, (1 << 22) // max(1, X.shape[1]))
+        step = max(1, STEP // max(1, X.shape[1]))
         for begin in range(0, X.shape[0], step):
             part = X[begin : begin + step]
             if sparse.issparse(part):
@@ -131,10 +153,10 @@ class ArrayFile:
     def _arrays(self) -> tuple[Any, NDArray[Any] | None]:
         path, name = self.source.paths[0], self.source.name
         try:
-            X, y = _load_npy(path) if self.source.format is NPY else _load_npz(path, name)
-        except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
-            if isinstance(error, InputError):
-                raise
+            X, y = _load_npy(path, name) if self.source.format is NPY else _load_npz(path, name)
+        except SeparatrixError:
+            raise
+        except Exception as error:  # of a damaged file NumPy and zipfile may raise anything
             raise InputError(f"{name!r} cannot be read: {error}") from error
         if X.ndim != 2 or X.dtype.kind not in "biuf":
             raise InputError(f"{name!r} must hold a matrix of numbers; it is {X.dtype} of shape {X.shape}.")
@@ -153,12 +175,76 @@ class ArrayFile:
             )
         at = int(self.target) - 1
         others = [k for k in range(X.shape[1]) if k != at]
+        if isinstance(X, FileMatrix):
+            return replace(X, columns=tuple(others)), X.column(at)
         label = X[:, [at]].toarray()[:, 0] if sparse.issparse(X) else np.asarray(X[:, at])
         return X[:, others], label
 
 
-def _load_npy(path: str) -> tuple[Any, None]:
-    return np.load(path, mmap_mode="r", allow_pickle=False), None
+@dataclass(frozen=True, eq=False)
+class FileMatrix:
+    """The matrix of an npy file, of which slices of rows are read when they are asked for.
+
+    It is not mapped: whoever reads a mapped file that somebody cuts short is killed by the system.
+    """
+
+    path: str
+    name: str
+    rows: int
+    width: int
+    dtype: np.dtype[Any]
+    begin: int
+    by_columns: bool
+    columns: tuple[int, ...] | None = None
+
+    ndim = 2
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.rows, self.width if self.columns is None else len(self.columns)
+
+    def __getitem__(self, part: slice) -> NDArray[Any]:
+        """Some rows."""
+        first, end, _ = part.indices(self.rows)
+        with open(self.path, "rb") as file:
+            if self.by_columns:
+                wanted = range(self.width) if self.columns is None else self.columns
+                found = np.empty((end - first, len(wanted)), dtype=self.dtype)
+                for k, column in enumerate(wanted):
+                    found[:, k] = self._read(file, column * self.rows + first, end - first)
+                return found
+            found = self._read(file, first * self.width, (end - first) * self.width)
+        found = found.reshape(end - first, self.width)
+        return found if self.columns is None else found[:, list(self.columns)]
+
+    def column(self, number: int) -> NDArray[Any]:
+        """One column of the file, whole."""
+        one = replace(self, columns=(number,))
+        step = max(1, STEP // max(1, self.width))
+        return np.concatenate(
+            [np.empty(0, self.dtype)] + [one[at : at + step][:, 0] for at in range(0, self.rows, step)]
+        )
+
+    def _read(self, file: Any, at: int, count: int) -> NDArray[Any]:
+        file.seek(self.begin + at * self.dtype.itemsize)
+        found = np.fromfile(file, dtype=self.dtype, count=count)
+        if found.size < count:
+            raise InputError(
+                f"{self.name!r} was cut short while it was read. Wait until nobody writes to it, or make a "
+                "copy."
+            )
+        return found
+
+
+def _load_npy(path: str, name: str) -> tuple[Any, None]:
+    """A matrix in a file; a small array of another shape, for the message that says what it is."""
+    found = np.load(path, mmap_mode="r", allow_pickle=False)  # reads the beginning, and compares the size
+    if found.ndim != 2 or found.dtype.kind not in "biuf":
+        return found, None
+    by_columns = bool(found.flags.f_contiguous and not found.flags.c_contiguous)
+    rows, width = found.shape
+    return FileMatrix(path, name, rows, width, found.dtype, int(found.offset), by_columns), None
 
 
 def _load_npz(path: str, name: str) -> tuple[Any, NDArray[Any] | None]:

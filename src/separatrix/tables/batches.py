@@ -146,7 +146,8 @@ def arrow_labels(column: Any) -> NDArray[Any]:
 
 def whole(labels: NDArray[np.float64]) -> NDArray[Any]:
     """Labels as whole numbers, where they all are."""
-    rounded = labels.astype(np.int64)
+    with np.errstate(invalid="ignore"):  # of labels beyond int64
+        rounded = labels.astype(np.int64)
     return rounded if np.array_equal(rounded, labels) else labels
 
 

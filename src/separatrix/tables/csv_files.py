@@ -5,6 +5,7 @@ Whatever is not plain numbers (quotes, text, missing values, errors) is left to 
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
@@ -34,6 +35,7 @@ SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
 # Cells that say that a value is missing.
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
+_WHOLE = re.compile(r"[+-]?\d{1,38}")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
 _FRACTION = re.compile(r"\d[.,]\d")
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
@@ -97,6 +99,7 @@ def open_csv(source: Source, request: Request) -> Query:
         _relation(source, dialect, kinds, na),
         kinds,
         typed=False,
+        texts=_relation(source, dialect, dict.fromkeys(kinds, "VARCHAR"), na),
         keep=source,
         stream=source.growing,
         lines=partial(find_lines, source, dialect),
@@ -140,7 +143,12 @@ def find_dialect(path: str, compression: str) -> Dialect:
         delimiter = ";"  # who separates cells by semicolons writes fractions with commas
     if _agreement(lines, delimiter)[1] < 2:
         delimiter = ","
-    first, *rows = csv.reader(lines, delimiter=delimiter)
+    found = list(_rows(lines, delimiter))
+    if not found:
+        raise InputError(
+            f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
+        )
+    first, *rows = found
     header = _is_header(first, rows)
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
         # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
@@ -258,6 +266,11 @@ def is_number_text(cell: str) -> bool:
     return NUMBER.fullmatch(text) is not None or _COMMA.fullmatch(text) is not None
 
 
+def is_rounded(cell: str) -> bool:
+    """Whether a cell is a whole number that is no float64."""
+    return NUMBER.fullmatch(cell.strip()) is not None and text.is_rounded(cell.strip().encode(), float(cell))
+
+
 def _classes(source: Source, dialect: Dialect, target: str) -> NDArray[Any] | None:
     """The different labels, which are numbers; None if not all of them are plain."""
     labels = read_numbers(source, dialect, (), target, Matrices(np.empty(0)), MOST_ROWS, 0)
@@ -291,7 +304,8 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
         room *= 16
     if status != text_loops.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
-    text.read_hard(piece, hard, labels, matrix.reshape(-1))
+    if text.read_hard(piece, hard, labels, matrix.reshape(-1)) is not None:
+        return Cells(matrix[:0], labels[:0], whole=False)
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
@@ -300,7 +314,7 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
     path = source.paths[0]
     head = read_head(path, source.compression, SAMPLE)
     lines = _lines(path, head, SAMPLED)
-    rows = csv.reader(lines[int(dialect.header) :], delimiter=dialect.delimiter)
+    rows = _rows(lines[int(dialect.header) :], dialect.delimiter)
     # A line of another length ends them.
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     columns = dict(
@@ -321,7 +335,7 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
         # Numbers without a fraction may still have commas further down; points may separate thousands.
         text_only |= plain - {request.target}
     kinds = {
-        name: "VARCHAR" if name in text_only else "DOUBLE" if name in plain else _kind(cells)
+        name: "VARCHAR" if name in text_only else _whole_kind(cells) if name in plain else _kind(cells)
         for name, cells in given.items()
     }
     return Sampled(
@@ -340,6 +354,16 @@ def _cells(given: dict[str, Counter[str]], plain: set[str]) -> Iterator[str]:
 def _kind(cells: Counter[str]) -> str:
     """The type of a column that is not all plain numbers: dates as ISO writes them, or text."""
     return "TIMESTAMP" if all(_DATE.match(cell) for cell in cells) else "VARCHAR"
+
+
+def _whole_kind(cells: Counter[str]) -> str:
+    """The type of a column of plain numbers.
+
+    Where all are whole and some would be rounded, whole numbers: labels stay apart, features are refused.
+    """
+    if any(is_rounded(cell) for cell in cells) and all(_WHOLE.fullmatch(cell) for cell in cells):
+        return "BIGINT" if all(abs(int(cell)) < 1 << 63 for cell in cells) else "HUGEINT"
+    return "DOUBLE"
 
 
 def _decimal(given: dict[str, Counter[str]]) -> str | None:
@@ -395,7 +419,7 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
 
     Lines may all have one cell more than the first: a name of each row, or nothing behind a last delimiter.
     """
-    rows = list(csv.reader(lines, delimiter=delimiter))
+    rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
     if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1}:
         names, last = {row[0] for row in rows[1:]}, {bool(row[-1]) for row in rows[1:]}
@@ -404,6 +428,12 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     if not cells or cells[0] < 2:
         return 0.0, 1
     return round(cells.count(cells[0]) / len(cells), 1), cells[0]
+
+
+def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
+    """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
+    with contextlib.suppress(csv.Error):
+        yield from csv.reader(lines, delimiter=delimiter)
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:

@@ -30,6 +30,8 @@ class Database:
         The DuckDB type of each column.
     typed : bool
         Whether the file says of what type its columns are; a CSV file does not.
+    texts : str
+        Of such a file: SQL that stands after FROM and gives every column as the text that it is.
     keep : object
         What has to live as long as this, such as the directory of a temporary file.
     stream : Growing or None
@@ -52,6 +54,7 @@ class Database:
     relation: str
     columns: dict[str, str]
     typed: bool = True
+    texts: str = ""
     keep: Any = None
     stream: Growing | None = None
     attached: bool = False

@@ -12,7 +12,8 @@ class Growing:
 
     def __init__(self, path: str, copy: Callable[[Any], None]) -> None:
         self._change = threading.Condition()
-        self._lines, self._size, self._rest = 0, 0, b""
+        self._lines, self._size = 0, 0
+        self._rest: list[bytes] = []  # a line whose end has not come, in parts: joined once
         self._ended = False
         self._file: IO[bytes] = open(path, "wb", buffering=0)  # noqa: SIM115
         self._error: BaseException | None = None
@@ -22,9 +23,9 @@ class Growing:
         """Add what has come; a line that is not complete is kept back."""
         cut = part.rfind(b"\n") + 1
         if cut:
-            self._append(self._rest + part[:cut])
-            self._rest = b""
-        self._rest += part[cut:]
+            self._append(b"".join([*self._rest, part[:cut]]))
+            self._rest = []
+        self._rest.append(part[cut:])
 
     def wait(self, *, lines: int | None = None, seconds: float | None = None) -> None:
         """Wait for the end; or for so many lines, but after the first one no longer than so many seconds."""
@@ -58,7 +59,7 @@ class Growing:
         try:
             with self._file:
                 copy(self)
-                self._append(self._rest)
+                self._append(b"".join(self._rest))
         except BaseException as error:  # whoever waits gets it
             self._error = error
         self.stop()

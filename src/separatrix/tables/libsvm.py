@@ -20,6 +20,7 @@ from .encoding import Encoding
 from .sources import NUMBER, Format, Request, Source
 
 LABEL = "label"
+ROUNDED = -1  # how a piece ends in which a whole number is no float
 BYTES_A_COLUMN = 64  # what every column costs, used or not: the weights, and copies that methods make of them
 _LINE = re.compile(rf"({NUMBER.pattern})(\s+qid:\d+)?(\s+\d+:({NUMBER.pattern}))*\s*(#.*)?", re.IGNORECASE)
 
@@ -185,6 +186,16 @@ class LibsvmFile:
             return InputError(
                 f"{place} is a column beyond {text_loops.MOST_COLUMNS:,}, the most that can be used."
             )
+        if status == ROUNDED:
+            return InputError(
+                f"{place} begins with a whole number beyond 2**53 that is no float64; it would be rounded. "
+                "Make such numbers smaller, or number them anew."
+            )
+        if status == text_loops.STRAY:
+            return InputError(
+                f"{self.source.name!r}, line {before + line + 1:,} has a carriage return inside it; where "
+                "the row ends is not clear. End every line with a newline."
+            )
         if status == text_loops.RAGGED:
             return InputError(f"{place} is out of order: the columns of a row must ascend, each once.")
         return InputError(f"{place} is not 'column:value' with numbers. A line reads '1 3:0.5 7:2'.")
@@ -213,7 +224,9 @@ def _read_piece(piece: text.Text) -> tuple[text.Text, Lines | tuple[int, int]]:
         room *= 16
     if status != text_loops.DONE:
         return piece, (status, at)
-    text.read_hard(piece, hard, labels, data)
+    rounded = text.read_hard(piece, hard, labels, data)
+    if rounded is not None:
+        return piece, (ROUNDED, rounded)
     entries = int(indptr[rows])
     return piece, Lines(labels[:rows], data[:entries], indices[:entries], indptr[: rows + 1])
 

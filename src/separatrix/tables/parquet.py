@@ -39,18 +39,14 @@ _KINDS = {
 def open_parquet(source: Source, request: Request) -> Query:
     """One Parquet file, or several as one table."""
     relation = f"read_parquet({literals(source.paths)})"
-    kinds = _columns(source) if request.sql is None else None
+    schemas = _schemas(source) if request.sql is None else None
+    kinds = None if schemas is None else _columns(source, schemas)
     if kinds is None:
         found = describe(source.name, relation, sql=request.sql, keep=source)
     else:
         found = Database(source.name, relation, kinds, keep=source)
     query = ask(found, request, suspects=None if kinds is None else partial(_counting, source, found))
-    if (
-        request.sql is not None
-        or request.where is not None
-        or request.missing != "error"
-        or numeric(codes(request))
-    ):
+    if schemas is None or request.where is not None or request.missing != "error" or numeric(codes(request)):
         return query
     rows = query.selection
     # The columns as the file has them: in the query, text may have become numbers.
@@ -71,9 +67,15 @@ def read_columns(source: Source, names: Sequence[str], rows: int, start: int) ->
                 if start >= file.metadata.num_rows:
                     start -= file.metadata.num_rows
                     continue
-                groups = list(range(file.num_row_groups))
-                while start >= file.metadata.row_group(groups[0]).num_rows:
-                    start -= file.metadata.row_group(groups.pop(0)).num_rows
+                sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
+                if sum(sizes) != file.metadata.num_rows:
+                    raise InputError(
+                        f"{path!r} cannot be read: it is damaged, and says that it has "
+                        f"{file.metadata.num_rows:,} rows in groups of {sum(sizes):,}."
+                    )
+                groups = list(range(len(sizes)))
+                while start >= sizes[groups[0]]:
+                    start -= sizes[groups.pop(0)]
                 for batch in file.iter_batches(rows, groups, list(names), use_threads=False):
                     if start < batch.num_rows:
                         rest = batch.slice(start)
@@ -108,22 +110,28 @@ def _classes(source: Source, target: str) -> NDArray[Any]:
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
-def _columns(source: Source) -> dict[str, str] | None:
-    """The columns of files in DuckDB's words, without asking DuckDB; None where only DuckDB can tell."""
+def _schemas(source: Source) -> list[Any] | None:
+    """Arrow's schema of each file; None where Arrow cannot tell columns apart that DuckDB can."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         return None  # whoever connects to DuckDB says what to install
     try:
-        schemas = [pq.read_schema(path) for path in source.paths]
-    except (OSError, pa.ArrowException):
+        found = [pq.read_schema(path) for path in source.paths]
+        alone = all(len(set(each.names)) == len(each.names) for each in found)
+    except (OSError, pa.ArrowException, UnicodeDecodeError):
         return None  # DuckDB knows better, or what is wrong
+    return found if alone else None
+
+
+def _columns(source: Source, schemas: list[Any]) -> dict[str, str] | None:
+    """The columns of files in DuckDB's words, without asking DuckDB; None where only DuckDB can tell."""
     first = schemas[0]
     for path, schema in zip(source.paths, schemas, strict=True):
         _need_same_columns(source.paths[0], first, path, schema)
     kinds = {name: _KINDS.get(str(kind), "") for name, kind in zip(first.names, first.types, strict=True)}
-    return kinds if all(kinds.values()) and len(kinds) == len(first.names) else None
+    return kinds if all(kinds.values()) else None
 
 
 def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:

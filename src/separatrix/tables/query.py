@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -134,6 +135,8 @@ class Selection:
             return name
         if not is_number(kind):
             raise foreign(self.target, kind)
+        if is_wide(kind) and kind != "UBIGINT":
+            return f"{name}::VARCHAR"  # may be beyond all numbers that are exact
         return f"{name}::BIGINT" if "INT" in kind else f"{name}::DOUBLE"
 
     def features(self, encoding: Encoding) -> list[str]:
@@ -239,7 +242,9 @@ class Query:
         label, rows = self.selection.label, self.selection.rows
         query = f"SELECT DISTINCT {label} FROM {rows} ORDER BY 1 LIMIT 100000"
         values = [row[0] for row in self.database.rows(query)]
-        return self._untyped(np.array([value for value in values if value is not None]))
+        labels = self._untyped(np.array([value for value in values if value is not None]))
+        self._refuse_rounded_labels(labels)
+        return labels
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows as they stand in the file."""
@@ -259,7 +264,9 @@ class Query:
                 if not good or (part is not None and part.null_count):
                     self._refuse_missing(X, at + begin)
                     self._refuse_rounded(X, at + begin)
-                yield X, None if part is None else self._untyped(arrow_labels(part))
+                labels = None if part is None else self._untyped(arrow_labels(part))
+                self._refuse_rounded_labels(labels)
+                yield X, labels
             at += batch.num_rows
 
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
@@ -280,21 +287,54 @@ class Query:
         limits = []
         for column in self.encoding.columns:
             kept = self.encoding.kept_levels(column)
-            wide = kept is None and self.database.columns[column.name] in WIDE_KINDS
+            wide = kept is None and (is_wide(self.database.columns[column.name]) or self._in_digits)
             limits += [LARGEST_WHOLE if wide else np.inf] * (1 if kept is None else len(kept))
         return np.array(limits, dtype=np.float64)
+
+    @property
+    def _in_digits(self) -> bool:
+        """Whether numbers come from text, of which some are exact beyond 2**53."""
+        return bool(self.database.texts)
 
     def _refuse_rounded(self, X: NDArray[np.float64], at: int) -> None:
         """Name a whole number that is too large for a float64; an answer would speak of another number."""
         rows, features = np.nonzero(np.abs(X) > self._limits())
-        if rows.size:
+        if not rows.size:
+            return
+        if not self._in_digits:
             name, place = self.encoding.feature_names[features[0]], self._place(at + int(rows[0]))
-            raise InputError(
-                f"Column {name!r} of {self.database.name!r} has a whole number beyond 2**53 in {place}, "
-                "which would be rounded.",
-                remedy="Leave the column out with 'exclude', or make its numbers smaller.",
-                parameter="exclude",
+            raise _rounded(name, self.database.name, f" in {place}")
+        for name in dict.fromkeys(self.encoding.feature_names[feature] for feature in features):
+            self._refuse_rounded_text(name)
+
+    def _refuse_rounded_labels(self, labels: NDArray[Any] | None) -> None:
+        """The same of labels, where numbers come from text."""
+        if labels is not None and self._in_digits and labels.dtype.kind in "if" and labels.size:
+            assert self.target_name is not None
+            large = (
+                self.database.columns[self.target_name] == "DOUBLE" and np.abs(labels).max() > LARGEST_WHOLE
             )
+            if large:
+                self._refuse_rounded_text(self.target_name)
+
+    def _refuse_rounded_text(self, name: str) -> None:
+        """Raise where a cell of a column is a whole number, in digits alone, that is no float64."""
+        if name in self._exact:
+            return
+        self._exact.add(name)
+        cell = f"trim({identifier(name)})"
+        whole = f"TRY_CAST({cell} AS HUGEINT)"
+        query = (
+            f"SELECT {cell} FROM {self.database.texts} WHERE regexp_full_match({cell}, '[+-]?[0-9]{{16,}}') "
+            f"AND {whole} IS DISTINCT FROM TRY_CAST(TRY_CAST({cell} AS DOUBLE) AS HUGEINT) LIMIT 1"
+        )
+        for row in self.database.rows(query):
+            raise _rounded(name, self.database.name, f", {row[0]}")
+
+    @cached_property
+    def _exact(self) -> set[str]:
+        """Columns of large numbers whose text was looked at: nothing in them is rounded."""
+        return set()
 
     def _place(self, row: int) -> str:
         return find_places(self, [row])[0].words
@@ -339,6 +379,19 @@ def _identified(reader: Any, rows: Sequence[int]) -> tuple[list[int], list[str] 
         if begin > wanted.max(initial=-1):
             break
     return numbers.tolist(), names if named else None
+
+
+def is_wide(kind: str) -> bool:
+    """Whether whole numbers of a DuckDB type may be too large for a float64."""
+    return kind in WIDE_KINDS or re.fullmatch(r"DECIMAL\((1[6-9]|[23]\d),0\)", kind) is not None
+
+
+def _rounded(name: str, table: str, where: str) -> InputError:
+    return InputError(
+        f"Column {name!r} of {table!r} has a whole number beyond 2**53{where}, which would be rounded.",
+        remedy="Leave the column out with 'exclude', or make its numbers smaller.",
+        parameter="exclude",
+    )
 
 
 def _need_same_column(database: Database, rows: Selection, column: Column) -> None:

@@ -35,7 +35,7 @@ _MAGIC = {
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
 _ARCHIVE = b"PK\x03\x04"
 
 

@@ -15,6 +15,7 @@ from scipy import sparse
 from ..errors import InputError, LabelError
 from . import arrays, by_duckdb, csv_files, libsvm, parquet
 from .batches import Batch, ahead, batch_rows, release_arrow
+from .changes import Stamp, need_unchanged, stamps
 from .database import describe
 from .encoding import Encoding
 from .growing import Growing
@@ -123,6 +124,8 @@ class Table:
         Which rows were asked for, as it was said.
     stream : Growing or None
         Standard input that is still coming.
+    stamps : tuple
+        What tells whether a file was changed since it was opened.
     """
 
     name: str
@@ -133,6 +136,7 @@ class Table:
     paths: tuple[str, ...] = ()
     asked: dict[str, str | None] = field(default_factory=dict)
     stream: Growing | None = None
+    stamps: tuple[Stamp, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -171,9 +175,22 @@ class Table:
             About 4 MB, if not given.
         start : int
             The first row wanted, counted from zero.
+
+        Raises
+        ------
+        InputError
+            After the last row too, where a file was changed while it was read.
         """
         most = batch_rows(self.encoding.n_features) if rows is None else rows
-        return ahead(self.reader.batches(most, start))
+        return ahead(self._checked(most, start))
+
+    def need_unchanged(self) -> None:
+        """Raise where a file was changed since it was opened."""
+        need_unchanged(self.paths, self.stamps)
+
+    def _checked(self, rows: int, start: int) -> Iterator[Batch]:
+        yield from self.reader.batches(rows, start)
+        self.need_unchanged()
 
     def read(self, memory: int | None = None) -> Batch:
         """All rows: X of float64, dense or CSR, and y (None without a target).
@@ -361,6 +378,8 @@ def open_table(
         reader = ask(describe("The query", "", sql=sql), request)
         return Table("The query", "query", reader.target_name, reader.encoding, reader, asked=asked)
     found = find_source(source, FORMATS, live=live)
+    paths = found.paths if found.spool is None else ()
+    before = stamps(paths)
     reader = found.format.open(found, request)
     return Table(
         found.name,
@@ -368,7 +387,8 @@ def open_table(
         reader.target_name,
         reader.encoding,
         reader,
-        found.paths if found.spool is None else (),
+        paths,
         asked,
         found.growing,
+        before,
     )

@@ -19,35 +19,53 @@ Text = NDArray[np.uint8]
 
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 28
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+MOST_DIGITS = 309  # of the largest float
 
 
 def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
     """Yield a file as bytes, about ``size`` at a time, each piece ending with a newline.
 
-    Where the file is still being written, wait for what comes.
+    A byte-order mark is left out. In a file whose lines end with a carriage return alone, each becomes a
+    newline. Where the file is still being written, wait for what comes.
     """
-    rest, expanded, compression = b"", 0, source.compression
+    rest: list[bytes] = []  # the beginning of a line: joined once, when its end has come
+    expanded, waiting, compression, returns = 0, 0, source.compression, False
     try:
         with open(path, "rb") as raw, open_binary(path, compression) as stream:
             total = raw.seek(0, 2)
             while part := stream.read(size) or _later(source, stream, expanded, size):
+                if not expanded:
+                    returns = ends_with_returns(part)
                 expanded += len(part)
                 if compression != "none":
                     refuse_expansion(path, total, expanded)
+                if expanded == len(part):
+                    part = part.removeprefix(BYTE_ORDER_MARK)
+                if returns:
+                    part = part.replace(b"\r", b"\n")
                 cut = part.rfind(b"\n") + 1
                 if cut:
-                    yield np.frombuffer(rest + part[:cut] if rest else memoryview(part)[:cut], dtype=np.uint8)
-                    rest = part[cut:]
-                else:
-                    rest += part
-                    if len(rest) > LONGEST_LINE:
-                        raise InputError(
-                            f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. This is no table."
-                        )
+                    whole = b"".join([*rest, part[:cut]]) if rest else memoryview(part)[:cut]
+                    yield np.frombuffer(whole, dtype=np.uint8)
+                    rest, waiting = [], 0
+                if cut < len(part):
+                    rest.append(part[cut:])
+                    waiting += len(part) - cut
+                if waiting > LONGEST_LINE:
+                    raise InputError(
+                        f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. This is no table."
+                    )
     except (EOFError, OSError) as error:
         raise InputError(f"{path!r} is damaged or cannot be read ({error}).") from error
-    if rest.strip():
-        yield np.frombuffer(rest + b"\n", dtype=np.uint8)
+    last = b"".join(rest)
+    if last.strip(b" \t\r\n"):
+        yield np.frombuffer(last + b"\n", dtype=np.uint8)
+
+
+def ends_with_returns(head: bytes) -> bool:
+    """Whether the lines of a file end with a carriage return alone, as its beginning tells."""
+    return b"\n" not in head and b"\r" in head[:-1]
 
 
 def _later(source: Source, stream: Any, read: int, size: int) -> bytes:
@@ -74,14 +92,41 @@ def in_order(task: Callable[[Text], T], source: Iterator[Text], *, live: bool = 
         yield ahead.popleft().result()
 
 
-def read_hard(piece: Text, hard: NDArray[np.int64], labels: Any, values: Any) -> None:
-    """Let Python read the numbers that a compiled reader of text was not certain of, into their places."""
+def read_hard(piece: Text, hard: NDArray[np.int64], labels: Any, values: Any) -> int | None:
+    """Let Python read the numbers that a compiled reader of text was not certain of, into their places.
+
+    Returns where in the piece a whole number stands that no float is equal to, or None.
+    """
+    rounded = None
     for begin, end, place in hard[1 : hard[0, 0]].tolist():
-        number = float(piece[begin:end].tobytes())
+        cell = piece[begin:end].tobytes()
+        number = float(cell)
+        if rounded is None and is_rounded(cell, number):
+            rounded = begin
         if place < 0:
             labels[-1 - place] = number
         else:
             values[place] = number
+    return rounded
+
+
+def is_rounded(cell: bytes, number: float) -> bool:
+    """Whether a cell is a whole number, written in digits alone, that this float is not.
+
+    Such numbers name things, as identifiers do, and two that differ must not become one. Of numbers with a
+    point or a power of ten everybody expects the nearest float.
+
+    Examples
+    --------
+    >>> [is_rounded(cell, float(cell)) for cell in (b"9007199254740993", b"9007199254740994", b"1e23")]
+    [True, False, False]
+    """
+    digits = cell.lstrip(b"+-")
+    if not digits.isdigit():
+        return False
+    # Python refuses to read integers of many thousand digits; of so many none is a float.
+    digits = digits.lstrip(b"0") or b"0"
+    return len(digits) > MOST_DIGITS or int(digits) != abs(number)
 
 
 def line_of(piece: Text, at: int) -> tuple[int, str]:
