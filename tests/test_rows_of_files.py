@@ -521,6 +521,16 @@ BROUGHT = {
     ),
     "per cent and shares": (with_x([0.3 if k == 5 else f"{k % 9}%" for k in range(40)]), {}, "has '0.3'"),
     "several units": (with_x(["3 g" if k == 5 else f"{k % 9} mg" for k in range(40)]), {}, "has '3 g'"),
+    "thousands beyond all floats": (
+        with_x([f"9.007.199.254.740.99{k % 2 + 2}" for k in range(40)], delimiter=";"),
+        {},
+        "'x' .* has a whole number beyond 2\\*\\*53, 9007199254740993, which would be rounded",
+    ),
+    "large numbers that are floats": (
+        with_x(["9007199254740994 kg"] * 40),
+        {},
+        [9007199254740994.0, ROWS[0][1]],
+    ),
     "ordinals": (with_x([["1st", "2nd", "3rd"][k % 3] for k in range(40)]), {}, [0, 0, ROWS[0][1]]),
     "spans": (with_x([["20-29", "30-39", "40+"][k % 3] for k in range(40)]), {}, [0, 0, ROWS[0][1]]),
     "truth": (with_x(["TRUE" if k % 2 else "FALSE" for k in range(40)]), {}, [0, ROWS[0][1]]),

@@ -70,7 +70,8 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
     }
     expressions = {name: value_sql(name, looks[name]) for name in readings}
     kinds |= dict.fromkeys(readings, "DOUBLE")
-    found = _replaced(replace(database, columns=kinds), expressions)
+    texts = database.texts or (database.relation if readings else "")
+    found = _replaced(replace(database, columns=kinds, texts=texts), expressions)
     numbers = [name for name, kind in kinds.items() if is_number(kind)]
     return Cleaned(_without(found, numbers, na), readings)
 
@@ -110,15 +111,18 @@ def shape_sql(cell: str) -> str:
 
 def value_sql(name: str, found: Look) -> str:
     """The number of a cell that fits, as `Reading.number` has it, in SQL."""
-    column, reading = identifier(name), found.reading
-    text = f"replace({column}, {literal(reading.unit)}, '')" if reading.unit else column
-    blanks = "".join(BLANKS) + reading.thousands
-    text = f"replace(translate({text}, {literal(blanks)}, ''), '\u2212', '-')"
-    if reading.decimal == ",":
-        text = f"replace({text}, ',', '.')"
+    column = identifier(name)
+    text = plain_sql(column, found.reading)
     if found.marked:
         text = f"CASE WHEN {_is_mark(column)} THEN NULL ELSE {text} END"
     return f"({text})::DOUBLE"
+
+
+def plain_sql(cell: str, reading: Reading) -> str:
+    """The text of a cell as programs write numbers, in SQL."""
+    text = f"replace({cell}, {literal(reading.unit)}, '')" if reading.unit else cell
+    text = f"replace(translate({text}, {literal(BLANKS + reading.thousands)}, ''), '\u2212', '-')"
+    return f"replace({text}, ',', '.')" if reading.decimal == "," else text
 
 
 def _is_mark(cell: str) -> str:

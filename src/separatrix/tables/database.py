@@ -31,7 +31,7 @@ class Database:
     typed : bool
         Whether the file says of what type its columns are; a CSV file does not.
     texts : str
-        Of such a file: SQL that stands after FROM and gives every column as the text that it is.
+        Where numbers come from text: SQL that stands after FROM and gives the columns as they are written.
     keep : object
         What has to live as long as this, such as the directory of a temporary file.
     stream : Growing or None

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
-from .cleaning import FLOATS, clean, codes, is_number, readings_told
+from .cleaning import FLOATS, clean, codes, is_number, plain_sql, readings_told
 from .database import Database, identifier, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
 from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
 from .places import Lines, Place, placed
+from .readings import PLAIN_READING
 from .sources import Request
 
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
@@ -322,7 +323,8 @@ class Query:
         if name in self._exact:
             return
         self._exact.add(name)
-        cell = f"trim({identifier(name)})"
+        readings = {column.name: column.reading for column in self.encoding.columns}
+        cell = plain_sql(f"{identifier(name)}::VARCHAR", readings.get(name, PLAIN_READING))
         whole = f"TRY_CAST({cell} AS HUGEINT)"
         query = (
             f"SELECT {cell} FROM {self.database.texts} WHERE regexp_full_match({cell}, '[+-]?[0-9]{{16,}}') "
