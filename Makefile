@@ -19,6 +19,10 @@ RUN := $(VENV)/$(BIN)/python
 STAMP := $(VENV)/.installed
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
+CORE := .venv-core
+# Tests that need no extra; `test_core_only.py` asks for everything else and wants a hint of one line.
+CORE_TESTS := $(addprefix tests/test_,$(addsuffix .py,core_only rows perceptron working_set margin wide_margin \
+	kernels kernel_margin certificates digest deadlines bounds datasets geometry))
 
 # This tree's sources come first, also when .venv was moved or copied here from elsewhere.
 export PYTHONPATH := $(CURDIR)/src
@@ -31,7 +35,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow test-random test-oldest test-newest fuzz kills lint format release-check \
+.PHONY: help setup test test-slow test-random test-oldest test-newest fuzz kills lint format docs release-check \
 	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -61,11 +65,21 @@ test-random: setup ## every test but the slow ones, with fresh random cases, ten
 	$(with_empty_cache) $(RUN) -m pytest --numprocesses auto --dist loadfile \
 	  --hypothesis-profile random --hypothesis-seed "$$seed" $(PYTEST_ARGS)
 
+test-core: $(CORE)/.installed ## the tests of the core, in an environment without any extra
+	@$(with_empty_cache) $(CORE)/bin/python -m pytest --numprocesses auto --dist loadfile $(CORE_TESTS) $(PYTEST_ARGS)
+
 test-oldest: $(OLDEST)/.installed ## the tests of `make test`, on the oldest versions that pyproject.toml allows
 	@$(with_empty_cache) $(OLDEST)/$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 
 test-newest: $(NEWEST)/.installed ## the same on the newest versions there are; they are looked for after `make clean`
 	@$(with_empty_cache) $(NEWEST)/$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+
+$(CORE)/.installed: pyproject.toml constraints.txt
+	@$(python_is_new_enough)
+	"$(PYTHON)" -m venv --clear $(CORE)
+	$(CORE)/bin/python -m pip install --quiet --constraint constraints.txt hatchling editables hypothesis pytest pytest-xdist
+	$(CORE)/bin/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable .
+	@touch $@
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.py
 	@$(python_is_new_enough)
@@ -98,6 +112,9 @@ lint: setup ## style, formatting, types and import layers; changes nothing
 format: setup ## put the code in order: formatting and the safe style fixes
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
+
+docs: setup ## build the site into docs/_build/html; warnings are errors
+	$(RUN) -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 
 release-check: setup ## build, look inside, install in clean environments, use it there; licences
 	$(RUN) tests/release.py
@@ -132,5 +149,5 @@ lock: ## write constraints.txt anew from the newest versions that fit (needs the
 	@echo "constraints.txt written; run 'make test' and read the difference before committing it"
 
 clean: ## remove the environments and everything that can be made again
-	rm -rf $(VENV) $(OLDEST) $(NEWEST) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CORE) $(OLDEST) $(NEWEST) build dist docs/_build docs/course docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

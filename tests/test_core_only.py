@@ -14,8 +14,8 @@ import separatrix as sx
 
 ROOT = pathlib.Path(__file__).parent.parent
 EXTRAS = (
-    "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "rich",
-    "skops", "typer",
+    "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "pyreadstat",
+    "python_calamine", "rich", "skops", "starlette", "typer", "uvicorn",
 )  # fmt: skip
 
 # As if the extras were not installed: the program below is the same for this and for a real environment.
@@ -67,6 +67,7 @@ def command_line():
 
 for name, use in {
     "plot": lambda: sx.plot,
+    "playground": lambda: sx.playground,
     "experiments": lambda: sx.experiments,
     "save": lambda: sx.save(model, path),
     "load": lambda: sx.load(path),

@@ -23,7 +23,7 @@ from separatrix.proofs import exact, infinite, prove, search, simplex
 from separatrix.proofs.verdict import separability
 from separatrix.result import Status
 from separatrix.rows.memory import as_rows
-from tests.test_separability import thin
+from tests.problems import thin
 
 NORMAL = np.random.default_rng(0).standard_normal
 LABELS = np.random.default_rng(1).integers

@@ -518,3 +518,49 @@ def test_the_documentation_names_every_parameter_and_attribute():
         assert f"    {name} : " in sx.KernelPerceptron.__doc__
     for name in vars(model):
         assert name.startswith("_") or f"    {name} : " in sx.KernelPerceptron.__doc__
+
+
+# ---------------------------------------------------------------- traces
+
+
+@pytest.mark.parametrize("order", ["cyclic", "worst"])
+@given(data=st.data())
+def test_a_trace_is_the_script_of_the_naive_version_with_the_scores_before(order, data):
+    case = draw_case(data, clouds)
+    kernel = sx.kernels.Polynomial(degree=2)
+    model = sx.KernelPerceptron(kernel, fit_intercept=case.lift, order=order, max_iter=4, trace=True)
+    model.fit(case.stored, case.codes)
+    trace = model.result_.trace
+    assert np.array_equal(np.bincount(trace.rows, minlength=len(case.codes)), model.mistake_counts_)
+    K = np.asarray(kernel(case.X)) + float(case.lift)
+    outputs = np.zeros((len(K), case.n_classes))
+    for row, rival, score in zip(trace.rows, trace.rivals, trace.scores, strict=True):
+        own = case.codes[row]
+        other = 1 - own if case.n_classes == 2 else rival
+        assert score == pytest.approx(
+            outputs[row, own] - outputs[row, other], abs=1e-6 * (1 + np.abs(K).max())
+        )
+        assert score <= 1e-6 * (1 + np.abs(K).max())
+        outputs[:, own] += 0.5 * K[:, row]
+        outputs[:, other] -= 0.5 * K[:, row]
+
+
+@pytest.mark.parametrize("removal", ["forgetron", "random", "projection"])
+def test_a_trace_on_a_budget_ends_with_the_model(removal):
+    problem = sx.datasets.make_xor(40, noise=0.8, random_state=0)
+    model = sx.KernelPerceptron("rbf", budget=5, removal=removal, max_iter=5, random_state=0, trace=True)
+    model.fit(problem.X, problem.y)
+    trace = model.result_.trace
+    assert len(trace.rows) == model.mistakes_
+    assert trace.support[-1][trace.support[-1] >= 0].tolist() == model.support_.tolist()
+    assert np.array_equal(trace.coef[-1][: len(model.support_)], model.dual_coef_)
+    assert np.all(trace.scores <= 0.0)
+    plain = sx.KernelPerceptron("rbf", budget=5, removal=removal, max_iter=5, random_state=0)
+    plain.fit(problem.X, problem.y)
+    assert plain.result_.trace is None
+    assert np.array_equal(plain.dual_coef_, model.dual_coef_)
+
+
+def test_a_trace_that_might_not_fit_is_refused_before_the_run():
+    with pytest.raises(sx.errors.InputError, match="may take"):
+        sx.KernelPerceptron("rbf", budget=2000, max_iter=10**6, trace=True).fit(np.eye(300), [0, 1] * 150)

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, kernels, plot
+    from . import datasets, errors, experiments, features, kernels, playground, plot
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
     from .errors import SeparationWarning
@@ -52,6 +52,7 @@ _HOMES = {
     "geometry": ".proofs.geometry",
     "kernels": ".kernels",
     "mistake_bounds": ".bounds",
+    "playground": ".playground",
     "plot": ".plot",
     "SeparatingDegree": ".proofs.degree",
     "save": ".storage.models",
@@ -83,6 +84,7 @@ __all__ = [
     "kernels",
     "load",
     "mistake_bounds",
+    "playground",
     "plot",
     "save",
     "separability",

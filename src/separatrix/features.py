@@ -121,7 +121,7 @@ class Monomials(_Embedding):
 
 
 class RadialLift(_Embedding):
-    """(x, |x|^2): planes there are spheres here, so that a disc is separated from what surrounds it.
+    """``(x, |x|^2)``: planes there are spheres here, so that a disc is separated from what surrounds it.
 
     Attributes
     ----------

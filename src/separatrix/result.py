@@ -116,6 +116,35 @@ class Trace:
         return notebook.card("Every update of a run", facts, picture)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class KernelTrace:
+    """Every update of a kernel perceptron, in order.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (mistakes,)
+        The row that was corrected.
+    rivals : ndarray of shape (mistakes,)
+        The class it was taken for (0 with two classes).
+    scores : ndarray of shape (mistakes,)
+        Its score before the update: zero or less, up to rounding.
+    support : ndarray of shape (mistakes, budget) or None
+        With a budget, the rows of the support after each update; -1 for a place that is free.
+    coef : ndarray of shape (mistakes, budget, 1 or classes) or None
+        With a budget, their coefficients. Without one, an update adds its row to the support or to its
+        coefficient there, and changes nothing else.
+    """
+
+    rows: Ints
+    rivals: Ints
+    scores: Floats
+    support: Ints | None = None
+    coef: Floats | None = None
+
+    def __repr__(self) -> str:
+        return f"<KernelTrace: {len(self.rows):,} updates>"
+
+
 @dataclass(frozen=True, eq=False)
 class Cycle:
     """A proof that no separator exists: the weights of an integer run came back.
@@ -256,9 +285,12 @@ class KernelResult(RunResult):
         Rows visited, one by one.
     settled : int
         Rows that had to be scored again, alone, because rounding might have changed the answer.
+    trace : KernelTrace or None
+        Every update, where it was asked for.
     """
 
     settled: int
+    trace: KernelTrace | None = None
 
 
 @dataclass(frozen=True, eq=False)

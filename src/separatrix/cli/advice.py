@@ -63,14 +63,18 @@ SENTENCES = {
         "Say what separates fractions or thousands, such as --decimal ',' or --thousands ','.",
     ),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
+    "host": ("--host", "Leave --host out, or name an address of this machine."),
+    "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),
     "same_data": (
         "--any-data",
         "Check it against the original data, or only its mathematics with --any-data.",
     ),
+    "sheet": ("--sheet", "Name one with --sheet."),
     "source": ("--sql", "Name a file, or give a query with --sql."),
     "sql": ("--sql", "Write a query with --sql, or leave the column out with --exclude."),
     "table": ("--table", "Name one with --table."),
     "target": ("--target", "Name it with --target."),
+    "text_encoding": ("--encoding", "Name how it is written with --encoding, such as --encoding latin-1."),
     "where": ("--where", "Leave such rows out, with --where if the columns have names."),
     "y": ("--target", "Look at --where, or name another column with --target."),
 }

@@ -15,7 +15,7 @@ from ..errors import SeparatrixError
 from .advice import in_options
 from .console import say
 
-COMMANDS = ("check", "verify", "fit", "learn", "predict", "inspect", "export", "experiment", "demo")
+COMMANDS = ("check", "verify", "fit", "learn", "predict", "inspect", "export", "experiment", "play", "demo")
 
 CODES = """
 Exit codes: 0 done; 1 the answer is one that --fail-if names, or a certificate does not hold; 2 the input

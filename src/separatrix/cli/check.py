@@ -21,6 +21,8 @@ def check(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -72,7 +74,21 @@ def check(
     """
     _check_choices(fail_if or [])
     source = options.DataOptions(
-        data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
     )
     rows = options.labelled(source.open(intercept=intercept))
     with waiting("Reading the rows"):

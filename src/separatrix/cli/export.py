@@ -24,6 +24,8 @@ def export(
             "--check", metavar="DATA", help="Compare graph and model on these rows (needs onnxruntime)."
         ),
     ] = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     json: options.Json = False,
 ) -> None:
     """Write a model as an ONNX graph with the outputs label and scores.
@@ -38,7 +40,8 @@ def export(
 
     saved = read(model)
     graph = to_onnx(saved.model, dtype=dtype).SerializeToString()
-    found = None if check is None else _compare(graph, saved, check, dtype)
+    source = options.DataOptions(check, sheet=sheet, text_encoding=encoding)
+    found = None if check is None else _compare(graph, saved, source, dtype)
     write_bytes(onnx, graph)
     if json:
         write_json({"onnx": onnx, "bytes": len(graph), "dtype": dtype, "check": found})
@@ -54,7 +57,7 @@ def export(
     show(heading("An ONNX graph"), "", facts(pairs), "")
 
 
-def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
+def _compare(graph: bytes, saved: Any, source: options.DataOptions, dtype: str) -> dict[str, Any]:
     """How far the graph is from the model on some rows."""
     import numpy as np
 
@@ -70,7 +73,7 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
             "--check needs onnxruntime. Install it with: pip install onnxruntime"
         ) from None
     encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = options.DataOptions(data).open(encoding=encoding)
+    rows = source.open(encoding=encoding)
     session = onnxruntime.InferenceSession(graph)
     seen = differing = 0
     apart = largest = 0.0
@@ -86,5 +89,5 @@ def _compare(graph: bytes, saved: Any, data: str, dtype: str) -> dict[str, Any]:
             apart = max(apart, float(np.abs(scores - expected).max()))
             largest = max(largest, float(np.abs(expected).max()))
     if not seen:
-        raise typer.BadParameter(f"{data!r} has no rows to compare on.")
+        raise typer.BadParameter(f"{source.data!r} has no rows to compare on.")
     return {"rows": seen, "labels_differing": differing, "largest_difference": apart / (largest or 1.0)}

@@ -59,6 +59,8 @@ def fit(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -152,7 +154,21 @@ def fit(
     if gamma is not None and not gamma > 0.0:
         raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
     source = options.DataOptions(
-        data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
     )
     rows = options.labelled(source.open(intercept=intercept))
     needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)

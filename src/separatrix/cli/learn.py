@@ -22,6 +22,8 @@ def learn(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -75,7 +77,21 @@ def learn(
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
     source = options.DataOptions(
-        data, target, features, exclude, where, sql, table, missing, decimal, thousands, na, text, row_names
+        data,
+        target,
+        features,
+        exclude,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        text,
+        row_names,
+        sheet=sheet,
+        text_encoding=encoding,
     )
     rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()

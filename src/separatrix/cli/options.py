@@ -18,7 +18,7 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help="A file, a pattern of files, or - for standard input: CSV, Parquet, JSON lines, LIBSVM, npz, "
-        "SQLite, DuckDB.",
+        "SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, also compressed.",
         show_default=False,
     ),
 ]
@@ -39,6 +39,13 @@ Sql = Annotated[
     str | None, typer.Option("--sql", help="Use the answer of this SQL query, in which DATA is called data.")
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table of an SQLite or DuckDB file.")]
+Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of an Excel file, by its name.")]
+TextEncoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding", help="How text that is not UTF-8 is written, such as latin-1. UTF-16 is recognised."
+    ),
+]
 Missing = Annotated[
     str, typer.Option("--missing", metavar="error|drop", help="What to do with rows that lack a value.")
 ]
@@ -102,6 +109,8 @@ class DataOptions:
     na: str | None = None
     text: str | None = None
     row_names: str | None = None
+    sheet: str | None = None
+    text_encoding: str | None = None
 
     def open(
         self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True, live: bool = False
@@ -127,6 +136,8 @@ class DataOptions:
             na=_names(self.na) or (),
             text=_names(self.text) or (),
             row_names=self.row_names,
+            sheet=self.sheet,
+            text_encoding=self.text_encoding,
         )
 
     def verify_command(self, certificate: str) -> str:
@@ -141,8 +152,9 @@ class DataOptions:
         """
         words = ["separatrix", "verify", _path(certificate)]
         words += [] if self.data is None else [_path(self.data)]
-        for name in ("where", "sql", "table", "missing", "decimal", "thousands", "na", "text"):
-            value = getattr(self, name)
+        given = ("where", "sql", "table", "sheet", "missing", "decimal", "thousands", "na", "text")
+        values = {**{name: getattr(self, name) for name in given}, "encoding": self.text_encoding}
+        for name, value in values.items():
             if value is not None and (name, value) != ("missing", "error"):
                 words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
         return shlex.join(words)

@@ -38,6 +38,8 @@ def predict(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -65,11 +67,23 @@ def predict(
             f"Predictions are written to a .csv or .parquet file. Got {output!r} instead."
         )
     saved = read(model)
-    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
     source = options.DataOptions(
-        data, target, None, None, where, sql, table, missing, decimal, thousands, na, row_names=row_names
+        data,
+        target,
+        None,
+        None,
+        where,
+        sql,
+        table,
+        missing,
+        decimal,
+        thousands,
+        na,
+        row_names=row_names,
+        sheet=sheet,
+        text_encoding=encoding,
     )
-    rows = source.open(encoding=encoding)
+    rows = source.open(encoding=None if saved.columns is None else Encoding.from_dict(saved.columns))
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them

@@ -22,6 +22,8 @@ def verify(
     where: options.Where = None,
     sql: options.Sql = None,
     table: options.TableName = None,
+    sheet: options.Sheet = None,
+    encoding: options.TextEncoding = None,
     missing: options.Missing = "error",
     decimal: options.Decimal = None,
     thousands: options.Thousands = None,
@@ -65,9 +67,11 @@ def verify(
         thousands,
         na,
         text,
+        sheet=sheet,
+        text_encoding=encoding,
     )
-    encoding = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
-    rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(encoding, parts[0][1]))
+    known = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
+    rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(known, parts[0][1]))
     with waiting("Checking the proof"):
         X, y = rows.read(options.size(memory))
         if y is None:

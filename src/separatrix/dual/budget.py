@@ -67,6 +67,8 @@ class Slots:
 class Budget:
     """A kernel perceptron that keeps at most ``capacity`` rows of support."""
 
+    log: list[Logged] | None = None  # every update, where it is asked for
+
     def __init__(
         self, similarity: Similarity, n_classes: int, *, size: int, removal: str, seed: Any = None
     ) -> None:
@@ -224,6 +226,17 @@ class Budget:
         return bound_of(self.removal, self.capacity, self.made, self.largest, terms, grown)
 
 
+@dataclass(frozen=True, eq=False)
+class Logged:
+    """An update, and the support and its coefficients after it."""
+
+    row: int
+    rival: int
+    score: float
+    support: Ints
+    coef: Floats
+
+
 @dataclass(frozen=True)
 class Correction:
     """A correction towards one class, away from another."""
@@ -374,7 +387,8 @@ class _Visit:
             raise NumericOverflowError("An output left the range of float64. Scale the columns first.")
         own = int(rows.labels[row])
         self.settled += 1
-        if leads(outputs, rows.labels[row : row + 1])[0] > 0.0:
+        score = float(leads(outputs, rows.labels[row : row + 1])[0])
+        if score > 0.0:
             return None
         if self.made >= self.limit:
             self.stopped = True
@@ -388,4 +402,9 @@ class _Visit:
         if self.counts.size:
             self.counts[row, rival] += 1
         update = Correction(own, rival, float(rows.steps[row]))
-        return budget.learn(anchor, row + self.first_row, kernel_row, float(rows.roots[row] ** 2), update)
+        square = float(rows.roots[row] ** 2)
+        slot = budget.learn(anchor, row + self.first_row, kernel_row, square, update)
+        if budget.log is not None:
+            members = np.where(np.arange(budget.capacity) < budget.size, budget.rows, -1)
+            budget.log.append(Logged(int(row), rival, score, members, budget.coef.copy()))
+        return slot

@@ -75,16 +75,16 @@ class Expansion:
         self.amounts = grown(self.amounts, self.made, made, (), np.float64)
         self.amounts[self.made : made] = amounts
         self.size = size
-        np.add.at(self.coef, slots, self._corrections(self.made, made))
+        np.add.at(self.coef, slots, self.corrections(self.made, made))
         self.made = made
 
     def rebuild(self) -> None:
         """Make the coefficients anew from the updates: an interrupt may have come between the two."""
         self.size = min(self.size, len(self.anchors))
         self.coef[...] = 0.0
-        np.add.at(self.coef, self.updates[: self.made, 0], self._corrections(0, self.made))
+        np.add.at(self.coef, self.updates[: self.made, 0], self.corrections(0, self.made))
 
-    def _corrections(self, start: int, stop: int, scales: Floats | None = None) -> Floats:
+    def corrections(self, start: int, stop: int, scales: Floats | None = None) -> Floats:
         """What each update added to the outputs of each class: shape (updates, columns)."""
         part = self.updates[start:stop]
         amounts = self.amounts[start:stop] * (1.0 if scales is None else scales)
@@ -101,7 +101,7 @@ class Expansion:
         """Coefficients of the mean of the weights over every visit."""
         late = 1.0 - self.updates[: self.made, 3] / max(1, self.visits)
         coef = np.zeros((self.size, self.columns))
-        np.add.at(coef, self.updates[: self.made, 0], self._corrections(0, self.made, late))
+        np.add.at(coef, self.updates[: self.made, 0], self.corrections(0, self.made, late))
         return coef
 
     def survivals(self) -> Ints:
@@ -157,7 +157,7 @@ class Expansion:
         key = number, stop, dtype
         if key not in self._pieces:
             anchors = self.anchors.take(self.updates[start:stop, 0])
-            made = self.similarity.right(anchors, dtype), self._corrections(start, stop).astype(dtype)
+            made = self.similarity.right(anchors, dtype), self.corrections(start, stop).astype(dtype)
             for stale in [each for each in self._pieces if each[0] == number]:
                 del self._pieces[stale]
             self._pieces[key] = made

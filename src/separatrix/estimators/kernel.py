@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..dual.budget_bound import BudgetBound
 from ..dual.expansion import Expansion
 from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..dual.similarity import Similarity, TrainingRows, training_rows
+from ..dual.trace import check_room, trace_of
 from ..errors import InputError
 from ..perceptron.orders import AVERAGES
 from ..progress import spoken
@@ -64,7 +66,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         is slower, and gives the same mistakes whatever the blocks. A warped kernel's f has to give a row the
         same number whatever rows stand beside it.
     gamma : float, "scale", "auto" or None, default=None
-        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is exp(-gamma |x - x'|^2), "poly" is
+        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
         (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale", which needs all rows at
         once and so cannot be used in ``partial_fit``.
     degree : int or None, default=None
@@ -101,6 +103,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
     random_state : int, RandomState or None, default=None
         For ``order="shuffled"`` and ``removal="random"``.
+    trace : bool, default=False
+        Keep every update of ``fit`` in ``result_.trace``.
     verbose : int, default=0
         1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
         is. With 0, one line is shown on a terminal where it takes more than two seconds.
@@ -174,6 +178,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         dtype: str = "float64",
         memory_limit: float = 1e9,
         random_state: Any = None,
+        trace: bool = False,
         verbose: int = 0,
     ) -> None:
         self.kernel = kernel
@@ -191,6 +196,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.dtype = dtype
         self.memory_limit = memory_limit
         self.random_state = random_state
+        self.trace = trace
         self.verbose = verbose
 
     _instead: ClassVar = {
@@ -198,7 +204,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         "cache_size": "Pass memory_limit=..., the bytes for blocks of kernel values.",
         "eta0": "From zero weights the rate changes neither the mistakes nor the predictions.",
         "init": "The dual form starts from zero weights.",
-        "trace": "Only the primal form, sx.Perceptron, keeps every update.",
         "warm_start": "Use partial_fit, which goes on from what was learnt so far.",
     }
     _machine: Expansion | Budget
@@ -251,6 +256,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                 )
             else:
                 machine = self._new_budget(similarity, rows.n_classes, seed)
+                if self.trace:
+                    check_room(self.budget, machine.columns, self.max_updates, rows.n_rows, self.max_iter)
+                    machine.log = []
                 result = learn_on_budget(
                     training,
                     machine,
@@ -259,6 +267,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                     order=self.order,
                     seed=seed,
                 )
+            if self.trace:
+                result = replace(result, trace=trace_of(machine, training))
+                if isinstance(machine, Budget):
+                    machine.log = None
             self.classes_ = classes
             self._fitted_as = self._fixed_parameters()
             self._rows_seen, self._counts = rows.n_rows, result.mistake_counts
@@ -435,7 +447,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
         inputs.need_positive(self, "budget", whole=True, optional=True)
         inputs.need_positive(self, "memory_limit")
-        inputs.need_bool(self, "fit_intercept")
+        for name in ("fit_intercept", "trace"):
+            inputs.need_bool(self, name)
         if self.budget is not None and self.budget < 2:
             raise InputError(
                 "The 'budget' parameter of KernelPerceptron must be at least 2: with one row no two classes "

@@ -88,7 +88,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         "geometric", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function of two
         matrices. None: a plane in the space of the rows.
     gamma : float, "scale", "auto" or None, default=None
-        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is exp(-gamma |x - x'|^2), "poly" is
+        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
         (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale".
     degree : int or None, default=None
         Of "poly" and "geometric"; None is 3.

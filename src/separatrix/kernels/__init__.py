@@ -17,9 +17,11 @@ place where it stands.
 
 References
 ----------
-B. Schölkopf and A. J. Smola (2002). Learning with Kernels, chapters 2 and 13. MIT Press.
-C. A. Micchelli (1986). Interpolation of scattered data. Constructive Approximation 2.
-N. J. Higham (2002). Accuracy and Stability of Numerical Algorithms. SIAM.
+Schölkopf, B. and Smola, A. J. (2002). Learning with Kernels, chapters 2 and 13. MIT Press.
+
+Micchelli, C. A. (1986). Interpolation of scattered data. Constructive Approximation 2.
+
+Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms. SIAM.
 """
 
 # Each module names what it offers in its own `__all__`, so that a new kernel is one class in one file.

@@ -376,7 +376,7 @@ def _one_row(X: Any) -> Any:
 
 
 def squared_norms(X: Any) -> Floats:
-    """|x_i|^2 for every row, in float64."""
+    """``|x_i|^2`` for every row, in float64."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()

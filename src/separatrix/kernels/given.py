@@ -205,8 +205,8 @@ def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any
     X : matrix of shape (rows, columns)
         What "scale" and "auto" are computed from.
     gamma : float, "scale", "auto" or None
-        "rbf": exp(-gamma |x - x'|^2). "poly": (gamma <x, x'> + coef0)^degree. "scale" is one over the columns
-        times the variance of all numbers of X, "auto" one over the columns.
+        "rbf": ``exp(-gamma |x - x'|^2)``. "poly": (gamma <x, x'> + coef0)^degree. "scale" is one over the
+        columns times the variance of all numbers of X, "auto" one over the columns.
     degree : int or None
         Of "poly" and "geometric".
     coef0 : float or None

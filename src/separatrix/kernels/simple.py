@@ -113,7 +113,7 @@ class Polynomial(Kernel):
 
 @dataclass(frozen=True)
 class Gaussian(Kernel):
-    """exp(-c |x - x'|^2), also called the radial basis function.
+    """``exp(-c |x - x'|^2)``, also called the radial basis function.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class Gaussian(Kernel):
         return f"exp(-{self.c:g} |x - x'|^2)"
 
     def row_terms(self, X: Any) -> Floats:
-        """The numbers c |x|^2."""
+        """The numbers ``c |x|^2``."""
         return self.c * squared_norms(X)[None, :]
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:

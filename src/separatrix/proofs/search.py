@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -73,15 +74,20 @@ class Search:
         self.signed, self.among, self.basis, self.deadline = signed, among, basis, signed.deadline
         self.prove_near = prove_near
         self.near: Near | None = None
-        self.program = ConeProgram(signed.width)
-        if basis.size:
-            self.program.add(signed.floats(basis), tight=True)
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.upper: float | None = None
         self.lower: float | None = None
         self.duals: Floats | None = None
         self.confused: list[tuple[int, int]] = []
         self.group = np.arange(signed.n_classes)
+
+    @cached_property
+    def program(self) -> ConeProgram:
+        """The linear program on the working set, made when it is first needed: most verdicts do without."""
+        program = ConeProgram(self.signed.width)
+        if self.basis.size:
+            program.add(self.signed.floats(self.basis), tight=True)
+        return program
 
     def run(
         self, accept: Callable[[Weights], bool], start: Ints = NOTHING

@@ -265,5 +265,9 @@ def _load_npz(path: str, name: str) -> tuple[Any, NDArray[Any] | None]:
         return arrays["X"], arrays["y"] if "y" in arrays.files else None
 
 
-NPY = Format("npy", "npy", open_arrays, magic=(0, b"\x93NUMPY"))
-NPZ = Format("npz", "npz", open_arrays, magic=(0, b"PK\x03\x04"), endings=(".npz",))
+def _arrays_only(names: list[str]) -> bool:
+    return bool(names) and all(name.endswith(".npy") for name in names)
+
+
+NPY = Format("npy", "npy", open_arrays, magic=((0, b"\x93NUMPY"),))
+NPZ = Format("npz", "npz", open_arrays, members=_arrays_only)

@@ -12,7 +12,8 @@ from ..errors import InputError
 from .database import connect, describe, explaining, identifier, literal, literals
 from .encoding import need_column, shown
 from .query import Query, ask
-from .sources import Format, Request, Source, Spool
+from .sources import Format, Request, Source
+from .unpacking import Spool
 
 SPOOLED_ROWS = 10_000
 
@@ -133,5 +134,5 @@ JSON = Format(
     several=True,
     unpacks=("gzip", "zstd"),
 )
-SQLITE = Format("sqlite", "SQLite", open_sqlite, magic=(0, b"SQLite format 3\0"))
-DUCKDB = Format("duckdb", "DuckDB", open_duckdb, magic=(8, b"DUCK"))
+SQLITE = Format("sqlite", "SQLite", open_sqlite, magic=((0, b"SQLite format 3\0"),))
+DUCKDB = Format("duckdb", "DuckDB", open_duckdb, magic=((8, b"DUCK"),))

@@ -9,7 +9,6 @@ import contextlib
 import csv
 import io
 import itertools
-import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -29,7 +28,8 @@ from .database import Database, describe, literal, literals
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
 from .readings import PLAIN_READING, evidence_of, look, shape
-from .sources import HEAD, NUMBER, Format, Request, Source, open_binary, read_head
+from .sources import NUMBER, Format, Request, Source
+from .unpacking import HEAD, open_binary, read_head
 
 SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
 # Cells that say that a value is missing.
@@ -43,12 +43,17 @@ _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written."""
+    """How a CSV file is written: ``skip`` lines come before the names, or before the rows without a header.
+
+    ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none.
+    """
 
     delimiter: str
     header: bool
     names: tuple[str, ...]
     unnamed: tuple[str, ...] = ()
+    skip: int = 0
+    commented: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +96,7 @@ def open_csv(source: Source, request: Request) -> Query:
     for path in source.paths[1:]:
         if find_dialect(path, source.compression) != dialect:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
-    sampled = _sample(source, dialect, request)
+    sampled, notes = _sample(source, dialect, request), _notes(source, dialect)
     kinds, na = sampled.kinds, codes(request)
     first = dialect.names[:1]
     table = Database(
@@ -117,8 +122,8 @@ def open_csv(source: Source, request: Request) -> Query:
             stream=source.growing,
             connection=cleaned.database.connection,
         )
-        return ask(found, request, notes=readings_told(cleaned.readings))
-    query = ask(table, request, suspects=partial(_counting, source, dialect, sampled, table))
+        return ask(found, request, notes=[*notes, *readings_told(cleaned.readings)])
+    query = ask(table, request, suspects=partial(_counting, source, dialect, sampled, table), notes=notes)
     rows = query.selection
     if (
         request.where is not None
@@ -135,26 +140,29 @@ def open_csv(source: Source, request: Request) -> Query:
 
 def find_dialect(path: str, compression: str) -> Dialect:
     """The delimiter, the header and the column names of a CSV file."""
-    lines = _lines(path, read_head(path, compression))
+    every = _lines(path, read_head(path, compression))
+    before, delimiter = _preamble(every)
+    lines = [line for line in every[len(before) :] if line.strip()]
     if not lines:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
-    delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
-    if delimiter == "," and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
-        delimiter = ";"  # who separates cells by semicolons writes fractions with commas
-    if _agreement(lines, delimiter)[1] < 2:
-        delimiter = ","
-    found = list(_rows(lines, delimiter))
+    if delimiter is None:
+        delimiter = _find_delimiter(lines)
+    found = list(_rows([line + "\n" for line in lines], delimiter))
     if not found:
         raise InputError(
             f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
         )
     first, *rows = found
-    header = _is_header(first, rows)
+    above = _commented_names(path, before, lines, delimiter)
+    header = _is_header(first, [] if above else rows)
+    if above and not header:
+        first = above
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
         # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
         first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
-    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
+    named = header or bool(above)
+    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
     twice = [each for each, times in Counter(names).items() if times > 1]
     if twice:
         raise InputError(
@@ -162,7 +170,10 @@ def find_dialect(path: str, compression: str) -> Dialect:
             "rename them in the first line."
         )
     unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
-    return Dialect(delimiter, header, tuple(names), tuple(unnamed))
+    commented = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
+    return Dialect(
+        delimiter, header, tuple(names), tuple(unnamed), len(before), 0 if header or not above else commented
+    )
 
 
 def read_numbers(
@@ -188,7 +199,7 @@ def read_numbers(
         pieces = text.pieces(source, path)
         found = text.in_order(
             lambda piece: _read_piece(piece, ord(dialect.delimiter), places, matrices),
-            _without_header(pieces) if dialect.header else pieces,
+            _without_lines(pieces, dialect.skip + dialect.header),
             live=source.growing is not None,
         )
         for cells in found:
@@ -217,7 +228,8 @@ def find_lines(source: Source, dialect: Dialect, rows: Sequence[int]) -> list[tu
 
 def _lines_of(source: Source, dialect: Dialect, path: str, rows: list[int]) -> tuple[dict[int, int], int]:
     """The lines of some rows of one file, as far as it has them; and the rows that were counted."""
-    height = -int(dialect.header)
+    before = dialect.skip + int(dialect.header)
+    height = -before
     for piece in text.pieces(source, path):
         ends = np.flatnonzero(piece == 10)
         blank = piece[np.maximum(ends - 1, 0)] == 13
@@ -226,16 +238,18 @@ def _lines_of(source: Source, dialect: Dialect, path: str, rows: list[int]) -> t
         height += ends.size
         if rows and height >= rows[-1]:
             break
-    return {row: row + int(dialect.header) for row in rows if row <= height}, height
+    return {row: row + before for row in rows if row <= height}, height
 
 
 def _lines_by_csv(source: Source, dialect: Dialect, path: str, rows: list[int]) -> tuple[dict[int, int], int]:
     """The same where cells may have several lines, or lines no cells."""
-    wanted, found, row, last = set(rows), {}, -int(dialect.header), 0
+    wanted, found, row, last = set(rows), {}, -int(dialect.header), dialect.skip
     with (
         open_binary(path, source.compression) as raw,
         io.TextIOWrapper(raw, "utf-8-sig", newline="") as lines,
     ):
+        for _ in range(dialect.skip):
+            lines.readline()
         reader = csv.reader(lines, delimiter=dialect.delimiter)
         for cells in reader:
             if cells or len(dialect.names) == 1:
@@ -244,7 +258,7 @@ def _lines_by_csv(source: Source, dialect: Dialect, path: str, rows: list[int]) 
                     found[row] = last + 1
                     if len(found) == len(wanted):
                         break
-            last = reader.line_num
+            last = dialect.skip + reader.line_num
     return found, row
 
 
@@ -285,11 +299,15 @@ def _place(name: str, names: Sequence[str], target: str | None) -> int:
     return names.index(name) if name in names else _TARGET if name == target else _UNUSED
 
 
-def _without_header(pieces: Iterator[text.Text]) -> Iterator[text.Text]:
-    first = next(pieces, None)
-    if first is not None:
-        yield first[int(np.argmax(first == 10)) + 1 :]
-    yield from pieces
+def _without_lines(pieces: Iterator[text.Text], count: int) -> Iterator[text.Text]:
+    for piece in pieces:
+        if count == 0:
+            yield piece
+            continue
+        ends = np.flatnonzero(piece == 10)[:count]
+        count -= ends.size
+        if count == 0:
+            yield piece[int(ends[-1]) + 1 :]
 
 
 def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], matrices: Matrices) -> Cells:
@@ -313,8 +331,11 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
     """What the first rows tell of the columns of a CSV file."""
     path = source.paths[0]
     head = read_head(path, source.compression, SAMPLE)
-    lines = _lines(path, head, SAMPLED)
-    rows = _rows(lines[int(dialect.header) :], dialect.delimiter)
+    every = _lines(path, head, SAMPLED)[dialect.skip :]
+    lines = [line + "\n" for line in every if line.strip()]
+    rows = _rows(lines, dialect.delimiter)
+    if dialect.header:
+        next(rows, None)
     # A line of another length ends them.
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     columns = dict(
@@ -409,8 +430,9 @@ def _relation(source: Source, dialect: Dialect, kinds: dict[str, str], na: Seque
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
     return (
         f"read_csv({literals(source.paths)}, auto_detect = false, columns = {{{columns}}}, "
-        f"delim = {literal(dialect.delimiter)}, header = {str(dialect.header).lower()}, quote = '\"', "
-        f"escape = '\"', nullstr = {literals([*MISSING, *na])}, compression = {literal(source.compression)})"
+        f"delim = {literal(dialect.delimiter)}, header = {str(dialect.header).lower()}, "
+        f"skip = {dialect.skip}, quote = '\"', escape = '\"', nullstr = {literals([*MISSING, *na])}, "
+        f"compression = {literal(source.compression)})"
     )
 
 
@@ -430,6 +452,59 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     return round(cells.count(cells[0]) / len(cells), 1), cells[0]
 
 
+def _find_delimiter(lines: list[str]) -> str:
+    delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
+    if delimiter == "," and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
+        return ";"  # who separates cells by semicolons writes fractions with commas
+    return delimiter if _agreement(lines, delimiter)[1] > 1 else ","
+
+
+def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
+    """The lines before the table, and the delimiter if one of them names it.
+
+    They are empty, or comments that begin with ``#``, or the line ``sep=;`` that spreadsheets write.
+    """
+    before = list(itertools.takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
+    rest = lines[len(before) :]
+    named = re.fullmatch(r'"?sep=(.)"?', rest[0].strip(" \r\n")) if rest else None
+    return (before, None) if named is None else ([*before, rest[0]], named[1])
+
+
+def _commented_names(path: str, before: list[str], lines: list[str], delimiter: str) -> list[str]:
+    """The names of the columns, if the last comment before the rows can be them, as NumPy writes it.
+
+    Raises
+    ------
+    InputError
+        Where the first line may be names just as well.
+    """
+    comments = [line for line in before if line.strip()]
+    if not comments or not comments[-1].startswith("#"):
+        return []
+    above = [cell.strip() for cell in next(_rows([comments[-1].lstrip("# ")], delimiter), [])]
+    rows = list(_rows(lines[:20], delimiter))
+    if len(above) < 2 or len(above) != len(rows[0]) or any(map(is_number_text, above)):
+        return []
+    if not any(is_number_text(cell) for row in rows for cell in row):
+        raise InputError(
+            f"{path!r} has as many words in a comment as there are columns: are they the names, or is the "
+            "line after it? Remove the comment, or its '#'."
+        )
+    return above
+
+
+def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
+    """What is said about lines before the table."""
+    if dialect.commented:
+        return (f"The names of the columns are from the comment in line {dialect.commented}.",)
+    lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]
+    comments = sum(line.startswith("#") for line in lines)
+    if not comments:
+        return ()
+    lines_are = "1 line of comments is" if comments == 1 else f"{comments} lines of comments are"
+    return (f"{lines_are} left out before the table.",)
+
+
 def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
     with contextlib.suppress(csv.Error):
@@ -437,18 +512,16 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
-    """The first whole lines that are not empty."""
+    """The first whole lines."""
     text = _decoded(path, head).replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     if len(head) >= HEAD and len(lines) > 1:
         lines.pop()
-    return [line for line in itertools.islice(lines, most) if line.strip()]
+    return lines[:most]
 
 
 def _decoded(path: str, head: bytes) -> str:
     head = head.removeprefix(b"\xef\xbb\xbf")
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise _encoding_error(path)
     for cut in range(4):
         try:
             return head[: len(head) - cut].decode()
@@ -460,8 +533,9 @@ def _decoded(path: str, head: bytes) -> str:
 
 def _encoding_error(path: str) -> InputError:
     return InputError(
-        f"{path!r} is not UTF-8 text. Convert it first, for example with "
-        f"`iconv -f latin1 -t utf-8 {os.path.basename(path)}`."
+        f"{path!r} is not UTF-8 text.",
+        remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+        parameter="text_encoding",
     )
 
 

@@ -180,7 +180,11 @@ def _explained(name: str, message: str) -> InputError:
             parameter="decimal" if re.search(r"\d,\d", value[2]) else "na",
         )
     if "unicode" in message or "not utf-8" in message:
-        return InputError(f"{where}: not UTF-8 text. Convert the file first, for example with iconv.")
+        return InputError(
+            f"{where}: not UTF-8 text.",
+            remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+            parameter="text_encoding",
+        )
     if "quote" in message and line:
         return InputError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
     if "Maximum line size" in message:

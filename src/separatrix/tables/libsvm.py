@@ -236,5 +236,11 @@ def _looks(lines: list[str]) -> bool:
 
 
 FORMAT = Format(
-    "libsvm", "LIBSVM", open_libsvm, endings=(".svm", ".libsvm", ".svmlight"), looks=_looks, live=True
+    "libsvm",
+    "LIBSVM",
+    open_libsvm,
+    endings=(".svm", ".libsvm", ".svmlight"),
+    looks=_looks,
+    live=True,
+    unpacks=("gzip", "bz2", "zstd", "xz"),
 )

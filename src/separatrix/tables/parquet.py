@@ -36,8 +36,10 @@ _KINDS = {
 }
 
 
-def open_parquet(source: Source, request: Request) -> Query:
-    """One Parquet file, or several as one table."""
+def open_parquet(
+    source: Source, request: Request, *, notes: Sequence[str] = (), unnamed: tuple[str, ...] = ()
+) -> Query:
+    """One Parquet file, or several as one table; ``unnamed`` columns had no name where it was copied from."""
     relation = f"read_parquet({literals(source.paths)})"
     schemas = _schemas(source) if request.sql is None else None
     kinds = None if schemas is None else _columns(source, schemas)
@@ -45,7 +47,10 @@ def open_parquet(source: Source, request: Request) -> Query:
         found = describe(source.name, relation, sql=request.sql, keep=source)
     else:
         found = Database(source.name, relation, kinds, keep=source)
-    query = ask(found, request, suspects=None if kinds is None else partial(_counting, source, found))
+    found = replace(found, unnamed=unnamed if request.sql is None else ())
+    query = ask(
+        found, request, suspects=None if kinds is None else partial(_counting, source, found), notes=notes
+    )
     if schemas is None or request.where is not None or request.missing != "error" or numeric(codes(request)):
         return query
     rows = query.selection
@@ -159,4 +164,4 @@ def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
             )
 
 
-FORMAT = Format("parquet", "Parquet", open_parquet, magic=(0, b"PAR1"), several=True)
+FORMAT = Format("parquet", "Parquet", open_parquet, magic=((0, b"PAR1"),), several=True)

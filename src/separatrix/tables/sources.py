@@ -5,38 +5,26 @@ Each format's module describes it by a `Format`; `table.FORMATS` lists them all.
 
 from __future__ import annotations
 
-import bz2
-import difflib
-import glob
-import gzip
 import io
 import os
 import re
 import shutil
 import sys
-import tempfile
-import weakref
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..errors import InputError
-from .encoding import Encoding
+from .charsets import copy_as_utf8, find_charset
+from .encoding import Encoding, shown
+from .folders import find_files, is_pipe
 from .growing import Growing
+from .unpacking import ARCHIVE, MAGIC, Bounded, Spool, members, open_binary, read_head, refuse_bomb
 
-HEAD = 1 << 16
 LINES, PATIENCE = 1000, 1.0  # of a stream to wait for before it is opened, and for how many seconds
-# Text never shrinks by this much unless it was made to fill a disk. Below the second number nobody minds.
-EXPANSION, HARMLESS = 400, 1 << 26
-_MAGIC = {
-    b"\x1f\x8b": "gzip",
-    b"BZh": "bz2",
-    b"\x28\xb5\x2f\xfd": "zstd",
-}
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
-_ARCHIVE = b"PK\x03\x04"
 
 
 @dataclass(frozen=True)
@@ -58,6 +46,8 @@ class Request:
     na: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
     row_names: str | None = None
+    sheet: str | None = None
+    text_encoding: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,10 +62,12 @@ class Format:
         Its name in the list of formats that can be read.
     open : callable
         Takes a `Source` and a `Request`, and gives a `table.Reader`.
-    magic : tuple of (int, bytes), optional
-        Where in a file which bytes stand; a format without it is text.
+    magic : tuple of (int, bytes)
+        Where in a file which bytes may stand; one such place tells the format.
+    members : callable, optional
+        Whether an archive that holds files of these names is a file of this format.
     endings : tuple of str
-        Of names: of text they tell the format; with ``magic`` they have to be there, too.
+        Of names: they tell the format of text, which a format without ``magic`` and ``members`` is.
     looks : callable, optional
         Whether the first lines of a text are of this format.
     several : bool
@@ -84,17 +76,30 @@ class Format:
         Whether a stream can be read before its end has come.
     unpacks : tuple of str
         The compressions that its reader undoes; of others, a decompressed copy is read.
+    charsets : bool
+        Whether its reader is told in which characters text is written; text is otherwise copied as UTF-8.
     """
 
     kind: str
     title: str
     open: Callable[[Source, Request], Any]
-    magic: tuple[int, bytes] | None = None
+    magic: tuple[tuple[int, bytes], ...] = ()
+    members: Callable[[list[str]], bool] | None = None
     endings: tuple[str, ...] = ()
     looks: Callable[[list[str]], bool] | None = None
     several: bool = False
     live: bool = False
-    unpacks: tuple[str, ...] = ("gzip", "bz2", "zstd")
+    unpacks: tuple[str, ...] = ()
+    charsets: bool = False
+
+    @property
+    def text(self) -> bool:
+        """Whether its files are lines of text."""
+        return not self.magic and self.members is None
+
+    def marks(self, head: bytes) -> bool:
+        """Whether a file that begins so is of this format."""
+        return any(head.startswith(mark, place) for place, mark in self.magic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +112,13 @@ class Source:
         As the user said it.
     format : Format
     paths : tuple of str
-    compression : {"none", "gzip", "bz2", "zstd"}
+    compression : {"none", "gzip", "bz2", "zstd", "xz"}
     spool : object
         Keeps a temporary directory for as long as it is needed.
     growing : Growing or None
         Where the one file is still being written.
+    notes : tuple of str
+        What the user should know about how it is read.
     """
 
     name: str
@@ -120,6 +127,7 @@ class Source:
     compression: str = "none"
     spool: Any = None
     growing: Growing | None = None
+    notes: tuple[str, ...] = ()
 
     def need_numbered(self, request: Request) -> None:
         """Raise where a request is about named columns, which this source has none of."""
@@ -144,201 +152,181 @@ class Source:
             raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
 
 
-def find_source(name: str | os.PathLike[str], formats: Sequence[Format], *, live: bool = False) -> Source:
-    """Look at a path, a pattern or ``-`` (standard input) and say what is there.
+@dataclass(frozen=True)
+class _Seen:
+    """What a file is, by its first bytes; an archive has no format, and text in UTF-8 no charset."""
+
+    format: Format | None
+    compression: str = "none"
+    charset: str | None = None
+
+
+def find_source(
+    name: str | os.PathLike[str],
+    formats: Sequence[Format],
+    *,
+    live: bool = False,
+    text_encoding: str | None = None,
+) -> Source:
+    """Look at a path, a pattern, a folder or ``-`` (standard input) and say what is there.
 
     With ``live``, some formats can be read from standard input before all of it has come. Text that looks
-    like no other format is of the first one.
+    like no other format is of the first one. Text that is not UTF-8 is copied as such.
     """
     said = os.fspath(name)
+    look = _Look(formats, text_encoding)
     if said == "-":
-        return _live(formats) if live else _spooled(said, sys.stdin.buffer, None, formats)
-    paths = _paths(said)
-    found = {path: _recognise(path, formats) for path in paths}
-    first, compression = found[paths[0]]
-    for path, other in found.items():
-        if other != (first, compression):
+        return _live(look) if live else _spooled(said, sys.stdin.buffer, None, look)
+    paths = find_files(said)
+    if is_pipe(paths[0]):
+        with open(paths[0], "rb") as stream:
+            return _spooled(said, stream, None, look)
+    seen = {path: look.at(path) for path in paths}
+    first = seen[paths[0]]
+    for path, other in seen.items():
+        if other != first:
             raise InputError(
                 f"{said!r} matches files of different kinds: {paths[0]!r} is {_kind(first)}, {path!r} is "
-                f"{_kind(other[0])}. Name files of one kind."
+                f"{_kind(other)}. Name files of one kind."
             )
-    if first is None:
-        return _unzipped(said, paths, formats)
-    if len(paths) > 1 and not first.several:
-        raise InputError(f"{said!r} matches {len(paths)} files; {first.kind} files are read one at a time.")
-    if compression not in ("none", *first.unpacks):
-        with open_binary(paths[0], compression) as stream:
-            return _spooled(said, stream, os.path.getsize(paths[0]), formats)
-    for path in paths:
-        if compression != "none":
-            _refuse_bomb(path, compression)
-    return Source(said, first, paths, compression)
-
-
-def open_binary(path: str, compression: str) -> IO[bytes]:
-    """Open a file for reading, decompressed."""
-    try:
-        stream: IO[bytes] = _decompressed(path, compression)
-        return stream
-    except OSError as error:
-        raise InputError(f"{path!r} cannot be read: {error.strerror or error}.") from error
-
-
-def _decompressed(raw: Any, compression: str) -> Any:
-    """A stream of what a path, or an open file, unfolds to."""
-    if compression == "gzip":
-        return gzip.open(raw, "rb")
-    if compression == "bz2":
-        return bz2.open(raw, "rb")
-    if compression == "zstd":
-        import pyarrow as pa
-
-        return pa.CompressedInputStream(raw if isinstance(raw, str) else pa.PythonFile(raw, "r"), "zstd")
-    return open(raw, "rb") if isinstance(raw, str) else raw
-
-
-def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
-    """The first bytes of a file, decompressed."""
-    try:
-        with open_binary(path, compression) as stream:
-            parts, length = [], 0
-            while length < size and (part := stream.read(size - length)):
-                parts.append(part)
-                length += len(part)
-            return b"".join(parts)
-    except (OSError, EOFError, ValueError) as error:
-        raise InputError(f"{path!r} is damaged: it does not decompress ({error}).") from error
-
-
-def _paths(said: str) -> tuple[str, ...]:
-    if os.path.isdir(said):
-        raise InputError(f"{said!r} is a directory. Name a file, or a pattern such as '{said}/*.parquet'.")
-    if os.path.exists(said):
-        return (said,)
-    if glob.has_magic(said):
-        found = sorted(path for path in glob.glob(said, recursive=True) if os.path.isfile(path))
-        if found:
-            return tuple(found)
-        raise InputError(f"No file matches {said!r}.")
-    raise InputError(f"There is no file {said!r}.{_nearest_file(said)}")
-
-
-def _nearest_file(said: str) -> str:
-    parent = os.path.dirname(said) or "."
-    if not os.path.isdir(parent):
-        return f" Nor is there a directory {parent!r}."
-    near = difflib.get_close_matches(os.path.basename(said), os.listdir(parent), n=1, cutoff=0.6)
-    return f" Did you mean {os.path.join(os.path.dirname(said), near[0])!r}?" if near else ""
-
-
-def _recognise(path: str, formats: Sequence[Format]) -> tuple[Format | None, str]:
-    """The format and the compression of a file, by its first bytes; an archive has no format."""
-    raw = read_head(path, "none", 4096)
-    for each in formats:
-        if each.magic is None or not raw.startswith(each.magic[1], each.magic[0]):
-            continue
-        if not each.endings or path.endswith(each.endings):
-            return each, "none"
-    if raw.startswith(_ARCHIVE):
-        return None, "none"
-    compression = next((kind for magic, kind in _MAGIC.items() if raw.startswith(magic)), "none")
-    head = raw if compression == "none" else read_head(path, compression)
-    return _text_format(path, head, formats), compression
-
-
-def _text_format(path: str, head: bytes, formats: Sequence[Format]) -> Format:
-    """The format of a text: its name tells, or the first lines do."""
-    texts = [each for each in formats if each.magic is None]
-    for ending in reversed(Path(path).suffixes[-2:]):
-        for each in texts:
-            if ending.lower() in each.endings:
-                return each
-    if b"\0" in head[:1024]:
-        known = [each.title for each in formats]
+    if first.format is None:
+        return _unzipped(said, paths, look)
+    if len(paths) > 1 and not first.format.several:
         raise InputError(
+            f"{said!r} matches {len(paths)} files; {first.format.kind} files are read one at a time."
+        )
+    for path in paths:
+        if first.compression != "none":
+            refuse_bomb(path, first.compression)
+    return _readable(Source(said, first.format, paths, first.compression), first)
+
+
+def _readable(source: Source, seen: _Seen) -> Source:
+    """The same, or a copy that its reader can read: decompressed, and text in UTF-8."""
+    unpacked = source.compression in ("none", *source.format.unpacks)
+    if unpacked and seen.charset is None:
+        return source
+    if source.growing is not None:
+        source.growing.wait()
+    spool, copies = Spool(), []
+    for number, path in enumerate(source.paths):
+        copies.append(os.path.join(spool.path, f"data{number}{Path(path).suffix}"))
+        with open_binary(path, source.compression) as stream, open(copies[-1], "wb") as out:
+            limited = Bounded(stream, os.path.getsize(path) if source.compression != "none" else None, path)
+            if seen.charset is None:
+                shutil.copyfileobj(limited, out, 1 << 20)
+            else:
+                copy_as_utf8(limited, out, seen.charset, source.name)
+    notes = () if seen.charset is None else (f"{source.name!r} is read as {seen.charset.upper()} text.",)
+    return Source(source.name, source.format, tuple(copies), spool=(spool, source.spool), notes=notes)
+
+
+class _Look:
+    """How files are recognised."""
+
+    def __init__(self, formats: Sequence[Format], text_encoding: str | None) -> None:
+        self.formats, self.text_encoding = formats, text_encoding
+
+    def at(self, path: str) -> _Seen:
+        """What a file is: its content tells, and of text its name."""
+        raw = read_head(path, "none", 4096)
+        if raw.startswith(ARCHIVE):
+            names = [each.filename for each in members(path)]
+            found = (each for each in self.formats if each.members is not None and each.members(names))
+            return self._binary(path, next(found, None), "none")
+        compression = next((kind for magic, kind in MAGIC.items() if raw.startswith(magic)), "none")
+        head = raw if compression == "none" else read_head(path, compression)
+        if head.startswith(ARCHIVE):
+            raise InputError(f"{path!r} is an archive that was compressed again. Decompress it first.")
+        for each in self.formats:
+            if each.marks(head):
+                return self._binary(path, each, compression)
+        charset = find_charset(path, head, self.text_encoding)
+        return _Seen(self._text(path, head, charset), compression, charset)
+
+    def _binary(self, path: str, found: Format | None, compression: str) -> _Seen:
+        if self.text_encoding is not None and found is not None and not found.charsets:
+            raise InputError(
+                f"'text_encoding' is for text; {path!r} is {found.kind}.", parameter="text_encoding"
+            )
+        return _Seen(found, compression)
+
+    def _text(self, path: str, head: bytes, charset: str | None) -> Format:
+        """The format of a text: its name tells, or the first lines do."""
+        texts = [each for each in self.formats if each.text]
+        named = next(
+            (
+                each
+                for ending in reversed(Path(path).suffixes[-2:])
+                for each in texts
+                if ending.lower() in each.endings
+            ),
+            None,
+        )
+        if charset is None and b"\0" in head:
+            raise self._not_text(path, named, head.index(b"\0"))
+        if named is not None:
+            return named
+        words = head.decode(charset or "utf-8-sig", errors="replace")
+        lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
+        if len(head) >= 4096 and len(lines) > 1:
+            lines.pop()
+        alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
+        return next(alike, self.formats[0])
+
+    def _not_text(self, path: str, named: Format | None, place: int) -> InputError:
+        if named is not None:
+            return InputError(
+                f"{path!r} has a zero byte at position {place:,}: it is not text, or it is damaged. Remove "
+                "such bytes, or give the file the ending of what it is."
+            )
+        known = list(dict.fromkeys(each.title for each in self.formats))
+        return InputError(
             f"{path!r} is not of a kind that can be read. Known are {', '.join(known[:-1])} and {known[-1]}."
         )
-    lines = [line for line in head.decode(errors="replace").split("\n")[:20] if line.strip()]
-    if len(head) >= 4096 and len(lines) > 1:
-        lines.pop()
-    alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
-    return next(alike, formats[0])
 
 
-def _kind(found: Format | None) -> str:
-    return "zip" if found is None else found.kind
+def _kind(seen: _Seen) -> str:
+    name = "zip" if seen.format is None else seen.format.kind
+    more = [
+        *([] if seen.compression == "none" else [seen.compression]),
+        *([seen.charset] if seen.charset else []),
+    ]
+    return " in ".join([name, *more])
 
 
-def _refuse_bomb(path: str, compression: str) -> None:
-    """Refuse a file whose beginning expands beyond reason; what comes later is read in bounded memory."""
-    expanded = 0
-    with open(path, "rb") as raw, _decompressed(raw, compression) as stream:
-        while expanded < 1 << 25 and (part := stream.read(1 << 20)):
-            expanded += len(part)
-        refuse_expansion(path, raw.tell(), expanded, harmless=1 << 24)
-
-
-def refuse_expansion(name: str, consumed: int, expanded: int, *, harmless: int = HARMLESS) -> None:
-    """Raise where a compressed file grows as no honest one does."""
-    if expanded > max(harmless, EXPANSION * consumed):
-        raise InputError(
-            f"{name!r} expands to more than {EXPANSION} times its size; such a file is made to fill memory. "
-            "If it is honest, decompress it yourself first."
-        )
-
-
-def _copy_bounded(stream: Any, out: IO[bytes] | None, size: int | None, name: str) -> None:
-    """Copy a stream; stop where it is larger than an honest file of its compressed size, or than the disk."""
-    written = 0
-    try:
-        while part := stream.read(1 << 20):
-            written += len(part)
-            if size is not None:
-                refuse_expansion(name, size, written)
-            if out is None:
-                continue
-            if written % (1 << 26) < len(part) and shutil.disk_usage(tempfile.gettempdir()).free < 1 << 29:
-                raise InputError(
-                    f"{name!r} does not fit on the disk of {tempfile.gettempdir()!r}: {written:,} bytes "
-                    "so far. Set TMPDIR to a larger disk, or save the data to a file and name that."
-                )
-            out.write(part)
-    except (EOFError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{name!r} is damaged or cannot be read ({error}).") from error
-
-
-def _spooled(said: str, stream: Any, size: int | None, formats: Sequence[Format], suffix: str = "") -> Source:
+def _spooled(said: str, stream: Any, size: int | None, look: _Look, suffix: str = "") -> Source:
     """Copy a stream to a temporary file, and see what it is."""
     spool = Spool()
     path = os.path.join(spool.path, f"data{suffix}")
     with open(path, "wb") as out:
-        _copy_bounded(stream, out, size, "standard input" if said == "-" else said)
+        shutil.copyfileobj(Bounded(stream, size, "standard input" if said == "-" else said), out, 1 << 20)
     if not os.path.getsize(path):
         raise InputError(f"{'Standard input' if said == '-' else repr(said)} is empty.")
-    found, compression = _recognise(path, formats)
-    return Source(said, _no_archive(found), (path,), compression, spool)
+    seen = look.at(path)
+    return _readable(Source(said, _no_archive(seen), (path,), seen.compression, spool), seen)
 
 
-def _live(formats: Sequence[Format]) -> Source:
+def _live(look: _Look) -> Source:
     """Standard input, being copied to a temporary file."""
     spool = Spool()
     path = os.path.join(spool.path, "data")
-    stream = _Arriving(sys.stdin.buffer)
-    growing = Growing(path, lambda out: _copy_bounded(stream, out, None, "standard input"))
+    stream = Bounded(_Arriving(sys.stdin.buffer), None, "standard input")
+    growing = Growing(path, lambda out: shutil.copyfileobj(stream, out, 1 << 20))
     growing.wait(lines=LINES, seconds=PATIENCE)
     if not os.path.getsize(path):
         raise InputError("Standard input is empty.")
-    found, compression = _recognise(path, formats)
-    if found is None or not found.live or compression != "none":
+    seen = look.at(path)
+    if seen.format is None or not seen.format.live or seen.compression != "none" or seen.charset is not None:
         growing.wait()
-        found, compression = _recognise(path, formats)
-    return Source("-", _no_archive(found), (path,), compression, spool, growing)
+        seen = look.at(path)
+    return _readable(Source("-", _no_archive(seen), (path,), seen.compression, spool, growing), seen)
 
 
-def _no_archive(found: Format | None) -> Format:
-    if found is None:
+def _no_archive(seen: _Seen) -> Format:
+    if seen.format is None:
         raise InputError("An archive within a stream cannot be read. Unpack it first.")
-    return found
+    return seen.format
 
 
 class _Arriving:
@@ -356,30 +344,18 @@ class _Arriving:
             return found
 
 
-class Spool:
-    """A temporary directory that goes with the last object that knows it."""
-
-    def __init__(self) -> None:
-        self.path = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
-
-
-def _unzipped(said: str, paths: Sequence[str], formats: Sequence[Format]) -> Source:
+def _unzipped(said: str, paths: Sequence[str], look: _Look) -> Source:
     """The one file of a ZIP archive."""
+    if len(paths) > 1:
+        raise InputError(f"{said!r} matches {len(paths)} files; ZIP archives are read one at a time.")
+    found = members(paths[0])
+    if len(found) != 1:
+        names = f": {shown([each.filename for each in found])}" if found else ""
+        raise InputError(f"{said!r} holds {len(found)} files{names}. Unpack it and name one.")
     try:
-        with zipfile.ZipFile(paths[0]) as archive:
-            members = [
-                each
-                for each in archive.infolist()
-                if not each.is_dir() and not each.filename.startswith("__MACOSX")
-            ]
-            if len(paths) > 1 or len(members) != 1:
-                raise InputError(
-                    f"{said!r} holds {len(members)} files; one is needed. Unpack it and name one."
-                )
-            with archive.open(members[0]) as stream:
-                suffix = Path(members[0].filename).suffix
-                return _spooled(said, stream, os.path.getsize(paths[0]), formats, suffix)
+        with zipfile.ZipFile(paths[0]) as archive, archive.open(found[0]) as stream:
+            suffix = "".join(Path(found[0].filename).suffixes[-2:])
+            return _spooled(said, stream, os.path.getsize(paths[0]), look, suffix)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
         raise InputError(f"{said!r} is not a ZIP archive that can be read ({error}).") from error
 

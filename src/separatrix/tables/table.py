@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, LabelError
-from . import arrays, by_duckdb, csv_files, libsvm, parquet
+from . import arff, arrays, arrow_files, by_duckdb, csv_files, excel, idx, libsvm, parquet, stat_files
 from .batches import Batch, ahead, batch_rows, release_arrow
 from .changes import Stamp, need_unchanged, stamps
 from .database import describe
@@ -35,6 +35,11 @@ FORMATS = (
     libsvm.FORMAT,
     arrays.NPY,
     arrays.NPZ,
+    excel.FORMAT,
+    arrow_files.FORMAT,
+    arff.FORMAT,
+    *stat_files.FORMATS,
+    idx.FORMAT,
 )
 
 
@@ -126,6 +131,8 @@ class Table:
         Standard input that is still coming.
     stamps : tuple
         What tells whether a file was changed since it was opened.
+    found : tuple of str
+        What a person should know about the file itself, a sentence each.
     """
 
     name: str
@@ -137,6 +144,7 @@ class Table:
     asked: dict[str, str | None] = field(default_factory=dict)
     stream: Growing | None = None
     stamps: tuple[Stamp, ...] = ()
+    found: tuple[str, ...] = ()
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -234,7 +242,7 @@ class Table:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a person should know about how the file was read: a sentence each."""
-        return tuple(self.reader.told())
+        return (*self.found, *self.reader.told())
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Where rows, counted from zero, stand in the file, before any were left out."""
@@ -288,6 +296,8 @@ def open_table(
     na: Iterable[str] = (),
     text: Iterable[str] = (),
     row_names: str | None = None,
+    sheet: str | None = None,
+    text_encoding: str | None = None,
 ) -> Table:
     """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
 
@@ -298,9 +308,10 @@ def open_table(
 
     Parameters
     ----------
-    source : path, pattern, "-" or None
-        CSV or TSV (also gzip, zstd, bz2, zip), Parquet, JSON lines, a pattern of these, SQLite, DuckDB,
-        LIBSVM (also gzip, bz2), npy, npz, or standard input; None where ``sql`` names its files itself.
+    source : path, pattern, folder, "-" or None
+        CSV or TSV, Parquet, JSON lines, a pattern of these, a folder of Parquet files, SQLite, DuckDB,
+        LIBSVM, npy, npz, Excel, Arrow and Feather, ARFF, SAS, SPSS, Stata, IDX; each also as gzip, bz2, zstd,
+        xz, or as the one file of a zip; or standard input; None where ``sql`` names its files itself.
     target : str, optional
         The column to be learnt. LIBSVM files and npz files with ``y`` have one of their own.
     features : names, optional
@@ -335,6 +346,10 @@ def open_table(
         Columns to read as text, whatever they hold.
     row_names : str, optional
         The column that names the rows, for people; it is no feature.
+    sheet : str, optional
+        The sheet of an Excel file.
+    text_encoding : str, optional
+        How text that is not UTF-8 is written, such as ``"latin-1"``; UTF-16 is known by its first bytes.
 
     Raises
     ------
@@ -372,12 +387,18 @@ def open_table(
         tuple(na),
         tuple(text),
         row_names,
+        sheet,
+        text_encoding,
     )
     asked = {"where": where, "sql": sql, "table": table, "missing": missing}
     if source is None:
         reader = ask(describe("The query", "", sql=sql), request)
         return Table("The query", "query", reader.target_name, reader.encoding, reader, asked=asked)
-    found = find_source(source, FORMATS, live=live)
+    found = find_source(source, FORMATS, live=live, text_encoding=text_encoding)
+    if sheet is not None and found.format is not excel.FORMAT:
+        raise InputError(
+            f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
+        )
     paths = found.paths if found.spool is None else ()
     before = stamps(paths)
     reader = found.format.open(found, request)
@@ -391,4 +412,5 @@ def open_table(
         asked,
         found.growing,
         before,
+        found.notes,
     )

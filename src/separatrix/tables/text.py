@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..rows import threads
-from .sources import Source, open_binary, refuse_expansion
+from .sources import Source
+from .unpacking import open_binary, refuse_expansion
 
 T = TypeVar("T")
 Text = NDArray[np.uint8]
@@ -56,7 +58,7 @@ def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
                     raise InputError(
                         f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. This is no table."
                     )
-    except (EOFError, OSError) as error:
+    except (EOFError, OSError, lzma.LZMAError) as error:
         raise InputError(f"{path!r} is damaged or cannot be read ({error}).") from error
     last = b"".join(rest)
     if last.strip(b" \t\r\n"):

@@ -1,0 +1,109 @@
+"""How the site is built: `make docs`. Warnings are errors; nothing is fetched from the network."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
+from sphinx_gallery.sorting import FileNameSortKey
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "src"))
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import separatrix  # noqa: E402
+
+project = "separatrix"
+author = "the separatrix developers"
+version = release = separatrix.__version__
+html_title = "separatrix"
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
+exclude_patterns = ["_build", "**/README.md", "**/GALLERY_HEADER.rst"]
+nitpicky = False
+suppress_warnings = ["config.cache"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+autodoc_typehints = "none"  # the docstrings name the types
+numpydoc_show_class_members = False
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/course"],
+    "gallery_dirs": ["course"],
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": FileNameSortKey,
+    "abort_on_example_error": True,
+    "capture_repr": (),
+    "download_all_examples": False,
+    "show_memory": False,
+    "plot_gallery": "True",
+    "remove_config_comments": True,
+    "first_notebook_cell": "%matplotlib inline",
+}
+
+html_theme = "pydata_sphinx_theme"
+html_static_path = ["_static"]
+templates_path = ["_templates"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_copy_source = False
+
+warnings.filterwarnings("ignore", message=".*non-interactive.*")
+
+
+def _mathml(node: nodes.Node, *, block: bool) -> str:
+    """Formulas as MathML, which browsers draw and screen readers speak without any script."""
+    return tex2mathml(node.astext(), as_block=block).replace(
+        '<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0em" rspace="0em">|</mo>'
+    )
+
+
+def _inline(self, node):
+    self.body.append(_mathml(node, block=False))
+    raise nodes.SkipNode
+
+
+def _block(self, node):
+    self.body.append(f'<div class="math">{_mathml(node, block=True)}</div>')
+    raise nodes.SkipNode
+
+
+def _copy_gallery(app, error):
+    """The gallery's pictures stand in HTML, for light and dark, so Sphinx does not see them."""
+    if error is None:
+        shutil.copytree(HERE / "gallery", Path(app.outdir) / "gallery", dirs_exist_ok=True)
+
+
+def setup(app):
+    app.connect("build-finished", _copy_gallery)
+    app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
+
+
+html_math_renderer = "mathml"

@@ -1,0 +1,131 @@
+r"""
+0. The perceptron, its bound, and curved separators
+===================================================
+
+*A chapter on the algorithm, on which distance its theorem needs, on embeddings, and on kernels.*
+
+The algorithm
+-------------
+
+Given signed rows :math:`z_1, \ldots, z_n`, start with :math:`w = 0`. While some row has
+:math:`\langle w, z_i\rangle \le 0`, add it: :math:`w \leftarrow w + z_i`. Each such update is a *mistake*.
+
+**Theorem (Novikoff 1962).** Suppose a unit vector :math:`u` and a number :math:`\gamma > 0` have
+:math:`\langle u, z_i\rangle \ge \gamma` for all :math:`i`, and :math:`|z_i| \le R`. Then the perceptron that starts at zero
+makes at most :math:`(R/\gamma)^2` mistakes, in whatever order it meets them.
+
+**Proof.** Watch two numbers. An update adds :math:`\langle u, z_i\rangle \ge \gamma` to :math:`\langle w, u\rangle`: after
+:math:`M` mistakes :math:`\langle w, u\rangle \ge M\gamma`. And it changes :math:`|w|^2` by
+:math:`2\langle w, z_i\rangle + |z_i|^2 \le R^2`, because a mistake has :math:`\langle w, z_i\rangle \le 0`: after
+:math:`M` mistakes :math:`|w|^2 \le M R^2`. Together :math:`M\gamma \le \langle w, u\rangle \le |w| \le R\sqrt M`. ∎
+
+Here is a run, with the two curves of the proof. The weights cannot be shorter than the line below, nor longer than the
+curve above, and the two cross at :math:`(R/\gamma)^2`.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import separatrix as sx
+
+problem = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
+model = sx.Perceptron(order="cyclic", trace=True).fit(problem.X, problem.y)
+sx.plot.RunDisplay.from_estimator(model, problem.X, problem.y)
+allowed = sx.mistake_bounds(model, problem.X, problem.y).best.value
+print(f"{model.mistakes_} mistakes, allowed: {allowed:.1f}")
+
+# %%
+# The slip: which distance?
+# -------------------------
+#
+# The note takes for :math:`\delta` the smallest distance between a good and a bad *point*, and states the bound
+# :math:`4R^2/\delta^2`. That is false. Nor does the distance between the *hulls* of the two classes mend it: that is twice
+# the margin of the best plane *anywhere*, while the perceptron's planes go through the origin of the space it runs in.
+# What the theorem needs is :math:`\gamma`, the length of the shortest point in the hull of the signed rows.
+#
+# **Counterexample.** One good point :math:`(1, h)`, one bad point :math:`(\varphi, -h)` with
+# :math:`\varphi = (\sqrt 5 - 1)/2`, no lift. The hulls stay at least :math:`1 - \varphi` apart, so
+# :math:`4R^2/\delta^2` stays near 27. The mistakes do not stay.
+
+golden = (np.sqrt(5) - 1) / 2
+for h in (0.01, 0.001, 0.0001):
+    X, y = np.array([[1, h], [golden, -h]]), np.array([1, -1])
+    run = sx.Perceptron(order="cyclic", fit_intercept=False, max_iter=50_000).fit(X, y)
+    apart = np.linalg.norm(X[0] - X[1])
+    formula = 4 * (1 + h * h) / apart**2
+    print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
+
+# %%
+# The counts are Fibonacci numbers: the run tries to write the golden ratio as a fraction. The margin through the
+# origin is about :math:`h`, and :math:`(R/\gamma)^2` is about :math:`1/h^2`: the theorem holds.
+#
+# With a lift the same happens far from the origin. The experiment ``hulls`` measures both:
+# ``separatrix experiment hulls``.
+#
+# Curves are planes elsewhere
+# ---------------------------
+#
+# A disc in the plane is not cut out by a line. But :math:`\phi(x) = (x_1, x_2, x_1^2 + x_2^2)` lifts it onto a bowl, and
+# there a plane does it: good points lie below the height :math:`r^2`, bad ones above.
+
+rings = sx.datasets.make_rings(120, 2, random_state=0)
+flat = sx.separability(rings.X, rings.y)
+lift = sx.features.RadialLift()
+lifted = sx.separability(lift.fit_transform(rings.X), rings.y)
+print(f"in the plane: {flat.status}; on the bowl: {lifted.status}")
+
+figure = plt.figure(figsize=(5, 4))
+axes = figure.add_subplot(projection="3d")
+bowl = lift.transform(rings.X)
+for label, marker in zip(np.unique(rings.y), "os", strict=True):
+    axes.scatter(*bowl[rings.y == label].T, marker=marker, label=f"class {label}")
+axes.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_1^2 + x_2^2$")
+axes.legend()
+
+# %%
+# In general one takes all monomials up to a degree :math:`d`. A separating plane among them is a polynomial. In
+# :math:`n` variables there are :math:`N(n, d) = \binom{n+d}{d}` of them: a monomial of degree at most :math:`d` is a choice
+# of :math:`d` things, with repetition, among :math:`n` variables and the number one.
+
+for n, d in ((2, 3), (3, 2), (10, 4)):
+    columns = (
+        sx.features.Monomials(degree=d).fit(np.zeros((1, n))).get_feature_names_out()
+    )
+    print(f"{n} variables, degree {d}: {len(columns)} monomials")
+
+# %%
+# For each data set there is a smallest degree that separates, if no point has two labels; the library proves each step:
+
+X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
+print(sx.smallest_separating_degree(X, y, max_degree=3))
+
+# %%
+# The kernel trick
+# ----------------
+#
+# The weights are a sum of rows: :math:`w = \sum_i a_i z_i`, where :math:`a_i` counts the mistakes on row :math:`i`. So a
+# score is :math:`\langle w, z_j\rangle = y_j \sum_i a_i y_i K(x_i, x_j)` with
+# :math:`K(x, x') = \langle\phi(x), \phi(x')\rangle`, and nobody has to write :math:`\phi` down. For
+# :math:`\phi(x) = (1, x, \ldots, x^d)` on the line, :math:`K` is the geometric sum
+# :math:`1 + xx' + \cdots + (xx')^d = (1 - (xx')^{d+1})/(1 - xx')`, and where :math:`xx' = 1`, where that fraction says
+# nothing, it is :math:`d + 1`.
+
+print(sx.kernels.Geometric(degree=4)(np.array([[1.0]]), np.array([[1.0], [0.5]])))
+
+# %%
+# **Two slips.** In the note's last algorithm the indices are crossed: the score of row :math:`j` sums over :math:`i` the
+# terms :math:`\alpha_i K(x_i, x_j)`, not :math:`\alpha_j K(x_j, x_i)`. And the version with an embedding corrects only
+# where the score is :math:`< 0`. From :math:`w = 0` all scores are zero, so it stops at once and has learnt nothing.
+# *A tie is a mistake*; chapter 3 shows what happens otherwise.
+
+model = sx.KernelPerceptron(kernel=sx.kernels.Gaussian(c=1.0)).fit(rings.X, rings.y)
+sx.plot.DecisionRegionDisplay.from_estimator(model, rings.X, rings.y)
+used = np.count_nonzero(model.mistake_counts_)
+print(f"{model.mistakes_} mistakes on {used} of {len(rings.y)} rows")
+print(f"separated: {model.converged_}")
+
+# %%
+# To think about
+# --------------
+#
+# - Multiply all points by 10. What happens to the mistakes, to :math:`R`, to :math:`\gamma`?
+# - Two identical points with different labels: which embedding separates them?

@@ -1,0 +1,15 @@
+"""The playground: a local page that shows a perceptron think, on points of one's own (extra ``play``).
+
+In: points and settings, as JSON that `codec` checks against the types of `requests`. `engine` asks the
+library, in a process of its own (`workers`), and the answer (`answers`) is all that the page draws: no
+mathematics is done there. `server` lets in whom it should.
+"""
+
+from __future__ import annotations
+
+from ..errors import needs
+
+with needs("The playground", extra="play"):
+    from .server import create_app
+
+__all__ = ["create_app"]

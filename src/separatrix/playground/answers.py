@@ -1,0 +1,285 @@
+"""What the page is told: the types of every answer. Arrays become nested lists; what is not finite, null."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Numbers = tuple[float | None, ...]
+Table = tuple[Numbers, ...]
+Whole = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ViewAnswer:
+    """The plane that is shown.
+
+    Attributes
+    ----------
+    labels : of its two axes
+    places : the two coordinates of each point
+    flat : whether these are the two columns themselves, so that points may be moved
+    exact : whether the place of a point decides its score
+    directions, rest : the plane: a point of it is ``a directions[0] + b directions[1] + rest``
+    """
+
+    labels: tuple[str, ...]
+    places: Any
+    flat: bool
+    exact: bool
+    directions: Any
+    rest: Any
+
+
+@dataclass(frozen=True)
+class Updates:
+    """Every update of a run, in order; lists of one entry more begin with the start.
+
+    Attributes
+    ----------
+    rows, rivals : the row corrected, and the class that it was taken for
+    scores : its score before
+    weights : after each update; empty for a kernel, whose weights are sums of rows
+    planes : for each update and class, the score as ``a x + b y + c`` of the view
+    squares : the squared length of the weights
+    progress : the inner product of the weights with the best separator of length one
+    lower, upper : the bracket of the best margin, as far as known by then
+    errors : rows on the wrong side, or on the plane
+    """
+
+    rows: Any
+    rivals: Any
+    scores: Any
+    weights: Any
+    planes: Any
+    squares: Any
+    progress: Any
+    lower: Any
+    upper: Any
+    errors: Any
+
+
+@dataclass(frozen=True)
+class Visits:
+    """Every look at a row, where rows are visited in turn.
+
+    Attributes
+    ----------
+    rows : the row looked at
+    scores : its score at that moment
+    updates : how many updates had been made before
+    """
+
+    rows: Any
+    scores: Any
+    updates: Any
+
+
+@dataclass(frozen=True)
+class ProofAnswer:
+    """What theory says of the run.
+
+    Attributes
+    ----------
+    bound : the most mistakes that a run could make
+    name : of the theorem
+    radius : ``start^2 + radius^2 t`` bounds the squared length after t mistakes
+    margin : ``margin t`` is reached by the inner product with the best separator
+    start : the length of the first weights
+    bounds : every bound that is known
+    """
+
+    bound: float | None
+    name: str
+    radius: float | None
+    margin: float | None
+    start: float
+    bounds: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Field:
+    """Scores over the rectangle shown, row by row from the bottom.
+
+    Attributes
+    ----------
+    size : cells each way
+    box : left, right, bottom, top
+    support : the rows whose kernel values follow
+    columns : the kernel of each support row with each cell; float32, little-endian, base64
+    coefficients : of the support after each update, the start first: (updates + 1, support, classes, or 1
+        for two); packed like the columns, and None where there are too many
+    final : for each class, the scores of the model that predicts; float32, base64
+    """
+
+    size: int
+    box: tuple[float, ...]
+    support: Any
+    columns: str
+    coefficients: Any
+    final: str
+
+
+@dataclass(frozen=True)
+class ModelAnswer:
+    """The model that the run ends with.
+
+    Attributes
+    ----------
+    planes : for each class, its score as ``a x + b y + c`` of the view; None for a kernel or a vote
+    weights : of each class, intercept last, in the columns themselves
+    multipliers : how much each row carries
+    margin : the bracket of its best margin
+    objective : what was minimised or maximised
+    predicted : the class that each row is given
+    margin_planes : whether the lines at score -1 and 1 mean something
+    """
+
+    planes: Any
+    weights: Any
+    multipliers: Any
+    margin: tuple[float | None, ...]
+    objective: tuple[float | None, ...]
+    predicted: Any
+    margin_planes: bool
+
+
+@dataclass(frozen=True)
+class RunAnswer:
+    """A run, every step of it.
+
+    Attributes
+    ----------
+    status : how it ended, a word
+    sentence : the same, said
+    classes : the classes of the page that the points have
+    seconds : what it took
+    code : Python that does it again
+    """
+
+    status: str
+    sentence: str
+    converged: bool
+    mistakes: int
+    kept: int
+    errors: int | None
+    passes: int
+    classes: Any
+    lifted: bool
+    radius: float
+    view: ViewAnswer
+    model: ModelAnswer
+    updates: Updates | None
+    visits: Visits | None
+    proof: ProofAnswer | None
+    field: Field | None
+    counts: Any
+    seconds: float
+    code: str
+
+
+@dataclass(frozen=True)
+class WitnessAnswer:
+    """A row of a proof, and its exact weight."""
+
+    row: int
+    rival: int | None
+    weight: str
+    share: float
+
+
+@dataclass(frozen=True)
+class VerdictAnswer:
+    """Separable or not, with the proof.
+
+    Attributes
+    ----------
+    witness : the rows that prove that no plane separates, with their weights as fractions
+    common : the point that they place in both hulls, as fractions; empty where there is none
+    common_at : the same as numbers
+    separator : for each class, the plane of the certificate as ``a x + b y + c``
+    hulls : the corners of each class's hull, as numbers of rows
+    strict : rows that some plane separates strictly
+    """
+
+    status: str
+    meaning: str
+    question: str
+    reason: str
+    margin: tuple[float | None, ...]
+    witness: tuple[WitnessAnswer, ...]
+    common: tuple[str, ...]
+    common_at: tuple[float, ...]
+    hulls: Any
+    strict: Any
+    conflict: bool
+    certificate: dict[str, Any] | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class VerifyAnswer:
+    """What the checker says of a certificate."""
+
+    holds: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class LiftAnswer:
+    """The points on the bowl, and the plane of the largest margin there.
+
+    Attributes
+    ----------
+    rows : x, y and x^2 + y^2 of each point
+    low, high : their least and largest coordinates
+    plane : a, b, c, d of ``a x + b y + c z + d = 0``; None where no plane separates two classes
+    """
+
+    rows: Any
+    low: Any
+    high: Any
+    status: str
+    margin: float | None
+    plane: Any
+
+
+@dataclass(frozen=True)
+class TableAnswer:
+    """A pasted table as read."""
+
+    columns: tuple[str, ...]
+    numeric: tuple[bool, ...]
+    rows: Any
+    target: int
+    skipped: int
+
+
+@dataclass(frozen=True)
+class PresetAnswer:
+    """Points and settings that belong together."""
+
+    name: str
+    data: dict[str, Any]
+    settings: dict[str, Any]
+    answer: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ErrorAnswer:
+    """Why there is no answer."""
+
+    code: str
+    message: str
+    values: dict[str, Any]
+
+
+TOLD: dict[str, type] = {
+    "run": RunAnswer,
+    "verdict": VerdictAnswer,
+    "verify": VerifyAnswer,
+    "lift": LiftAnswer,
+    "table": TableAnswer,
+    "preset": PresetAnswer,
+    "error": ErrorAnswer,
+}

@@ -1,0 +1,113 @@
+"""A kernel from its blocks, as the library builds it and as Python writes it."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import add, mul
+
+from .. import kernels
+from . import limits
+from .codec import RequestError
+from .requests import (
+    GaussianBlock,
+    GeometricBlock,
+    JoinedBlock,
+    KernelBlock,
+    LinearBlock,
+    PolynomialBlock,
+    PowerBlock,
+    ScaledBlock,
+)
+
+
+def kernel_of(block: KernelBlock) -> kernels.Kernel:
+    """Build the kernel; refuse what would be too large to compute with."""
+    if count(block) > limits.BLOCKS or depth(block) > limits.DEPTH or degree(block) > limits.DEGREE:
+        raise RequestError(
+            "kernel_too_large",
+            f"A kernel may have {limits.BLOCKS} blocks, {limits.DEPTH} inside each other, and degree "
+            f"{limits.DEGREE} at most.",
+            blocks=limits.BLOCKS,
+            depth=limits.DEPTH,
+            degree=limits.DEGREE,
+        )
+    return _build(block)
+
+
+def source_of(block: KernelBlock) -> str:
+    """The kernel as a Python expression; with ``import separatrix as sx`` it is `kernel_of`.
+
+    Examples
+    --------
+    >>> square = PowerBlock("power", LinearBlock("linear"), 2)
+    >>> source_of(JoinedBlock("sum", (square, GaussianBlock("gaussian", 0.5))))
+    '((sx.kernels.Linear() * sx.kernels.Linear()) + sx.kernels.Gaussian(c=0.5))'
+    """
+    match block:
+        case LinearBlock():
+            return "sx.kernels.Linear()"
+        case PolynomialBlock():
+            return f"sx.kernels.Polynomial(degree={block.degree}, c={block.c!r})"
+        case GaussianBlock():
+            return f"sx.kernels.Gaussian(c={block.c!r})"
+        case GeometricBlock():
+            return f"sx.kernels.Geometric(degree={block.degree})"
+        case JoinedBlock():
+            sign = " + " if block.kind == "sum" else " * "
+            joined = sign.join(map(source_of, block.parts))
+            return f"({joined})" if len(block.parts) > 1 else joined
+        case ScaledBlock():
+            return f"({block.c!r} * {source_of(block.part)})"
+        case PowerBlock():
+            power = " * ".join([source_of(block.part)] * block.exponent)
+            return f"({power})" if block.exponent > 1 else power
+
+
+def count(block: KernelBlock) -> int:
+    """How many blocks there are."""
+    return 1 + sum(count(part) for part in _parts(block))
+
+
+def depth(block: KernelBlock) -> int:
+    """How many blocks lie inside each other."""
+    return 1 + max((depth(part) for part in _parts(block)), default=0)
+
+
+def degree(block: KernelBlock) -> int:
+    """The largest number of factors that are multiplied."""
+    match block:
+        case PolynomialBlock() | GeometricBlock():
+            return block.degree
+        case PowerBlock():
+            return block.exponent * degree(block.part)
+        case JoinedBlock():
+            inside = [degree(part) for part in block.parts]
+            return max(inside) if block.kind == "sum" else sum(inside)
+        case ScaledBlock():
+            return degree(block.part)
+        case _:
+            return 1
+
+
+def _parts(block: KernelBlock) -> tuple[KernelBlock, ...]:
+    if isinstance(block, JoinedBlock):
+        return block.parts
+    return (block.part,) if isinstance(block, ScaledBlock | PowerBlock) else ()
+
+
+def _build(block: KernelBlock) -> kernels.Kernel:
+    match block:
+        case LinearBlock():
+            return kernels.Linear()
+        case PolynomialBlock():
+            return kernels.Polynomial(degree=block.degree, c=block.c)
+        case GaussianBlock():
+            return kernels.Gaussian(c=block.c)
+        case GeometricBlock():
+            return kernels.Geometric(degree=block.degree)
+        case JoinedBlock():
+            return reduce(add if block.kind == "sum" else mul, map(_build, block.parts))
+        case ScaledBlock():
+            return block.c * _build(block.part)
+        case PowerBlock():
+            return reduce(mul, [_build(block.part)] * block.exponent)

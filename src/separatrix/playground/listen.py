@@ -1,0 +1,145 @@
+"""Where the server listens: a socket that is taken first, the address to open, a token if one is needed."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import ipaddress
+import secrets
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import uvicorn
+
+from ..errors import InputError
+from .limits import Limits
+from .server import create_app
+
+PORT = 8317  # where the playground is unless told otherwise
+
+
+@dataclass(frozen=True)
+class Listener:
+    """A socket that listens, and how to reach it.
+
+    Attributes
+    ----------
+    address : str
+        What to open in a browser, with the token if there is one.
+    note : str
+        What the person at the terminal should know; may be empty.
+    """
+
+    socket: socket.socket
+    host: str
+    address: str
+    token: str | None
+    note: str
+
+    def open_browser(self) -> bool:
+        """Open the page as soon as the server answers; False where there is no browser."""
+        try:
+            browser = webbrowser.get()
+        except webbrowser.Error:
+            return False
+        threading.Thread(target=self._open, args=(browser,), daemon=True).start()
+        return True
+
+    def _open(self, browser: webbrowser.BaseBrowser) -> None:
+        time.sleep(0.3)  # the socket listens already: a request that comes too early waits
+        browser.open(self.address)
+
+    def serve(self, limits: Limits | None = None) -> None:
+        """Serve until Ctrl-C."""
+        allowed = limits or Limits()
+        app = create_app(
+            limits=allowed, token=self.token, hosts={self.host.lower(), socket.gethostname().lower()}
+        )
+        config = uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            limit_concurrency=allowed.connections,
+            timeout_keep_alive=15,
+            timeout_graceful_shutdown=0,
+        )
+        with contextlib.suppress(KeyboardInterrupt):
+            uvicorn.Server(config).run(sockets=[self.socket])
+
+
+@contextlib.contextmanager
+def listen(host: str, port: int | None) -> Iterator[Listener]:
+    """Take a port; without a wish, the usual one or any that is free.
+
+    Raises
+    ------
+    InputError
+        Where the port is taken or the address is not this machine's.
+    """
+    note = ""
+    try:
+        taken = _bind(host, PORT if port is None else port)
+    except OSError as problem:
+        if problem.errno != errno.EADDRINUSE or port is not None:
+            raise _refusal(host, port, problem) from None
+        taken = _bind(host, 0)
+        note = f"Port {PORT} is taken, perhaps by another playground; this one has a port of its own."
+    with taken:
+        number = taken.getsockname()[1]
+        open_to_others = not _loopback(host)
+        token = secrets.token_urlsafe(24) if open_to_others else None
+        shown = socket.gethostname() if host in ("0.0.0.0", "::", "") else host
+        bracketed = f"[{shown}]" if ":" in shown else shown
+        query = "" if token is None else f"?token={token}"
+        if open_to_others:
+            note = f"{note} Others can reach this address; the token in the link lets them in.".strip()
+        yield Listener(taken, shown, f"http://{bracketed}:{number}/{query}", token, note)
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    taken = socket.socket(family[0], socket.SOCK_STREAM)
+    try:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        taken.bind(family[4])
+        taken.listen(256)
+    except OSError:
+        taken.close()
+        raise
+    return taken
+
+
+def _refusal(host: str, port: int | None, problem: OSError) -> InputError:
+    number = PORT if port is None else port
+    if problem.errno == errno.EADDRINUSE:
+        return InputError(
+            f"Port {number} is taken by another program.",
+            remedy="Choose another, or port 0, which takes any that is free.",
+            parameter="port",
+        )
+    if problem.errno == errno.EACCES:
+        return InputError(
+            f"Port {number} may not be used without special rights.",
+            remedy="Choose one above 1023, or port 0, which takes any that is free.",
+            parameter="port",
+        )
+    return InputError(
+        f"This machine cannot listen at {host!r}: {problem.strerror or problem}.",
+        remedy="Use 127.0.0.1, or an address of this machine.",
+        parameter="host",
+    )
+
+
+def _loopback(host: str) -> bool:
+    if host.lower() == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

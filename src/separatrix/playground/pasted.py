@@ -1,0 +1,84 @@
+"""A pasted table: what its columns are, and the numbers in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+
+from . import limits
+from .answers import TableAnswer
+from .codec import RequestError
+from .requests import TableRequest
+
+SNIFFED = 20_000  # characters by which the separator is found
+
+
+def read_table(request: TableRequest) -> TableAnswer:
+    """Read CSV or TSV; the first line names the columns unless all of it is numbers."""
+    text = request.text.removeprefix("\ufeff")
+    lines = [
+        line
+        for line in csv.reader(io.StringIO(text), delimiter=_separator(text))
+        if any(map(str.strip, line))
+    ]
+    if len(lines) < 2:
+        raise RequestError("table", "The table needs a line of names and at least one row.")
+    width = len(lines[0])
+    if width < 2 or width > 1_000:
+        raise RequestError("table", f"The table needs from 2 to 1000 columns. Got {width}.")
+    named = not all(_number(cell) is not None for cell in lines[0])
+    names = [cell.strip() for cell in lines[0]] if named else [f"x{at}" for at in range(width)]
+    whole = [line for line in lines[named:] if len(line) == width and all(map(str.strip, line))]
+    skipped = len(lines) - named - len(whole)
+    if not whole:
+        raise RequestError("table", "No row of the table is complete.")
+    if len(whole) > limits.POINTS:
+        raise RequestError(
+            "too_many_points",
+            f"The table has {len(whole)} rows; {limits.POINTS} are the most here.",
+            got=len(whole),
+            most=limits.POINTS,
+        )
+    columns = list(zip(*whole, strict=True))
+    numbers = [[_number(cell) for cell in column] for column in columns]
+    numeric = [all(value is not None for value in column) for column in numbers]
+    rows = [
+        [
+            value if is_number else cell.strip()[: limits.NAME]
+            for value, cell, is_number in zip(*each, strict=True)
+        ]
+        for each in zip(zip(*numbers, strict=True), whole, [numeric] * len(whole), strict=True)
+    ]
+    return TableAnswer(
+        columns=tuple(name[: limits.NAME] or f"column {at}" for at, name in enumerate(names)),
+        numeric=tuple(numeric),
+        rows=rows,
+        target=_target(columns, numeric),
+        skipped=skipped,
+    )
+
+
+def _separator(text: str) -> str:
+    """The separator that cuts the first line most often."""
+    first = text[:SNIFFED].splitlines()[0] if text.strip() else ""
+    return max((",", "\t", ";"), key=first.count)
+
+
+def _number(cell: str) -> float | None:
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and abs(value) <= limits.COORDINATE else None
+
+
+def _target(columns: list[tuple[str, ...]], numeric: list[bool]) -> int:
+    """The column most likely to be explained: the last that is text, else the last with few values."""
+    for at in reversed(range(len(columns))):
+        if not numeric[at] and 2 <= len(set(columns[at])) <= limits.CLASSES:
+            return at
+    for at in reversed(range(len(columns))):
+        if 2 <= len(set(columns[at])) <= limits.CLASSES:
+            return at
+    return len(columns) - 1

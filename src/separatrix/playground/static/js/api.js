@@ -1,0 +1,120 @@
+// Questions to the server. Of runs only the newest matters: while one is under way, later ones replace each other.
+
+import { state, tell, frames, classCount, places } from "./state.js";
+
+export class Refusal extends Error {
+  constructor(code, message, values) {
+    super(message);
+    this.code = code;
+    this.values = values ?? {};
+  }
+}
+
+export async function ask(question, body) {
+  let response;
+  try {
+    response = await fetch(`/api/${question}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(body),
+    });
+  } catch {
+    throw new Refusal("gone", "The playground has ended.", {});
+  }
+  if (response.headers.get("Content-Type") === "image/gif") return response.blob();
+  let answer;
+  try {
+    answer = await response.json();
+  } catch {
+    throw new Refusal("bug", response.statusText, {});
+  }
+  if (!response.ok) throw new Refusal(answer.code ?? "bug", answer.message ?? response.statusText, answer.values);
+  return answer;
+}
+
+export const about = async () => (await fetch("/api/about")).json();
+
+function newest(work) {
+  let busy = false;
+  let waiting = null;
+  return async function next(...values) {
+    if (busy) {
+      waiting = values;
+      return;
+    }
+    busy = true;
+    try {
+      await work(...values);
+    } finally {
+      busy = false;
+      if (waiting) {
+        const again = waiting;
+        waiting = null;
+        next(...again);
+      }
+    }
+  };
+}
+
+export const statistics = { runs: 0 };
+
+const askRun = newest(async (live, moment) => {
+  const data = state.data;
+  if (classCount() < 2) {
+    state.run = null;
+    state.failure = data.rows.length ? new Refusal("one_class", "", {}) : null;
+    tell("run");
+    return;
+  }
+  const atEnd = state.moment >= frames();
+  try {
+    const settings = state.settings;
+    const box = places().length ? state.box : null;
+    const answer = await ask("run", { data, settings, box, live });
+    if (answer.view.places.length !== state.data.rows.length) return; // a newer question is on its way
+    state.run = answer;
+    state.failure = null;
+    statistics.runs += 1;
+    if (moment === "start") state.moment = 0;
+    else state.moment = atEnd || moment === "end" ? frames() : Math.min(state.moment, frames());
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    state.run = null;
+    state.failure = problem;
+    state.moment = 0;
+  }
+  tell("run");
+});
+
+const askVerdict = newest(async () => {
+  if (classCount() < 2) {
+    state.verdict = null;
+    state.verdictFailure = null;
+    tell("verdict");
+    return;
+  }
+  const data = state.data;
+  const text = JSON.stringify(data);
+  try {
+    const answer = await ask("verdict", { data, settings: state.settings });
+    if (JSON.stringify(state.data) !== text) return;
+    state.verdict = answer;
+    state.verdictFailure = null;
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    state.verdict = null;
+    state.verdictFailure = problem;
+  }
+  tell("verdict");
+});
+
+let later = 0;
+
+export function refresh({ live = false, moment = "keep" } = {}) {
+  tell("data");
+  clearTimeout(later);
+  state.verdict = null;
+  tell("verdict");
+  askRun(live, moment);
+  later = setTimeout(askVerdict, live ? 250 : 30);
+}

@@ -1,0 +1,125 @@
+// The radial lift in three dimensions: points on a bowl and the plane that cuts it, turned by dragging.
+
+import { state, on, isFlat, classCount } from "./state.js";
+import { Refusal, ask } from "./api.js";
+import { CanvasPen } from "./pen.js";
+import { colors, mark, tint } from "./shapes.js";
+import { number, t } from "./texts.js";
+
+const canvas = document.getElementById("lift");
+const words = document.getElementById("lift-text");
+const turn = { around: -0.6, up: 0.42 };
+let lifted = null;
+let seen = false;
+let due = false;
+
+// From space to the picture: turned, seen from far away.
+function camera(width, height) {
+  const { low, high } = lifted;
+  const middle = low.map((value, at) => (value + high[at]) / 2);
+  const wide = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
+  const tall = high[2] - low[2] || 1;
+  const size = 0.62 * Math.min(width, height * 1.3);
+  const [c, s, cu, su] = [Math.cos(turn.around), Math.sin(turn.around), Math.cos(turn.up), Math.sin(turn.up)];
+  return ([x, y, z]) => {
+    const [a, b, h] = [(x - middle[0]) / wide, (y - middle[1]) / wide, ((z - middle[2]) / tall) * 0.75];
+    const [across, deep] = [a * c - b * s, a * s + b * c];
+    return [width / 2 + across * size, height / 2 - (h * cu - deep * su) * size, deep * cu + h * su];
+  };
+}
+
+function draw() {
+  if (due) return;
+  due = true;
+  requestAnimationFrame(() => {
+    due = false;
+    const ratio = window.devicePixelRatio || 1;
+    const { clientWidth: width, clientHeight: height } = canvas;
+    if (!width) return;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const context = canvas.getContext("2d");
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const paint = colors();
+    const pen = new CanvasPen(context);
+    pen.path([[0, 0], [width, 0], [width, height], [0, height]], { fill: paint.paper, close: true });
+    if (!lifted) return;
+    const to = camera(width, height);
+    const { low, high, rows, plane } = lifted;
+    const corner = (x, y, z) => to([x ? high[0] : low[0], y ? high[1] : low[1], z ? high[2] : low[2]]);
+    const floor = [[0, 0], [1, 0], [1, 1], [0, 1]].map(([x, y]) => corner(x, y, 0));
+    pen.path(floor, { stroke: paint.faint, width: 1, close: true, fill: tint(paint.faint, paint.paper, 0.35) });
+    for (const [x, y] of [[0, 0], [1, 0], [1, 1], [0, 1]]) pen.path([corner(x, y, 0), corner(x, y, 1)], { stroke: paint.faint, width: 1 });
+    const items = rows.map((row, at) => ({ at, row, place: to(row) }));
+    if (plane) {
+      const [a, b, c, d] = plane;
+      const height3 = (x, y) => -(a * x + b * y + d) / c;
+      const sheet = [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]].map(([x, y]) => [x, y, height3(x, y)]);
+      if (Math.abs(c) > 1e-9) pen.path(sheet.map(to), { fill: tint(paint.classes[2], paint.paper, 0.55), stroke: paint.muted, width: 1, alpha: 0.55, close: true });
+    }
+    items.sort((one, other) => other.place[2] - one.place[2]);
+    for (const { at, row, place } of items) {
+      const foot = to([row[0], row[1], low[2]]);
+      pen.path([foot, place], { stroke: paint.muted, width: 1, alpha: 0.35 });
+      const label = state.data.labels[at];
+      mark(pen, label, place[0], place[1], 4.5, { fill: paint.classes[label], stroke: paint.ink, width: 0.8 });
+    }
+    pen.text("x² + y²", ...corner(0, 0, 1).slice(0, 2), { color: paint.muted, size: 12, halo: paint.paper });
+  });
+}
+
+async function update() {
+  if (!seen) return;
+  if (!isFlat() || classCount() < 2) {
+    lifted = null;
+    words.textContent = isFlat() ? "" : t("lift3d_two");
+    draw();
+    return;
+  }
+  try {
+    lifted = await ask("lift", { data: state.data });
+    if (lifted.rows.length !== state.data.rows.length) lifted = null;
+    else if (lifted.status === "separable") words.textContent = t("lift3d_separable", { margin: number(lifted.margin) });
+    else words.textContent = t("lift3d_not", { status: t(`status_${lifted.status}`) });
+  } catch (problem) {
+    if (!(problem instanceof Refusal)) throw problem;
+    lifted = null;
+  }
+  draw();
+}
+
+let held = null;
+canvas.addEventListener("pointerdown", (event) => {
+  held = [event.clientX, event.clientY];
+  canvas.setPointerCapture(event.pointerId);
+});
+canvas.addEventListener("pointermove", (event) => {
+  if (!held) return;
+  turn.around += (event.clientX - held[0]) / 120;
+  turn.up = Math.max(-0.2, Math.min(1.5, turn.up + (event.clientY - held[1]) / 150));
+  held = [event.clientX, event.clientY];
+  draw();
+});
+for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, () => { held = null; });
+canvas.addEventListener("keydown", (event) => {
+  const moves = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1] };
+  const move = moves[event.key];
+  if (!move) return;
+  event.preventDefault();
+  event.stopPropagation();
+  turn.around += move[0];
+  turn.up = Math.max(-0.2, Math.min(1.5, turn.up + move[1]));
+  draw();
+});
+
+export const angles = () => ({ ...turn });
+
+// Asked for only where somebody sees it.
+new IntersectionObserver((entries) => {
+  seen = entries.some((entry) => entry.isIntersecting);
+  if (seen) update();
+}).observe(canvas);
+new ResizeObserver(draw).observe(canvas);
+on("verdict", () => { if (state.verdict) update(); });
+on("words", update);
+on("theme", draw);

@@ -1,0 +1,117 @@
+// How to learn: a form made from the settings, with only what the method can use.
+
+import { state, on } from "./state.js";
+import { commit } from "./history.js";
+import { refresh } from "./api.js";
+import { kernelForm } from "./blocks.js";
+import { element, t } from "./texts.js";
+
+const form = document.getElementById("settings");
+
+const CHOICES = {
+  method: ["perceptron", "kernel", "max_margin", "soft_margin", "linear_program"],
+  order: ["cyclic", "shuffled", "worst", "working_set"],
+  start: ["zeros", "random"],
+  average: ["last", "averaged", "voted"],
+  removal: ["forgetron", "random", "projection"],
+  intercept: ["free", "lifted"],
+  form: ["primal", "dual"],
+};
+const NUMBERS = {
+  rate: { min: 1e-9, max: 1e9, step: "any" },
+  passes: { min: 1, max: 5000, step: 1 },
+  updates: { min: 1, max: 20000, step: 1 },
+  seed: { min: 0, max: 2147483647, step: 1 },
+  C: { min: 1e-9, max: 1e9, step: "any" },
+  budget: { min: 2, max: 500, step: 1, optional: true },
+};
+
+export function change(values, { moment = "keep" } = {}) {
+  Object.assign(state.settings, values);
+  tidy();
+  commit();
+  refresh({ moment });
+  show();
+}
+
+// What the library refuses together is not left together.
+function tidy() {
+  const s = state.settings;
+  if (s.method === "kernel" && s.order === "working_set") s.order = "cyclic";
+  if (s.order === "worst" && (s.average !== "last" || (s.method === "kernel" && s.budget !== null))) s.order = "cyclic";
+  if (s.renormalise && s.average !== "last") s.renormalise = false;
+  if (s.budget !== null && s.average !== "last" && s.method === "kernel") s.average = "last";
+}
+
+function choice(name, allowed = CHOICES[name]) {
+  const select = element("select", { name });
+  for (const value of allowed) {
+    const option = element("option", { value, text: t(`${name}_${value}`) });
+    option.selected = state.settings[name] === value;
+    select.append(option);
+  }
+  select.addEventListener("change", () => change({ [name]: select.value }, { moment: name === "method" ? "start" : "keep" }));
+  return element("label", { className: "stack" }, element("span", { text: t(name) }), select);
+}
+
+function numeric(name) {
+  const { optional, ...limits } = NUMBERS[name];
+  const input = element("input", { type: "number", name, ...limits, value: state.settings[name] ?? "" });
+  input.addEventListener("change", () => {
+    if (optional && input.value === "") {
+      change({ [name]: null });
+      return;
+    }
+    const value = Number(input.value);
+    if (input.value === "" || !input.checkValidity() || !Number.isFinite(value)) {
+      input.reportValidity();
+      return;
+    }
+    change({ [name]: value });
+  });
+  return element("label", { className: "stack" }, element("span", { text: t(name) }), input);
+}
+
+function flag(name) {
+  const input = element("input", { type: "checkbox", name });
+  input.checked = state.settings[name];
+  input.addEventListener("change", () => change({ [name]: input.checked }));
+  return element("label", { className: "inline small" }, input, element("span", { text: t(name) }));
+}
+
+const pair = (...parts) => element("div", { className: "pair" }, ...parts);
+
+function parts() {
+  const { method, order, start, average, renormalise, budget } = state.settings;
+  if (method === "perceptron") {
+    const chance = order === "shuffled" || start === "random" || (order === "working_set" && (average !== "last" || renormalise));
+    return [
+      pair(choice("order", average === "last" ? CHOICES.order : ["cyclic", "shuffled", "working_set"]), choice("average", order === "worst" || renormalise ? ["last"] : CHOICES.average)),
+      pair(choice("start"), numeric("rate")),
+      pair(numeric("updates"), chance ? numeric("seed") : numeric("passes")),
+      flag("lift"),
+      ...(average === "last" ? [flag("renormalise")] : []),
+    ];
+  }
+  if (method === "kernel") {
+    const orders = average === "last" && budget === null ? ["cyclic", "shuffled", "worst"] : ["cyclic", "shuffled"];
+    return [
+      kernelForm(state.settings.kernel, (kernel) => change({ kernel })),
+      pair(choice("order", orders), choice("average", order === "worst" || budget !== null ? ["last"] : CHOICES.average)),
+      pair(numeric("budget"), budget === null ? numeric("updates") : choice("removal")),
+      flag("lift"),
+    ];
+  }
+  if (method === "soft_margin") return [pair(numeric("C"), choice("intercept")), flag("lift")];
+  if (method === "max_margin") return [choice("intercept"), flag("lift")];
+  return [choice("form"), flag("lift")];
+}
+
+export function show() {
+  const focused = form.contains(document.activeElement) ? document.activeElement.name : "";
+  form.replaceChildren(choice("method"), ...parts());
+  if (focused) form.querySelector(`[name="${CSS.escape(focused)}"]`)?.focus();
+}
+
+form.addEventListener("submit", (event) => event.preventDefault());
+on("settings words", show);

@@ -1,0 +1,366 @@
+// Every text of the page, in English and German; nothing else of the page has words of its own.
+
+export const TEXTS = {
+  title: ["separatrix playground", "separatrix-Spielplatz"],
+  skip: ["Skip to the points", "Zu den Punkten springen"],
+  preset: ["Points", "Punkte"],
+  preset_own: ["your own", "eigene"],
+  preset_separable: ["separable, margin 0.15", "trennbar, Rand 0,15"],
+  preset_overlapping: ["overlapping clouds", "überlappende Wolken"],
+  preset_xor: ["XOR", "XOR"],
+  preset_rings: ["rings", "Ringe"],
+  preset_spirals: ["spirals", "Spiralen"],
+  preset_three: ["three classes", "drei Klassen"],
+  preset_note_002: ["the example of note 002", "das Beispiel aus Skript 002"],
+  preset_hull: ["far hulls, many mistakes", "ferne Hüllen, viele Fehler"],
+  preset_orthonormal: ["five orthonormal rows", "fünf orthonormale Zeilen"],
+  preset_iris: ["irises", "Schwertlilien"],
+  preset_tumours: ["breast tumours, two columns", "Brusttumore, zwei Spalten"],
+  own_data: ["Your table", "Eigene Tabelle"],
+  lessons: ["Lessons", "Lektionen"],
+  lessons_help: ["One for each lecture note: prepared states, a sentence and a question each.", "Eine zu jedem Skript: vorbereitete Zustände mit je einem Satz und einer Frage."],
+  tour: ["Tour", "Rundgang"],
+  language: ["Language", "Sprache"],
+  theme: ["Look", "Aussehen"],
+  theme_auto: ["as the system", "wie das System"],
+  theme_light: ["light", "hell"],
+  theme_dark: ["dark", "dunkel"],
+  close: ["Close", "Schließen"],
+  cancel: ["Cancel", "Abbrechen"],
+  back: ["Back", "Zurück"],
+  next: ["Next", "Weiter"],
+  question: ["Question:", "Frage:"],
+  show_answer: ["Answer", "Antwort"],
+
+  points: ["Points", "Punkte"],
+  tools: ["Tools for points", "Werkzeuge für Punkte"],
+  tool: ["Tool", "Werkzeug"],
+  tool_add: ["Add and move points (A)", "Punkte setzen und verschieben (A)"],
+  tool_add_short: ["Add", "Setzen"],
+  tool_cloud: ["Draw a cloud of points (C)", "Punktwolke zeichnen (C)"],
+  tool_cloud_short: ["Cloud", "Wolke"],
+  tool_lasso: ["Select points with a lasso (L)", "Punkte mit dem Lasso wählen (L)"],
+  tool_lasso_short: ["Lasso", "Lasso"],
+  tool_erase: ["Delete points (E)", "Punkte löschen (E)"],
+  tool_erase_short: ["Delete", "Löschen"],
+  class: ["Class of new points", "Klasse neuer Punkte"],
+  class_button: ["Class {name} ({key})", "Klasse {name} ({key})"],
+  class_more: ["One more class", "Noch eine Klasse"],
+  edit: ["Edit", "Bearbeiten"],
+  undo: ["Undo (Ctrl+Z)", "Rückgängig (Strg+Z)"],
+  redo: ["Redo (Ctrl+Y)", "Wiederholen (Strg+Y)"],
+  clear: ["Delete all points", "Alle Punkte löschen"],
+  plot_label: ["Points and the separating plane", "Punkte und die trennende Ebene"],
+  plot_help: ["Click to add, drag to move. Keyboard: arrows move, Enter adds, [ and ] select, Delete deletes, 1 to 4 choose the class, Space plays, comma and full stop step, M goes to the next mistake, F fits the view.", "Klick setzt, Ziehen verschiebt. Tastatur: Pfeile bewegen, Enter setzt, [ und ] wählen, Entf löscht, 1 bis 4 wählen die Klasse, Leertaste spielt ab, Komma und Punkt gehen schrittweise, M springt zum nächsten Fehler, F passt die Ansicht ein."],
+  empty: ["Click to put a point here. Choose another class above for the next.", "Klicken Sie, um hier einen Punkt zu setzen. Für den nächsten oben eine andere Klasse wählen."],
+  lasso_menu: ["What to do with the selected points", "Was mit den gewählten Punkten geschehen soll"],
+  lasso_delete: ["Delete {count}", "{count} löschen"],
+  lasso_to: ["make them {name}", "zu {name} machen"],
+  selected: ["{count} points selected", "{count} Punkte gewählt"],
+  point_is: ["Point {row}, class {name}, at {at}", "Punkt {row}, Klasse {name}, bei {at}"],
+  cursor_at: ["Cursor at {at}", "Zeiger bei {at}"],
+  not_flat: ["These points have more than two columns; they are seen from the side of w and cannot be moved.", "Diese Punkte haben mehr als zwei Spalten; man sieht sie entlang von w und kann sie nicht verschieben."],
+
+  timeline: ["Time", "Zeit"],
+  to_start: ["To the start (Home)", "Zum Anfang (Pos1)"],
+  step_back: ["One step back (comma)", "Ein Schritt zurück (Komma)"],
+  play: ["Play (Space)", "Abspielen (Leertaste)"],
+  pause: ["Pause (Space)", "Anhalten (Leertaste)"],
+  step_next: ["One step forward (full stop)", "Ein Schritt vor (Punkt)"],
+  next_mistake: ["To the next mistake (M)", "Zum nächsten Fehler (M)"],
+  to_end: ["To the end (End)", "Zum Ende (Ende)"],
+  moment: ["Moment of the run", "Zeitpunkt des Laufs"],
+  speed: ["Speed", "Tempo"],
+  no_steps: ["This method has no steps to watch: it is solved at once.", "Dieses Verfahren hat keine Schritte zum Zusehen: Es wird auf einmal gelöst."],
+  at_look: ["look {at} of {of}, mistake {made} of {all}", "Blick {at} von {of}, Fehler {made} von {all}"],
+  at_update: ["update {at} of {of}", "Korrektur {at} von {of}"],
+
+  verdict: ["Verdict", "Urteil"],
+  waiting: ["Asking for the proof …", "Der Beweis wird gesucht …"],
+  starting: ["Starting. The first time takes a minute, as the loops are compiled for this machine.", "Es geht los. Beim ersten Mal dauert es eine Minute, weil die Schleifen für diesen Rechner übersetzt werden."],
+  no_verdict: ["Two classes are needed for a verdict.", "Für ein Urteil braucht es zwei Klassen."],
+  status_separable: ["Separable", "Trennbar"],
+  "status_quasi-separable": ["Quasi-separable", "Quasi-trennbar"],
+  status_overlapping: ["Overlapping", "Überlappend"],
+  status_inseparable: ["Not separable", "Nicht trennbar"],
+  status_undecided: ["Undecided", "Unentschieden"],
+  means_separable: ["Some plane has every point strictly on its own side. Proved exactly.", "Eine Ebene hat jeden Punkt echt auf seiner Seite. Exakt bewiesen."],
+  "means_quasi-separable": ["No plane separates all points, but one that does not hold them all has none on the wrong side.", "Keine Ebene trennt alle Punkte, aber eine, die nicht alle enthält, hat keinen auf der falschen Seite."],
+  means_overlapping: ["Every plane that does not hold all points has one on the wrong side.", "Jede Ebene, die nicht alle Punkte enthält, hat einen auf der falschen Seite."],
+  means_inseparable: ["No plane separates all points; whether one comes close is not settled.", "Keine Ebene trennt alle Punkte; ob eine nahe kommt, ist nicht geklärt."],
+  means_undecided: ["Neither a separator nor a proof against one was found in the time allowed.", "In der erlaubten Zeit fand sich weder eine Trennung noch ein Beweis dagegen."],
+  in_features: ["Asked in the feature space of the kernel.", "Gefragt im Merkmalsraum des Kerns."],
+  through_origin: ["Asked of planes through the origin.", "Gefragt nach Ebenen durch den Ursprung."],
+  witness_common: ["The proof: two mixtures of points are the same place, {at}. It lies in both hulls:", "Der Beweis: Zwei Mischungen von Punkten sind derselbe Ort, {at}. Er liegt in beiden Hüllen:"],
+  witness_sum: ["The proof: weighed so, these signed points sum to exactly zero:", "Der Beweis: So gewichtet, ergeben diese Punkte mit Vorzeichen genau null:"],
+  witness_same: ["The proof: two points at the same place have different classes.", "Der Beweis: Zwei Punkte am selben Ort haben verschiedene Klassen."],
+  weighed: ["{weight} of point {row}", "{weight} von Punkt {row}"],
+  weighed_against: ["{weight} of point {row} against {name}", "{weight} von Punkt {row} gegen {name}"],
+  witness_more: ["and {count} more", "und {count} weitere"],
+  margin_between: ["Best margin (lifted points): between {low} and {high}.", "Bester Rand (angehobene Punkte): zwischen {low} und {high}."],
+  margin_zero: ["No margin: a plane cannot do it.", "Kein Rand: Eine Ebene schafft es nicht."],
+  download_certificate: ["Download the certificate", "Zertifikat herunterladen"],
+  verify: ["Verify it", "Prüfen"],
+  verified: ["The checker, which solves nothing, accepts it: {reason}", "Der Prüfer, der nichts löst, nimmt es an: {reason}"],
+  refused: ["The checker refuses it: {reason}", "Der Prüfer lehnt es ab: {reason}"],
+  whole: ["all", "alles"],
+  fraction_1_2: ["one half", "ein halb"],
+  fraction_1_3: ["one third", "ein Drittel"],
+  fraction_2_3: ["two thirds", "zwei Drittel"],
+  fraction_1_4: ["one quarter", "ein Viertel"],
+  fraction_3_4: ["three quarters", "drei Viertel"],
+  fraction_1_5: ["one fifth", "ein Fünftel"],
+  fraction_2_5: ["two fifths", "zwei Fünftel"],
+  fraction_3_5: ["three fifths", "drei Fünftel"],
+  fraction_4_5: ["four fifths", "vier Fünftel"],
+
+  step: ["This step", "Dieser Schritt"],
+  step_none: ["Nothing has run yet.", "Noch ist nichts gelaufen."],
+  step_zero: ["The start: w = 0, so every point is a tie, and a tie is a mistake. Press play, or step.", "Der Anfang: w = 0, also ist jeder Punkt unentschieden, und das zählt als Fehler. Abspielen oder schrittweise gehen."],
+  step_start: ["The start: w = {w}. Press play, or step.", "Der Anfang: w = {w}. Abspielen oder schrittweise gehen."],
+  step_row: ["Point {row}, class {name}, at {at}.", "Punkt {row}, Klasse {name}, bei {at}."],
+  step_score: ["Its score is {score}", "Sein Wert ist {score}"],
+  step_right: ["above 0: right, nothing changes.", "über 0: richtig, nichts ändert sich."],
+  step_mistake: ["not above 0: a mistake.", "nicht über 0: ein Fehler."],
+  step_taken: ["It was taken for {name}.", "Er wurde für {name} gehalten."],
+  step_update: ["The update", "Die Korrektur"],
+  step_w: ["w before and after", "w vorher und nachher"],
+  step_kernel: ["Point {row} now counts {count} times.", "Punkt {row} zählt nun {count}-mal."],
+  step_unit: ["Then w is scaled to length one.", "Dann wird w auf Länge eins gebracht."],
+  step_end: ["The end.", "Das Ende."],
+  solved: ["Solved at once.", "Auf einmal gelöst."],
+  solved_plane: ["The plane: {plane}", "Die Ebene: {plane}"],
+  solved_margin: ["Its margin is at least {low}; none is above {high}.", "Ihr Rand ist mindestens {low}; keiner ist über {high}."],
+  solved_objective: ["Objective {value}; nothing is below {bound}.", "Zielwert {value}; nichts liegt unter {bound}."],
+  solved_value: ["Value of the program: {value}.", "Wert des Programms: {value}."],
+  solved_support: ["{count} points carry it.", "{count} Punkte tragen sie."],
+  ended_separated: ["Separated: a pass over all points found no mistake.", "Getrennt: Ein Durchgang über alle Punkte fand keinen Fehler."],
+  ended_inseparable: ["The weights came back to an earlier state: no plane separates these points.", "Die Gewichte kehrten zu einem früheren Stand zurück: Keine Ebene trennt diese Punkte."],
+  ended_pass_limit: ["The limit of passes came first.", "Die Grenze der Durchgänge kam zuerst."],
+  ended_update_limit: ["The limit of updates came first.", "Die Grenze der Korrekturen kam zuerst."],
+  ended_time_limit: ["The time limit came first.", "Die Zeitgrenze kam zuerst."],
+  errors_left: ["{count} of {all} points are not right.", "{count} von {all} Punkten sind nicht richtig."],
+  shown_average: ["The plane shown at the end is the mean of all weights.", "Die am Ende gezeigte Ebene ist das Mittel aller Gewichte."],
+  shown_vote: ["The regions shown at the end are the vote of all weights.", "Die am Ende gezeigten Gebiete sind die Abstimmung aller Gewichte."],
+
+  method_title: ["Method", "Verfahren"],
+  method: ["Method", "Verfahren"],
+  method_perceptron: ["perceptron", "Perzeptron"],
+  method_kernel: ["kernel perceptron", "Kern-Perzeptron"],
+  method_max_margin: ["largest margin", "größter Rand"],
+  method_soft_margin: ["soft margin", "weicher Rand"],
+  method_linear_program: ["linear program", "lineares Programm"],
+  order: ["Order of visits", "Reihenfolge"],
+  order_cyclic: ["in turn", "der Reihe nach"],
+  order_shuffled: ["shuffled", "gemischt"],
+  order_worst: ["worst first", "schlimmster zuerst"],
+  order_working_set: ["working set", "Arbeitsmenge"],
+  start: ["Start", "Start"],
+  start_zeros: ["zero", "null"],
+  start_random: ["random", "zufällig"],
+  rate: ["Rate", "Rate"],
+  average: ["Predict with", "Vorhersage mit"],
+  average_last: ["the last weights", "den letzten Gewichten"],
+  average_averaged: ["their mean", "ihrem Mittel"],
+  average_voted: ["their vote", "ihrer Abstimmung"],
+  lift: ["Lifted: the plane may miss the origin", "Angehoben: Die Ebene muss nicht durch den Ursprung"],
+  renormalise: ["Scale w to length one after each update", "w nach jeder Korrektur auf Länge eins bringen"],
+  passes: ["Passes at most", "Höchstens Durchgänge"],
+  updates: ["Updates at most", "Höchstens Korrekturen"],
+  seed: ["Seed", "Startwert"],
+  kernel: ["Kernel", "Kern"],
+  kernel_is: ["K(x, x′) = {formula}", "K(x, x′) = {formula}"],
+  block_linear: ["linear", "linear"],
+  block_polynomial: ["polynomial", "Polynom"],
+  block_gaussian: ["Gaussian (exp)", "Gauß (exp)"],
+  block_geometric: ["geometric sum", "geometrische Summe"],
+  block_sum: ["sum  +", "Summe  +"],
+  block_product: ["product  ·", "Produkt  ·"],
+  block_scaled: ["scale  c ·", "skaliert  c ·"],
+  block_power: ["power  ^", "Potenz  ^"],
+  block_kind: ["Kind of block", "Art des Bausteins"],
+  block_degree: ["Degree", "Grad"],
+  block_c: ["Constant c", "Konstante c"],
+  block_exponent: ["Exponent", "Exponent"],
+  block_add: ["Add a block", "Baustein hinzufügen"],
+  block_remove: ["Remove this block", "Diesen Baustein entfernen"],
+  budget: ["Budget of points (empty: none)", "Budget an Punkten (leer: keins)"],
+  removal: ["What makes room", "Was Platz schafft"],
+  removal_forgetron: ["forgetron", "Forgetron"],
+  removal_random: ["random", "Zufall"],
+  removal_projection: ["projection", "Projektion"],
+  intercept: ["Intercept", "Achsenabschnitt"],
+  intercept_free: ["free", "frei"],
+  intercept_lifted: ["part of the norm", "Teil der Norm"],
+  C: ["C, the cost of a unit of loss", "C, Kosten einer Einheit Verlust"],
+  form: ["Form", "Form"],
+  form_primal: ["primal", "primal"],
+  form_dual: ["dual", "dual"],
+
+  curves: ["The proof as it happens", "Der Beweis im Entstehen"],
+  chart_mistakes: ["Mistakes so far", "Fehler bisher"],
+  chart_mistakes_bound: ["Mistakes so far; at most {bound} ({name})", "Fehler bisher; höchstens {bound} ({name})"],
+  chart_bracket: ["The best margin lies in this band", "Der beste Rand liegt in diesem Band"],
+  chart_progress: ["⟨w, u⟩ gains at least γ with each mistake", "⟨w, u⟩ wächst mit jedem Fehler um mindestens γ"],
+  chart_progress_none: ["⟨w, u⟩ needs a separator u, and there is none known", "⟨w, u⟩ braucht eine Trennung u, und keine ist bekannt"],
+  chart_length: ["|w|² gains at most R² with each mistake", "|w|² wächst mit jedem Fehler um höchstens R²"],
+  chart_length_none: ["|w|² after each mistake", "|w|² nach jedem Fehler"],
+  chart_x: ["mistakes", "Fehler"],
+  chart_bound: ["bound {bound}", "Schranke {bound}"],
+  chart_described: ["{title}: {value} after {made} mistakes", "{title}: {value} nach {made} Fehlern"],
+  no_curves: ["Curves are drawn for methods that make mistakes: the perceptrons.", "Kurven gibt es für Verfahren, die Fehler machen: die Perzeptrone."],
+
+  ledger: ["Ledger", "Buchführung"],
+  ledger_row: ["point", "Punkt"],
+  ledger_class: ["class", "Klasse"],
+  ledger_count: ["mistakes", "Fehler"],
+  ledger_carried: ["carries", "trägt"],
+  ledger_given: ["given", "zugeordnet"],
+  ledger_more: ["The {count} points with most mistakes are listed.", "Gezeigt sind die {count} Punkte mit den meisten Fehlern."],
+  ledger_show: ["Show point {row}", "Punkt {row} zeigen"],
+
+  lift3d: ["The radial lift", "Die radiale Anhebung"],
+  lift3d_help: ["Each point (x, y) goes up to height x² + y². Turn it by dragging or with the arrow keys.", "Jeder Punkt (x, y) steigt auf die Höhe x² + y². Drehen durch Ziehen oder mit den Pfeiltasten."],
+  lift3d_label: ["The lifted points in three dimensions; arrow keys turn them", "Die angehobenen Punkte in drei Dimensionen; Pfeiltasten drehen sie"],
+  lift3d_separable: ["Up there a plane separates the classes; its margin is {margin}.", "Dort oben trennt eine Ebene die Klassen; ihr Rand ist {margin}."],
+  lift3d_not: ["Up there no plane separates them either ({status}).", "Auch dort oben trennt sie keine Ebene ({status})."],
+  lift3d_two: ["The lift is drawn for points with two columns.", "Die Anhebung wird für Punkte mit zwei Spalten gezeichnet."],
+
+  take_away: ["Take it away", "Mitnehmen"],
+  copy_link: ["Copy the link", "Link kopieren"],
+  film: ["Film (GIF)", "Film (GIF)"],
+  copy_code: ["Copy the Python code", "Python-Code kopieren"],
+  code: ["Python code that does the same:", "Python-Code, der dasselbe tut:"],
+  copied: ["Copied.", "Kopiert."],
+  not_copied: ["The browser does not allow copying; the text is selected: press Ctrl+C.", "Der Browser erlaubt das Kopieren nicht; der Text ist markiert: Strg+C drücken."],
+  link_too_long: ["There are too many points for a link. Save them as CSV.", "Für einen Link sind es zu viele Punkte. Als CSV sichern."],
+  link_newer: ["This link was made by a newer version. Update with: pip install --upgrade separatrix", "Dieser Link stammt von einer neueren Version. Aktualisieren mit: pip install --upgrade separatrix"],
+  link_broken: ["This link cannot be read; it may have been cut off.", "Dieser Link ist nicht lesbar; vielleicht wurde er abgeschnitten."],
+  filming: ["Filming …", "Der Film entsteht …"],
+  saved: ["Saved {name}.", "{name} gesichert."],
+  foot: ["Everything is computed on this machine by separatrix. Nothing is sent anywhere.", "Alles rechnet separatrix auf diesem Rechner. Nichts wird irgendwohin gesendet."],
+
+  table_help: ["Paste or drop a table with commas, semicolons or tabs; the first line names the columns.", "Eine Tabelle mit Kommas, Semikolons oder Tabulatoren einfügen oder fallen lassen; die erste Zeile nennt die Spalten."],
+  table_text: ["Table", "Tabelle"],
+  table_file: ["or a file:", "oder eine Datei:"],
+  table_target: ["The column to be explained", "Die Spalte, die erklärt werden soll"],
+  table_features: ["Columns to use: two are seen as they are, more along and across w", "Spalten: Zwei sieht man, wie sie sind, mehr entlang von w und quer dazu"],
+  table_scale: ["Scale each column to mean 0 and deviation 1", "Jede Spalte auf Mittel 0 und Abweichung 1 bringen"],
+  table_read: ["Read the table", "Tabelle lesen"],
+  table_use: ["Use these points", "Diese Punkte verwenden"],
+  table_two: ["Choose at least two columns of numbers.", "Mindestens zwei Zahlenspalten wählen."],
+  table_classes: ["The target has {count} different values; from 2 to {most} can be shown.", "Die Zielspalte hat {count} verschiedene Werte; 2 bis {most} lassen sich zeigen."],
+  table_skipped: ["{count} incomplete rows were left out.", "{count} unvollständige Zeilen blieben weg."],
+  table_done: ["{count} points read.", "{count} Punkte gelesen."],
+
+  error_one_class: ["Add points of a second class: two are needed to separate anything.", "Punkte einer zweiten Klasse setzen: Zum Trennen braucht es zwei."],
+  error_not_separable: ["This method needs classes that can be separated. {message} Try the soft margin.", "Dieses Verfahren braucht trennbare Klassen. {message} Der weiche Rand kann helfen."],
+  error_too_many_points: ["There are {got} points; {most} are the most here. The command separatrix check takes any number.", "Es sind {got} Punkte; höchstens {most} gehen hier. Der Befehl separatrix check nimmt beliebig viele."],
+  error_wrong_size: ["{where} has {got} entries; from {least} to {most} are allowed.", "{where} hat {got} Einträge; erlaubt sind {least} bis {most}."],
+  error_out_of_range: ["{where} must be from {low} to {high}.", "{where} muss zwischen {low} und {high} liegen."],
+  error_kernel_too_large: ["A kernel may have {blocks} blocks, {depth} inside each other, and degree {degree} at most.", "Ein Kern darf {blocks} Bausteine haben, {depth} ineinander, und höchstens Grad {degree}."],
+  error_kernel_order: ["The kernel perceptron visits points in turn, shuffled, or the worst first.", "Das Kern-Perzeptron besucht die Punkte der Reihe nach, gemischt oder den schlimmsten zuerst."],
+  error_too_slow: ["This took longer than {seconds} seconds and was stopped. Take fewer points or steps.", "Das dauerte länger als {seconds} Sekunden und wurde beendet. Weniger Punkte oder Schritte nehmen."],
+  error_too_large: ["The request has more than {most} bytes. Take fewer points.", "Die Anfrage hat mehr als {most} Bytes. Weniger Punkte nehmen."],
+  error_busy: ["The playground is busy. Try again in a moment.", "Der Spielplatz ist beschäftigt. Gleich noch einmal versuchen."],
+  error_memory: ["This needs more memory than is allowed. Take fewer points or steps.", "Das braucht mehr Speicher als erlaubt. Weniger Punkte oder Schritte nehmen."],
+  error_died: ["The process that computed this ended. Take fewer points or steps.", "Der Prozess, der das rechnete, ist beendet. Weniger Punkte oder Schritte nehmen."],
+  error_gone: ["The playground has ended. Start it again with: separatrix play", "Der Spielplatz wurde beendet. Neu starten mit: separatrix play"],
+  error_no_film: ["A film shows the updates of the perceptron, and this run has none to show.", "Ein Film zeigt die Korrekturen des Perzeptrons, und dieser Lauf hat keine zu zeigen."],
+  error_missing_package: ["This needs {name}. Install it with: pip install 'separatrix[plot]'", "Das braucht {name}. Installieren mit: pip install 'separatrix[plot]'"],
+  error_other: ["{message}", "{message}"],
+
+  tour_close: ["End the tour", "Rundgang beenden"],
+  tour_count: ["Stop {at} of {of}", "Station {at} von {of}"],
+  tour_1_title: ["Points", "Punkte"],
+  tour_1: ["Click into the picture to put points there, and drag them. Choose the class above it. Each change runs the whole perceptron again.", "In das Bild klicken setzt Punkte, Ziehen verschiebt sie. Die Klasse wählt man darüber. Bei jeder Änderung läuft das ganze Perzeptron neu."],
+  tour_2_title: ["Time", "Zeit"],
+  tour_2: ["Play the run, step through it, drag the slider, or jump to the next mistake. The ring marks the point looked at; points grow with their mistakes.", "Den Lauf abspielen, schrittweise gehen, den Regler ziehen oder zum nächsten Fehler springen. Der Ring zeigt den betrachteten Punkt; Punkte wachsen mit ihren Fehlern."],
+  tour_3_title: ["This step", "Dieser Schritt"],
+  tour_3: ["Here stands what happened: the score of the point, and the update with its numbers.", "Hier steht, was geschah: der Wert des Punktes und die Korrektur mit ihren Zahlen."],
+  tour_4_title: ["Verdict", "Urteil"],
+  tour_4: ["Whether the classes can be separated is always proved, exactly. If not, a few points are the proof, with fractions; the certificate can be checked by anybody.", "Ob die Klassen trennbar sind, wird immer exakt bewiesen. Wenn nicht, sind wenige Punkte der Beweis, mit Brüchen; das Zertifikat kann jeder prüfen."],
+  tour_5_title: ["Method, and take it away", "Verfahren und Mitnehmen"],
+  tour_5: ["Try other orders, kernels and margins here. Below are the curves of the proof, a link to this state, pictures, and the Python code that does the same.", "Hier gibt es andere Reihenfolgen, Kerne und Ränder. Darunter stehen die Kurven des Beweises, ein Link zu diesem Zustand, Bilder und der Python-Code, der dasselbe tut."],
+
+  live_mistake: ["Mistake {made}: point {row}, score {score}.", "Fehler {made}: Punkt {row}, Wert {score}."],
+  live_right: ["Point {row} is right, score {score}.", "Punkt {row} ist richtig, Wert {score}."],
+  live_start: ["The start.", "Der Anfang."],
+  live_end: ["The end: {mistakes} mistakes.", "Das Ende: {mistakes} Fehler."],
+  live_run: ["{mistakes} mistakes; {ended}", "{mistakes} Fehler; {ended}"],
+  live_verdict: ["Verdict: {word}.", "Urteil: {word}."],
+};
+
+let place = 0;
+
+export function setLanguage(code) {
+  place = code === "de" ? 1 : 0;
+  document.documentElement.lang = place ? "de" : "en";
+}
+
+export const language = () => (place ? "de" : "en");
+
+export function t(key, values = {}) {
+  const words = TEXTS[key]?.[place] ?? key;
+  return words.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ""));
+}
+
+export const has = (key) => key in TEXTS;
+
+// Put the words where the page says they belong.
+export function fill(root = document) {
+  for (const element of root.querySelectorAll("[data-text]")) element.textContent = t(element.dataset.text);
+  for (const element of root.querySelectorAll("[data-label]")) {
+    element.setAttribute("aria-label", t(element.dataset.label));
+    if (element.tagName === "BUTTON") element.title = t(element.dataset.label);
+  }
+}
+
+const MINUS = "−";
+
+export function number(value, digits = 4) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  const plain = size >= 1e6 || size < 1e-4 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
+  return plain.replace("e+", "e").replaceAll("-", MINUS);
+}
+
+export const vector = (values, digits = 3) => `(${values.map((value) => number(value, digits)).join(", ")})`;
+export const coordinates = (values) => vector(values, 4);
+
+const live = document.getElementById("live");
+let saying = 0;
+
+// What a screen reader says next; only the last of many.
+export function say(words) {
+  clearTimeout(saying);
+  saying = setTimeout(() => {
+    live.textContent = words;
+  }, 60);
+}
+
+export function errorWords(problem) {
+  const key = `error_${problem.code}`;
+  return has(key) ? t(key, { ...problem.values, message: problem.message }) : t("error_other", { message: problem.message });
+}
+
+const notice = document.getElementById("notice");
+
+export function notify(words) {
+  notice.textContent = words;
+  notice.hidden = !words;
+}
+
+export function element(tag, { text, className, ...attributes } = {}, ...children) {
+  const made = document.createElement(tag);
+  if (text !== undefined) made.textContent = text;
+  if (className) made.className = className;
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,65 @@
+"""Tables that only a reader of their own understands: copied into a Parquet file, a few rows at a time."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from ..errors import InputError, needs
+from .parquet import open_parquet
+from .query import Query
+from .sources import Request, Source
+from .unpacking import Spool
+
+
+def open_copy(
+    source: Source,
+    request: Request,
+    schema: Any,
+    batches: Iterable[Any],
+    *,
+    notes: tuple[str, ...] = (),
+    unnamed: tuple[str, ...] = (),
+    typed: bool = False,
+) -> Query:
+    """Write Arrow batches to a temporary Parquet file, and read that as any other.
+
+    Where the file does not say whether numbers are whole (``typed``), labels are where they all are. Columns
+    that are ``unnamed`` were numbered for want of a name.
+    """
+    with needs("Reading tables", extra="cli"):
+        import pyarrow.parquet as pq
+
+    need_distinct(source.name, schema.names)
+    spool = Spool()
+    path = os.path.join(spool.path, "table.parquet")
+    rows = 0
+    with pq.ParquetWriter(path, schema, store_schema=False) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    if not rows:
+        raise InputError(f"{source.name!r} has no rows. A table needs at least one for each class.")
+    copy = replace(source, paths=(path,), compression="none", spool=(spool, source.spool))
+    query = open_parquet(copy, request, notes=notes, unnamed=unnamed)
+    if typed:
+        return query
+    return replace(query, labels=None, database=replace(query.database, typed=False))
+
+
+def need_distinct(name: str, columns: Iterable[str]) -> None:
+    """Raise where two columns have one name."""
+    twice = [each for each, times in Counter(columns).items() if times > 1]
+    if twice:
+        raise InputError(
+            f"{name!r} has more than one column named {twice[0]!r}. Every column needs a name of its own; "
+            "rename them."
+        )
+
+
+def filled(names: Iterable[str]) -> list[str]:
+    """Names of columns, where those without one are numbered."""
+    return [name.strip() or f"column{k}" for k, name in enumerate(names, start=1)]
