@@ -15,7 +15,7 @@ import separatrix as sx
 ROOT = pathlib.Path(__file__).parent.parent
 EXTRAS = (
     "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "pyreadstat",
-    "python_calamine", "rich", "skops", "starlette", "typer", "uvicorn",
+    "python_calamine", "rich", "river", "skops", "starlette", "typer", "uvicorn",
 )  # fmt: skip
 
 # As if the extras were not installed: the program below is the same for this and for a real environment.
@@ -72,6 +72,7 @@ for name, use in {
     "save": lambda: sx.save(model, path),
     "load": lambda: sx.load(path),
     "export_onnx": lambda: sx.export_onnx(model, path),
+    "river": lambda: sx.river,
     "formula": lambda: sx.check_separation("y ~ x", data={"x": [1, 2], "y": [0, 1]}),
     "table": lambda: open_table(csv),
     "program": command_line,
