@@ -91,7 +91,8 @@ def _model(file: str, json: bool) -> None:
 
     saved = read(file)
     known = model_facts(saved.model)
-    names = None if saved.columns is None else Encoding.from_dict(saved.columns).feature_names
+    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
+    names = None if encoding is None else encoding.feature_names
     if json:
         write_json(
             {
@@ -103,7 +104,9 @@ def _model(file: str, json: bool) -> None:
             }
         )
         return
-    show(heading(f"A model: {known['type']}"), "", facts(_pairs(known, saved)), "")
+    told = [] if encoding is None else encoding.told()
+    notes = [("note", note) for note in told]
+    show(heading(f"A model: {known['type']}"), "", facts([*_pairs(known, saved), *notes]), "")
     show_table(_weights(saved.model, names))
 
 

@@ -13,13 +13,14 @@ from typing import Any
 
 from ..errors import InputError
 from .database import Database, identifier, literal
-from .encoding import Column, shown
+from .encoding import Column, Encoding
 from .places import placed
 from .readings import BLANKS, MARKS, PLAIN_READING, Look, Reading, Wanted, evidence_of, look, shape
 from .sources import Request
 
 SAMPLED = 1000  # rows that tell whether a column of text looks like numbers; all rows tell how they are read
 MOST_SHAPES = 100_000
+WRITTEN_DATE = "DATE AS TEXT"  # a type that DuckDB does not have
 FLOATS = ("DOUBLE", "FLOAT")
 
 
@@ -64,26 +65,21 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
     for name in used:
         if name in known and known[name].levels is None:
             _need_same_unit(database, name, readings.get(name, PLAIN_READING), known[name].reading)
-    kinds = {**database.columns, **{name: "DATE" for name, each in looks.items() if each.kind == "date"}}
+    kinds = {
+        **database.columns,
+        **{name: WRITTEN_DATE for name, each in looks.items() if each.kind == "date"},
+    }
     expressions = {name: value_sql(name, looks[name]) for name in readings}
     kinds |= dict.fromkeys(readings, "DOUBLE")
-    found = _replaced(replace(database, columns=kinds), expressions)
+    texts = database.texts or (database.relation if readings else "")
+    found = _replaced(replace(database, columns=kinds, texts=texts), expressions)
     numbers = [name for name, kind in kinds.items() if is_number(kind)]
     return Cleaned(_without(found, numbers, na), readings)
 
 
 def readings_told(readings: dict[str, Reading]) -> list[str]:
-    """How columns were read that are not plain numbers: a sentence for all that were read alike.
-
-    Examples
-    --------
-    >>> readings_told({"dose": Reading(","), "age": Reading(), "weight": Reading(",")})
-    ['dose, weight: decimal comma.']
-    """
-    alike: dict[str, list[str]] = {}
-    for name, reading in readings.items():
-        alike.setdefault(reading.words, []).append(name)
-    return [f"{shown(names)}: {words}." for words, names in alike.items() if words]
+    """How columns were read that are not plain numbers, in words."""
+    return Encoding(tuple(Column(name, None, reading) for name, reading in readings.items())).told()
 
 
 def codes(request: Request) -> tuple[str, ...]:
@@ -116,15 +112,18 @@ def shape_sql(cell: str) -> str:
 
 def value_sql(name: str, found: Look) -> str:
     """The number of a cell that fits, as `Reading.number` has it, in SQL."""
-    column, reading = identifier(name), found.reading
-    text = f"replace({column}, {literal(reading.unit)}, '')" if reading.unit else column
-    blanks = "".join(BLANKS) + reading.thousands
-    text = f"replace(translate({text}, {literal(blanks)}, ''), '\u2212', '-')"
-    if reading.decimal == ",":
-        text = f"replace({text}, ',', '.')"
+    column = identifier(name)
+    text = plain_sql(column, found.reading)
     if found.marked:
         text = f"CASE WHEN {_is_mark(column)} THEN NULL ELSE {text} END"
     return f"({text})::DOUBLE"
+
+
+def plain_sql(cell: str, reading: Reading) -> str:
+    """The text of a cell as programs write numbers, in SQL."""
+    text = f"replace({cell}, {literal(reading.unit)}, '')" if reading.unit else cell
+    text = f"replace(translate({text}, {literal(BLANKS + reading.thousands)}, ''), '\u2212', '-')"
+    return f"replace({text}, ',', '.')" if reading.decimal == "," else text
 
 
 def _is_mark(cell: str) -> str:

@@ -111,6 +111,7 @@ def open_csv(source: Source, request: Request) -> Query:
         lines=partial(find_lines, source, dialect),
         decimal=sampled.decimal,
         unnamed=tuple(name for name in dialect.unnamed if name in (*first, *sampled.empty)),
+        empty=sampled.empty if sampled.whole else (),
     )
     if request.sql is not None:
         cleaned = clean(table, request, ())
@@ -168,13 +169,19 @@ def find_dialect(path: str, compression: str) -> Dialect:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
         delimiter = _find_delimiter(lines)
-    first = next(_rows([line + "\n" for line in lines], delimiter))
-    header = not any(is_number_text(cell) for cell in first)
+    found = list(_rows([line + "\n" for line in lines], delimiter))
+    if not found:
+        raise InputError(
+            f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
+        )
+    first, *rows = found
     above = _commented_names(path, before, lines, delimiter)
+    header = _is_header(first, [] if above else rows)
     if above and not header:
         first = above
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
-        first = ["", *first]  # as R's write.table has it
+        # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
+        first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     named = header or bool(above)
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
@@ -275,6 +282,18 @@ def _lines_by_csv(source: Source, dialect: Dialect, path: str, rows: list[int]) 
                         break
             last = dialect.skip + reader.line_num
     return found, row
+
+
+def _is_header(first: list[str], rows: list[list[str]]) -> bool:
+    """Whether a line holds names: none is a number, or one that is none stands above numbers alone."""
+    words = [k for k, cell in enumerate(first) if not is_number_text(cell)]
+    if len(words) == len(first):
+        return True
+    for k in words:
+        cells = {row[k] for row in rows if k < len(row)} - {*MISSING}
+        if first[k] not in MISSING and cells and all(map(is_number_text, cells)):
+            return True
+    return False
 
 
 def is_number_text(cell: str) -> bool:
@@ -442,13 +461,13 @@ def _relation(source: Source, dialect: Dialect, kinds: dict[str, str], na: Seque
 def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     """How many lines have as many cells as the first, and how many cells those are.
 
-    Lines may all have one more, which names the row, but not one that is empty at the end.
+    Lines may all have one cell more than the first: a name of each row, or nothing behind a last delimiter.
     """
     rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
-    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1} and all(row[-1] for row in rows[1:]):
-        names = [row[0] for row in rows[1:]]
-        if len(set(names)) == len(names):
+    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1}:
+        names, last = {row[0] for row in rows[1:]}, {bool(row[-1]) for row in rows[1:]}
+        if last == {False} or (last == {True} and len(names) == len(rows) - 1):
             return 1.0, cells[0] + 1
     if not cells or cells[0] < 2:
         return 0.0, 1
