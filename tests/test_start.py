@@ -62,7 +62,7 @@ def test_the_list_of_commands_says_the_first_sentence_of_each(command):
 
 
 def test_a_command_that_is_misspelt_is_guessed():
-    done = CliRunner().invoke(app, ["chck"])
+    done = CliRunner().invoke(app, ["checks"])
     assert done.exit_code == 2
     assert "'check'" in done.output
 
