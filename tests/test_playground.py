@@ -189,7 +189,7 @@ def test_a_kernels_field_is_the_decision_of_the_model():
         seen = engine.run(requests.RunRequest(data, settings, BOX))
         model = recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
         size = seen.field.size
-        centres = -3.0 + (np.arange(size) + 0.5) * 6.0 / size
+        centres = np.linspace(-3.0, 3.0, size)
         cells = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
         final = _unpacked(seen.field.final).reshape(len(model.classes_), -1)
         told = np.searchsorted(model.classes_, model.predict(cells))
@@ -502,3 +502,22 @@ def test_the_numbers_in_the_lessons_are_those_of_the_runs():
         verdicts.ask(requests.VerdictRequest(data, dataclasses.replace(settings, lift=False))).status
         == "overlapping"
     )
+
+
+@pytest.mark.slow
+def test_no_pair_of_columns_of_the_tumours_has_fewer_errors_than_the_preset():
+    import itertools
+
+    from sklearn.datasets import load_breast_cancer
+
+    loaded = load_breast_cancer()
+    X = (loaded.data - loaded.data.mean(axis=0)) / loaded.data.std(axis=0)
+    names = loaded.feature_names.tolist()
+
+    def errors(pair):
+        model = sx.SoftMargin(C=1.0, intercept="free").fit(X[:, pair], loaded.target)
+        return int((model.predict(X[:, pair]) != loaded.target).sum())
+
+    best = errors([names.index(name) for name in presets.BEST_PAIR])
+    assert best == 23
+    assert all(errors(list(pair)) >= best for pair in itertools.combinations(range(30), 2))
