@@ -1,7 +1,7 @@
 """The playground as a person meets it: a real Chromium clicks, drags, types and reads.
 
-`make test-browser` runs all of it. It needs Debian's packages chromium and chromium-driver (or any Chromium and
-its driver on the path, or named by CHROMIUM and CHROMEDRIVER) and selenium, which is among the development tools.
+`make test-browser` runs all of it. It needs Debian's packages chromium and chromium-driver (or any Chromium
+and its driver on the path, or named by CHROMIUM and CHROMEDRIVER), and selenium, a development tool.
 `make test` runs the tests that are not marked slow, if it finds a Chromium.
 """
 
