@@ -14,6 +14,8 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.errors import InputError, LabelError, NumericOverflowError, SeparatrixError
+from separatrix.inputs import read_labels
+from separatrix.inputs.labels import coded, one_label_a_row
 
 X = np.array([[2.0, 1.0], [1.0, 3.0], [-1.0, -2.0], [-2.0, 0.5]])
 Y = np.array([1, 1, 0, 0])
@@ -296,3 +298,44 @@ def test_every_error_of_ours_can_be_caught_as_one_kind():
     for bad in (spoiled(np.nan), spoiled(1e200)):
         with pytest.raises(SeparatrixError):
             sx.Perceptron().fit(bad, Y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array(["2020-01-01", "NaT", "2021-01-01"], dtype="datetime64[D]"),
+        np.array([1, "NaT", 2], dtype="timedelta64[s]"),
+        [np.datetime64("2020"), np.datetime64("NaT"), np.datetime64("2021")],
+        np.array([np.datetime64("2020"), np.datetime64("NaT"), np.datetime64("2021")], dtype=object),
+    ],
+)
+def test_a_time_that_is_not_one_is_a_missing_label(y):
+    for use in (lambda: sx.separability(np.arange(3.0)[:, None], y), lambda: read_labels(y)):
+        with pytest.raises(LabelError, match="no label in row 1"):
+            use()
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        [2**53, 2**53 + 1, 1.0],
+        [np.int64(2**53), np.int64(2**53 + 1), 1.0],
+        [2**63 + 1, 2**63, -1],
+        [np.uint64(2**63 + 1), np.int64(2**63 - 1), np.int64(1)],
+        ["a\0", "a", "b"],
+        [b"a\0", b"a", b"b"],
+        ("a\0", "a", "b"),
+    ],
+)
+def test_labels_that_an_array_would_merge_are_refused(y):
+    for use in (lambda: sx.separability(np.arange(3.0)[:, None], y), lambda: read_labels(y)):
+        with pytest.raises(LabelError, match=r"exactly|null character"):
+            use()
+
+
+@pytest.mark.parametrize(
+    "y",
+    [[2**63, 2**63 + 1, 2**63], [2**64, 2**64 + 1, 3], [2**53, 2**53 + 2, 1.0], [True, 2, 0], ["", "a", ""]],
+)
+def test_labels_that_stay_distinct_are_classes(y):
+    assert len(coded(one_label_a_row(y, 3))[0]) == len(set(y))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import operator
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -24,7 +26,7 @@ from separatrix.inputs.data import read_data
 from separatrix.proofs.exact import PRIMES, products
 from separatrix.proofs.verdict import separability
 from tests import naive
-from tests.test_separability import small_problem
+from tests.problems import small_problem
 
 
 def true_of(fields, X, y):
@@ -260,6 +262,13 @@ def spoiled(**fields):
     return json.dumps(found)
 
 
+def separating(*weights):
+    """A certificate of four rows on a line with a weight that is written so."""
+    fields = separability([[0], [1], [2], [3]], [0, 0, 1, 1]).certificate.to_dict()
+    fields["weights"] = [[*weights, "0"]]
+    return json.dumps(fields)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -282,9 +291,36 @@ def spoiled(**fields):
         (spoiled(data__rows=True), "number of rows"),
         (spoiled(data__rows=10**18), "speaks of"),
         (spoiled(data__sha256="abc"), "sha256"),
-        (spoiled(weights=[["nan", "0"]]), "integer string"),
-        (spoiled(weights=[["0x1p+5000", "0x0p+0"]]), "finite"),
-        (spoiled(weights=[["1"]]), "2 numbers"),
+        (spoiled(weights=[["1", "0"]]), "'weights', which no overlapping claim needs"),
+        (separating("nan"), "integer string"),
+        (separating("0x1p+5000"), "finite"),
+        (separating("1", "1"), "2 numbers"),
+        (separating("0x1.00000000000001p+0"), "finite number, as float64 holds it"),
+        (separating("0x1.8p-1074"), "finite number, as float64 holds it"),
+        (separating("0x1p-1075"), "finite number, as float64 holds it"),
+        (separating("0x1p+1024"), "finite number, as float64 holds it"),
+        (separating("0x3p+0"), "finite number, as float64 holds it"),
+        (separating("1p1"), "finite number, as float64 holds it"),
+        (separating("+0x1p+0"), "finite number, as float64 holds it"),
+        (separating(" 0x1p+0"), "finite number, as float64 holds it"),
+        (separating("0x1p+0 "), "finite number, as float64 holds it"),
+        (separating("0X1P+0"), "integer string"),
+        (separating("0x1.8P+0"), "integer string"),
+        (separating("0x1p0"), "finite number, as float64 holds it"),
+        (separating("+1"), "integer string"),
+        (separating("1_0"), "integer string"),
+        (separating("\u0661"), "integer string"),
+        (separating("1").replace('"multipliers": null', '"multipliers": {}'), "no separable claim needs"),
+        (spoiled(version=1.0), "version 1.0"),
+        (spoiled(version=True), "version True"),
+        (spoiled(note=1), "unknown field 'note'"),
+        (spoiled(question__note=1), "unknown field 'note'"),
+        (spoiled(data__note=1), "unknown field 'note'"),
+        (spoiled(multipliers__note=1), "unknown field 'note'"),
+        (spoiled(question__excluded=[1, 1]), "names a row twice"),
+        (spoiled(question__excluded=[]).replace('"lift": true', '"lift": true, "lift": true'), "twice"),
+        (json.dumps(GOOD).replace('"weights": null, ', ""), "'weights' is missing"),
+        (json.dumps(GOOD).replace('"weights": null', '"weights": NaN'), "NaN is no number"),
         (spoiled(question__lift=1), "lift"),
         (spoiled(data__rows=5).replace('"rows": 5', '"rows": ' + "9" * 10_000), "not valid JSON"),
     ],
@@ -294,6 +330,55 @@ def test_hostile_certificates_get_a_clear_error_soon(text, words):
     with pytest.raises(CertificateError, match=words):
         verify(text, [[0], [1], [0], [1]], [0, 1, 1, 0])
     assert time.monotonic() - start < 2.0
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_every_float_that_python_or_c_writes_is_read(value):
+    fraction, exponent = value.hex().split("p")
+    short = fraction.rstrip("0").rstrip(".") if "." in fraction else fraction
+    for text in (value.hex(), f"{short if short[-1] != 'x' else short + '0'}p{exponent}"):
+        weight = Certificate.from_json(separating(text)).weights[0][0]
+        assert math.copysign(1.0, weight) == math.copysign(1.0, value)
+        assert weight == value
+    low = Certificate.from_json(separating("0x1p-1074")).weights[0][0]
+    assert low == 5e-324
+
+
+@pytest.mark.parametrize("place", ["version", "claim", "question", "weights", "data", "multipliers", "note"])
+def test_a_dict_nested_deeply_is_refused_as_text_is(place):
+    deep = []
+    for _ in range(995):
+        deep = [deep]
+    for value in (deep, {"a": deep}):
+        with pytest.raises(CertificateError):
+            verify({**GOOD, place: value}, [[0], [1], [0], [1]], [0, 1, 1, 0])
+    with pytest.raises(CertificateError):
+        verify({**GOOD, "multipliers": {**GOOD["multipliers"], "rows": [deep]}}, *CROSSED)
+
+
+CROSSED = ([[0], [1], [0], [1]], [0, 1, 1, 0])
+
+
+def test_an_object_with_anything_in_it_is_refused_as_text_is():
+    certificate = Certificate.from_dict(GOOD)
+    for change in ({"claim": {1}}, {"classes": (b"0", "1")}, {"weights": ((None,),)}, {"multipliers": 7}):
+        with pytest.raises(CertificateError):
+            verify(replace(certificate, **change), *CROSSED)
+
+
+def test_the_columns_that_the_command_line_adds_are_no_part_of_a_claim():
+    assert verify({**GOOD, "columns": {"target": "y"}}, *CROSSED).holds
+
+
+def test_without_columns_an_intercept_alone_proves_inseparability():
+    X, y = np.zeros((3, 0)), [0, 1, 1]
+    lifted = separability(X, y)
+    assert lifted.status == "overlapping"
+    assert verify(lifted.certificate, X, y).holds
+    plain = separability(X, y, fit_intercept=False)
+    assert plain.status == "overlapping"
+    assert verify(plain.certificate, X, y).holds
 
 
 def test_a_certificate_of_another_shape_or_kind_is_refused():

@@ -7,7 +7,6 @@ are settled in integers (a float is an integer times a power of two).
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -168,13 +167,20 @@ def _read(certificate: Any) -> Certificate:
     if isinstance(certificate, (str, bytes)):
         return Certificate.from_json(certificate)
     if isinstance(certificate, Certificate):
-        # Whatever was put into the object passes the same gate as text.
-        return Certificate.from_dict(json.loads(certificate.to_json()))
+        return Certificate.from_json(_written(certificate))
     if isinstance(certificate, Mapping):
         return Certificate.from_dict(dict(certificate))
     raise CertificateError(
         f"A certificate, its dict or its JSON text is needed. Got {type(certificate).__name__} instead."
     )
+
+
+def _written(certificate: Certificate) -> str:
+    """A certificate as text: whatever was put into the object passes the same gate."""
+    try:
+        return certificate.to_json()
+    except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        raise CertificateError(f"The certificate cannot be written as JSON ({error}).") from None
 
 
 def _same_shape(claim: Certificate, data: Data) -> None:

@@ -9,7 +9,6 @@ Where a certificate names degrees, the ``x_i`` are rows of monomials of the data
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,13 @@ VERSION = 1
 CLAIMS = ("separable", "inseparable", "quasi-separable", "overlapping")
 QUESTIONS = ("binary", "joint", "one-vs-rest", "pair")
 
+# The fields of the document and of its objects; see also `_Reader.certificate`.
+FIELDS = ("format", "version", "claim", "question", "data", "weights", "multipliers")
+QUESTION = ("kind", "classes", "chosen", "lift", "excluded")
+DATA = ("rows", "columns", "sha256")
+MULTIPLIERS = ("rows", "rivals", "coarse", "fine", "denominator")
+APPROXIMATE = ("rows", "rivals", "values", "left_out")
+
 # What a certificate may ask of its reader: bounds on time and memory, far above any honest need.
 MAX_TEXT = 1 << 30
 MAX_DIGITS = 1 << 19
@@ -31,6 +37,8 @@ MAX_DEGREE = 64
 MAX_MONOMIALS = 1 << 22
 
 DIGITS = re.compile(r"-?(0x[0-9a-f]+|[0-9]{1,19})")
+FLOAT = re.compile(r"-?0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
+SMALLEST = -1074  # the exponent of the smallest float
 
 Number = float | int
 T = TypeVar("T")
@@ -193,7 +201,7 @@ class Certificate:
                 f"The certificate is {len(text)} characters long; at most {MAX_TEXT} are read."
             )
         try:
-            fields = json.loads(text, parse_int=_short_int)
+            fields = read_json(text)
         except RecursionError:
             raise CertificateError("The certificate is nested too deeply to be one.") from None
         except ValueError as error:
@@ -201,6 +209,25 @@ class Certificate:
                 f"The certificate is not valid JSON ({error}). If it was copied, a part may be missing."
             ) from None
         return cls.from_dict(fields)
+
+
+def read_json(text: str | bytes) -> Any:
+    """JSON as the standard has it: no field twice, no NaN; integers of at most 19 digits.
+
+    Raises ValueError, or RecursionError where it is nested too deeply.
+    """
+    return json.loads(text, parse_int=_short_int, parse_constant=_no_constant, object_pairs_hook=_fields)
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("an object has a field twice")
+    return found
 
 
 def _near_fields(near: Approximate) -> dict[str, Any]:
@@ -232,15 +259,19 @@ class _Reader:
             raise CertificateError(f"A certificate is a JSON object. Got {type(fields).__name__} instead.")
         if fields.get("format") != FORMAT:
             raise CertificateError(f"This is not a separatrix certificate: its 'format' is not {FORMAT!r}.")
-        if fields.get("version") != VERSION or isinstance(fields.get("version"), bool):
+        version = fields.get("version")
+        if type(version) is not int or version != VERSION:
             raise CertificateError(
-                f"The certificate has version {str(fields.get('version'))[:40]}; this release reads version "
-                f"{VERSION}. Check it with the release that wrote it."
+                f"The certificate has version {_shown(version)}; this release reads version {VERSION}. "
+                "Check it with the release that wrote it."
             )
         self.fields = fields
 
     def certificate(self) -> Certificate:
-        question, data = self._object(self.fields, "question"), self._object(self.fields, "data")
+        # "columns": how the command line read a file; no part of the claim
+        self._only(self.fields, FIELDS, ("approximate", "columns"))
+        question = self._object(self.fields, "question", QUESTION, ("degrees",))
+        data = self._object(self.fields, "data", DATA)
         kind = self._text(question, "kind", QUESTIONS)
         claim = self._text(self.fields, "claim", CLAIMS)
         classes = tuple(self._list(question, "classes", self._any_text))
@@ -256,7 +287,13 @@ class _Reader:
             raise CertificateError(f"The certificate's 'chosen' classes do not fit a {kind} question.")
         row = self._index(n_rows, "row")
         excluded = tuple(self._list(question, "excluded", row))
+        if len(set(excluded)) < len(excluded):
+            raise CertificateError("The certificate's 'excluded' names a row twice.")
         weights, multipliers = self.fields.get("weights"), self.fields.get("multipliers")
+        if multipliers is not None and claim == "separable":
+            raise CertificateError("The certificate has 'multipliers', which no separable claim needs.")
+        if weights is not None and claim in ("inseparable", "overlapping"):
+            raise CertificateError(f"The certificate has 'weights', which no {claim} claim needs.")
         degrees, near = self._degrees(question, n_columns), self.fields.get("approximate")
         fits = multipliers is None and degrees == PLAIN and claim in ("inseparable", "overlapping")
         if near is not None and not fits:
@@ -304,7 +341,7 @@ class _Reader:
         return tuple(read)
 
     def _multipliers(self, row: Callable[[Any], int], n_classes: int, kind: str) -> Multipliers:
-        fields = self._object(self.fields, "multipliers")
+        fields = self._object(self.fields, "multipliers", MULTIPLIERS)
         rows = tuple(self._list(fields, "rows", row))
         rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
         coarse = tuple(self._list(fields, "coarse", _integer))
@@ -319,7 +356,7 @@ class _Reader:
         return Multipliers(rows, rivals, coarse, fine, denominator)
 
     def _approximate(self, row: Callable[[Any], int], width: int, n_classes: int, kind: str) -> Approximate:
-        fields = self._object(self.fields, "approximate")
+        fields = self._object(self.fields, "approximate", APPROXIMATE)
         rows = tuple(self._list(fields, "rows", row))
         rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
         values = tuple(self._list(fields, "values", _positive_float))
@@ -343,12 +380,24 @@ class _Reader:
             raise CertificateError("The certificate leaves out a coordinate twice.")
         return Approximate(rows, rivals, values, left_out)
 
-    @staticmethod
-    def _object(fields: dict[str, Any], name: str) -> dict[str, Any]:
+    @classmethod
+    def _object(
+        cls, fields: dict[str, Any], name: str, needed: Sequence[str], others: Sequence[str] = ()
+    ) -> dict[str, Any]:
         found = fields.get(name)
         if not isinstance(found, dict):
             raise CertificateError(f"The certificate's {name!r} is missing or not an object.")
+        cls._only(found, needed, others)
         return found
+
+    @staticmethod
+    def _only(fields: dict[str, Any], needed: Sequence[str], others: Sequence[str]) -> None:
+        for name in needed:
+            if name not in fields:
+                raise CertificateError(f"The certificate's {name!r} is missing.")
+        for name in fields:
+            if name not in needed and name not in others:
+                raise CertificateError(f"The certificate has an unknown field {_shown(name)}.")
 
     @staticmethod
     def _list(fields: dict[str, Any], name: str, read: Callable[[Any], T]) -> list[T]:
@@ -382,7 +431,7 @@ class _Reader:
         def read(found: Any) -> int:
             if type(found) is not int or not 0 <= found < length:
                 raise CertificateError(
-                    f"The certificate names {what} {str(found)[:40]}; it speaks of {length}, counted from 0."
+                    f"The certificate names {what} {_shown(found)}; it speaks of {length}, counted from 0."
                 )
             return found
 
@@ -391,25 +440,38 @@ class _Reader:
 
 def _integer(found: Any) -> int:
     if not isinstance(found, str) or len(found) > MAX_DIGITS or not DIGITS.fullmatch(found):
-        raise CertificateError(f"The certificate has {str(found)[:40]!r} where an integer string is needed.")
+        raise CertificateError(f"The certificate has {_shown(found)} where an integer string is needed.")
     return int(found, 16 if "x" in found else 10)
 
 
 def _positive_float(found: Any) -> float:
     value = _number(found)
     if not isinstance(value, float) or value <= 0.0:
-        raise CertificateError(f"The certificate has {str(found)[:40]!r} where a positive float is needed.")
+        raise CertificateError(f"The certificate has {_shown(found)} where a positive float is needed.")
     return value
 
 
 def _number(found: Any) -> Number:
-    """A float as Python's ``float.hex`` writes it, or an integer."""
-    if isinstance(found, str) and len(found) < 40 and ("p" in found):
-        try:
-            value = float.fromhex(found)
-        except (ValueError, OverflowError):
-            value = math.nan
-        if not math.isfinite(value):
-            raise CertificateError(f"The certificate has {found!r} where a finite number is needed.")
-        return value
-    return _integer(found)
+    """A float as C's ``%a`` or Python's ``float.hex`` writes it, or an integer."""
+    if not isinstance(found, str) or "p" not in found:
+        return _integer(found)
+    parts = FLOAT.fullmatch(found)
+    if parts is None or not _holds(*parts.groups("")):
+        raise CertificateError(
+            f"The certificate has {_shown(found)} where a finite number, as float64 holds it, is needed."
+        )
+    return float.fromhex(found)
+
+
+def _holds(first: str, digits: str, exponent: str) -> bool:
+    """Whether ``first.digits * 2**exponent`` is a float64."""
+    mantissa, power = int(first + digits, 16), int(exponent) - 4 * len(digits)
+    if not mantissa:
+        return True
+    trailing = (mantissa & -mantissa).bit_length() - 1
+    return power + trailing >= SMALLEST and int(exponent) <= 1023
+
+
+def _shown(found: Any) -> str:
+    """What was found, in a few characters; what has parts by its type, as they may be many or deep."""
+    return repr(found)[:40] if isinstance(found, str | int | float | None) else type(found).__name__

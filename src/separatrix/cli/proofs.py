@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..certificates.claims import MAX_TEXT, Certificate
+from ..certificates.claims import MAX_TEXT, Certificate, read_json
 from ..errors import CertificateError
 
 SEVERAL = "separatrix certificates"
@@ -30,12 +30,10 @@ def pack(verdict: Any, rows: Any) -> dict[str, Any]:
 
 def unpack(content: bytes) -> tuple[list[tuple[str, Certificate]], dict[str, Any]]:
     """The certificates, each with what it speaks of, and the columns; anything else is refused."""
-    import json
-
     if len(content) > MAX_TEXT:
         raise CertificateError(f"The file is {len(content):,} bytes long; certificates are shorter.")
     try:
-        fields = json.loads(content)
+        fields = read_json(content)
     except RecursionError:
         raise CertificateError("The certificate is nested too deeply to be one.") from None
     except ValueError as problem:
@@ -47,7 +45,8 @@ def unpack(content: bytes) -> tuple[list[tuple[str, Certificate]], dict[str, Any
     if not isinstance(fields, dict) or fields.get("format") != SEVERAL:
         return [("", Certificate.from_dict(fields))], columns
     parts = fields.get("parts")
-    if fields.get("version") != VERSION or not isinstance(parts, list) or not parts:
+    version = fields.get("version")
+    if type(version) is not int or version != VERSION or not isinstance(parts, list) or not parts:
         raise CertificateError(f"This list of certificates is not of version {VERSION}, or it is empty.")
     found = []
     for part in parts:

@@ -5,7 +5,7 @@ No scikit-learn here: whoever checks a proof imports this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,21 +20,58 @@ LARGEST = int(np.iinfo(np.int64).max)
 def refuse_unusable_labels(y: Any) -> None:
     """Refuse labels that are missing, or partly text: numpy turns numbers into text without a word."""
     refuse_masked(y, "y")
-    if getattr(getattr(y, "dtype", None), "kind", "") == "O":
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind in ("m", "M"):
+        y = np.asarray(y)
+        if y.dtype.kind in "mM" and np.isnat(y).any():
+            _refuse_missing(int(np.flatnonzero(np.isnat(y))[0]))
+        kind = y.dtype.kind
+    if kind == "O":
         y = np.asarray(y)  # a column of pandas takes ten times as long to go through
     elif not isinstance(y, list | tuple):
         return
     kinds = set(map(type, y))
+    if isinstance(y, list | tuple):
+        _refuse_merged(y, kinds)
     if not kinds or kinds in ({str}, {int}, {float}):  # NaN among floats is seen when they are an array
         return
     missing = first_missing(y)
     if missing is not None:
-        raise LabelError(f"y has no label in row {missing}; every row needs one. Drop such rows.")
+        _refuse_missing(missing)
     if len({issubclass(kind, str) for kind in kinds}) > 1:
         raise LabelError(
             "y mixes text and numbers, which have no common order. Use labels of one type, for example "
             "[str(label) for label in y]."
         )
+
+
+def _refuse_missing(row: int) -> None:
+    raise LabelError(f"y has no label in row {row}; every row needs one. Drop such rows.")
+
+
+def _refuse_merged(y: Sequence[Any], kinds: set[type]) -> None:
+    """Refuse labels in a list that would become equal in a NumPy array of theirs."""
+    whole = all(issubclass(kind, int | np.integer) for kind in kinds)
+    if kinds == {int}:
+        rounded = bool(y) and min(y) < 0 and max(y) > LARGEST  # no whole type of NumPy holds both
+    else:
+        numbers = (int, float, np.integer, np.floating)
+        rounded = len(kinds) > 1 and all(issubclass(kind, numbers) for kind in kinds)
+    if rounded and np.asarray(y).dtype.kind == "f":
+        for row, label in enumerate(y):
+            if isinstance(label, int | np.integer) and int(label) != float(label):
+                beside = "of both signs" if whole else "beside fractions"
+                raise LabelError(
+                    f"y has whole numbers {beside}, and float64 cannot hold {label} (row {row}) exactly. "
+                    "Use text: [str(label) for label in y]."
+                )
+    ending = [kind for kind in kinds if issubclass(kind, str | bytes)]
+    for row, label in enumerate(y) if ending else ():
+        if label and isinstance(label, str | bytes) and label[-1] in ("\0", 0):
+            raise LabelError(
+                f"y has a label that ends in a null character (row {row}); NumPy does not tell it from one "
+                "without. Use other labels."
+            )
 
 
 def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
@@ -59,7 +96,7 @@ def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
             "Make classes of them first, for example y > limit."
         )
         raise at_row(problem, row)
-    if labels.dtype.kind == "O":
+    if labels.dtype.kind in "OmM":
         refuse_unusable_labels(labels)
     return labels
 
@@ -128,5 +165,6 @@ def is_missing(value: Any) -> bool:
     return (
         value is None
         or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value)))
         or (isinstance(value, float | np.floating) and value != value)
     )
