@@ -18,10 +18,9 @@ from ..certificates.claims import Number
 from ..deadline import Deadline, OutOfTime
 from ..errors import NumericOverflowError
 from ..margins.cone_program import ConeProgram
-from ..margins.max_margin import solve_max_margin
-from ..margins.optimum import Outcome
-from ..perceptron.orders import solve_perceptron
+from ..margins.optimum import HardOptimum, Outcome
 from ..result import Result
+from ..rows.memory import MemoryRows
 from . import simplex
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
 from .near import Near
@@ -53,6 +52,21 @@ REFINEMENTS = 3
 PAIR_SHARE = 0.1  # of the time left that a question about two of many classes may take
 
 NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+
+# These load the compiled loops, which small questions do without: they are imported when they are called.
+def solve_perceptron(rows: MemoryRows, **options: Any) -> Result:
+    """See `perceptron.orders`."""
+    from ..perceptron import orders
+
+    return orders.solve_perceptron(rows, **options)
+
+
+def solve_max_margin(rows: MemoryRows, **options: Any) -> HardOptimum:
+    """See `margins.max_margin`."""
+    from ..margins import max_margin
+
+    return max_margin.solve_max_margin(rows, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +112,9 @@ class Search:
         it says all that is asked, or where nothing more is to be expected; else it is kept in ``near``.
         """
         signed = self.signed
-        if self.among.all():
+        if signed.small:
+            self._add(signed.ids[self.among])
+        elif self.among.all():
             weights = self._perceptron()
             if weights is not None and accept(weights):
                 return weights
