@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,9 @@ from ..certificates.claims import Number
 from ..deadline import Deadline, OutOfTime
 from ..errors import NumericOverflowError
 from ..margins.cone_program import ConeProgram
-from ..margins.max_margin import solve_max_margin
-from ..margins.optimum import Outcome
-from ..perceptron.orders import solve_perceptron
+from ..margins.optimum import HardOptimum, Outcome
 from ..result import Result
+from ..rows.memory import MemoryRows
 from . import simplex
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
 from .near import Near
@@ -54,6 +54,21 @@ PAIR_SHARE = 0.1  # of the time left that a question about two of many classes m
 NOTHING: Ints = np.zeros(0, dtype=np.int64)
 
 
+# These load the compiled loops, which small questions do without: they are imported when they are called.
+def solve_perceptron(rows: MemoryRows, **options: Any) -> Result:
+    """See `perceptron.orders`."""
+    from ..perceptron import orders
+
+    return orders.solve_perceptron(rows, **options)
+
+
+def solve_max_margin(rows: MemoryRows, **options: Any) -> HardOptimum:
+    """See `margins.max_margin`."""
+    from ..margins import max_margin
+
+    return max_margin.solve_max_margin(rows, **options)
+
+
 @dataclass(frozen=True, eq=False)
 class Witness:
     """Multipliers that no w survives: positive on ``ids``, of any sign on the tight rows ``basis``."""
@@ -73,15 +88,20 @@ class Search:
         self.signed, self.among, self.basis, self.deadline = signed, among, basis, signed.deadline
         self.prove_near = prove_near
         self.near: Near | None = None
-        self.program = ConeProgram(signed.width)
-        if basis.size:
-            self.program.add(signed.floats(basis), tight=True)
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.upper: float | None = None
         self.lower: float | None = None
         self.duals: Floats | None = None
         self.confused: list[tuple[int, int]] = []
         self.group = np.arange(signed.n_classes)
+
+    @cached_property
+    def program(self) -> ConeProgram:
+        """The linear program on the working set, made when it is first needed: most verdicts do without."""
+        program = ConeProgram(self.signed.width)
+        if self.basis.size:
+            program.add(self.signed.floats(self.basis), tight=True)
+        return program
 
     def run(
         self, accept: Callable[[Weights], bool], start: Ints = NOTHING
@@ -92,7 +112,9 @@ class Search:
         it says all that is asked, or where nothing more is to be expected; else it is kept in ``near``.
         """
         signed = self.signed
-        if self.among.all():
+        if signed.small:
+            self._add(signed.ids[self.among])
+        elif self.among.all():
             weights = self._perceptron()
             if weights is not None and accept(weights):
                 return weights
