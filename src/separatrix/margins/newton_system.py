@@ -19,7 +19,7 @@ from .algebra import conjugate_gradients, lifted_matrix, signed_matrix
 from .effort import need_time
 
 DIRECT = 2000  # the most columns for which their products are factorised, of sparse rows
-DIRECT_DENSE = 5000  # the same of dense rows, where the products cost no more than some steps of conjugate gradients
+DIRECT_DENSE = 5000  # the same of dense rows, whose products cost no more than some conjugate gradients
 DIRECT_ROWS = 5000  # the most free rows; beyond both limits conjugate gradients take over
 DIRECT_JOINT = 1000  # the same for the weights of many classes together
 PRECONDITIONED = 1000  # the most columns of a class whose products are factorised for a preconditioner
