@@ -135,6 +135,13 @@ def test_a_column_that_counts_the_rows_does_so_to_the_end(tmp_path, kind, broken
     assert open_table(path, target="y", **options).feature_names == (("x",) if counts else ("id", "x"))
 
 
+def test_texts_that_name_the_rows_are_no_evidence_even_alone(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(csv_text(["id", "name", "y"], [(k, f"P{k}", row[2]) for k, row in enumerate(ROWS)]))
+    assert "No feature column is left" in refused("check", path, "--target", "y")
+    assert open_table(path, target="y", features=["name"]).encoding.n_features == 39
+
+
 def test_few_rows_are_too_few_to_tell_a_counter_from_a_measurement(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(csv_text(["dose", "x", "y"], [(k, *row[::2]) for k, row in enumerate(ROWS[:9])]))
@@ -376,6 +383,9 @@ def test_a_model_refuses_another_unit_and_decides_what_is_ambiguous(tmp_path):
     first, second, model = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "m.skops"
     first.write_text("x;n;y\n1,5;3 mg;a\n2,25;4 mg;b\n")
     fine("fit", first, "--target", "y", "--output", model)
+    second.write_text("x;n\n1.500;3 mg\n")
+    assert "a point between thousands, and nothing tells which" in refused("predict", model, second)
+    fine("predict", model, second, "--decimal", ".")
     second.write_text("x;n\n1,500;3 mg\n")
     assert open_table(second, encoding=open_table(first, target="y").encoding).read()[0].tolist() == [
         [1.5, 3.0]
