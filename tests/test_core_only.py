@@ -58,6 +58,8 @@ svm.write_text("1 1:2\n-1 1:1\n")
 assert open_table(svm).read()[0].shape == (2, 1)
 csv = path.with_name("rows.csv")
 csv.write_text("x,y\n1,a\n2,b\n")
+assert open_table(csv, target="y").read()[1].tolist() == ["a", "b"]  # so small and plain that Python reads it
+csv.write_text('x,y\n1,"a"\n2,b\n')
 
 def command_line():
     from separatrix.cli import main

@@ -67,15 +67,17 @@ def run(request: RunRequest) -> RunAnswer:
     updates, visits, proof = None, None, None
     if settings.method == "perceptron":
         updates = _updates(estimator, points, plane)
-        visits = _visits(estimator, points, settings)
-        proof = _proof(estimator, points, settings, updates)
+        if not request.live:
+            visits = _visits(estimator, points, settings)
+            proof = _proof(estimator, points, settings, updates)
     elif settings.method == "kernel":
         updates = fields.kernel_updates(estimator, points)
-        visits = _visits(estimator, points, settings, kernel=True)
-        proof = fields.kernel_proof(estimator)
+        if not request.live:
+            visits = _visits(estimator, points, settings, kernel=True)
+            proof = fields.kernel_proof(estimator)
     field = None
-    if not model.linear and request.box is not None and not request.live:
-        field = fields.field_of(estimator, model, points, plane, request.box)
+    if not model.linear and request.box is not None:
+        field = fields.field_of(estimator, model, points, plane, request.box, steps=not request.live)
     return RunAnswer(
         **_ending(estimator, points, model),
         classes=estimator.classes_,
@@ -303,8 +305,8 @@ def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates)
     report = mistake_bounds(estimator, X, y, separable=known if known is not None else False)
     start = float(np.linalg.norm(estimator.result_.trace.start))
     finite = [bound for bound in report.bounds if math.isfinite(bound.value)]
-    novikoff = next((bound for bound in finite if bound.name == "Novikoff"), None)
-    best = novikoff or min(finite, key=lambda bound: bound.value, default=None)
+    told = {bound.name: bound for bound in finite}
+    best = told.get("Novikoff") or told.get("any start") or min(finite, key=lambda b: b.value, default=None)
     radius = margin = None
     if not settings.renormalise:
         radius = settings.rate * report.radius / math.sqrt(2.0 if many else 1.0)

@@ -61,6 +61,10 @@ class CarefulReader:
         found = self._ask(Query.told)
         return found if self.later is None else list(dict.fromkeys([*self.first.notes, *found]))
 
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        return self._ask(Query.frame)
+
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
         at = start

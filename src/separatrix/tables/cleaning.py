@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import InputError
 from .database import Database, identifier, literal
@@ -148,7 +149,7 @@ def _replaced(database: Database, expressions: dict[str, str]) -> Database:
         return database
     listed = ", ".join(f"{sql} AS {identifier(name)}" for name, sql in expressions.items())
     relation = f"(SELECT * REPLACE ({listed}) FROM {database.relation})"
-    return replace(database, relation=relation, opened=database.connection)
+    return replace(database, relation=relation, opened=database.connection, cells=None)
 
 
 def _looks(
@@ -157,9 +158,13 @@ def _looks(
     """What the columns of text hold: a few rows tell which may be numbers, all rows tell of those."""
     if not names:
         return {}
-    listed = ", ".join(map(identifier, names))
-    rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
-    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    columns: Iterable[Sequence[Any]]
+    if database.cells is not None:
+        columns = [database.cells[name][:SAMPLED] for name in names]
+    else:
+        listed = ", ".join(map(identifier, names))
+        rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
+        columns = zip(*rows, strict=True) if rows else ((),) * len(names)
     first = {
         name: look(Counter(shape(cell) for cell in cells if cell is not None), wanted)
         for name, cells in zip(names, columns, strict=True)
@@ -189,6 +194,8 @@ def _looks(
 
 def _shapes(database: Database, names: Sequence[str]) -> dict[str, dict[str, int]]:
     """How many cells have which shape, in each column."""
+    if database.cells is not None:
+        return {name: dict(Counter(map(shape, database.cells[name]))) for name in names}
     found: dict[str, dict[str, int]] = {name: {} for name in names}
     if names:
         cells = ", ".join(map(identifier, names))

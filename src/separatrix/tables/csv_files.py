@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops
 from ..errors import InputError
-from ..loops import text as text_loops
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
 from .careful import CarefulReader
@@ -29,6 +29,7 @@ from .database import Database, describe, literal, literals
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
 from .readings import PLAIN_READING, evidence_of, look, shape
+from .small_csv import SmallTable, read_small
 from .sources import NUMBER, Format, Request, Source
 from .unpacking import HEAD, open_binary, read_head
 
@@ -133,8 +134,22 @@ def _open(source: Source, request: Request, *, careful: bool) -> Query:
             connection=cleaned.database.connection,
         )
         return ask(found, request, notes=[*notes, *readings_told(cleaned.readings)])
+    small = (
+        None
+        if na or request.where is not None or request.missing != "error"
+        else _small(source, dialect, kinds)
+    )
+    if small is not None:
+        table = replace(table, cells=small.texts)
     query = ask(table, request, suspects=partial(_counting, source, dialect, sampled, table), notes=notes)
     rows = query.selection
+    if small is not None and rows.rows == table.relation and small.fits(query.encoding):
+        return replace(
+            query,
+            plain=partial(small.batches, query.encoding, rows.target),
+            labels=None if rows.target is None else partial(small.classes, rows.target),
+            count=lambda: small.n_rows,
+        )
     if (
         request.where is not None
         or numeric(na)
@@ -146,6 +161,13 @@ def _open(source: Source, request: Request, *, careful: bool) -> Query:
     if source.growing is None and rows.target is not None:
         query = replace(query, labels=partial(_classes, source, dialect, rows.target))
     return query
+
+
+def _small(source: Source, dialect: Dialect, kinds: dict[str, str]) -> SmallTable | None:
+    """All of a small file, where it is plain."""
+    if dialect.skip or dialect.commented:
+        return None
+    return read_small(source, dialect.delimiter, dialect.header, kinds, MISSING)
 
 
 def find_dialect(path: str, compression: str) -> Dialect:
@@ -326,11 +348,11 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
     while True:
         hard = np.empty((room, 3), dtype=np.int64)
         out = (matrix, labels, hard)
-        status, _, rows = text_loops.csv_lines(piece, delimiter, text_loops.POWERS, places, out)
-        if status != text_loops.FULL:
+        status, _, rows = loops.text.csv_lines(piece, delimiter, loops.text.POWERS, places, out)
+        if status != loops.text.FULL:
             break
         room *= 16
-    if status != text_loops.DONE:
+    if status != loops.text.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
     if text.read_hard(piece, hard, labels, matrix.reshape(-1)) is not None:
         return Cells(matrix[:0], labels[:0], whole=False)

@@ -50,6 +50,8 @@ class Database:
         What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
     unnamed : tuple of str
         Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
+    cells : dict of str to list of str, or None
+        The cells of the text columns, where the file is so small that they were read already.
     empty : tuple of str
         Columns that are known to hold nothing.
     """
@@ -66,6 +68,7 @@ class Database:
     lines: Lines | None = None
     decimal: str | None = None
     unnamed: tuple[str, ...] = ()
+    cells: dict[str, list[str]] | None = None
     empty: tuple[str, ...] = ()
 
     @cached_property
@@ -79,6 +82,12 @@ class Database:
             cursor = self._cursor()
             found: list[tuple[Any, ...]] = cursor.sql(query).fetchall()
         return found
+
+    def frame(self, query: str) -> Any:
+        """The answer as a data frame of pandas'."""
+        with explaining(self.name), needs("A data frame", extra="formula"):
+            cursor = self._cursor()
+            return cursor.sql(query).df()
 
     def batches(self, query: str, rows: int) -> Iterator[Any]:
         """The answer as a stream of Arrow batches, in order."""

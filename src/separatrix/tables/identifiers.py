@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -131,6 +132,9 @@ def learn_columns(
 
 
 def _levels(database: Database, relation: str, name: str) -> Levels:
+    if database.cells is not None and relation == database.relation:
+        times = Counter(database.cells[name])
+        return Levels({level: times[level] for level in sorted(times)}, len(times), times.total())
     level = f"{identifier(name)}::VARCHAR"
     # By numbers: an alias would be taken for a column of that name, if the table has one.
     grouped = f"SELECT {level}, count(*) AS times FROM {relation} WHERE {level} IS NOT NULL GROUP BY 1"

@@ -168,6 +168,8 @@ class Query:
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
+    count : callable, optional
+        Gives the number of rows, in DuckDB's stead.
     notes : tuple of str
         What a person should know about the reading: a sentence each.
     readings : dict of str to Reading
@@ -180,6 +182,7 @@ class Query:
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
     columns: Callable[[int, int], Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
+    count: Callable[[], int] | None = None
     notes: tuple[str, ...] = ()
     readings: dict[str, Reading] = field(default_factory=dict)
 
@@ -190,6 +193,8 @@ class Query:
 
     def n_rows(self) -> int:
         """Count the rows."""
+        if self.count is not None:
+            return self.count()
         return int(self.database.rows(f"SELECT count(*) FROM {self.selection.rows}")[0][0])
 
     def told(self) -> list[str]:
@@ -272,6 +277,11 @@ class Query:
                 self._refuse_rounded_labels(labels)
                 yield X, labels
             at += batch.num_rows
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        wanted = ", ".join(map(identifier, self.selection.used))
+        return self.database.frame(f"SELECT {wanted} FROM {self.selection.rows}")
 
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
         """Arrow batches of the wanted columns: the features, then the target."""
@@ -412,7 +422,10 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
     known = ", ".join(map(literal, column.levels))
     level = f"{identifier(column.name)}::VARCHAR"
     query = f"SELECT DISTINCT {level} FROM {rows.rows} WHERE {level} NOT IN ({known}) LIMIT 13"
-    unknown = [row[0] for row in database.rows(query)] if known else []
+    if database.cells is not None and rows.rows == database.relation:
+        unknown = sorted({*database.cells[column.name]} - {*column.levels})[:13] if known else []
+    else:
+        unknown = [row[0] for row in database.rows(query)] if known else []
     if unknown:
         raise InputError(
             f"Column {column.name!r} of {database.name!r} has values that the model was not fitted with: "
