@@ -138,6 +138,7 @@ REFUSED = {
     "Feather, cut short": (b"ARROW1\0\0" + b"\0" * 40, "cannot be read"),
     "SPSS, cut short": (b"$FL2@(#) SPSS DATA FILE", "cannot be read"),
     "Excel, old and damaged": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 600, "not a workbook"),
+    "a first cell without end": (b"x" * 200_000, "begins with a cell of more than 131,072 characters"),
     "noise": (bytes(range(256)) * 4, "not of a kind that can be read|zero byte"),
 }
 

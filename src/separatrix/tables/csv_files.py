@@ -167,7 +167,10 @@ def find_dialect(path: str, compression: str) -> Dialect:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
         delimiter = _find_delimiter(lines)
-    first = next(_rows([line + "\n" for line in lines], delimiter))
+    first = next(_rows([line + "\n" for line in lines], delimiter), None)
+    if first is None:
+        limit = csv.field_size_limit()
+        raise InputError(f"{path!r} begins with a cell of more than {limit:,} characters. This is no table.")
     header = not any(is_number_text(cell) for cell in first)
     above = _commented_names(path, before, lines, delimiter)
     if above and not header:
