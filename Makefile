@@ -19,6 +19,10 @@ RUN := $(VENV)/$(BIN)/python
 STAMP := $(VENV)/.installed
 OLDEST := .venv-oldest
 NEWEST := .venv-newest
+CORE := .venv-core
+# Tests that need no extra; `test_core_only.py` asks for everything else and wants a hint of one line.
+CORE_TESTS := $(addprefix tests/test_,$(addsuffix .py,core_only rows perceptron working_set margin wide_margin \
+	kernels kernel_margin certificates digest deadlines bounds datasets geometry))
 
 # This tree's sources come first, also when .venv was moved or copied here from elsewhere.
 export PYTHONPATH := $(CURDIR)/src
@@ -31,7 +35,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow test-random test-oldest test-newest fuzz kills lint format docs release-check \
+.PHONY: help setup test test-slow test-browser test-random test-oldest test-newest fuzz kills lint format docs release-check \
 	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -56,16 +60,30 @@ test: lint ## lint, then every test but the slow ones, docstrings and README inc
 test-slow: setup ## every test, the slow ones included
 	@$(with_empty_cache) $(RUN) -m pytest -m "" $(PYTEST_ARGS)
 
+test-browser: setup ## the playground in a real Chromium: apt-get install chromium chromium-driver
+	@$(RUN) -c 'import shutil, sys; found = shutil.which("chromedriver"); sys.exit(None if found else "No chromedriver was found. On Debian: apt-get install chromium chromium-driver")'
+	@$(RUN) -m pytest tests/test_playground_browser.py -m "" $(PYTEST_ARGS)
+
 test-random: setup ## every test but the slow ones, with fresh random cases, ten times as many; SEED=... repeats a run
 	@seed="$(SEED)"; seed="$${seed:-$$RANDOM$$RANDOM}"; echo "to repeat this run: make test-random SEED=$$seed"; \
 	$(with_empty_cache) $(RUN) -m pytest --numprocesses auto --dist loadfile \
 	  --hypothesis-profile random --hypothesis-seed "$$seed" $(PYTEST_ARGS)
+
+test-core: $(CORE)/.installed ## the tests of the core, in an environment without any extra
+	@$(with_empty_cache) $(CORE)/bin/python -m pytest --numprocesses auto --dist loadfile $(CORE_TESTS) $(PYTEST_ARGS)
 
 test-oldest: $(OLDEST)/.installed ## the tests of `make test`, on the oldest versions that pyproject.toml allows
 	@$(with_empty_cache) $(OLDEST)/$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
 
 test-newest: $(NEWEST)/.installed ## the same on the newest versions there are; they are looked for after `make clean`
 	@$(with_empty_cache) $(NEWEST)/$(BIN)/python -m pytest --numprocesses auto --dist loadfile $(PYTEST_ARGS)
+
+$(CORE)/.installed: pyproject.toml constraints.txt
+	@$(python_is_new_enough)
+	"$(PYTHON)" -m venv --clear $(CORE)
+	$(CORE)/bin/python -m pip install --quiet --constraint constraints.txt hatchling editables hypothesis pytest pytest-xdist
+	$(CORE)/bin/python -m pip install --quiet --constraint constraints.txt --no-build-isolation --editable .
+	@touch $@
 
 $(OLDEST)/.installed: pyproject.toml tests/oldest.py
 	@$(python_is_new_enough)
@@ -135,5 +153,5 @@ lock: ## write constraints.txt anew from the newest versions that fit (needs the
 	@echo "constraints.txt written; run 'make test' and read the difference before committing it"
 
 clean: ## remove the environments and everything that can be made again
-	rm -rf $(VENV) $(OLDEST) $(NEWEST) build dist docs/_build docs/course docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CORE) $(OLDEST) $(NEWEST) build dist docs/_build docs/course docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -153,3 +153,32 @@ def cuts(draw, length):
         inner = draw(st.lists(st.integers(1, length - 1), unique=True, max_size=length - 1))
         edges = [0, *sorted(inner), length]
     return [slice(first, last) for first, last in itertools.pairwise(edges)]
+
+
+def thin(n_columns, n_rows, gap, seed):
+    """Rows on a plane with integer normal, those of label 1 moved up by ``gap`` in the first column."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(-8, 9, (n_rows, n_columns)).astype(float)
+    normal = rng.integers(-4, 5, n_columns)
+    normal[0] = 1
+    rows[:, 0] = -rows[:, 1:] @ normal[1:]
+    y = np.arange(n_rows) % 2
+    side = y if gap > 0 else np.arange(n_rows) // 2 % 2
+    rows[:, 0] += side * gap
+    return rows, y
+
+
+def small_problem(seed):
+    """A random problem of small integers: free labels, or labels from a plane with ties either way."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = int(rng.integers(2, 13)), int(rng.integers(1, 5))
+    bound, n_classes = int(rng.choice([1, 2, 3, 10])), int(rng.choice([2, 2, 2, 3]))
+    X = rng.integers(-bound, bound + 1, (n_rows, n_columns))
+    if rng.random() < 0.3:
+        X[:, rng.integers(n_columns)] = X[:, 0]
+    y = rng.integers(0, n_classes, n_rows)
+    if rng.random() < 0.5:
+        scores = X @ rng.integers(-2, 3, n_columns)
+        y = np.where(scores == 0, rng.integers(0, 2, n_rows), scores > 0)
+    y[:2] = 0, 1
+    return X, y, bool(rng.integers(2))

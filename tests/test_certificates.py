@@ -26,7 +26,7 @@ from separatrix.inputs.data import read_data
 from separatrix.proofs.exact import PRIMES, products
 from separatrix.proofs.verdict import separability
 from tests import naive
-from tests.test_separability import small_problem
+from tests.problems import small_problem
 
 
 def true_of(fields, X, y):

@@ -23,7 +23,7 @@ import separatrix as sx
 from separatrix.errors import InputError, LabelError, MissingPackageError
 from separatrix.estimators.online import learn
 from separatrix.loops import text as text_loops
-from separatrix.tables import csv_files, libsvm, sources
+from separatrix.tables import csv_files, libsvm, small_csv, sources
 from separatrix.tables.batches import Matrices
 from separatrix.tables.encoding import Encoding
 from separatrix.tables.table import open_table
@@ -453,6 +453,7 @@ def test_the_classes_of_plain_numbers_are_found_without_duckdb(tmp_path, monkeyp
 
     from separatrix.tables.database import Database
 
+    monkeypatch.setattr(small_csv, "LARGEST", 0)
     path, asked = tmp_path / f"rows.{end}", []
     duckdb.from_arrow(pa.table({"a": np.arange(40.0), "y": labels})).query("t", f"COPY t TO '{path}'")
     rows = Database.rows

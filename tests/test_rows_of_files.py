@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shlex
 import sqlite3
 
@@ -54,6 +55,9 @@ def table_of(n=40, seed=0):
 ROWS = table_of()
 
 
+COMMA = ["x", "n", "y"]
+
+
 def csv_text(head, cells, delimiter=","):
     return "\n".join(delimiter.join(map(str, row)) for row in [head, *cells]) + "\n"
 
@@ -73,9 +77,24 @@ def csv_text(head, cells, delimiter=","):
         (csv_text(["x", "n", "y", ""], [(*row, "") for row in ROWS], ";"), "column4"),
         (csv_text(["id", "x", "n", "y"], [(k, *row) for k, row in enumerate(ROWS, 1001)]), "id"),
         (csv_text(["id", "x", "n", "y"], [(f"{k:05}", *row) for k, row in enumerate(ROWS, 1)]), "id"),
+        (
+            csv_text(
+                ["id", *COMMA], [(k, str(x).replace(".", ","), n, y) for k, (x, n, y) in enumerate(ROWS)], ";"
+            ),
+            "id",
+        ),
         (csv_text(["name", "x", "n", "y"], [(f"P{k:03}", *row) for k, row in enumerate(ROWS)]), "name"),
     ],
-    ids=["R", "pandas", "R's write.table", "a delimiter at the end", "counter", "with zeros", "names"],
+    ids=[
+        "R",
+        "pandas",
+        "R's write.table",
+        "a delimiter at the end",
+        "counter",
+        "with zeros",
+        "among decimal commas",
+        "names",
+    ],
 )
 def test_columns_that_name_or_count_the_rows_are_left_out_and_named(tmp_path, text, note):
     path = tmp_path / "rows.csv"
@@ -302,7 +321,7 @@ def test_text_is_text_where_it_is_asked_for(tmp_path):
 def test_decimal_and_thousands_override_what_the_columns_say(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('x,n,y\n"1,234",5,a\n"2,500",6,b\n"7",2020,a\n')
-    assert "Say which with --decimal" in refused("check", path, "--target", "y")
+    assert "--decimal ',' or --thousands" in refused("check", path, "--target", "y")
     for options, first in (
         ({"decimal": ","}, 1.234),
         ({"thousands": ","}, 1234.0),
@@ -454,3 +473,105 @@ def test_the_printed_verify_command_works_for_other_kinds_of_files(tmp_path, mon
         assert "The certificate holds." in fine(*printed(result)).stdout, arguments
     result = fine("check", "-", "--target", "y", "--certificate", "proof.json", stdin=text)
     assert "The certificate holds." in fine(*printed(result), stdin=text).stdout
+
+
+# ---- files that strangers bring --------------------------------------------------------------------------
+
+
+def de(x, places=2):
+    return f"{x:.{places}f}".replace(".", ",")
+
+
+COLUMNS = ["level", "label", "row", "cell", "shape", "times", "k", "step", "y"]
+# The text of a file, options, and the first row of the matrix, a word of the notes, or of the refusal.
+BROUGHT = {
+    "columns called as those of our queries": (
+        csv_text(COLUMNS, [("ab"[k % 2], *[k % 7 + j for j in range(7)], r[2]) for k, r in enumerate(ROWS)]),
+        {},
+        [0, 0, 1, 2, 3, 4, 5, 6],
+    ),
+    "years as names": (csv_text(["x", "2020", "y"], ROWS), {}, list(ROWS[0][:2])),
+    "no names, a missing value first": ("NA,1,a\n2,3,b\n4,5,a\n", {"missing": "drop"}, [2, 3]),
+    "no names, words first": ("u,1,a\nv,3,b\nu,5,a\n", {}, [0, 1]),
+    "an empty column": (
+        csv_text(["x", "none", "y"], [(r[0], "", r[2]) for r in ROWS]),
+        {},
+        "none is left out: it has",
+    ),
+    "powers of ten": (
+        with_x([f"{x:.3e}".replace(".", ",") for x in X], delimiter=";"),
+        {},
+        [float(f"{X[0]:.3e}"), ROWS[0][1]],
+    ),
+    "blanks for nothing": (
+        with_x([" " if k == 5 else de(x) for k, x in enumerate(X)], delimiter=";"),
+        {},
+        "'x' \\(1\\), the first in row 6 \\(line 7\\)",
+    ),
+    "blanks around numbers": (with_x([f"  {x} " for x in X]), {}, list(ROWS[0][:2])),
+    "brackets for a minus": (
+        with_x(["(3.5)" if k == 5 else abs(x) for k, x in enumerate(X)]),
+        {},
+        "row 6 \\(line 7\\) has '\\(3.5\\)'",
+    ),
+    "below what can be measured": (
+        with_x(["<0.5" if k == 5 else x for k, x in enumerate(X)]),
+        {},
+        "row 6 \\(line 7\\) has '<0.5'",
+    ),
+    "per cent and shares": (with_x([0.3 if k == 5 else f"{k % 9}%" for k in range(40)]), {}, "has '0.3'"),
+    "several units": (with_x(["3 g" if k == 5 else f"{k % 9} mg" for k in range(40)]), {}, "has '3 g'"),
+    "thousands beyond all floats": (
+        with_x([f"9.007.199.254.740.99{k % 2 + 2}" for k in range(40)], delimiter=";"),
+        {},
+        "'x' .* has a whole number beyond 2\\*\\*53, 9007199254740993, which would be rounded",
+    ),
+    "large numbers that are floats": (
+        with_x(["9007199254740994 kg"] * 40),
+        {},
+        [9007199254740994.0, ROWS[0][1]],
+    ),
+    "ordinals": (with_x([["1st", "2nd", "3rd"][k % 3] for k in range(40)]), {}, [0, 0, ROWS[0][1]]),
+    "spans": (with_x([["20-29", "30-39", "40+"][k % 3] for k in range(40)]), {}, [0, 0, ROWS[0][1]]),
+    "truth": (with_x(["TRUE" if k % 2 else "FALSE" for k in range(40)]), {}, [0, ROWS[0][1]]),
+    "German days": (
+        with_x([f"{k % 28 + 1:02}.03.2021" for k in range(40)], delimiter=";"),
+        {},
+        "is a date or time.*strptime\\(x, ",
+    ),
+    "times": (with_x([f"{k % 24}:30" for k in range(40)]), {}, "is a date or time"),
+    "hexadecimal": (with_x([f"{7 * k:04x}" for k in range(40)]), {"text": ["x"]}, "40 levels are seen once"),
+    "Swiss": (
+        with_x([f"{1000 * k % 7000:,.2f}".replace(",", "'") for k in range(40)]),
+        {},
+        "x: thousands apostrophe",
+    ),
+    "a comma further down": (
+        csv_text(["x", "y"], [*[(k % 50, k % 2) for k in range(1500)], ("1,5", 1)], ";"),
+        {},
+        "line 1,502: column 'x' holds numbers, but here is '1,5'",
+    ),
+    "other labels than numbers": (
+        with_x(X).replace("a\n", "1\n").replace("b\n", "2\n", 5),
+        {},
+        list(ROWS[0][:2]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROUGHT)
+def test_files_that_strangers_bring_are_read_or_refused(tmp_path, case):
+    text, options, expected = BROUGHT[case]
+    path = tmp_path / "rows.csv"
+    path.write_text(text)
+    target = {"target": "column3" if "no names" in case else "y"}
+    if isinstance(expected, list):
+        assert open_table(path, **target, **options).read()[0][0].tolist() == expected
+        return
+    try:
+        table = open_table(path, **target, **options)
+        table.read()
+        words = " ".join(table.notes)
+    except InputError as error:
+        words = str(error)
+    assert re.search(expected, words), words

@@ -19,11 +19,12 @@ import separatrix as sx
 from separatrix.certificates.check import verify
 from separatrix.errors import InputError, LabelError, SeparationWarning
 from separatrix.estimators.linear import Perceptron
-from separatrix.proofs import search
+from separatrix.proofs import search, signed
 from separatrix.proofs.degree import smallest_separating_degree
 from separatrix.proofs.geometry import common_point
 from separatrix.proofs.verdict import check_separation, separability
 from tests import naive
+from tests.problems import small_problem, thin
 
 
 def pl_frame(rows):
@@ -35,31 +36,24 @@ def pa_table(rows):
 
 
 def decided(X, y, **options):
-    """The status, after the certificate passed the checker as text."""
-    verdict = separability(X, y, **options)
-    assert verdict.certificate is not None, "undecided"
-    check = verify(verdict.certificate.to_json(), X, y)
-    assert check.holds, check.reason
-    return verdict.status
+    """The status, after the certificate passed the checker as text; as a small and as a large question."""
+    statuses = set()
+    for limit in {signed.SMALL, 0}:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(signed, "SMALL", limit)
+            verdict = separability(X, y, **options)
+        assert verdict.certificate is not None, "undecided"
+        check = verify(verdict.certificate.to_json(), X, y)
+        assert check.holds, check.reason
+        statuses.add(verdict.status)
+    (status,) = statuses
+    return status
 
 
 def truth(X, y, lift=True):
     return naive.separation(
         naive.exact_signed_rows(np.asarray(X).tolist(), np.asarray(y).tolist(), lift=lift)
     )
-
-
-def thin(n_columns, n_rows, gap, seed):
-    """Rows on a plane with integer normal, those of label 1 moved up by ``gap`` in the first column."""
-    rng = np.random.default_rng(seed)
-    rows = rng.integers(-8, 9, (n_rows, n_columns)).astype(float)
-    normal = rng.integers(-4, 5, n_columns)
-    normal[0] = 1
-    rows[:, 0] = -rows[:, 1:] @ normal[1:]
-    y = np.arange(n_rows) % 2
-    side = y if gap > 0 else np.arange(n_rows) // 2 % 2
-    rows[:, 0] += side * gap
-    return rows, y
 
 
 @pytest.mark.parametrize(
@@ -154,22 +148,6 @@ def test_hard_cases(case):
     assert decided(np.array(X), y, fit_intercept=lift) == expected
     if np.array(X).dtype.kind == "f":
         assert decided(sparse.csr_array(np.array(X)), y, fit_intercept=lift) == expected
-
-
-def small_problem(seed):
-    """A random problem of small integers: free labels, or labels from a plane with ties either way."""
-    rng = np.random.default_rng(seed)
-    n_rows, n_columns = int(rng.integers(2, 13)), int(rng.integers(1, 5))
-    bound, n_classes = int(rng.choice([1, 2, 3, 10])), int(rng.choice([2, 2, 2, 3]))
-    X = rng.integers(-bound, bound + 1, (n_rows, n_columns))
-    if rng.random() < 0.3:
-        X[:, rng.integers(n_columns)] = X[:, 0]
-    y = rng.integers(0, n_classes, n_rows)
-    if rng.random() < 0.5:
-        scores = X @ rng.integers(-2, 3, n_columns)
-        y = np.where(scores == 0, rng.integers(0, 2, n_rows), scores > 0)
-    y[:2] = 0, 1
-    return X, y, bool(rng.integers(2))
 
 
 @pytest.mark.parametrize("part", range(10))
@@ -459,6 +437,7 @@ def test_many_sparse_columns_are_proved_inseparable_without_a_linear_program(who
         X.data = generator.integers(1, 4, X.nnz).astype(float)
     y = generator.integers(0, 2, 400)
     assert decided(X, y, quasi=False) == "inseparable"
+    monkeypatch.setattr(signed, "SMALL", 0)
     monkeypatch.setattr(search, "MANY", 100)
     assert separability(X, y, quasi=False, time_limit=1e-9).status == "undecided"
     monkeypatch.setattr(search.ConeProgram, "solve", None)

@@ -58,7 +58,10 @@ SENTENCES = {
         "--na",
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
     ),
-    "decimal": ("--decimal", "Say which with --decimal or --thousands, such as --decimal ','."),
+    "decimal": (
+        "--decimal",
+        "Say what separates fractions or thousands, such as --decimal ',' or --thousands ','.",
+    ),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
     "host": ("--host", "Leave --host out, or name an address of this machine."),
     "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),

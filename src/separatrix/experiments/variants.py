@@ -556,7 +556,7 @@ UNIT = Study(
         "q = √(1 + η²R²). The first update makes c at least γ/R. From a c of at least −ηγ, which is all that "
         "can be met after that, an update makes it at least (c + ηγ)/q, and this is more than c for every "
         "c ≤ 1 if and only if η < 2γ/(R² − γ²); then there are at most 1 + (1 − γ/R)·q/(1 + ηγ − q) updates. "
-        "From other weights, with c below −ηγ, the step is not proved, and for larger η there is no bound."
+        "From other weights, with c below −ηγ, the step is not proved, and for larger η nothing is."
     ),
     reference="The argument is given in full above.",
     plan=_plan_unit,

@@ -97,21 +97,17 @@ def solve_perceptron(
             elif order == "worst":
                 _worst(run)
             else:
-                _passes(run, np.random.default_rng(seed) if order == "shuffled" else None)
+                shuffle = np.random.default_rng(seed) if order == "shuffled" else None
+                clean = False
+                while not clean and not run.stopped():
+                    clean = run.plain_passes(
+                        rows.order if shuffle is None else shuffle.permutation(rows.order)
+                    )
         except KeyboardInterrupt:
             interrupted = True
             if not renormalise and (order == "working_set" or run.visitor is None):
                 learner.rebuild()
     return finish(run, order, interrupted=interrupted, voted=average == "voted", trace=trace)
-
-
-def _passes(run: Run, shuffle: np.random.Generator | None) -> None:
-    """Pass after pass over every row, in order or shuffled."""
-    rows = run.learner.rows
-    while not run.stopped():
-        order = rows.order if shuffle is None else shuffle.permutation(rows.order)
-        if run.plain_passes(order):
-            return
 
 
 def _worst(run: Run) -> None:

@@ -99,14 +99,14 @@ class ProofAnswer:
 
 @dataclass(frozen=True)
 class Field:
-    """Scores over the rectangle shown, row by row from the bottom.
+    """Scores at the knots of a grid over the rectangle shown, row by row from the bottom.
 
     Attributes
     ----------
-    size : cells each way
+    size : knots each way
     box : left, right, bottom, top
     support : the rows whose kernel values follow
-    columns : the kernel of each support row with each cell; float32, little-endian, base64
+    columns : the kernel of each support row with each knot; float32, little-endian, base64
     coefficients : of the support after each update, the start first: (updates + 1, support, classes, or 1
         for two); packed like the columns, and None where there are too many
     final : for each class, the scores of the model that predicts; float32, base64

@@ -303,8 +303,8 @@ def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates)
     report = mistake_bounds(estimator, X, y, separable=known if known is not None else False)
     start = float(np.linalg.norm(estimator.result_.trace.start))
     finite = [bound for bound in report.bounds if math.isfinite(bound.value)]
-    novikoff = next((bound for bound in finite if bound.name == "Novikoff"), None)
-    best = novikoff or min(finite, key=lambda bound: bound.value, default=None)
+    told = {bound.name: bound for bound in finite}
+    best = told.get("Novikoff") or told.get("any start") or min(finite, key=lambda b: b.value, default=None)
     radius = margin = None
     if not settings.renormalise:
         radius = settings.rate * report.radius / math.sqrt(2.0 if many else 1.0)

@@ -109,8 +109,7 @@ def field_of(estimator: Any, model: Model, points: Points, plane: Plane, box: Re
     ):
         states, support = _states(estimator, points)
     size = min(limits.GRID, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
-    xs = box.left + (np.arange(size) + 0.5) * (box.right - box.left) / size
-    ys = box.bottom + (np.arange(size) + 0.5) * (box.top - box.bottom) / size
+    xs, ys = np.linspace(box.left, box.right, size), np.linspace(box.bottom, box.top, size)
     cells = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     final = plane_scores(model, plane, points, cells).T
     columns, changes = np.zeros((0, size * size)), None

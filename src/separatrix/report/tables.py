@@ -220,7 +220,8 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
         f"The bounds are held against the {report.mistakes:,} updates behind the weights; the longest row "
         f"has norm R = {short(report.radius)}; "
         + (
-            f"the best margin is {bracket((max(0.0, report.margin_lower), report.margin_upper))}."
+            "the best margin (of rows with a constant coordinate, where there is an intercept) is "
+            f"{bracket((max(0.0, report.margin_lower), report.margin_upper))}."
             if report.margin_upper > 0.0
             else "no margin is positive."
         ),
@@ -250,6 +251,31 @@ def fraction(value: Fraction) -> str:
 def short(value: float) -> str:
     """Up to six digits."""
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.6g}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: ``1 feature``, ``2 features``."""
+    return f"{number:,} {what}" + ("" if number == 1 else "es" if what.endswith("s") else "s")
+
+
+def size_of(X: Any) -> str:
+    """How many rows and features."""
+    return f"{counted(X.shape[0], 'row')}, {counted(X.shape[1], 'feature')}"
+
+
+MARGINS = {
+    "lifted": "lifted: weights and intercept together of length one",
+    "affine": "affine: the distance of the nearest row to the plane",
+    "origin": "of planes through the origin",
+}
+
+
+def margin_words(margin: tuple[float, float], kind: str, kernel: str = "") -> str:
+    """A bracket of the best margin, and which margin it is."""
+    found = bracket((max(0.0, margin[0]), margin[1]))
+    if found == "none":
+        return found
+    return f"{found} ({MARGINS[kind]}{f', in the feature space of {kernel}' if kernel else ''})"
 
 
 def bracket(margin: tuple[float, float]) -> str:

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops
 from ..errors import InputError
-from ..loops import text as text_loops
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
 from .cleaning import clean, codes, numeric, readings_told
@@ -29,6 +29,7 @@ from .encoding import need_distinct
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
 from .readings import PLAIN_READING, evidence_of, look, shape
+from .small_csv import SmallTable, read_small
 from .sources import NUMBER, Format, Request, Source
 from .unpacking import HEAD, open_binary, read_head
 
@@ -117,6 +118,7 @@ def open_csv(source: Source, request: Request) -> Query:
         lines=partial(find_lines, source, dialect),
         decimal=sampled.decimal,
         unnamed=tuple(name for name in dialect.unnamed if name in (*first, *sampled.empty)),
+        empty=sampled.empty if sampled.whole else (),
     )
     if request.sql is not None:
         cleaned = clean(table, request, ())
@@ -129,8 +131,22 @@ def open_csv(source: Source, request: Request) -> Query:
             connection=cleaned.database.connection,
         )
         return ask(found, request, notes=[*notes, *readings_told(cleaned.readings)])
+    small = (
+        None
+        if na or request.where is not None or request.missing != "error"
+        else _small(source, dialect, kinds)
+    )
+    if small is not None:
+        table = replace(table, cells=small.texts)
     query = ask(table, request, suspects=partial(_counting, source, dialect, sampled, table), notes=notes)
     rows = query.selection
+    if small is not None and rows.rows == table.relation and small.fits(query.encoding):
+        return replace(
+            query,
+            plain=partial(small.batches, query.encoding, rows.target),
+            labels=None if rows.target is None else partial(small.classes, rows.target),
+            count=lambda: small.n_rows,
+        )
     if (
         request.where is not None
         or numeric(na)
@@ -158,6 +174,13 @@ def _need_header(source: Source, dialect: Dialect, request: Request) -> None:
         )
 
 
+def _small(source: Source, dialect: Dialect, kinds: dict[str, str]) -> SmallTable | None:
+    """All of a small file, where it is plain."""
+    if dialect.skip or dialect.commented:
+        return None
+    return read_small(source, dialect.delimiter, dialect.header, kinds, MISSING)
+
+
 def find_dialect(path: str, compression: str) -> Dialect:
     """The delimiter, the header and the column names of a CSV file."""
     every = _lines(path, _head(path, compression))
@@ -167,16 +190,19 @@ def find_dialect(path: str, compression: str) -> Dialect:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
         delimiter = _find_delimiter(lines)
-    first = next(_rows([line + "\n" for line in lines], delimiter), None)
-    if first is None:
-        limit = csv.field_size_limit()
-        raise InputError(f"{path!r} begins with a cell of more than {limit:,} characters. This is no table.")
-    header = not any(is_number_text(cell) for cell in first)
+    found = list(_rows([line + "\n" for line in lines], delimiter))
+    if not found:
+        raise InputError(
+            f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
+        )
+    first, *rows = found
     above = _commented_names(path, before, lines, delimiter)
+    header = _is_header(first, [] if above else rows)
     if above and not header:
         first = above
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
-        first = ["", *first]  # as R's write.table has it
+        # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
+        first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     named = header or bool(above)
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
@@ -274,6 +300,18 @@ def _lines_by_csv(source: Source, dialect: Dialect, path: str, rows: list[int]) 
     return found, row
 
 
+def _is_header(first: list[str], rows: list[list[str]]) -> bool:
+    """Whether a line holds names: none is a number, or one that is none stands above numbers alone."""
+    words = [k for k, cell in enumerate(first) if not is_number_text(cell)]
+    if len(words) == len(first):
+        return True
+    for k in words:
+        cells = {row[k] for row in rows if k < len(row)} - {*MISSING}
+        if first[k] not in MISSING and cells and all(map(is_number_text, cells)):
+            return True
+    return False
+
+
 def is_number_text(cell: str) -> bool:
     """Whether a cell reads as a number, if need be with a decimal comma."""
     text = cell.strip()
@@ -316,11 +354,11 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
     while True:
         hard = np.empty((room, 3), dtype=np.int64)
         out = (matrix, labels, hard)
-        status, _, rows = text_loops.csv_lines(piece, delimiter, text_loops.POWERS, places, out)
-        if status != text_loops.FULL:
+        status, _, rows = loops.text.csv_lines(piece, delimiter, loops.text.POWERS, places, out)
+        if status != loops.text.FULL:
             break
         room *= 16
-    if status != text_loops.DONE:
+    if status != loops.text.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
     if text.read_hard(piece, hard, labels, matrix.reshape(-1)) is not None:
         return Cells(matrix[:0], labels[:0], whole=False)
@@ -447,13 +485,13 @@ def _relation(source: Source, dialect: Dialect, kinds: dict[str, str], na: Seque
 def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     """How many lines have as many cells as the first, and how many cells those are.
 
-    Lines may all have one more, which names the row, but not one that is empty at the end.
+    Lines may all have one cell more than the first: a name of each row, or nothing behind a last delimiter.
     """
     rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
-    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1} and all(row[-1] for row in rows[1:]):
-        names = [row[0] for row in rows[1:]]
-        if len(set(names)) == len(names):
+    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1}:
+        names, last = {row[0] for row in rows[1:]}, {bool(row[-1]) for row in rows[1:]}
+        if last == {False} or (last == {True} and len(names) == len(rows) - 1):
             return 1.0, cells[0] + 1
     if not cells or cells[0] < 2:
         return 0.0, 1

@@ -31,7 +31,7 @@ class Database:
     typed : bool
         Whether the file says of what type its columns are; a CSV file does not.
     texts : str
-        Of such a file: SQL that stands after FROM and gives every column as the text that it is.
+        Where numbers come from text: SQL that stands after FROM and gives the columns as they are written.
     keep : object
         What has to live as long as this, such as the directory of a temporary file.
     stream : Growing or None
@@ -46,6 +46,10 @@ class Database:
         What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
     unnamed : tuple of str
         Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
+    cells : dict of str to list of str, or None
+        The cells of the text columns, where the file is so small that they were read already.
+    empty : tuple of str
+        Columns that are known to hold nothing.
     """
 
     name: str
@@ -60,6 +64,8 @@ class Database:
     lines: Lines | None = None
     decimal: str | None = None
     unnamed: tuple[str, ...] = ()
+    cells: dict[str, list[str]] | None = None
+    empty: tuple[str, ...] = ()
 
     @cached_property
     def connection(self) -> Any:
@@ -72,6 +78,12 @@ class Database:
             cursor = self._cursor()
             found: list[tuple[Any, ...]] = cursor.sql(query).fetchall()
         return found
+
+    def frame(self, query: str) -> Any:
+        """The answer as a data frame of pandas'."""
+        with explaining(self.name), needs("A data frame", extra="formula"):
+            cursor = self._cursor()
+            return cursor.sql(query).df()
 
     def batches(self, query: str, rows: int) -> Iterator[Any]:
         """The answer as a stream of Arrow batches, in order."""
@@ -172,9 +184,9 @@ def _explained(name: str, message: str) -> InputError:
     )
     if value:
         return InputError(
-            f"{where}: column {value[1]!r} holds numbers, but here is {_clipped(value[2])!r}. Correct it.",
-            remedy="Or leave the column out with 'exclude'.",
-            parameter="exclude",
+            f"{where}: column {value[1]!r} holds numbers, but here is {_clipped(value[2])!r}.",
+            remedy="Correct the cell, name it as missing with 'na', or say how it is written with 'decimal'.",
+            parameter="decimal" if re.search(r"\d,\d", value[2]) else "na",
         )
     if "unicode" in message or "not utf-8" in message:
         return InputError(

@@ -70,6 +70,21 @@ class Encoding:
         """The levels that have a column of their own."""
         return column.levels if column.levels is None else column.levels[int(self.intercept) :]
 
+    def told(self) -> list[str]:
+        """How columns are read that are not plain numbers: a sentence for all that are read alike.
+
+        Examples
+        --------
+        >>> comma = Reading(",")
+        >>> Encoding((Column("dose", None, comma), Column("age"), Column("weight", None, comma))).told()
+        ['dose, weight: decimal comma.']
+        """
+        alike: dict[str, list[str]] = {}
+        for column in self.columns:
+            alike.setdefault(column.reading.words, []).append(column.name)
+        told = [f"{shown(names)}: {words}." for words, names in alike.items() if words]
+        return told + ([f"Also missing: {shown(self.na)}."] if self.na else [])
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         columns = [

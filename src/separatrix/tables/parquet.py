@@ -16,7 +16,7 @@ from ..errors import InputError
 from .batches import MOST_ROWS, arrow_labels, release_arrow
 from .cleaning import codes, is_number, numeric
 from .database import Database, describe, explaining, literals
-from .identifiers import FEWEST, counts_to_its_end
+from .identifiers import FEWEST
 from .query import Query, ask
 from .sources import Format, Request, Source
 
@@ -139,14 +139,26 @@ def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str
         if group is None or group.num_rows < FEWEST:
             return []
         places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
-        whole = [name for name in names if "INT" in found.columns[name] and name in places]
+        whole = [name for name in names if is_number(found.columns[name]) and name in places]
         known = {name: group.column(places[name]).statistics for name in whole}
     likely = [
         name
         for name, each in known.items()
         if each is not None and each.has_min_max and each.max - each.min == group.num_rows - 1
     ]
-    return [name for name in likely if counts_to_its_end(found, name)]
+    return [name for name in likely if _counts_up(source, name)]
+
+
+def _counts_up(source: Source, name: str) -> bool:
+    last = np.empty(0)
+    for batch in read_columns(source, [name], MOST_ROWS, 0):
+        if batch.column(0).null_count:
+            return False
+        cells = np.concatenate([last, arrow_labels(batch.column(0))])
+        if np.any(np.diff(cells) != 1):
+            return False
+        last = cells[-1:]
+    return True
 
 
 def _classes(source: Source, target: str) -> NDArray[Any]:

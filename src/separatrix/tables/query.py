@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
-from .cleaning import FLOATS, clean, codes, is_number, readings_told
+from .cleaning import FLOATS, clean, codes, is_number, plain_sql, readings_told
 from .database import Database, identifier, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
 from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
 from .places import Lines, Place, placed
+from .readings import PLAIN_READING
 from .sources import Request
 
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
@@ -56,7 +57,7 @@ def ask(
         need_column(name, tuple(database.columns))
     told = list(notes)
     if known is None and request.features is None:
-        names, found = left_out(database, names, suspects)
+        names, found = left_out(database, names, suspects, request.text)
         told += found
     if request.row_names is not None:  # as they stand, whatever the column is read as
         named = f"(SELECT *, {identifier(request.row_names)}::VARCHAR AS {NAME} FROM {database.relation})"
@@ -167,6 +168,8 @@ class Query:
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
+    count : callable, optional
+        Gives the number of rows, in DuckDB's stead.
     notes : tuple of str
         What a person should know about the reading: a sentence each.
     """
@@ -177,6 +180,7 @@ class Query:
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
     columns: Callable[..., Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
+    count: Callable[[], int] | None = None
     notes: tuple[str, ...] = ()
 
     def within(self, memory: int) -> Query:
@@ -190,6 +194,8 @@ class Query:
 
     def n_rows(self) -> int:
         """Count the rows."""
+        if self.count is not None:
+            return self.count()
         return int(self.database.rows(f"SELECT count(*) FROM {self.selection.rows}")[0][0])
 
     def told(self) -> list[str]:
@@ -244,7 +250,7 @@ class Query:
         if found is not None:
             return found
         label, rows = self.selection.label, self.selection.rows
-        query = f"SELECT DISTINCT {label} AS label FROM {rows} ORDER BY label LIMIT 100000"
+        query = f"SELECT DISTINCT {label} FROM {rows} ORDER BY 1 LIMIT 100000"
         values = [row[0] for row in self.database.rows(query)]
         labels = self._untyped(np.array([value for value in values if value is not None]))
         self._refuse_rounded_labels(labels)
@@ -272,6 +278,11 @@ class Query:
                 self._refuse_rounded_labels(labels)
                 yield X, labels
             at += batch.num_rows
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        wanted = ", ".join(map(identifier, self.selection.used))
+        return self.database.frame(f"SELECT {wanted} FROM {self.selection.rows}")
 
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
         """Arrow batches of the wanted columns: the features, then the target."""
@@ -326,7 +337,8 @@ class Query:
         if name in self._exact:
             return
         self._exact.add(name)
-        cell = f"trim({identifier(name)})"
+        readings = {column.name: column.reading for column in self.encoding.columns}
+        cell = plain_sql(f"{identifier(name)}::VARCHAR", readings.get(name, PLAIN_READING))
         whole = f"TRY_CAST({cell} AS HUGEINT)"
         query = (
             f"SELECT {cell} FROM {self.database.texts} WHERE regexp_full_match({cell}, '[+-]?[0-9]{{16,}}') "
@@ -410,8 +422,11 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
         return
     known = ", ".join(map(literal, column.levels))
     level = f"{identifier(column.name)}::VARCHAR"
-    query = f"SELECT DISTINCT {level} AS level FROM {rows.rows} WHERE level NOT IN ({known}) LIMIT 13"
-    unknown = [row[0] for row in database.rows(query)] if known else []
+    query = f"SELECT DISTINCT {level} FROM {rows.rows} WHERE {level} NOT IN ({known}) LIMIT 13"
+    if database.cells is not None and rows.rows == database.relation:
+        unknown = sorted({*database.cells[column.name]} - {*column.levels})[:13] if known else []
+    else:
+        unknown = [row[0] for row in database.rows(query)] if known else []
     if unknown:
         raise InputError(
             f"Column {column.name!r} of {database.name!r} has values that the model was not fitted with: "

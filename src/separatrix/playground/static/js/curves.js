@@ -68,6 +68,7 @@ function thinned(length) {
 }
 
 function chart({ title, lines, band, level, value, robust }, total) {
+  if (!lines.length) return { figure: element("figure", { className: "chart" }, element("figcaption", { className: "muted", text: title })), move: () => {} };
   const all = lines.flatMap(({ values }) => values).filter((each) => each !== null && Number.isFinite(each));
   let high = Math.max(level ?? 0, ...(all.length ? all : [1]));
   if (robust && all.length > 8) {
