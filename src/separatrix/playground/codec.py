@@ -129,6 +129,8 @@ def _decode(kind: Any, value: Any, path: str, notes: tuple[Any, ...]) -> Any:
     if origin is tuple and type(value) is list:
         inner = get_args(kind)[0]
         _sized(value, path, notes, "entries")
+        if (numbers := _plain_numbers(inner, value)) is not None:
+            return numbers
         return tuple(_decode(inner, each, f"{path}[{at}]", ()) for at, each in enumerate(value))
     if origin in (Union, types.UnionType):
         return _union(get_args(kind), value, path)
@@ -140,6 +142,21 @@ def _decode(kind: Any, value: Any, path: str, notes: tuple[Any, ...]) -> Any:
         where=path,
         wanted=_words(kind),
     )
+
+
+def _plain_numbers(kind: Any, value: list[Any]) -> tuple[Any, ...] | None:
+    """All of a list of numbers at once, where each is of its type and within its bounds; None elsewhere."""
+    if get_origin(kind) is not typing.Annotated:
+        return None
+    inner, *notes = get_args(kind)
+    allowed: dict[Any, set[type]] = {float: {int, float}, int: {int}}
+    kinds = allowed.get(inner)
+    if kinds is None or not value or not set(map(type, value)) <= kinds:
+        return None
+    low, high = min(value), max(value)
+    if not all(note.low <= low <= high <= note.high for note in notes if isinstance(note, Range)):
+        return None
+    return tuple(map(inner, value)) if math.isfinite(low) and math.isfinite(high) else None
 
 
 def _number(number: Any, given: Any, path: str, notes: tuple[Any, ...]) -> Any:

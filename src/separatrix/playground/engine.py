@@ -67,15 +67,17 @@ def run(request: RunRequest) -> RunAnswer:
     updates, visits, proof = None, None, None
     if settings.method == "perceptron":
         updates = _updates(estimator, points, plane)
-        visits = _visits(estimator, points, settings)
-        proof = _proof(estimator, points, settings, updates)
+        if not request.live:
+            visits = _visits(estimator, points, settings)
+            proof = _proof(estimator, points, settings, updates)
     elif settings.method == "kernel":
         updates = fields.kernel_updates(estimator, points)
-        visits = _visits(estimator, points, settings, kernel=True)
-        proof = fields.kernel_proof(estimator)
+        if not request.live:
+            visits = _visits(estimator, points, settings, kernel=True)
+            proof = fields.kernel_proof(estimator)
     field = None
-    if not model.linear and request.box is not None and not request.live:
-        field = fields.field_of(estimator, model, points, plane, request.box)
+    if not model.linear and request.box is not None:
+        field = fields.field_of(estimator, model, points, plane, request.box, steps=not request.live)
     return RunAnswer(
         **_ending(estimator, points, model),
         classes=estimator.classes_,

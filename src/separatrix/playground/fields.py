@@ -99,16 +99,15 @@ def kernel_scores(estimator: Any, points: Points, rows: Ints, made: Ints) -> Flo
     return found
 
 
-def field_of(estimator: Any, model: Model, points: Points, plane: Plane, box: Rectangle) -> Field:
+def field_of(
+    estimator: Any, model: Model, points: Points, plane: Plane, box: Rectangle, *, steps: bool = True
+) -> Field:
     """The scores over the rectangle: of the model, and for a kernel of every step on the way to it."""
     states, support = None, np.zeros(0, dtype=np.int64)
-    if (
-        estimator.result_.trace is not None
-        and hasattr(estimator, "support_")
-        and stepwise(estimator, points, SENT)
-    ):
+    if steps and hasattr(estimator, "support_") and stepwise(estimator, points, SENT):
         states, support = _states(estimator, points)
-    size = min(limits.GRID, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
+    most = limits.GRID if steps else limits.LIVE_GRID
+    size = min(most, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
     xs, ys = np.linspace(box.left, box.right, size), np.linspace(box.bottom, box.top, size)
     cells = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     final = plane_scores(model, plane, points, cells).T

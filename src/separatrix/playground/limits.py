@@ -15,6 +15,7 @@ DEPTH = 6  # of blocks inside blocks
 NAME = 60  # characters of the name of a column or class
 COORDINATE = 1e9
 GRID = 64  # knots of a region's picture, each way
+LIVE_GRID = 40  # the same while a point is moved
 FIELD = 600_000  # numbers of such pictures in one answer
 VISITS = 50_000  # looks at a row that an answer lists one by one
 FRAMES = 60  # of a film

@@ -132,7 +132,12 @@ on("moment", () => {
   writeLink();
   redraw();
 });
-new ResizeObserver(redraw).observe($("plot"));
+let resized = 0;
+new ResizeObserver(() => {
+  redraw();
+  clearTimeout(resized); // a kernel's regions are computed for what is seen
+  if (state.run?.field) resized = setTimeout(() => refresh(), 300);
+}).observe($("plot"));
 
 async function open() {
   const link = readLink();
@@ -171,6 +176,11 @@ async function start() {
   setLessons(told.lessons, showAll);
   fillPresets();
   begin();
+  const patience = setTimeout(() => notify(t("starting")), 3000);
+  on("run", () => {
+    clearTimeout(patience);
+    if ($("notice").textContent === t("starting")) notify("");
+  });
   const wanted = new URLSearchParams(location.search).get("lesson");
   if (wanted) startLesson(wanted);
   else if (!(await open())) {
