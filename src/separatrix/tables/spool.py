@@ -6,16 +6,12 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import IO
 
 OPEN_FILES = "/proc/self/fd"  # where Linux lets files be opened that have no name
 
 
 class Spool:
     """Temporary files that go with the last object that knows this one."""
-
-    def __init__(self) -> None:
-        self._files: list[IO[bytes]] = []
 
     def new(self, suffix: str = "") -> str:
         """A path at which a new, empty file can be written and read.
@@ -25,7 +21,7 @@ class Spool:
         """
         if os.path.isdir(OPEN_FILES):
             file = tempfile.TemporaryFile(prefix="separatrix-")  # noqa: SIM115
-            self._files.append(file)
+            weakref.finalize(self, file.close)
             return f"{OPEN_FILES}/{file.fileno()}"
         folder = tempfile.mkdtemp(prefix="separatrix-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
