@@ -146,7 +146,7 @@ def check(
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
-    _write(certificate, report, rows, X, y, verdict)
+    _write(certificate, report, rows, X, y, verdict, chosen)
     if json:
         write_json(
             {
@@ -235,7 +235,9 @@ def _say_files(certificate: str | None, report: str | None, source: options.Data
         say(f"Report: {report}")
 
 
-def _write(certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any) -> None:
+def _write(
+    certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any, kernel: Any
+) -> None:
     """Write what was asked for; where one file cannot be written, none is."""
     contents = {}
     if certificate is not None:
@@ -254,6 +256,7 @@ def _write(certificate: str | None, report: str | None, rows: Any, X: Any, y: An
                 title=rows.name,
                 names=rows.feature_names,
                 verdict=verdict,
+                kernel=kernel,
                 facts=reading(rows),
                 places=rows.places,
             )

@@ -127,6 +127,24 @@ def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
     )
 
 
+def bare_witness_table(verdict: Verdict) -> Listing | None:
+    """The rows that prove it with their weights, where the data are not at hand."""
+    if not verdict.witness:
+        return None
+    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])[:WITNESSES]
+    rows = [(str(key[0] if isinstance(key, tuple) else key), fraction(weight)) for key, weight in found]
+    left = len(verdict.witness) - len(rows)
+    more = f" {left:,} more rows are in the certificate." if left > 0 else ""
+    return Listing("Rows that prove it", (">row", ">weight"), tuple(rows), f"Rows are counted from 0.{more}")
+
+
+def bare_variable_table(verdict: Verdict) -> Listing | None:
+    """The variables whose coefficients are infinite, where the data are not at hand."""
+    features = verdict.responsible_features
+    rows = tuple((name, infinity(sign)) for name, sign in list(features.items())[:VARIABLES])
+    return Listing("Variables that separate", ("variable", "coefficient"), rows) if rows else None
+
+
 def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:
     """The variables whose coefficients are infinite, with what their values are in each class."""
     features = verdict.responsible_features
