@@ -173,8 +173,8 @@ def _need_room(columns: int, name: str) -> None:
     if columns * BYTES_A_COLUMN > free:
         raise InputError(
             f"{name!r} has {columns:,} columns. A verdict and its proof take about {BYTES_A_COLUMN} bytes "
-            f"for each, {columns * BYTES_A_COLUMN / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free. Number the "
-            "columns from 1 on without gaps, or leave out those that are never used."
+            f"for each, {columns * BYTES_A_COLUMN / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free. Number "
+            "the columns from 1 on without gaps, or leave out those that are never used."
         )
 
 
