@@ -139,7 +139,7 @@ JSON = Format(
     "JSON lines",
     open_json,
     endings=(".jsonl", ".ndjson", ".json"),
-    looks=lambda lines: lines[0].lstrip().startswith("{"),
+    looks=lambda lines: lines[0].lstrip().startswith(("{", "[{", "[ {")),
     several=True,
     unpacks=("gzip", "zstd"),
 )

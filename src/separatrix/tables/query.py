@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -178,10 +178,14 @@ class Query:
     selection: Selection
     encoding: Encoding
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
-    columns: Callable[[int, int], Iterator[Any]] | None = None
+    columns: Callable[..., Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
     count: Callable[[], int] | None = None
     notes: tuple[str, ...] = ()
+
+    def within(self, memory: int) -> Query:
+        """The same rows, read in about so many bytes where the reader can be told."""
+        return self if self.columns is None else replace(self, columns=partial(self.columns, memory=memory))
 
     @property
     def target_name(self) -> str | None:

@@ -27,6 +27,16 @@ from .unpacking import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head,
 LINES, PATIENCE = 1000, 1.0  # of a stream to wait for before it is opened, and for how many seconds
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
 
+_JSON = ('{"', "[{", "[ {")
+_DOCUMENTS = {
+    b"<!doctype html": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "XML",
+    b"%pdf-": "a PDF document",
+    b"{\\rtf": "a text document (RTF)",
+    b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
+}
+
 
 @dataclass(frozen=True)
 class Request:
@@ -260,14 +270,15 @@ class _Look:
             (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings),
             None,
         )
+        _refuse_documents(path, head)
         if charset is None and b"\0" in head:
             raise self._not_text(path, named, head.index(b"\0"))
-        if named is not None:
-            return named
         words = head.decode(charset or "utf-8-sig", errors="replace")
         lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
         if len(head) >= 4096 and len(lines) > 1:
             lines.pop()
+        if named is not None and not (lines and lines[0].startswith(_JSON)):
+            return named
         alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
         return next(alike, self.formats[0])
 
@@ -281,6 +292,14 @@ class _Look:
         return InputError(
             f"{path!r} is not of a kind that can be read. Known are {', '.join(known[:-1])} and {known[-1]}."
         )
+
+
+def _refuse_documents(path: str, head: bytes) -> None:
+    """Name what is often there instead of a table: a page that says that there is none, or a pointer."""
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
+    found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
+    if found is not None:
+        raise InputError(f"{path!r} is {found}, not a table. Look into it, and fetch the file again.")
 
 
 def _kind(seen: _Seen) -> str:

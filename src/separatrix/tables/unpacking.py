@@ -59,7 +59,7 @@ def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
                 parts.append(part)
                 length += len(part)
             return b"".join(parts)
-    except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{path!r} is damaged: it does not decompress ({error}).") from error
 
 
@@ -67,7 +67,8 @@ def refuse_bomb(path: str, compression: str) -> None:
     """Refuse a file whose beginning expands beyond reason; what comes later is read in bounded memory."""
     expanded = 0
     with open(path, "rb") as raw, _decompressed(raw, compression) as stream:
-        while expanded < 1 << 25 and (part := stream.read(1 << 20)):
+        bounded = Bounded(stream, None, path)
+        while expanded < 1 << 25 and (part := bounded.read(1 << 20)):
             expanded += len(part)
         refuse_expansion(path, raw.tell(), expanded, harmless=1 << 24)
 
