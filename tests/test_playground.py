@@ -152,8 +152,8 @@ def test_every_visit_is_a_look_at_the_row_that_the_run_looked_at(name, way):
 
 
 def test_the_curves_keep_to_novikoffs_argument():
-    for name in ("separable", "three", "orthonormal", "hull"):
-        data, settings = made(name)
+    for name in ("separable", "three", "orthonormal", "hull", "rings", "spirals", "three by kernel"):
+        data, settings = made(name.partition(" ")[0], **({"method": "kernel"} if "kernel" in name else {}))
         seen = engine.run(requests.RunRequest(data, settings))
         times = np.arange(len(seen.updates.squares))
         assert np.all(seen.updates.squares <= seen.proof.radius**2 * times * (1 + 1e-9) + 1e-12)
