@@ -23,6 +23,7 @@ from .. import loops
 from ..errors import InputError
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
+from .careful import CarefulReader
 from .cleaning import clean, codes, numeric, readings_told
 from .database import Database, describe, literal, literals
 from .encoding import need_distinct
@@ -96,14 +97,23 @@ class Sampled:
     notes: tuple[str, ...] = ()
 
 
-def open_csv(source: Source, request: Request) -> Query:
+def open_csv(source: Source, request: Request) -> Query | CarefulReader:
     """One CSV file, or several as one table."""
+    first = _open(source, request, careful=False)
+    if request.sql is not None:
+        return first
+    again = replace(request, encoding=first.encoding, features=None, exclude=())
+    return CarefulReader(first, partial(_open, source, again, careful=True))
+
+
+def _open(source: Source, request: Request, *, careful: bool) -> Query:
+    """The rows as the first of them tell, or, with ``careful``, as all of them do."""
     dialect = find_dialect(source.paths[0], source.compression)
     for path in source.paths[1:]:
         if find_dialect(path, source.compression) != dialect:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
     _need_header(source, dialect, request)
-    sampled = _sample(source, dialect, request)
+    sampled = _sample(source, dialect, request, careful=careful)
     notes = [*_notes(source, dialect), *sampled.notes]
     kinds, na = sampled.kinds, codes(request)
     first = dialect.names[:1]
@@ -365,7 +375,7 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
-def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
+def _sample(source: Source, dialect: Dialect, request: Request, *, careful: bool) -> Sampled:
     """What the first rows tell of the columns of a CSV file."""
     path = source.paths[0]
     head = _head(path, source.compression, SAMPLE)
@@ -386,11 +396,8 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
     known = () if request.encoding is None else request.encoding.columns
     text_only = {*request.text, request.row_names}
     text_only |= {c.name for c in known if c.levels is not None or c.reading != PLAIN_READING}
-    if (
-        request.decimal == ","
-        or request.thousands is not None
-        or (decimal == "," and request.decimal is None)
-    ):
+    comma = request.decimal == "," or (decimal == "," and request.decimal is None)
+    if careful or comma or request.thousands is not None:
         # Numbers without a fraction may still have commas further down; points may separate thousands.
         text_only |= plain - {request.target}
     kinds = {
@@ -541,6 +548,8 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
 
 def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
     """What is said about lines before the table."""
+    if not dialect.skip:
+        return ()
     if dialect.commented:
         return (f"The names of the columns are from the comment in line {dialect.commented}.",)
     lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]

@@ -16,6 +16,10 @@ from .growing import Growing
 from .places import Lines
 
 
+class CellError(InputError):
+    """A cell of a CSV file is no number, though the first ones of its column are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Database:
     """One table that DuckDB can read.
@@ -135,7 +139,12 @@ def connect() -> Any:
         import duckdb
         import pyarrow as pa  # noqa: F401
     return duckdb.connect(
-        config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            # By the ranges in a Parquet file, which leave NaN out, it would conclude that there is none.
+            "disabled_optimizers": "statistics_propagation",
+        }
     )
 
 
@@ -183,7 +192,7 @@ def _explained(name: str, message: str) -> InputError:
         r'Error when converting column "(.*?)". Could not convert string "(.*?)" to', message, re.S
     )
     if value:
-        return InputError(
+        return CellError(
             f"{where}: column {value[1]!r} holds numbers, but here is {_clipped(value[2])!r}.",
             remedy="Correct the cell, name it as missing with 'na', or say how it is written with 'decimal'.",
             parameter="decimal" if re.search(r"\d,\d", value[2]) else "na",
