@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,7 @@ from .encoding import need_distinct
 from .parquet import open_parquet
 from .query import Query
 from .sources import Request, Source
-from .unpacking import Spool
+from .spool import Spool
 
 
 def open_copy(
@@ -35,7 +34,7 @@ def open_copy(
 
     need_distinct(source.name, schema.names)
     spool = Spool()
-    path = os.path.join(spool.path, "table.parquet")
+    path = spool.new(".parquet")
     rows = 0
     with pq.ParquetWriter(path, schema, store_schema=False) as writer:
         for batch in batches:

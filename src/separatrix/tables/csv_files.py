@@ -551,6 +551,8 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
 
 def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
     """What is said about lines before the table."""
+    if not dialect.skip:
+        return ()
     if dialect.commented:
         return (f"The names of the columns are from the comment in line {dialect.commented}.",)
     lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]

@@ -7,7 +7,6 @@ import gzip
 import lzma
 import shutil
 import tempfile
-import weakref
 import zipfile
 import zlib
 from typing import IO, Any
@@ -105,14 +104,6 @@ class Bounded:
                 "TMPDIR to a larger disk, or save the data to a file and name that."
             )
         return part
-
-
-class Spool:
-    """A temporary directory that goes with the last object that knows it."""
-
-    def __init__(self) -> None:
-        self.path = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def members(path: str) -> list[zipfile.ZipInfo]:
