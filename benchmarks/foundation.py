@@ -369,7 +369,6 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "pass": one_pass,
     "zero": zero_errors,
     "memory": memory,
-    "start": start_up,
 }
 
 

@@ -665,7 +665,7 @@ def test_numbers_are_plain_in_json():
 
 def test_the_readme_shows_what_the_commands_say(tmp_path, monkeypatch):
     text = DOCS.parent.parent.joinpath("README.md").read_text().split("## From the command line")[1]
-    table, shown = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)[:2]
+    _, table, shown = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)[:3]
     monkeypatch.chdir(tmp_path)
     pathlib.Path("patients.csv").write_text(table)
     for part in shown.split("$ separatrix ")[1:]:

@@ -330,7 +330,7 @@ def test_columns_that_no_memory_holds_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "free_memory", lambda: 10**9)
     path = tmp_path / "rows.svm"
     path.write_text("1 1:1\n-1 2:1 2000000000:1\n")
-    with pytest.raises(InputError, match=r"row 2 has a column 2,000,000,000; weights .* about 15,625,000"):
+    with pytest.raises(InputError, match=r"row 2 has a column 2,000,000,000; weights .* about 10,000,000"):
         open_table(path)
     with pytest.raises(InputError, match="row 2 has a column"):
         learn(open_table(path, count_columns=False), classes=[-1, 1])

@@ -135,6 +135,13 @@ def test_a_column_that_counts_the_rows_does_so_to_the_end(tmp_path, kind, broken
     assert open_table(path, target="y", **options).feature_names == (("x",) if counts else ("id", "x"))
 
 
+def test_texts_that_name_the_rows_are_no_evidence_even_alone(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(csv_text(["id", "name", "y"], [(k, f"P{k}", row[2]) for k, row in enumerate(ROWS)]))
+    assert "No feature column is left" in refused("check", path, "--target", "y")
+    assert open_table(path, target="y", features=["name"]).encoding.n_features == 39
+
+
 def test_few_rows_are_too_few_to_tell_a_counter_from_a_measurement(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(csv_text(["dose", "x", "y"], [(k, *row[::2]) for k, row in enumerate(ROWS[:9])]))
@@ -339,6 +346,48 @@ def test_decimal_and_thousands_override_what_the_columns_say(tmp_path):
         open_table(path, thousands=",", decimal=",")
 
 
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("1,5", 1.5), (".", None), ("NA", None), ("1,234,567", 1234567.0), (" ", None), ("oops", "")],
+)
+@pytest.mark.parametrize("where", [None, "n >= 0"])
+def test_all_cells_tell_how_numbers_are_written_not_only_the_first(tmp_path, cell, value, where):
+    path, model = tmp_path / "rows.csv", tmp_path / "m.skops"
+    cells = [(k % 50, k % 7, k % 2) for k in range(5000)]
+    cells[4000] = (f'"{cell}"', 3, 1)
+    path.write_text(csv_text(["x", "n", "y"], cells))
+    options = [] if where is None else ["--where", where]
+    if value == "":
+        message = refused("check", path, "--target", "y", *options)
+        assert "Column 'x'" in message
+        assert "but row 4,001 (line 4,002) has 'oops'" in message
+        return
+    table = open_table(path, target="y", missing="drop", where=where)
+    X, y = table.read()
+    expected = [row[:2] for row in cells]
+    expected[4000:4001] = [] if value is None else [(value, 3)]
+    assert np.array_equal(X, np.array(expected, dtype=float))
+    assert len(y) == table.n_rows == len(X)
+    assert table.places([4000])[0].row == (4002 if value is None else 4001)
+    written = {1.5: "x: decimal comma.", 1234567.0: "x: thousands comma."}
+    assert (written.get(value) in table.notes) == (value in written)
+    fine("fit", path, "--target", "y", "--missing", "drop", "--max-iter", "1", "--output", model, *options)
+    assert len(fine("predict", model, path, "--missing", "drop").stdout.splitlines()) == len(X) + 1
+
+
+def test_what_was_a_fraction_is_not_made_thousands_further_down(tmp_path):
+    path = tmp_path / "rows.csv"
+    for height in (3_000, 300_000):
+        cells = [*[(f"{k % 9 + 1}.250", k % 2) for k in range(height)], ("1.234,5", 1)]
+        path.write_text(csv_text(["x", "y"], cells, ";"))
+        assert open_table(path, target="y", decimal=",").read()[0][0] == 1250.0
+        if height == 3_000:  # nothing was read before all cells were looked at
+            assert open_table(path, target="y").read()[0][0] == 1250.0
+        else:
+            with pytest.raises(InputError, match="line 300,002: column 'x' holds numbers, but here is "):
+                open_table(path, target="y").read()
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "sqlite", "duckdb"])
 def test_every_kind_of_table_reads_decimal_commas(tmp_path, kind):
     path, model = tmp_path / f"rows.{kind}", tmp_path / "m.skops"
@@ -376,6 +425,9 @@ def test_a_model_refuses_another_unit_and_decides_what_is_ambiguous(tmp_path):
     first, second, model = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "m.skops"
     first.write_text("x;n;y\n1,5;3 mg;a\n2,25;4 mg;b\n")
     fine("fit", first, "--target", "y", "--output", model)
+    second.write_text("x;n\n1.500;3 mg\n")
+    assert "a point between thousands, and nothing tells which" in refused("predict", model, second)
+    fine("predict", model, second, "--decimal", ".")
     second.write_text("x;n\n1,500;3 mg\n")
     assert open_table(second, encoding=open_table(first, target="y").encoding).read()[0].tolist() == [
         [1.5, 3.0]
@@ -549,7 +601,7 @@ BROUGHT = {
     "a comma further down": (
         csv_text(["x", "y"], [*[(k % 50, k % 2) for k in range(1500)], ("1,5", 1)], ";"),
         {},
-        "line 1,502: column 'x' holds numbers, but here is '1,5'",
+        "x: decimal comma",
     ),
     "other labels than numbers": (
         with_x(X).replace("a\n", "1\n").replace("b\n", "2\n", 5),

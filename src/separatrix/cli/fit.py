@@ -452,11 +452,11 @@ def _report(rows: Any, X: Any, y: Any, estimator: Any) -> str:
 
     with waiting("Drawing the report"):
         return report_text(
-            _transformed(estimator, X),
+            X,
             y,
             title=rows.name,
             names=rows.feature_names,
-            model=last(estimator),
+            model=estimator,
             facts=(*reading(rows), ("Columns scaled", "yes" if hasattr(estimator, "steps") else "no")),
             places=rows.places,
         )

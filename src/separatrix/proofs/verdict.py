@@ -134,10 +134,8 @@ def separability(
                 f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
             )
         data = replace(data, names=tuple(map(str, feature_names)))
-    weights = (
-        np.ones(data.codes.size) if sample_weight is None else read_weights(sample_weight, data.codes.size)
-    )
-    inside = weights > 0
+    n_rows = data.codes.size
+    inside = np.ones(n_rows, dtype=bool) if sample_weight is None else read_weights(sample_weight, n_rows) > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
         raise LabelError(

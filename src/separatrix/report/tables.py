@@ -15,6 +15,7 @@ from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
 from ..rows.matrices import dense
+from ..rows.pages import relax
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does n
 WITNESSES = 12  # rows shown
 VARIABLES = 12
 VALUES = 6  # columns of data shown beside a row
+AT_ONCE = 1 << 20  # numbers of the data that are read together
 LEVELS = 4  # distinct values up to which they are counted rather than ranged
 
 
@@ -88,7 +90,11 @@ class NamedData:
 
     def column(self, index: int) -> Floats:
         """All values of a column."""
-        return np.asarray(dense(self.X[:, [index]])[:, 0], dtype=np.float64)
+        found, step = np.empty(self.X.shape[0]), max(1, AT_ONCE // max(1, self.X.shape[1]))
+        for start in range(0, found.size, step):
+            found[start : start + step] = dense(self.X[start : start + step, [index]])[:, 0]
+            relax()  # of a file larger than memory, the rows around are brought in
+        return found
 
 
 def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
@@ -125,6 +131,24 @@ def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
         tuple(shown),
         " ".join([data.counting, *notes]),
     )
+
+
+def bare_witness_table(verdict: Verdict) -> Listing | None:
+    """The rows that prove it with their weights, where the data are not at hand."""
+    if not verdict.witness:
+        return None
+    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])[:WITNESSES]
+    rows = [(str(key[0] if isinstance(key, tuple) else key), fraction(weight)) for key, weight in found]
+    left = len(verdict.witness) - len(rows)
+    more = f" {left:,} more rows are in the certificate." if left > 0 else ""
+    return Listing("Rows that prove it", (">row", ">weight"), tuple(rows), f"Rows are counted from 0.{more}")
+
+
+def bare_variable_table(verdict: Verdict) -> Listing | None:
+    """The variables whose coefficients are infinite, where the data are not at hand."""
+    features = verdict.responsible_features
+    rows = tuple((name, infinity(sign)) for name, sign in list(features.items())[:VARIABLES])
+    return Listing("Variables that separate", ("variable", "coefficient"), rows) if rows else None
 
 
 def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:

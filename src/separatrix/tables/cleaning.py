@@ -15,7 +15,7 @@ from ..errors import InputError
 from .database import Database, identifier, literal
 from .encoding import Column, Encoding
 from .places import placed
-from .readings import BLANKS, MARKS, PLAIN_READING, Look, Reading, Wanted, evidence_of, look, shape
+from .readings import BLANKS, MARKS, PLAIN_READING, SIGNS, Look, Reading, Wanted, evidence_of, look, shape
 from .sources import Request
 
 SAMPLED = 1000  # rows that tell whether a column of text looks like numbers; all rows tell how they are read
@@ -183,7 +183,12 @@ def _looks(
     for name in likely:
         reading = known[name].reading if name in known else PLAIN_READING
         before = None if reading == PLAIN_READING else reading.decimal
-        looks[name] = look(shapes[name], wanted, before or evidence)
+        found = look(shapes[name], wanted, before or evidence)
+        # Points alone, where there were commas when the model was fitted: a fraction, or thousands for once?
+        doubtful = before == "," and evidence is None and wanted == Wanted() and reading.thousands != "."
+        if doubtful and found.reading.thousands == "." and look(shapes[name]).reading == PLAIN_READING:
+            found = replace(found, kind="ambiguous")
+        looks[name] = found
     return looks | {name: each for name, each in first.items() if each.kind == "date"}
 
 
@@ -213,7 +218,8 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     cell = identifier(name)
     numbered = f"(SELECT row_number() OVER () AS row, {cell} AS cell FROM {database.relation})"
     if found.kind == "ambiguous":
-        condition = "contains(cell, ',')"
+        sign = "." if found.reading.thousands == "." else ","
+        condition = f"contains(cell, {literal(sign)})"
     else:
         fitting = ", ".join(map(literal, found.fitting)) or "''"
         condition = f"{shape_sql('cell')} NOT IN ({fitting}) AND NOT {_is_mark('cell')}"
@@ -223,7 +229,7 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     if found.kind == "ambiguous":
         raise InputError(
             f"Column {name!r} of {database.name!r} has {value!r} in {place.words}: that is a number with a "
-            "decimal comma, or one with a comma between thousands, and no other column tells which.",
+            f"decimal {SIGNS[sign]}, or one with a {SIGNS[sign]} between thousands, and nothing tells which.",
             remedy="Say it with 'decimal' or 'thousands'.",
             parameter="decimal",
         )

@@ -23,8 +23,10 @@ from .. import loops
 from ..errors import InputError
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
+from .careful import CarefulReader
 from .cleaning import clean, codes, numeric, readings_told
 from .database import Database, describe, literal, literals
+from .encoding import need_distinct
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
 from .readings import PLAIN_READING, evidence_of, look, shape
@@ -38,6 +40,7 @@ MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
 _WHOLE = re.compile(r"[+-]?\d{1,38}")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
+_CODE = re.compile(r"0\d+")
 _FRACTION = re.compile(r"\d[.,]\d")
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
 
@@ -82,6 +85,8 @@ class Sampled:
         The columns without a value.
     whole : bool
         Whether these are all rows.
+    notes : tuple of str
+        About columns whose numbers may be codes.
     """
 
     kinds: dict[str, str]
@@ -89,15 +94,27 @@ class Sampled:
     counting: tuple[str, ...]
     empty: tuple[str, ...]
     whole: bool
+    notes: tuple[str, ...] = ()
 
 
-def open_csv(source: Source, request: Request) -> Query:
+def open_csv(source: Source, request: Request) -> Query | CarefulReader:
     """One CSV file, or several as one table."""
+    first = _open(source, request, careful=False)
+    if request.sql is not None:
+        return first
+    again = replace(request, encoding=first.encoding, features=None, exclude=())
+    return CarefulReader(first, partial(_open, source, again, careful=True))
+
+
+def _open(source: Source, request: Request, *, careful: bool) -> Query:
+    """The rows as the first of them tell, or, with ``careful``, as all of them do."""
     dialect = find_dialect(source.paths[0], source.compression)
     for path in source.paths[1:]:
         if find_dialect(path, source.compression) != dialect:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
-    sampled, notes = _sample(source, dialect, request), _notes(source, dialect)
+    _need_header(source, dialect, request)
+    sampled = _sample(source, dialect, request, careful=careful)
+    notes = [*_notes(source, dialect), *sampled.notes]
     kinds, na = sampled.kinds, codes(request)
     first = dialect.names[:1]
     table = Database(
@@ -153,6 +170,20 @@ def open_csv(source: Source, request: Request) -> Query:
     return query
 
 
+def _need_header(source: Source, dialect: Dialect, request: Request) -> None:
+    """Say why there is no column of a name, where the first line is read as a row."""
+    if dialect.header or dialect.commented or request.sql is not None:
+        return
+    asked = (request.target, *(request.features or ()), *request.exclude)
+    unknown = next((name for name in asked if name is not None and name not in dialect.names), None)
+    if unknown is not None:
+        raise InputError(
+            f"There is no column {unknown!r}: the first line of {source.name!r} has a number in it, or fewer "
+            f"cells than the others, so it is no line of names, and the columns are called "
+            f"{dialect.names[0]} to {dialect.names[-1]}. Put a line of names first, none of them a number."
+        )
+
+
 def _small(source: Source, dialect: Dialect, kinds: dict[str, str]) -> SmallTable | None:
     """All of a small file, where it is plain."""
     if dialect.skip or dialect.commented:
@@ -162,7 +193,7 @@ def _small(source: Source, dialect: Dialect, kinds: dict[str, str]) -> SmallTabl
 
 def find_dialect(path: str, compression: str) -> Dialect:
     """The delimiter, the header and the column names of a CSV file."""
-    every = _lines(path, read_head(path, compression))
+    every = _lines(path, _head(path, compression))
     before, delimiter = _preamble(every)
     lines = [line for line in every[len(before) :] if line.strip()]
     if not lines:
@@ -185,12 +216,7 @@ def find_dialect(path: str, compression: str) -> Dialect:
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     named = header or bool(above)
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
-    twice = [each for each, times in Counter(names).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"{path!r} has more than one column named {twice[0]!r}. Every column needs a name of its own; "
-            "rename them in the first line."
-        )
+    need_distinct(path, names)
     unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
     commented = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
     return Dialect(
@@ -349,10 +375,10 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
-def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
+def _sample(source: Source, dialect: Dialect, request: Request, *, careful: bool) -> Sampled:
     """What the first rows tell of the columns of a CSV file."""
     path = source.paths[0]
-    head = read_head(path, source.compression, SAMPLE)
+    head = _head(path, source.compression, SAMPLE)
     every = _lines(path, head, SAMPLED)[dialect.skip :]
     lines = [line + "\n" for line in every if line.strip()]
     rows = _rows(lines, dialect.delimiter)
@@ -370,11 +396,8 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
     known = () if request.encoding is None else request.encoding.columns
     text_only = {*request.text, request.row_names}
     text_only |= {c.name for c in known if c.levels is not None or c.reading != PLAIN_READING}
-    if (
-        request.decimal == ","
-        or request.thousands is not None
-        or (decimal == "," and request.decimal is None)
-    ):
+    comma = request.decimal == "," or (decimal == "," and request.decimal is None)
+    if careful or comma or request.thousands is not None:
         # Numbers without a fraction may still have commas further down; points may separate thousands.
         text_only |= plain - {request.target}
     kinds = {
@@ -387,6 +410,14 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
         tuple(name for name in plain if _counts(columns[name])),
         tuple(name for name, cells in given.items() if not cells),
         whole=len(source.paths) == 1 and len(head) < SAMPLE and len(alike) < SAMPLED - int(dialect.header),
+        notes=tuple(
+            f"{name}: some numbers begin with a zero ({code}), as codes do; they are read as numbers. If "
+            f"they are names, read the column as text: --text {name}."
+            for name, cells in given.items()
+            if kinds[name] == "DOUBLE"
+            and name not in request.exclude
+            and (code := next(filter(_CODE.fullmatch, cells), None)) is not None
+        ),
     )
 
 
@@ -517,6 +548,8 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
 
 def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
     """What is said about lines before the table."""
+    if not dialect.skip:
+        return ()
     if dialect.commented:
         return (f"The names of the columns are from the comment in line {dialect.commented}.",)
     lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]
@@ -531,6 +564,15 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
     with contextlib.suppress(csv.Error):
         yield from csv.reader(lines, delimiter=delimiter)
+
+
+def _head(path: str, compression: str, size: int = HEAD) -> bytes:
+    """The first bytes of a file: so many, or more where the first lines are longer."""
+    while True:
+        head = read_head(path, compression, size)
+        if len(head) < size or size >= text.LONGEST_LINE or head.count(b"\n") + head.count(b"\r") > 2:
+            return head
+        size *= 16
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:

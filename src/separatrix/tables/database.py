@@ -16,6 +16,10 @@ from .growing import Growing
 from .places import Lines
 
 
+class CellError(InputError):
+    """A cell of a CSV file is no number, though the first ones of its column are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Database:
     """One table that DuckDB can read.
@@ -135,7 +139,12 @@ def connect() -> Any:
         import duckdb
         import pyarrow as pa  # noqa: F401
     return duckdb.connect(
-        config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            # By the ranges in a Parquet file, which leave NaN out, it would conclude that there is none.
+            "disabled_optimizers": "statistics_propagation",
+        }
     )
 
 
@@ -183,8 +192,8 @@ def _explained(name: str, message: str) -> InputError:
         r'Error when converting column "(.*?)". Could not convert string "(.*?)" to', message, re.S
     )
     if value:
-        return InputError(
-            f"{where}: column {value[1]!r} holds numbers, but here is {value[2]!r}.",
+        return CellError(
+            f"{where}: column {value[1]!r} holds numbers, but here is {_clipped(value[2])!r}.",
             remedy="Correct the cell, name it as missing with 'na', or say how it is written with 'decimal'.",
             parameter="decimal" if re.search(r"\d,\d", value[2]) else "na",
         )
@@ -194,9 +203,19 @@ def _explained(name: str, message: str) -> InputError:
             remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
             parameter="text_encoding",
         )
+    if "state machine reached an invalid state" in message:
+        return InputError(
+            f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both), "
+            "or a quotation mark stands alone. End all lines alike, for example with dos2unix."
+        )
     if "quote" in message and line:
         return InputError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
     if "Maximum line size" in message:
         return InputError(f"{where}: a line of more than two million characters. This is no table.")
-    first = re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0])
+    first = _clipped(re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0]), 300)
     return InputError(f"{name!r} cannot be read: {first}")
+
+
+def _clipped(text: str, most: int = 40) -> str:
+    """The beginning of a text, for a message: a cell may have millions of characters."""
+    return text if len(text) <= most else f"{text[: most - 4]} ..."

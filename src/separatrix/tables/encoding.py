@@ -153,6 +153,23 @@ def choose_columns(
     return tuple(dict.fromkeys(chosen))
 
 
+def need_distinct(table: str, names: Iterable[str]) -> None:
+    """Raise where columns have one name, or names that differ in case only, which SQL does not tell apart."""
+    seen: dict[str, str] = {}
+    for name in names:
+        before = seen.get(name.casefold())
+        seen[name.casefold()] = name
+        if before is not None:
+            what = (
+                f"more than one column named {name!r}"
+                if before == name
+                else f"columns {before!r} and {name!r}"
+            )
+            raise InputError(
+                f"{table!r} has {what}. Every column needs a name of its own, also in small letters."
+            )
+
+
 def need_column(name: str, available: Sequence[str], kind: str = "column") -> None:
     """Raise where there is no such column, naming the nearest."""
     if name in available:

@@ -95,7 +95,7 @@ def learn_columns(
 
     ``relation`` has the rows that are used. A text column that names them is left out.
     """
-    columns, notes, left = [], [], len(names)
+    columns, notes, naming = [], [], list[str]()
     for name in names:
         kind = database.columns[name]
         if is_number(kind) and name not in request.text:
@@ -105,12 +105,11 @@ def learn_columns(
             raise foreign(name, kind)
         levels = _levels(database, relation, name)
         asked = request.features is not None or name in request.text
-        if not asked and left > 1 and levels.total >= FEWEST and levels.number > NEARLY * levels.total:
-            notes.append(
+        if not asked and levels.total >= FEWEST and levels.number > NEARLY * levels.total:
+            naming.append(
                 f"{name} is left out: {levels.number:,} different texts in {levels.total:,} rows name "
                 "the rows. --features keeps it."
             )
-            left -= 1
             continue
         if levels.number > MAX_LEVELS:
             raise InputError(
@@ -123,7 +122,13 @@ def learn_columns(
         if once:
             notes.append(_seen_once(name, once))
         columns.append(Column(name, tuple(levels.rows)))
-    return tuple(columns), notes
+    if not columns:
+        raise InputError(
+            f"No feature column is left: each looks like an identifier. {' '.join(naming)}",
+            remedy="Name some other than the target with 'features'.",
+            parameter="features",
+        )
+    return tuple(columns), [*naming, *notes]
 
 
 def _levels(database: Database, relation: str, name: str) -> Levels:

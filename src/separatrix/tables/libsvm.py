@@ -21,7 +21,9 @@ from .sources import NUMBER, Format, Request, Source
 
 LABEL = "label"
 ROUNDED = -1  # how a piece ends in which a whole number is no float
-BYTES_A_COLUMN = 64  # what every column costs, used or not: the weights, and copies that methods make of them
+# What every column costs, used or not: the weights, and copies that methods make of them. Measured, with ten
+# million columns: 48 bytes for `fit`, 58 for a margin, 98 for averaged weights.
+BYTES_A_COLUMN = 100
 _LINE = re.compile(rf"({NUMBER.pattern})(\s+qid:\d+)?(\s+\d+:({NUMBER.pattern}))*\s*(#.*)?", re.IGNORECASE)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import MOST_ROWS, arrow_labels
+from .batches import MOST_ROWS, arrow_labels, release_arrow
 from .cleaning import codes, is_number, numeric
 from .database import Database, describe, explaining, literals
 from .identifiers import FEWEST
 from .query import Query, ask
 from .sources import Format, Request, Source
 
+COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, as most writers make them
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
 # The types of Arrow in DuckDB's words; a file with any other is described by DuckDB itself.
 _KINDS = {
@@ -62,8 +65,15 @@ def open_parquet(
     return query
 
 
-def read_columns(source: Source, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
-    """Yield batches of some columns of Parquet files, from row ``start`` on."""
+def read_columns(
+    source: Source, names: Sequence[str], rows: int, start: int, memory: int | None = None
+) -> Iterator[Any]:
+    """Yield batches of some columns of Parquet files, from row ``start`` on.
+
+    Arrow holds a page and a dictionary of every column that it reads. Where that would be more than a quarter
+    of ``memory``, only so many columns are read together, and wait in a temporary file for the others.
+    """
+    together = len(names) if memory is None else max(1, memory // (4 * COLUMN))
     import pyarrow.parquet as pq
 
     with explaining(source.name):
@@ -81,11 +91,42 @@ def read_columns(source: Source, names: Sequence[str], rows: int, start: int) ->
                 groups = list(range(len(sizes)))
                 while start >= sizes[groups[0]]:
                     start -= sizes[groups.pop(0)]
-                for batch in file.iter_batches(rows, groups, list(names), use_threads=False):
+                for batch in _read(file, groups, list(names), rows, together):
                     if start < batch.num_rows:
-                        rest = batch.slice(start)
-                        yield rest if rest.schema.names == list(names) else rest.select(list(names))
+                        yield batch.slice(start)
                     start = max(0, start - batch.num_rows)
+
+
+def _read(file: Any, groups: list[int], names: list[str], rows: int, together: int) -> Iterator[Any]:
+    if together >= len(names):
+        for batch in file.iter_batches(rows, groups, names, use_threads=False):
+            yield batch if batch.schema.names == names else batch.select(names)
+        return
+    parts = [names[begin : begin + together] for begin in range(0, len(names), together)]
+    for group in groups:
+        yield from _in_parts(file, group, parts, rows)
+
+
+def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Iterator[Any]:
+    """The batches of a row group, of which some columns are read at a time."""
+    import pyarrow as pa
+
+    names = [name for part in parts for name in part]
+    with ExitStack() as stack:
+        spooled = []
+        for part in parts:
+            raw = stack.enter_context(tempfile.TemporaryFile(prefix="separatrix-"))
+            with ExitStack() as writing:
+                writer: Any = None
+                for batch in _read(file, [group], part, rows, len(part)):
+                    writer = writer or writing.enter_context(pa.ipc.new_stream(raw, batch.schema))
+                    writer.write_batch(batch)
+            release_arrow()
+            raw.seek(0)
+            spooled.append(pa.ipc.open_stream(raw))
+        for batches in zip(*spooled, strict=True):
+            columns = [column for batch in batches for column in batch.columns]
+            yield pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str]:

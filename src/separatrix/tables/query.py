@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from .database import Database, identifier, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
 from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
 from .places import Lines, Place, placed
-from .readings import PLAIN_READING
+from .readings import PLAIN_READING, Reading
 from .sources import Request
 
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
@@ -71,11 +71,11 @@ def ask(
     if known is not None:
         for column in known.columns:
             _need_same_column(database, rows, column)
-        return Query(database, rows, known, notes=tuple(told))
+        return Query(database, rows, known, notes=tuple(told), readings=cleaned.readings)
     columns, found = learn_columns(database, rows.rows, names, cleaned.readings, request)
     rows = replace(rows, names=tuple(column.name for column in columns))
     encoding = Encoding(columns, request.intercept, na=codes(request))
-    return Query(database, rows, encoding, notes=(*told, *found))
+    return Query(database, rows, encoding, notes=(*told, *found), readings=cleaned.readings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,16 +172,23 @@ class Query:
         Gives the number of rows, in DuckDB's stead.
     notes : tuple of str
         What a person should know about the reading: a sentence each.
+    readings : dict of str to Reading
+        How text was read that holds numbers.
     """
 
     database: Database
     selection: Selection
     encoding: Encoding
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
-    columns: Callable[[int, int], Iterator[Any]] | None = None
+    columns: Callable[..., Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
     count: Callable[[], int] | None = None
     notes: tuple[str, ...] = ()
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+    def within(self, memory: int) -> Query:
+        """The same rows, read in about so many bytes where the reader can be told."""
+        return self if self.columns is None else replace(self, columns=partial(self.columns, memory=memory))
 
     @property
     def target_name(self) -> str | None:

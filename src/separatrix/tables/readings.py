@@ -43,7 +43,7 @@ _DATE = re.compile(
     r"9{1,2}([./-])9{1,2}\1(9999|99)([T ].*)?|9999([./-])9{1,2}\4(9{1,2})([T ].*)?"
     r"|9{1,2}:99(:99)?([.,]9+)?( ?[AaPp][Mm])?"
 )
-_WORDS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
+SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Reading:
         """
         parts = ["decimal comma"] if self.decimal == "," else []
         if self.thousands:
-            parts.append(f"thousands {_WORDS.get(self.thousands, 'blank')}")
+            parts.append(f"thousands {SIGNS.get(self.thousands, 'blank')}")
         return ", ".join([*parts, *([f"in {self.unit}"] if self.unit else [])])
 
     def as_dict(self) -> dict[str, str]:
