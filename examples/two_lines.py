@@ -1,8 +1,8 @@
 """Two lines for XOR: a committee of perceptrons, and what of it is learnt.
 
 One line cannot separate the corners of a square whose diagonals are the classes. Two can: a row is "other"
-if it lies between them. This script builds that committee, a network of two layers, and says at each step what
-was learnt by the perceptron's rule and what was put in by hand. Run it with ``python -m examples.two_lines``.
+if it lies between them. This script builds that committee, a network of two layers, and says at each step
+what was learnt by the perceptron's rule and what was put in by hand: ``python -m examples.two_lines``.
 
 What is learnt: each line, from labels of its own, and the last unit, from the outputs of the lines. What is
 not: which rows each line has to tell apart. The perceptron's rule has no way to find that out, as it only
@@ -63,9 +63,8 @@ def by_chance(count: int, tries: int = 200) -> float:
 
 def main() -> None:
     verdict = one_line()
-    print(
-        f"One line: {verdict.status}. The proof: { ({row: str(w) for row, w in verdict.witness_rows.items()}) }"
-    )
+    shares = {row: str(weight) for row, weight in verdict.witness_rows.items()}
+    print(f"One line: {verdict.status}. The proof: {shares}")
     hidden = lines()
     for (task, _), line in zip(TASKS.items(), hidden, strict=True):
         print(f"Line {task!r}: learnt with {line.mistakes_} mistakes, from labels put in by hand.")
