@@ -113,7 +113,7 @@ REFUSED = {
     "one column": (b"y\n1\n2\n", "No feature column is left"),
     "text among numbers, late": (
         _late("oops,1\n"),
-        "line 3,002: column 'a' holds numbers, but here is 'oops'",
+        r"Column 'a' .* holds numbers, but row 3,001 \(line 3,002\) has 'oops'",
     ),
     "missing values": (b"a,b,y\n1,NaN,0\n2,nan,1\n3,1,1\n", r"lacks values in 'b' \(2\)"),
     "some hexadecimal": (b"a,y\n1,0\n2,1\n0x21,1\n", "has '0x21'"),

@@ -23,9 +23,9 @@ from .. import loops
 from ..errors import InputError
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
-from .careful import CarefulReader
+from .careful import CarefulReader, read_carefully
 from .cleaning import clean, codes, numeric, readings_told
-from .database import Database, describe, literal, literals
+from .database import CellError, Database, describe, literal, literals
 from .encoding import need_distinct
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
@@ -99,7 +99,10 @@ class Sampled:
 
 def open_csv(source: Source, request: Request) -> Query | CarefulReader:
     """One CSV file, or several as one table."""
-    first = _open(source, request, careful=False)
+    try:
+        first = _open(source, request, careful=False)
+    except CellError as error:
+        first = read_carefully(error, partial(_open, source, request, careful=True))
     if request.sql is not None:
         return first
     again = replace(request, encoding=first.encoding, features=None, exclude=())
