@@ -314,7 +314,7 @@ BAD = {
     ),
     "text in a number column": (
         lambda tmp: text(tmp, f"x,recovered\n{NUMBERS}many,1\n"),
-        "line 10,002: column 'x' holds numbers, but here is 'many'",
+        r"Column 'x' .* holds numbers, but row 10,001 \(line 10,002\) has 'many'",
     ),
     "the same name twice": (
         lambda tmp: text(tmp, "x,x,recovered\n1,2,0\n2,1,1\n"),

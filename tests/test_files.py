@@ -232,7 +232,7 @@ BAD = {
     "ragged": ("a,b,y\n1,2,0\n3,4,1\n5,6\n", "line 4: only 2 cells where the first line has 3"),
     "text late": (
         "a,y\n" + "".join(f"{k},{k % 2}\n" for k in range(10_000)) + "oops,1\n",
-        "line 10,002: column 'a' holds numbers, but here is 'oops'",
+        r"Column 'a' .* holds numbers, but row 10,001 \(line 10,002\) has 'oops'",
     ),
     "twice": ("a,a,y\n1,2,0\n3,4,1\n", "more than one column named 'a'"),
     "missing": ("a,b,y\n1,,0\n3,4,1\n,NA,1\n", r"'a' \(1\), 'b' \(2\), the first in row 1"),

@@ -62,6 +62,7 @@ def test_the_code_offered_reproduces_exactly_what_is_seen(name, way):
         with pytest.raises(sx.errors.NotSeparable):
             recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
         return
+    decode(answers.RunAnswer, json.loads(json.dumps(encode(seen))))  # as the schema says
     scope: dict = {}
     with pytest.warns() if not seen.converged else _nothing():
         exec(_without_verdict(seen.code), scope)
@@ -213,6 +214,7 @@ def _unpacked(text):
 def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verifies():
     data, settings = made("xor")
     found = verdicts.ask(requests.VerdictRequest(data, settings))
+    decode(answers.VerdictAnswer, json.loads(json.dumps(encode(found))))
     assert found.status == "overlapping"
     assert found.common == ("0", "0")
     assert [each.weight for each in found.witness] == ["1/2"] * 4
@@ -227,6 +229,7 @@ def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verif
 def test_the_lift_separates_rings():
     data, _ = made("rings")
     found = lifts.lift(requests.LiftRequest(data))
+    decode(answers.LiftAnswer, json.loads(json.dumps(encode(found))))
     assert found.status == "separable"
     X, y = engine.arrays(data)
     scores = np.column_stack([np.asarray(found.rows), np.ones(len(X))]) @ found.plane

@@ -356,6 +356,11 @@ def test_all_cells_tell_how_numbers_are_written_not_only_the_first(tmp_path, cel
     cells = [(k % 50, k % 7, k % 2) for k in range(5000)]
     cells[4000] = (f'"{cell}"', 3, 1)
     path.write_text(csv_text(["x", "n", "y"], cells))
+    path.with_name("counter.csv").write_text(
+        csv_text(["x", "n", "y"], [(k, *r[1:]) for k, r in enumerate(cells[:4000])] + cells[4000:4001])
+    )
+    if value != "":  # also where the first cells make it a column that counts the rows
+        assert open_table(path.with_name("counter.csv"), target="y").feature_names == ("x", "n")
     options = [] if where is None else ["--where", where]
     if value == "":
         message = refused("check", path, "--target", "y", *options)

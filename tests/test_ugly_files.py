@@ -20,7 +20,8 @@ from separatrix.tables.table import open_table
 from tests.sheets import write_workbook
 
 pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 MANY = b"1,0\n2,1\n" * 20_000
 
@@ -112,7 +113,7 @@ REFUSED = {
     "one column": (b"y\n1\n2\n", "No feature column is left"),
     "text among numbers, late": (
         _late("oops,1\n"),
-        "line 3,002: column 'a' holds numbers, but here is 'oops'",
+        r"Column 'a' .* holds numbers, but row 3,001 \(line 3,002\) has 'oops'",
     ),
     "missing values": (b"a,b,y\n1,NaN,0\n2,nan,1\n3,1,1\n", r"lacks values in 'b' \(2\)"),
     "some hexadecimal": (b"a,y\n1,0\n2,1\n0x21,1\n", "has '0x21'"),
@@ -169,6 +170,15 @@ def test_a_level_that_looks_like_a_number_is_said(tmp_path):
     table = open_table(path, target="y")
     assert table.feature_names == ("a=w",)
     assert any("'7' is seen once" in note for note in table.notes)
+
+
+@pytest.mark.parametrize("where", [None, "NOT isnan(a)"])
+def test_rows_with_nan_are_left_out_of_parquet_files(tmp_path, where):
+    """The ranges of columns that are kept in the file do not count NaN."""
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"a": [1.0, np.nan, 3.0], "y": [0, 1, 1]}), path)
+    missing = "drop" if where is None else "error"
+    assert open_table(path, target="y", where=where, missing=missing).read()[0].tolist() == [[1], [3]]
 
 
 def test_a_pipe_is_read_once(tmp_path):

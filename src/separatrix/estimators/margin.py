@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..dual.kernel_margin import (
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
 from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
 from ..kernels import Kernel, Precomputed, check_gram, tuned
+from ..margins.centring import far_columns, moved_rows, moved_weights
 from ..margins.linear_program import FORMS, solve_linear_program
 from ..margins.max_margin import WIDE, solve_max_margin
 from ..margins.multipliers import against_rivals
@@ -150,8 +152,10 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
         The bracket of the best margin (affine with ``intercept="free"``, else that of the rows as they
-        are, lifted or not), recomputed from the data, to rounding. Where the classes cannot be separated
-        the lower end is zero or less.
+        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data (with more
+        than two classes and a free intercept to rounding, and with a kernel). With two classes and a free
+        intercept the lower end is that of the best intercept for ``coef_``, which no float need hold. Where
+        the classes cannot be separated the lower end is zero or less.
     converged_ : bool
         Whether the bracket is as narrow as ``gap`` asks.
     n_iter_ : int
@@ -274,7 +278,13 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                     self, _exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
                 )
         free = self.intercept == "free"
-        found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        centre = far_columns(rows) if free else None
+        if centre is None:
+            found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        else:
+            near = moved_rows(rows, centre)
+            found = solve_max_margin(near, gap=self.gap, free_intercept=True, max_iter=self.max_iter)
+            found = replace(found, weights=moved_weights(found.weights, centre))
         weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
         if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
             _refuse(self, _exact_verdict(self, *given), _no_margin(found.margin_upper))

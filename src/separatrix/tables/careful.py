@@ -8,13 +8,25 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from .batches import Batch
+from .cleaning import ReadingError
 from .database import CellError
 from .encoding import Encoding
 from .places import Lines
 from .query import Query
 
 T = TypeVar("T")
+
+
+def read_carefully(error: CellError, make: Callable[[], Query]) -> Query:
+    """Make the query in which all cells tell; where it cannot be, say what was wrong in the first place."""
+    try:
+        return make()
+    except ReadingError:
+        raise  # names the row, too
+    except InputError:
+        raise error from None
 
 
 class CarefulReader:
@@ -106,7 +118,7 @@ class CarefulReader:
 
     def _again(self, error: CellError, at: int = 0) -> None:
         """Make the other query, to go on with from row ``at``; raise where rows before it differ."""
-        found = self.later or self._make()
+        found = self.later or read_carefully(error, self._make)
         # What was a fraction before would be thousands now.
         if at and any(reading.thousands == "." for reading in found.readings.values()):
             raise error

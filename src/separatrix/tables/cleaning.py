@@ -24,6 +24,10 @@ WRITTEN_DATE = "DATE AS TEXT"  # a type that DuckDB does not have
 FLOATS = ("DOUBLE", "FLOAT")
 
 
+class ReadingError(InputError):
+    """A column of numbers has a cell that fits no one reading, or more than one."""
+
+
 @dataclass(frozen=True, eq=False)
 class Cleaned:
     """A table whose numbers are numbers, and how those columns were read that held text."""
@@ -227,14 +231,14 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     row, value = database.rows(query)[0]
     (place,) = placed([row], database.lines)
     if found.kind == "ambiguous":
-        raise InputError(
+        raise ReadingError(
             f"Column {name!r} of {database.name!r} has {value!r} in {place.words}: that is a number with a "
             f"decimal {SIGNS[sign]}, or one with a {SIGNS[sign]} between thousands, and nothing tells which.",
             remedy="Say it with 'decimal' or 'thousands'.",
             parameter="decimal",
         )
     words = f" ({found.reading.words})" if found.reading.words else ""
-    raise InputError(
+    raise ReadingError(
         f"Column {name!r} of {database.name!r} holds numbers{words}, but {place.words} has {value!r}.",
         remedy="Correct the cell, name it as missing with 'na', or read the column as text with 'text'.",
         parameter="na",

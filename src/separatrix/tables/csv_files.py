@@ -23,9 +23,9 @@ from .. import loops
 from ..errors import InputError
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
-from .careful import CarefulReader
+from .careful import CarefulReader, read_carefully
 from .cleaning import clean, codes, numeric, readings_told
-from .database import Database, describe, literal, literals
+from .database import CellError, Database, describe, literal, literals
 from .encoding import need_distinct
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
@@ -99,7 +99,10 @@ class Sampled:
 
 def open_csv(source: Source, request: Request) -> Query | CarefulReader:
     """One CSV file, or several as one table."""
-    first = _open(source, request, careful=False)
+    try:
+        first = _open(source, request, careful=False)
+    except CellError as error:
+        first = read_carefully(error, partial(_open, source, request, careful=True))
     if request.sql is not None:
         return first
     again = replace(request, encoding=first.encoding, features=None, exclude=())
@@ -548,6 +551,8 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
 
 def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
     """What is said about lines before the table."""
+    if not dialect.skip:
+        return ()
     if dialect.commented:
         return (f"The names of the columns are from the comment in line {dialect.commented}.",)
     lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]
