@@ -40,7 +40,7 @@ PATIENCE = 4  # of them in turn that may gain nothing
 SLOW = 50  # solutions of one working set in which the bracket has to halve; else rounding is to blame
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
-PRECISION = 0.02  # part of the gap asked for that the rounding of plain sums may add to it
+PRECISION = 5e-4  # part of the gap asked for that the rounding of plain sums may add to it
 NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
