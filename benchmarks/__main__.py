@@ -23,6 +23,7 @@ def main() -> None:
     settings, options = _read_options()
     warnings.simplefilter("ignore")
     rows: list[Row] = []
+    notes = _notes(settings)
     for name, section in SECTIONS.items():
         if options.only is None or name in options.only:
             print(f"measuring: {name}", file=sys.stderr, flush=True)
@@ -31,9 +32,8 @@ def main() -> None:
                     row = replace(row, target="", met=None)
                 print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
                 rows.append(row)
-    notes = _notes(settings)
-    if not settings.quick:
-        results.keep(rows, notes)
+            if not settings.quick:
+                results.keep([row for row in rows if row.section == name], notes)
     print("\n".join(notes), end="\n\n")
     print(table(rows, markdown=options.markdown))
     verdicts = [row.met for row in rows if row.met is not None and not row.noisy]

@@ -550,6 +550,11 @@ def test_all_of_it_works_by_keyboard(page):
     page.until("state.data.rows.length === 1")
     ActionChains(page.driver).key_down(Keys.CONTROL).send_keys("z").key_up(Keys.CONTROL).perform()
     page.until("state.data.rows.length === 2")
+    page.js("document.getElementById('plot').focus()")
+    ActionChains(page.driver).key_down(Keys.CONTROL).send_keys("a").key_up(Keys.CONTROL).perform()
+    assert page.look("state.selected.length") == 2
+    assert page.find("lasso-menu").is_displayed()
+    page.keys(Keys.ESCAPE)
     for key, tool in (("c", "cloud"), ("l", "lasso"), ("e", "erase"), ("a", "add")):
         page.keys(key)
         assert page.look("state.tool") == tool
@@ -715,6 +720,21 @@ def test_dragging_with_500_points_draws_a_frame_in_16_ms_and_runs_20_times_a_sec
         pytest.skip(f"the machine is busy; measured (runs a second, median and 95 % of a drawing): {found}")
     assert found[200][0] >= 20
     assert found[500][2] <= 16
+
+
+@pytest.mark.slow
+def test_points_of_ones_own_come_back_after_another_set_was_chosen(page):
+    empty(page)
+    page.tap(0.3, 0.3)
+    page.driver.find_element(By.CSS_SELECTOR, '[data-class="0"]').click()
+    page.tap(0.7, 0.7)
+    page.settled()
+    mine = page.look("JSON.stringify(state.data.rows)")
+    page.preset("iris")
+    page.click("undo")
+    page.until("state.data.rows.length === 2")
+    assert page.look("JSON.stringify(state.data.rows)") == mine
+    assert page.find("preset").get_attribute("value") == ""
 
 
 @pytest.mark.slow

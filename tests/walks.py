@@ -99,7 +99,7 @@ def biostatistician(walk: Walk) -> None:
         assert words in said, words
     assert "holds" in walk.separatrix("verify", "proof.json", "patients.csv")
     (walk.home / "other.csv").write_text(PATIENTS.replace("1,31", "1,32"))
-    walk.separatrix("verify", "proof.json", "other.csv", code=1)
+    walk.separatrix("verify", "proof.json", "other.csv", code=2)
     said = walk.separatrix("check", "patients.csv", "--formula", "recovered ~ age + C(ward)")
     assert said.startswith("Overlap: a finite estimate exists."), said
     answer = json.loads(walk.separatrix("check", "patients.csv", "-t", "recovered", "--json"))

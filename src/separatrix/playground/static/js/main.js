@@ -2,7 +2,7 @@
 
 import { DEFAULTS, emptyData, on, state, tell } from "./state.js";
 import { about, ask, refresh, statistics } from "./api.js";
-import { begin } from "./history.js";
+import { begin, commit } from "./history.js";
 import { fill, language, notify, number, say, setLanguage, t } from "./texts.js";
 import { fitBox, redraw } from "./picture.js";
 import { bounds } from "./points.js";
@@ -92,7 +92,7 @@ async function choosePreset(name) {
   state.settings = { ...DEFAULTS, ...answer.settings };
   state.preset = name;
   state.selected = [];
-  begin();
+  commit();
   notify("");
   showAll();
 }
@@ -186,6 +186,7 @@ async function start() {
   else if (!(await open())) {
     state.data = emptyData();
     await choosePreset("separable");
+    begin();
     const link = readLink();
     if (link?.problem) notify(t(link.problem));
   }

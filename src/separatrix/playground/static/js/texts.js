@@ -52,7 +52,7 @@ export const TEXTS = {
   clear: ["Delete all points", "Alle Punkte löschen"],
   plot_label: ["Points and the separating plane", "Punkte und die trennende Ebene"],
   plot_help: ["Click to add, drag to move.", "Klick setzt, Ziehen verschiebt."],
-  plot_keys: ["Keyboard: arrows move, Enter adds, [ and ] select, Delete deletes, 1 to 4 choose the class, Space plays, comma and full stop step, M goes to the next mistake, F fits the view.", "Tastatur: Pfeile bewegen, Enter setzt, [ und ] wählen, Entf löscht, 1 bis 4 wählen die Klasse, Leertaste spielt ab, Komma und Punkt gehen schrittweise, M springt zum nächsten Fehler, F passt die Ansicht ein."],
+  plot_keys: ["Keyboard: arrows move, Enter adds, [ and ] select, Ctrl+A selects all, Delete deletes, 1 to 4 choose the class, Space plays, comma and full stop step, M goes to the next mistake, F fits the view.", "Tastatur: Pfeile bewegen, Enter setzt, [ und ] wählen, Strg+A wählt alle, Entf löscht, 1 bis 4 wählen die Klasse, Leertaste spielt ab, Komma und Punkt gehen schrittweise, M springt zum nächsten Fehler, F passt die Ansicht ein."],
   empty: ["Click to put a point here. Choose another class above for the next.", "Klicken Sie, um hier einen Punkt zu setzen. Für den nächsten oben eine andere Klasse wählen."],
   lasso_menu: ["What to do with the selected points", "Was mit den gewählten Punkten geschehen soll"],
   lasso_delete: ["Delete {count}", "{count} löschen"],
