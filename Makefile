@@ -35,7 +35,7 @@ cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
-.PHONY: help setup test test-slow test-random test-oldest test-newest fuzz kills lint format docs release-check \
+.PHONY: help setup test test-slow test-walks test-browser test-random test-oldest test-newest fuzz kills lint format docs release-check \
 	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
@@ -59,6 +59,13 @@ test: lint ## lint, then every test but the slow ones, docstrings and README inc
 
 test-slow: setup ## every test, the slow ones included
 	@$(with_empty_cache) $(RUN) -m pytest -m "" $(PYTEST_ARGS)
+
+test-browser: setup ## the playground in a real Chromium: apt-get install chromium chromium-driver
+	@$(RUN) -c 'import shutil, sys; found = shutil.which("chromedriver"); sys.exit(None if found else "No chromedriver was found. On Debian: apt-get install chromium chromium-driver")'
+	@$(RUN) -m pytest tests/test_playground_browser.py -m "" $(PYTEST_ARGS)
+
+test-walks: setup ## three new users, each with the built wheel in a clean environment (needs packages)
+	$(RUN) tests/walks.py
 
 test-random: setup ## every test but the slow ones, with fresh random cases, ten times as many; SEED=... repeats a run
 	@seed="$(SEED)"; seed="$${seed:-$$RANDOM$$RANDOM}"; echo "to repeat this run: make test-random SEED=$$seed"; \

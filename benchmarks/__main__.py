@@ -12,10 +12,10 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from . import data, files, foundation, kernels, max_margin, peers, proof, soft_margin
+from . import data, files, foundation, kernels, max_margin, peers, proof, results, soft_margin, start
 from .table import Row, Settings, table
 
-PARTS = (foundation, proof, max_margin, soft_margin, kernels, files)
+PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, files)
 SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
@@ -23,6 +23,7 @@ def main() -> None:
     settings, options = _read_options()
     warnings.simplefilter("ignore")
     rows: list[Row] = []
+    notes = _notes(settings)
     for name, section in SECTIONS.items():
         if options.only is None or name in options.only:
             print(f"measuring: {name}", file=sys.stderr, flush=True)
@@ -31,7 +32,9 @@ def main() -> None:
                     row = replace(row, target="", met=None)
                 print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
                 rows.append(row)
-    print("\n".join(_notes(settings)), end="\n\n")
+            if not settings.quick:
+                results.keep([row for row in rows if row.section == name], notes)
+    print("\n".join(notes), end="\n\n")
     print(table(rows, markdown=options.markdown))
     verdicts = [row.met for row in rows if row.met is not None and not row.noisy]
     unsure = sum(row.met is not None and bool(row.noisy) for row in rows)

@@ -326,7 +326,7 @@ def _imports(settings: Settings) -> Iterator[Row]:
     for statement in statements[1:]:
         more = median(times[statement]) - median(base)
         yield Row(
-            "start",
+            "first",
             statement,
             measured(times[statement]),
             f"import sklearn {measured(base)}",
@@ -355,7 +355,7 @@ def _first_fits(storage: str, code: str, settings: Settings) -> Iterator[Row]:
 def _limited(what: str, seconds: list[float], limit: float) -> Row:
     middle = median(seconds)
     return Row(
-        "start",
+        "first",
         what,
         measured(seconds),
         f"limit {limit:g} s",
@@ -369,7 +369,7 @@ SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {
     "pass": one_pass,
     "zero": zero_errors,
     "memory": memory,
-    "start": start_up,
+    "first": start_up,
 }
 
 

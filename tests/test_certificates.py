@@ -262,11 +262,12 @@ def spoiled(**fields):
     return json.dumps(found)
 
 
+LINE = separability([[0], [1], [2], [3]], [0, 0, 1, 1]).certificate.to_dict()
+
+
 def separating(*weights):
     """A certificate of four rows on a line with a weight that is written so."""
-    fields = separability([[0], [1], [2], [3]], [0, 0, 1, 1]).certificate.to_dict()
-    fields["weights"] = [[*weights, "0"]]
-    return json.dumps(fields)
+    return json.dumps({**LINE, "weights": [[*weights, "0"]]})
 
 
 @pytest.mark.parametrize(
@@ -414,5 +415,5 @@ def test_the_checker_imports_no_solver(module):
     loaded = set(found.stdout.split())
     assert not loaded & {"highspy", "numba", "sklearn", "flint"}
     own = {name.removeprefix("separatrix.") for name in loaded if name.startswith("separatrix.")}
-    assert {name.split(".")[0] for name in own} == {"certificates", "errors", "inputs", "rows"}
+    assert {name.split(".")[0] for name in own} == {"certificates", "deadline", "errors", "inputs", "rows"}
     assert {name for name in own if name.startswith("rows.")} == {"rows.facts", "rows.pages", "rows.threads"}

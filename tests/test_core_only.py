@@ -15,7 +15,7 @@ import separatrix as sx
 ROOT = pathlib.Path(__file__).parent.parent
 EXTRAS = (
     "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "pyreadstat",
-    "python_calamine", "rich", "skops", "starlette", "typer", "uvicorn",
+    "python_calamine", "rich", "river", "skops", "starlette", "typer", "uvicorn",
 )  # fmt: skip
 
 # As if the extras were not installed: the program below is the same for this and for a real environment.
@@ -58,6 +58,8 @@ svm.write_text("1 1:2\n-1 1:1\n")
 assert open_table(svm).read()[0].shape == (2, 1)
 csv = path.with_name("rows.csv")
 csv.write_text("x,y\n1,a\n2,b\n")
+assert open_table(csv, target="y").read()[1].tolist() == ["a", "b"]  # so small and plain that Python reads it
+csv.write_text('x,y\n1,"a"\n2,b\n')
 
 def command_line():
     from separatrix.cli import main
@@ -72,6 +74,7 @@ for name, use in {
     "save": lambda: sx.save(model, path),
     "load": lambda: sx.load(path),
     "export_onnx": lambda: sx.export_onnx(model, path),
+    "river": lambda: sx.river,
     "formula": lambda: sx.check_separation("y ~ x", data={"x": [1, 2], "y": [0, 1]}),
     "table": lambda: open_table(csv),
     "program": command_line,

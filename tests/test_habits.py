@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import warnings
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from sklearn.model_selection import GridSearchCV
@@ -358,3 +360,52 @@ def test_other_weights_of_a_kernel_perceptron_are_refused_with_the_reason(weight
         sx.KernelPerceptron().fit(*XOR, sample_weight=weights)
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         sx.KernelPerceptron().fit(*XOR, weights=weights)
+
+
+# ---------------------------------------------------------------- a run that ended at its limit
+
+
+def warned(model, X, y):
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(X, y)
+    return str(caught[0].message)
+
+
+def test_where_the_budget_was_too_small_the_warning_names_the_margin_and_does_not_advise_what_was_done():
+    X, y = load_breast_cancer(return_X_y=True)
+    scaled = StandardScaler().fit_transform(X)
+    said = warned(sx.Perceptron(), scaled, y)
+    margin = sx.MaxMargin(intercept="lifted", gap=1e-2).fit(scaled, y).margin_lower_
+    assert f"The classes are separable, but only with a margin of {margin:.3g}" in said
+    assert said.endswith("Raise max_iter, or use MaxMargin.")
+    assert "scale" not in said
+    assert "scale the columns" in warned(sx.Perceptron(), X, y)
+
+
+def test_where_no_plane_separates_the_warning_says_so():
+    said = warned(sx.Perceptron(max_iter=5), make_overlapping(80, 3, random_state=0).X, np.arange(80) % 2)
+    assert "cannot be separated" in said
+    assert "average=True" in said
+    assert "max_iter" not in said
+
+
+def test_a_verdict_that_nobody_reads_is_not_asked_for(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError
+
+    problem = make_overlapping(80, 3, random_state=0)
+    monkeypatch.setattr("separatrix.estimators.unfinished.look_closer", refuse)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        sx.Perceptron(max_iter=5).fit(problem.X, problem.y)
+    said = warned(sx.Perceptron(max_iter=5, average=True), problem.X, problem.y)
+    assert "raise max_iter" in said.lower()
+
+
+def test_the_question_of_a_warning_is_bounded(monkeypatch):
+    monkeypatch.setattr("separatrix.estimators.unfinished.LARGE", 10)
+    problem = make_overlapping(80, 3, random_state=0)
+    said = warned(sx.Perceptron(max_iter=5), problem.X, problem.y)
+    assert "separable" not in said
+    assert "cannot be separated" not in said
+    assert "If the classes overlap" in said

@@ -389,3 +389,15 @@ def test_two_of_many_classes_are_proved_by_approximate_multipliers():
     assert verdict.status == "inseparable"
     assert set(verdict.certificate.approximate.rivals) == {0, 1}
     assert verify(verdict.certificate, X, labels).holds
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_dense_rows_are_settled_by_few_of_them(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((4000, 210))
+    random = separability(X, rng.integers(0, 2, 4000))
+    assert random.status == "overlapping"
+    assert len(random.certificate.approximate.rows) < 1500
+    ruled = (X @ rng.standard_normal(210) > 0).astype(int)
+    verdict = separability(X, ruled)
+    assert verdict.status == "separable"

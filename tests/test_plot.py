@@ -148,7 +148,7 @@ def test_import_is_lazy_and_a_missing_matplotlib_is_one_line():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip().split("\n")[-1] == (
         "separatrix.errors.MissingPackageError: sx.plot needs matplotlib. "
-        "Install it with: pip install 'separatrix[plot]'"
+        "Install it with: pip install 'separatrix[plot]' (in a copy of the repository: pip install '.[plot]')"
     )
 
 

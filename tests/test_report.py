@@ -11,6 +11,7 @@ from scipy import sparse
 from sklearn.datasets import load_iris
 
 import separatrix as sx
+from separatrix.errors import InputError
 from separatrix.markup import join, tag
 from separatrix.report import figures, tables, words
 from separatrix.report.findings import investigate, updates
@@ -180,7 +181,7 @@ def test_identical_rows_are_shown_by_what_they_hold():
 def test_almost_is_said_only_where_most_rows_are_separated(tied, said):
     X = np.concatenate([np.arange(-10, 0), np.zeros(tied), np.arange(1, 11)])[:, None]
     y = np.concatenate([np.zeros(10), np.arange(tied) % 2, np.ones(10)])
-    assert words.answer(sx.separability(X, y)).startswith(said)
+    assert words.answer(sx.separability(X, y)).partition(". ")[2].startswith(said)
 
 
 def test_markup_is_escaped_once_and_only_where_it_is_text():
@@ -251,3 +252,97 @@ def test_a_part_that_is_undecided_is_not_said_to_be_proved():
     verdict = sx.separability(rows, labels, multiclass="pairwise", time_limit=1e-9)
     assert verdict.status == "undecided"
     assert words.proof(verdict)[0].endswith("Each answer but an undecided one has its own proof.")
+
+
+XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
+
+
+def test_a_report_of_a_kernel_model_speaks_of_that_model_and_names_planes_besides():
+    X, y = XOR
+    model = sx.KernelPerceptron(kernel=sx.kernels.Polynomial(2)).fit(X, y)
+    text = page(X, y, model=model)
+    head = text[text.index("<header") : text.index("</header>")]
+    assert "With the kernel (1 + &lt;x, x&#x27;&gt;)^2: Complete separation." in head
+    assert "KernelPerceptron has all 4 rows on their side." in head
+    assert "Without a kernel: Overlap" in head
+    assert f"<b>{model.mistakes_:,}</b><span>updates of the kernel perceptron</span>" in text
+    assert page(X, y, kernel=sx.kernels.Polynomial(2)).count("With the kernel") == 1
+
+
+def test_a_report_is_written_of_a_verdict_a_formula_or_a_pipeline(tmp_path):
+    import pandas as pd
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    X, y = XOR
+    path = tmp_path / "report.html"
+    sx.write_report(path, sx.separability(X, y), title="Four points")
+    text = path.read_text("utf-8")
+    assert "Overlap: a finite estimate exists." in text
+    assert "Four points" in text
+    assert "1/2" in text
+    sx.write_report(path, sx.separability([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]))
+    assert "to +∞" in path.read_text("utf-8")
+
+    frame = pd.DataFrame({"dose": [1.0, 2.0, 3.0, 4.0, None], "ill": ["no", "no", "yes", "yes", "no"]})
+    sx.write_report(path, "ill ~ dose", data=frame)
+    text = path.read_text("utf-8")
+    assert "Complete separation." in text
+    assert "ill ~ dose" in text
+    assert "1, which lack a value" in text
+
+    rows = frame[["dose"]][:4]
+    pipeline = make_pipeline(StandardScaler(), sx.Perceptron()).fit(rows, frame["ill"][:4])
+    sx.write_report(path, rows, frame["ill"][:4], model=pipeline)
+    text = path.read_text("utf-8")
+    assert "All values are those after StandardScaler." in text
+    assert "-1.34164 (1), -0.447214 (1)" in text
+    assert "dose" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((lambda: sx.separability(*XOR), XOR[1]), {}),
+        ((lambda: sx.separability(*XOR),), {"model": 1}),
+        ((lambda: "y ~ x",), {}),
+        ((lambda: XOR[0],), {}),
+    ],
+)
+def test_what_no_report_can_be_written_of_is_refused(tmp_path, arguments, options):
+    path = tmp_path / "report.html"
+    with pytest.raises(InputError, match="write_report"):
+        sx.write_report(path, arguments[0](), *arguments[1:], **options)
+    assert not path.exists()
+
+
+def test_margins_on_the_page_say_which_they_are_and_one_feature_is_one():
+    assert "best margin (lifted), proved" in page(*XOR)
+    assert "<b>1</b><span>feature</span>" in page([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+
+
+def test_rows_on_the_wrong_side_have_a_mark_that_no_class_has():
+    text = page([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+    assert 'class="cross"' in text
+    assert "Crosses mark rows on the wrong side." in text
+
+
+def test_tables_show_that_they_scroll_and_can_be_reached_by_the_keyboard():
+    text = page([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert 'class="scroll" tabindex="0"' in text
+    assert "var(--shade)" in text
+
+
+def test_a_picture_in_a_notebook_is_one_short_line():
+    X, y = sx.datasets.make_separable(40, margin=0.1, random_state=0)
+    model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
+    pictures = (
+        sx.plot.RunDisplay.from_estimator(model, X, y),
+        sx.plot.BracketDisplay.from_estimator(model),
+        sx.plot.DecisionRegionDisplay.from_estimator(model, X, y),
+        sx.plot.HullDisplay.from_data(X, y),
+        sx.plot.GramDisplay.from_kernel(sx.kernels.Gaussian(1.0), X, y),
+    )
+    for picture in pictures:
+        assert repr(picture).startswith(f"<{type(picture).__name__}: ")
+        assert len(repr(picture)) < 120

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import shlex
 import sqlite3
 
@@ -54,6 +55,9 @@ def table_of(n=40, seed=0):
 ROWS = table_of()
 
 
+COMMA = ["x", "n", "y"]
+
+
 def csv_text(head, cells, delimiter=","):
     return "\n".join(delimiter.join(map(str, row)) for row in [head, *cells]) + "\n"
 
@@ -73,9 +77,24 @@ def csv_text(head, cells, delimiter=","):
         (csv_text(["x", "n", "y", ""], [(*row, "") for row in ROWS], ";"), "column4"),
         (csv_text(["id", "x", "n", "y"], [(k, *row) for k, row in enumerate(ROWS, 1001)]), "id"),
         (csv_text(["id", "x", "n", "y"], [(f"{k:05}", *row) for k, row in enumerate(ROWS, 1)]), "id"),
+        (
+            csv_text(
+                ["id", *COMMA], [(k, str(x).replace(".", ","), n, y) for k, (x, n, y) in enumerate(ROWS)], ";"
+            ),
+            "id",
+        ),
         (csv_text(["name", "x", "n", "y"], [(f"P{k:03}", *row) for k, row in enumerate(ROWS)]), "name"),
     ],
-    ids=["R", "pandas", "R's write.table", "a delimiter at the end", "counter", "with zeros", "names"],
+    ids=[
+        "R",
+        "pandas",
+        "R's write.table",
+        "a delimiter at the end",
+        "counter",
+        "with zeros",
+        "among decimal commas",
+        "names",
+    ],
 )
 def test_columns_that_name_or_count_the_rows_are_left_out_and_named(tmp_path, text, note):
     path = tmp_path / "rows.csv"
@@ -114,6 +133,13 @@ def test_a_column_that_counts_the_rows_does_so_to_the_end(tmp_path, kind, broken
     options = {"sql": "SELECT * FROM data"} if kind == "query" else {}
     counts = broken in (None, 0)
     assert open_table(path, target="y", **options).feature_names == (("x",) if counts else ("id", "x"))
+
+
+def test_texts_that_name_the_rows_are_no_evidence_even_alone(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(csv_text(["id", "name", "y"], [(k, f"P{k}", row[2]) for k, row in enumerate(ROWS)]))
+    assert "No feature column is left" in refused("check", path, "--target", "y")
+    assert open_table(path, target="y", features=["name"]).encoding.n_features == 39
 
 
 def test_few_rows_are_too_few_to_tell_a_counter_from_a_measurement(tmp_path):
@@ -302,7 +328,7 @@ def test_text_is_text_where_it_is_asked_for(tmp_path):
 def test_decimal_and_thousands_override_what_the_columns_say(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('x,n,y\n"1,234",5,a\n"2,500",6,b\n"7",2020,a\n')
-    assert "Say which with --decimal" in refused("check", path, "--target", "y")
+    assert "--decimal ',' or --thousands" in refused("check", path, "--target", "y")
     for options, first in (
         ({"decimal": ","}, 1.234),
         ({"thousands": ","}, 1234.0),
@@ -318,6 +344,53 @@ def test_decimal_and_thousands_override_what_the_columns_say(tmp_path):
         open_table(path, decimal="x")
     with pytest.raises(InputError, match="'thousands' parameter"):
         open_table(path, thousands=",", decimal=",")
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [("1,5", 1.5), (".", None), ("NA", None), ("1,234,567", 1234567.0), (" ", None), ("oops", "")],
+)
+@pytest.mark.parametrize("where", [None, "n >= 0"])
+def test_all_cells_tell_how_numbers_are_written_not_only_the_first(tmp_path, cell, value, where):
+    path, model = tmp_path / "rows.csv", tmp_path / "m.skops"
+    cells = [(k % 50, k % 7, k % 2) for k in range(5000)]
+    cells[4000] = (f'"{cell}"', 3, 1)
+    path.write_text(csv_text(["x", "n", "y"], cells))
+    path.with_name("counter.csv").write_text(
+        csv_text(["x", "n", "y"], [(k, *r[1:]) for k, r in enumerate(cells[:4000])] + cells[4000:4001])
+    )
+    if value != "":  # also where the first cells make it a column that counts the rows
+        assert open_table(path.with_name("counter.csv"), target="y").feature_names == ("x", "n")
+    options = [] if where is None else ["--where", where]
+    if value == "":
+        message = refused("check", path, "--target", "y", *options)
+        assert "Column 'x'" in message
+        assert "but row 4,001 (line 4,002) has 'oops'" in message
+        return
+    table = open_table(path, target="y", missing="drop", where=where)
+    X, y = table.read()
+    expected = [row[:2] for row in cells]
+    expected[4000:4001] = [] if value is None else [(value, 3)]
+    assert np.array_equal(X, np.array(expected, dtype=float))
+    assert len(y) == table.n_rows == len(X)
+    assert table.places([4000])[0].row == (4002 if value is None else 4001)
+    written = {1.5: "x: decimal comma.", 1234567.0: "x: thousands comma."}
+    assert (written.get(value) in table.notes) == (value in written)
+    fine("fit", path, "--target", "y", "--missing", "drop", "--max-iter", "1", "--output", model, *options)
+    assert len(fine("predict", model, path, "--missing", "drop").stdout.splitlines()) == len(X) + 1
+
+
+def test_what_was_a_fraction_is_not_made_thousands_further_down(tmp_path):
+    path = tmp_path / "rows.csv"
+    for height in (3_000, 300_000):
+        cells = [*[(f"{k % 9 + 1}.250", k % 2) for k in range(height)], ("1.234,5", 1)]
+        path.write_text(csv_text(["x", "y"], cells, ";"))
+        assert open_table(path, target="y", decimal=",").read()[0][0] == 1250.0
+        if height == 3_000:  # nothing was read before all cells were looked at
+            assert open_table(path, target="y").read()[0][0] == 1250.0
+        else:
+            with pytest.raises(InputError, match="line 300,002: column 'x' holds numbers, but here is "):
+                open_table(path, target="y").read()
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "sqlite", "duckdb"])
@@ -357,6 +430,9 @@ def test_a_model_refuses_another_unit_and_decides_what_is_ambiguous(tmp_path):
     first, second, model = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "m.skops"
     first.write_text("x;n;y\n1,5;3 mg;a\n2,25;4 mg;b\n")
     fine("fit", first, "--target", "y", "--output", model)
+    second.write_text("x;n\n1.500;3 mg\n")
+    assert "a point between thousands, and nothing tells which" in refused("predict", model, second)
+    fine("predict", model, second, "--decimal", ".")
     second.write_text("x;n\n1,500;3 mg\n")
     assert open_table(second, encoding=open_table(first, target="y").encoding).read()[0].tolist() == [
         [1.5, 3.0]
@@ -454,3 +530,105 @@ def test_the_printed_verify_command_works_for_other_kinds_of_files(tmp_path, mon
         assert "The certificate holds." in fine(*printed(result)).stdout, arguments
     result = fine("check", "-", "--target", "y", "--certificate", "proof.json", stdin=text)
     assert "The certificate holds." in fine(*printed(result), stdin=text).stdout
+
+
+# ---- files that strangers bring --------------------------------------------------------------------------
+
+
+def de(x, places=2):
+    return f"{x:.{places}f}".replace(".", ",")
+
+
+COLUMNS = ["level", "label", "row", "cell", "shape", "times", "k", "step", "y"]
+# The text of a file, options, and the first row of the matrix, a word of the notes, or of the refusal.
+BROUGHT = {
+    "columns called as those of our queries": (
+        csv_text(COLUMNS, [("ab"[k % 2], *[k % 7 + j for j in range(7)], r[2]) for k, r in enumerate(ROWS)]),
+        {},
+        [0, 0, 1, 2, 3, 4, 5, 6],
+    ),
+    "years as names": (csv_text(["x", "2020", "y"], ROWS), {}, list(ROWS[0][:2])),
+    "no names, a missing value first": ("NA,1,a\n2,3,b\n4,5,a\n", {"missing": "drop"}, [2, 3]),
+    "no names, words first": ("u,1,a\nv,3,b\nu,5,a\n", {}, [0, 1]),
+    "an empty column": (
+        csv_text(["x", "none", "y"], [(r[0], "", r[2]) for r in ROWS]),
+        {},
+        "none is left out: it has",
+    ),
+    "powers of ten": (
+        with_x([f"{x:.3e}".replace(".", ",") for x in X], delimiter=";"),
+        {},
+        [float(f"{X[0]:.3e}"), ROWS[0][1]],
+    ),
+    "blanks for nothing": (
+        with_x([" " if k == 5 else de(x) for k, x in enumerate(X)], delimiter=";"),
+        {},
+        "'x' \\(1\\), the first in row 6 \\(line 7\\)",
+    ),
+    "blanks around numbers": (with_x([f"  {x} " for x in X]), {}, list(ROWS[0][:2])),
+    "brackets for a minus": (
+        with_x(["(3.5)" if k == 5 else abs(x) for k, x in enumerate(X)]),
+        {},
+        "row 6 \\(line 7\\) has '\\(3.5\\)'",
+    ),
+    "below what can be measured": (
+        with_x(["<0.5" if k == 5 else x for k, x in enumerate(X)]),
+        {},
+        "row 6 \\(line 7\\) has '<0.5'",
+    ),
+    "per cent and shares": (with_x([0.3 if k == 5 else f"{k % 9}%" for k in range(40)]), {}, "has '0.3'"),
+    "several units": (with_x(["3 g" if k == 5 else f"{k % 9} mg" for k in range(40)]), {}, "has '3 g'"),
+    "thousands beyond all floats": (
+        with_x([f"9.007.199.254.740.99{k % 2 + 2}" for k in range(40)], delimiter=";"),
+        {},
+        "'x' .* has a whole number beyond 2\\*\\*53, 9007199254740993, which would be rounded",
+    ),
+    "large numbers that are floats": (
+        with_x(["9007199254740994 kg"] * 40),
+        {},
+        [9007199254740994.0, ROWS[0][1]],
+    ),
+    "ordinals": (with_x([["1st", "2nd", "3rd"][k % 3] for k in range(40)]), {}, [0, 0, ROWS[0][1]]),
+    "spans": (with_x([["20-29", "30-39", "40+"][k % 3] for k in range(40)]), {}, [0, 0, ROWS[0][1]]),
+    "truth": (with_x(["TRUE" if k % 2 else "FALSE" for k in range(40)]), {}, [0, ROWS[0][1]]),
+    "German days": (
+        with_x([f"{k % 28 + 1:02}.03.2021" for k in range(40)], delimiter=";"),
+        {},
+        "is a date or time.*strptime\\(x, ",
+    ),
+    "times": (with_x([f"{k % 24}:30" for k in range(40)]), {}, "is a date or time"),
+    "hexadecimal": (with_x([f"{7 * k:04x}" for k in range(40)]), {"text": ["x"]}, "40 levels are seen once"),
+    "Swiss": (
+        with_x([f"{1000 * k % 7000:,.2f}".replace(",", "'") for k in range(40)]),
+        {},
+        "x: thousands apostrophe",
+    ),
+    "a comma further down": (
+        csv_text(["x", "y"], [*[(k % 50, k % 2) for k in range(1500)], ("1,5", 1)], ";"),
+        {},
+        "x: decimal comma",
+    ),
+    "other labels than numbers": (
+        with_x(X).replace("a\n", "1\n").replace("b\n", "2\n", 5),
+        {},
+        list(ROWS[0][:2]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROUGHT)
+def test_files_that_strangers_bring_are_read_or_refused(tmp_path, case):
+    text, options, expected = BROUGHT[case]
+    path = tmp_path / "rows.csv"
+    path.write_text(text)
+    target = {"target": "column3" if "no names" in case else "y"}
+    if isinstance(expected, list):
+        assert open_table(path, **target, **options).read()[0][0].tolist() == expected
+        return
+    try:
+        table = open_table(path, **target, **options)
+        table.read()
+        words = " ".join(table.notes)
+    except InputError as error:
+        words = str(error)
+    assert re.search(expected, words), words

@@ -19,7 +19,7 @@ import separatrix as sx
 from separatrix.certificates.check import verify
 from separatrix.errors import InputError, LabelError, SeparationWarning
 from separatrix.estimators.linear import Perceptron
-from separatrix.proofs import search
+from separatrix.proofs import search, signed
 from separatrix.proofs.degree import smallest_separating_degree
 from separatrix.proofs.geometry import common_point
 from separatrix.proofs.verdict import check_separation, separability
@@ -36,12 +36,18 @@ def pa_table(rows):
 
 
 def decided(X, y, **options):
-    """The status, after the certificate passed the checker as text."""
-    verdict = separability(X, y, **options)
-    assert verdict.certificate is not None, "undecided"
-    check = verify(verdict.certificate.to_json(), X, y)
-    assert check.holds, check.reason
-    return verdict.status
+    """The status, after the certificate passed the checker as text; as a small and as a large question."""
+    statuses = set()
+    for limit in {signed.SMALL, 0}:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(signed, "SMALL", limit)
+            verdict = separability(X, y, **options)
+        assert verdict.certificate is not None, "undecided"
+        check = verify(verdict.certificate.to_json(), X, y)
+        assert check.holds, check.reason
+        statuses.add(verdict.status)
+    (status,) = statuses
+    return status
 
 
 def truth(X, y, lift=True):
@@ -431,6 +437,7 @@ def test_many_sparse_columns_are_proved_inseparable_without_a_linear_program(who
         X.data = generator.integers(1, 4, X.nnz).astype(float)
     y = generator.integers(0, 2, 400)
     assert decided(X, y, quasi=False) == "inseparable"
+    monkeypatch.setattr(signed, "SMALL", 0)
     monkeypatch.setattr(search, "MANY", 100)
     assert separability(X, y, quasi=False, time_limit=1e-9).status == "undecided"
     monkeypatch.setattr(search.ConeProgram, "solve", None)

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, kernels, playground, plot
+    from . import datasets, errors, experiments, features, kernels, playground, plot, river
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
     from .errors import SeparationWarning
@@ -54,6 +54,7 @@ _HOMES = {
     "mistake_bounds": ".bounds",
     "playground": ".playground",
     "plot": ".plot",
+    "river": ".river",
     "SeparatingDegree": ".proofs.degree",
     "save": ".storage.models",
     "separability": ".proofs.verdict",
@@ -86,6 +87,7 @@ __all__ = [
     "mistake_bounds",
     "playground",
     "plot",
+    "river",
     "save",
     "separability",
     "smallest_separating_degree",

@@ -179,7 +179,7 @@ def needs(what: str, *, extra: str) -> Iterator[None]:
     >>> with needs("A sum", extra="cli"):
     ...     import abacus
     Traceback (most recent call last):
-    separatrix.errors.MissingPackageError: A sum needs abacus. Install it with: pip install 'separatrix[cli]'
+    separatrix.errors.MissingPackageError: A sum needs abacus. Install it with: ...
     """
     try:
         yield
@@ -188,7 +188,9 @@ def needs(what: str, *, extra: str) -> Iterator[None]:
         if package == __package__:
             raise
         raise MissingPackageError(
-            f"{what} needs {package}. Install it with: pip install 'separatrix[{extra}]'", name=package
+            f"{what} needs {package}. Install it with: pip install 'separatrix[{extra}]' "
+            f"(in a copy of the repository: pip install '.[{extra}]')",
+            name=package,
         ) from None
 
 

@@ -1,16 +1,46 @@
-"""One line on the terminal for anything that takes longer than two seconds."""
+"""One line on the terminal for anything that takes longer than two seconds, and for compiling."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 
 PATIENCE = 2.0
 REFRESH = 0.2
+COMPILING = "Compiling for this processor, once"
+
+# Whoever owns the line, such as a spinner of the command line, takes the text; "" means that it is over.
+_owner: Callable[[str], None] | None = None
+
+
+@contextmanager
+def shown_by(owner: Callable[[str], None]) -> Iterator[None]:
+    """Let somebody else show the line, so that two do not write into one another."""
+    global _owner
+    before, _owner = _owner, owner
+    try:
+        yield
+    finally:
+        _owner = before
+
+
+@contextmanager
+def compiling() -> Iterator[None]:
+    """Say so while a loop is compiled, which may take seconds at first use."""
+    seen = _can_show()
+    if seen:
+        _show(COMPILING)
+    try:
+        yield
+    finally:
+        if seen:
+            _show("")
+
+
 _verbose: ContextVar[int] = ContextVar("verbose", default=0)
 
 
@@ -43,8 +73,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            _show("")
 
     @property
     def elapsed(self) -> float:
@@ -53,14 +82,27 @@ class Progress:
 
     def due(self) -> bool:
         """Whether it is time to show something: the caller builds its text only then."""
-        if sys.stderr is None:
-            return False
         waited = self._verbose > 1 or time.monotonic() >= self._next
-        return waited and (self._verbose > 0 or sys.stderr.isatty())
+        return waited and ((self._verbose > 0 and sys.stderr is not None) or _can_show())
 
     def show(self, text: str) -> None:
         """Replace the line, or add one where the run is `spoken`."""
         self._next = time.monotonic() + REFRESH
-        self._shown = not self._verbose
-        sys.stderr.write(f"{text}\n" if self._verbose else f"\r\x1b[K{text}")
+        if self._verbose:
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
+            return
+        self._shown = True
+        _show(text)
+
+
+def _can_show() -> bool:
+    return _owner is not None or (sys.stderr is not None and sys.stderr.isatty())
+
+
+def _show(text: str) -> None:
+    if _owner is not None:
+        _owner(text)
+    else:
+        sys.stderr.write(f"\r\x1b[K{text}")
         sys.stderr.flush()

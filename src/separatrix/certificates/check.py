@@ -7,6 +7,8 @@ are settled in integers (a float is an integer times a power of two).
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CertificateError
+from ..deadline import Deadline, OutOfTime
+from ..errors import CertificateError, InputError
 from ..inputs.data import Data, read_data
 from ..rows.pages import relax
 from .claims import Approximate, Certificate, Multipliers
@@ -46,7 +49,9 @@ class Check:
         return self.holds
 
 
-def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check:
+def verify(
+    certificate: Any, X: Any, y: Any, *, same_data: bool = True, time_limit: float = math.inf
+) -> Check:
     """Check a certificate against the data, exactly.
 
     Parameters
@@ -60,6 +65,9 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
         Compare the certificate's SHA-256 with that of these data; on large data this takes several times
         as long as the proof. Without it the proof is checked for these data just as exactly; only their
         identity is not.
+    time_limit : float
+        Seconds after which the check is given up with an error, for certificates of unknown origin. It is
+        looked at between pieces of work: reading the text and the data, and hashing them, go on to their end.
 
     Returns
     -------
@@ -69,7 +77,8 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
     Raises
     ------
     CertificateError
-        Where the certificate cannot be read, or speaks of data of another shape, labels or hash.
+        Where the certificate cannot be read, or speaks of data of another shape, labels or hash; or where the
+        time limit comes first.
 
     Examples
     --------
@@ -79,13 +88,28 @@ def verify(certificate: Any, X: Any, y: Any, *, same_data: bool = True) -> Check
     >>> verify(verdict.certificate, X, y)
     Check(holds=True, reason='The weights separate all 4 signed rows, exactly.')
     """
+    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
+        raise InputError(
+            "The 'time_limit' parameter of verify must be a positive number of seconds. "
+            f"Got {time_limit!r} instead.",
+            parameter="time_limit",
+        )
+    deadline = Deadline.after(float(time_limit))
     claim = _read(certificate)
     # A separator of all rows is compared with every number anyway, and NaN never passes.
     data = read_data(
         X, y, check_finite=claim.claim != "separable" or claim.question == "pair" or bool(claim.excluded)
     )
     _same_shape(claim, data)
-    check = check_claim(claim, data)
+    try:
+        deadline.need()
+        check = check_claim(claim, data, deadline.need)
+    except OutOfTime:
+        raise CertificateError(
+            f"The certificate was not checked within {time_limit:g} seconds; nothing is known of its claim.",
+            remedy="Allow more time, if you know where it is from.",
+            parameter="time_limit",
+        ) from None
     if same_data and start_digest(data)() != claim.sha256:
         raise CertificateError(
             "This certificate speaks of data with another hash: X or y differs from what was certified, or "
@@ -116,7 +140,8 @@ def _scope(claim: Certificate) -> str:
 def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = relax) -> Check:
     """Check the mathematics of a claim on data whose identity is not in doubt.
 
-    ``pause`` is called before each row that is scored in integers; who has no time left may raise there.
+    ``pause`` is called between pieces of work, such as each row that is scored in integers; who has no time
+    left may raise there.
     """
     signs = Signs(claim, data)
     if signs.count == 0:
@@ -130,7 +155,7 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
     tight: set[tuple[int, int]] = set()
     if claim.claim != "separable":
         assert claim.multipliers is not None
-        failure, tight = _check_multipliers(claim.multipliers, signs)
+        failure, tight = _check_multipliers(claim.multipliers, signs, pause)
         if failure:
             return Check(False, failure)
         n_tight = len(tight)
@@ -229,7 +254,9 @@ def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, set[tuple[
     return "" if tight else "There are no multipliers.", tight
 
 
-def _check_multipliers(m: Multipliers, signs: Signs) -> tuple[str, set[tuple[int, int]]]:
+def _check_multipliers(
+    m: Multipliers, signs: Signs, pause: Callable[[], None]
+) -> tuple[str, set[tuple[int, int]]]:
     """The first thing that fails (or nothing), and the signed rows with a positive multiplier."""
     failure, tight = _listed(m, signs)
     if failure:
@@ -242,7 +269,7 @@ def _check_multipliers(m: Multipliers, signs: Signs) -> tuple[str, set[tuple[int
     blocks = range(signs.n_classes) if signs.joint else range(1)
     for block in blocks:
         sign = _block_signs(m, signs, block)
-        column = _first_nonzero_column(m, sign, signs)
+        column = _first_nonzero_column(m, sign, signs, pause)
         if column is not None:
             of_class = f" of class {block}" if signs.joint else ""
             place = "the intercept" if column == signs.matrix.shape[1] else f"column {column}"
@@ -260,7 +287,7 @@ def _block_signs(m: Multipliers, signs: Signs, block: int) -> Ints:
     return sign
 
 
-def _first_nonzero_column(m: Multipliers, sign: Ints, signs: Signs) -> int | None:
+def _first_nonzero_column(m: Multipliers, sign: Ints, signs: Signs, pause: Callable[[], None]) -> int | None:
     """The first column where the signed, weighed rows do not sum to zero; the intercept comes last."""
     width = int(signs.matrix.shape[1])
     totals = small_sums(m, sign, signs.matrix)
@@ -268,12 +295,14 @@ def _first_nonzero_column(m: Multipliers, sign: Ints, signs: Signs) -> int | Non
     coarse = m.coarse or (0,) * len(m.rows)
     large = [(i, int(sign[i]) * c) for i, c in enumerate(coarse) if sign[i] and abs(c) >= COARSE]
     parts: dict[int, dict[int, int]] = {}
-    for entries, factor in ((fine, 1), (large, m.denominator)):
+    for entries, sums in ((fine, parts), (large, totals)):
         for i, value in entries:
+            pause()
             for column, mantissa, exponent in row_integers(signs.matrix, m.rows[i]):
-                part = parts.setdefault(column, {})
-                part[exponent] = part.get(exponent, 0) + value * factor * mantissa
+                part = sums.setdefault(column, {})
+                part[exponent] = part.get(exponent, 0) + value * mantissa
     for column in sorted(set(totals) | set(parts)):
+        pause()
         total = dict(parts.get(column, {}))
         for exponent, value in totals.get(column, {}).items():
             total[exponent] = total.get(exponent, 0) + value * m.denominator

@@ -18,10 +18,12 @@ from ..rows.pages import relax
 from .claims import Certificate, Number
 from .monomials import MonomialMatrix, as_monomials
 from .numbers import row_integers
+from .zeros import exactly_zero
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+FEW = 4  # rows on a plane that are as soon scored one by one
 BLOCK = 1 << 20  # numbers scored at a time: enough for all cores, little enough to let go of in time
 
 
@@ -102,12 +104,18 @@ class ClaimedPlane:
     magnitudes: Floats
     tight: NDArray[np.bool_]
 
-    def columns(self, own: int, rival: int) -> list[int]:
-        """Columns in which two classes' weights differ; with signs, those whose weights are not zero."""
+    def difference(self, own: int, rival: int) -> dict[int, tuple[int, int]]:
+        """The differences of two classes' weights that are not zero; with signs, the weights themselves."""
         if rival < 0:
-            return sorted(self.exact[0])
-        first, second = self.exact[own], self.exact[rival]
-        return sorted(c for c in {*first, *second} if first.get(c) != second.get(c))
+            return dict(self.exact[0])
+        found = {}
+        for column in {*self.exact[own], *self.exact[rival]}:
+            (a, e), (b, f) = self.exact[own].get(column, (0, 0)), self.exact[rival].get(column, (0, 0))
+            low = min(e, f)
+            value = (a << (e - low)) - (b << (f - low))
+            if value:
+                found[column] = (value, low)
+        return found
 
 
 def _rows_a_block(matrix: Any) -> int:
@@ -130,7 +138,7 @@ def _first_wrong_of(
         places, rivals = _undecided(outputs[near], bounds, rows[near], plane, signs)
     places = near[places]
     tied = plane.tight[rows[places], np.maximum(rivals, 0)]
-    tied[tied] = _untouched(block, places[tied], rivals[tied], rows, plane, signs)
+    tied[tied] = _on_plane(rows[places[tied]], rivals[tied], plane, signs)
     for place, rival in zip(places[~tied].tolist(), rivals[~tied].tolist(), strict=True):
         pause()
         row = int(rows[place])
@@ -140,22 +148,29 @@ def _first_wrong_of(
     return None
 
 
-def _untouched(
-    block: Any, places: Ints, rivals: Ints, rows: Ints, plane: ClaimedPlane, signs: Signs
-) -> NDArray[np.bool_]:
-    """Which signed rows are zero in every column that decides their score, which then is zero."""
-    found = np.zeros(places.size, dtype=bool)
+def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs) -> NDArray[np.bool_]:
+    """Which of some signed rows have a score of exactly zero; False also for those not settled here."""
+    found = np.zeros(rows.size, dtype=bool)
     if isinstance(signs.matrix, MonomialMatrix):
         return found  # a product of numbers that are not zero may be rounded to zero
-    own = signs.codes[rows[places]] if signs.joint else np.full(places.size, -1)
+    own = signs.codes[rows] if signs.joint else np.full(rows.size, -1)
+    width = int(signs.matrix.shape[1])
     for pair in {*zip(own.tolist(), rivals.tolist(), strict=True)}:
-        columns = plane.columns(*pair)
-        if signs.lift and columns[-1:] == [signs.matrix.shape[1]]:
-            continue
+        weights = plane.difference(*pair)
+        constant = weights.pop(width, (0, 0))
+        columns = sorted(weights)
         here = np.flatnonzero((own == pair[0]) & (rivals == pair[1]))
-        part = block[places[here]][:, columns]
-        touched = np.diff(part.indptr) if sparse.issparse(part) else np.count_nonzero(part, axis=1)
-        found[here] = touched == 0
+        step = max(1, BLOCK // max(1, len(columns)))
+        for start in range(0, here.size, step):
+            some = here[start : start + step]
+            part = signs.matrix[rows[some]][:, columns]
+            values = part.toarray() if sparse.issparse(part) else np.asarray(part)
+            if not constant[0]:
+                found[some] = ~values.any(axis=1)
+            rest = np.flatnonzero(~found[some])
+            if rest.size >= FEW:
+                zero = exactly_zero(values[rest], [weights[c] for c in columns], constant)
+                found[some[rest]] = zero
     return found
 
 

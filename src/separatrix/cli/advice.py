@@ -17,6 +17,8 @@ def in_options(told: Any, options: Options) -> str:
     problem, parameter = getattr(told, "problem", None), getattr(told, "parameter", None)
     if problem is None:
         return str(told)
+    if getattr(told, "scaled", False):
+        options = {**options, "--scale": True}  # no advice to scale what is scaled
     wrong = getattr(told, "remedy", None) == ""  # the error is about the parameter itself
     return " ".join(filter(None, (problem, (_change if wrong else advice)(parameter, options))))
 
@@ -38,6 +40,8 @@ def advice(parameter: str | None, options: Options) -> str:
     if parameter == "max_iter":
         raising = _sentence("raise --max-iter", _scaling(options))
         return " ".join(filter(None, (raising, advice("average", options))))
+    if parameter == "margin":
+        return _sentence("raise --max-iter", _scaling(options), "use --model max-margin")
     if parameter == "max_updates":
         return _sentence(_scaling(options))
     if parameter == "average":
@@ -58,7 +62,10 @@ SENTENCES = {
         "--na",
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
     ),
-    "decimal": ("--decimal", "Say which with --decimal or --thousands, such as --decimal ','."),
+    "decimal": (
+        "--decimal",
+        "Say what separates fractions or thousands, such as --decimal ',' or --thousands ','.",
+    ),
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
     "host": ("--host", "Leave --host out, or name an address of this machine."),
     "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),

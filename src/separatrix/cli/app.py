@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 import sys
-import traceback
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command_from_info
+from typer.models import CommandInfo
 
 from .. import __version__
 from ..errors import SeparatrixError
 from .advice import in_options
 from .console import say
 
-COMMANDS = ("check", "verify", "fit", "learn", "predict", "inspect", "export", "experiment", "play", "demo")
+# Every command with what the list of commands says of it: the first sentence of its own help.
+COMMANDS = {
+    "check": "Can the classes be separated? The verdict in plain words, with an exact proof.",
+    "verify": "Does a certificate hold for these data? Exit code 0 if it does, 1 if it does not.",
+    "fit": "Learn a separator; say whether it separates, how many mistakes it made, and what theory allowed.",
+    "learn": "Learn online: each row is seen once, in order, and every mistake is corrected at once.",
+    "predict": "Predict the class of every row, in bounded memory.",
+    "inspect": "What does this file say? A model or a certificate; nothing in it is executed.",
+    "export": "Write a model as an ONNX graph with the outputs label and scores.",
+    "experiment": "Run the experiments of the lecture notes: question, theorem, figure, and an answer that "
+    "was checked.",
+    "film": "Watch a perceptron learn: every update with the weights before and after, and the proof of the "
+    "bound.",
+    "generate": "Make data whose answer is known: a separator and its margin, or rows that prove there is "
+    "none.",
+    "play": "See a perceptron think, on your own points, in the browser; with proofs.",
+    "demo": "The whole story in about a minute: a verdict, its proof, a model, its mistakes, and a report.",
+}
+MARKUP: Final = "markdown"
 
 CODES = """
 Exit codes: 0 done; 1 the answer is one that --fail-if names, or a certificate does not hold; 2 the input
@@ -56,6 +75,8 @@ class Command(TyperCommand):
             say(_words(problem), error=True)
             raise typer.Exit(2) from None
         except Exception:
+            import traceback
+
             traceback.print_exc(file=sys.stderr)
             say(
                 f"This is a bug of separatrix {__version__}. Please report it in the issue tracker of "
@@ -73,17 +94,44 @@ class Command(TyperCommand):
         }
 
 
+class Program(TyperGroup):
+    """The commands; one is imported when it is called, none for the list of them, which is plain text."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for name, summary in COMMANDS.items():
+            self.add_command(TyperCommand(name, short_help=summary), name)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that was called, and what it was called with."""
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command if name is None else load(name), rest
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """The list of commands, without rich: a glance at it should not wait."""
+        markup, self.rich_markup_mode = self.rich_markup_mode, None
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.rich_markup_mode = markup
+
+
+def load(name: str) -> Any:
+    """A command, with its options."""
+    function = getattr(import_module(f".{name}", __package__), name)
+    info = CommandInfo(name=name, cls=Command, callback=function)
+    return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=MARKUP)
+
+
 app = typer.Typer(
+    cls=Program,
     help="Separate the classes, or prove that it cannot be done.",
     epilog=CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode="markdown",
+    rich_markup_mode=MARKUP,
 )
-for _name in COMMANDS:
-    _function = getattr(import_module(f".{_name}", __package__), _name)
-    app.command(_name, cls=Command)(_function)
 
 
 def _version(wanted: bool) -> None:

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from . import options
-from .console import facts, heading, say, show, show_table, waiting, write_json
+from .console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
 
 STATUSES = ("separable", "quasi-separable", "overlapping", "inseparable", "undecided")
+# Measured with ten million columns of a LIBSVM file: 223 for the verdict, 362 and more with a report.
+BYTES_A_COLUMN = 400
 TONES = {"separable": "bold green", "quasi-separable": "bold yellow", "undecided": "bold"}
 
 
@@ -47,6 +49,26 @@ def check(
             "--time-limit", metavar="SECONDS", help="How long to look; what is not proved by then stays open."
         ),
     ] = 600.0,
+    formula: Annotated[
+        str | None,
+        typer.Option(
+            "--formula",
+            metavar="TEXT",
+            help='Ask about a model in the words of R, such as "y ~ x + C(z)", instead of --target and '
+            "--features. Needs the extra formula.",
+        ),
+    ] = None,
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            "--kernel", help="Ask in the feature space of a kernel: linear, poly, rbf or geometric."
+        ),
+    ] = None,
+    degree: Annotated[
+        int | None,
+        typer.Option("--degree", min=1, help="Ask about polynomials of this degree (kernel poly)."),
+    ] = None,
+    gamma: options.Gamma = None,
     certificate: Annotated[
         str | None, typer.Option("--certificate", metavar="FILE", help="Write the proof to a JSON file.")
     ] = None,
@@ -70,9 +92,15 @@ def check(
 
         separatrix check patients.parquet --target ill --exclude id --report report.html
 
+        separatrix check patients.csv --formula "ill ~ dose + C(ward)"
+
+        separatrix check xor.csv --target y --degree 2
+
         separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
     _check_choices(fail_if or [])
+    room = options.size(memory)
+    chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
     source = options.DataOptions(
         data,
         target,
@@ -90,9 +118,21 @@ def check(
         sheet=sheet,
         text_encoding=encoding,
     )
-    rows = options.labelled(source.open(intercept=intercept))
-    with waiting("Reading the rows"):
-        X, y = rows.read(options.size(memory))
+    if formula is not None:
+        if certificate is not None:
+            raise typer.BadParameter(
+                "--certificate does not go with --formula: a formula is code, which a file that is sent "
+                "around must not bring along. Name the columns with --features, or write a query with --sql."
+            )
+        from .design import design
+
+        rows: Any = design(source, formula)
+        (X, y), intercept = rows.read(), rows.design.intercept and intercept
+    else:
+        rows = options.labelled(source.open(intercept=intercept))
+        _need_room(rows.encoding.n_features, rows.name)
+        with waiting("Reading the rows"):
+            X, y = rows.read(room)
     from ..proofs.verdict import separability  # late: what is wrong with the data is said a second earlier
 
     with waiting("Looking for a separator, or for a proof against one"), options.naming_rows(rows):
@@ -100,20 +140,21 @@ def check(
             X,
             y,
             quasi=quasi,
+            kernel=chosen,
             fit_intercept=intercept,
             multiclass=multiclass,
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
-    _write(certificate, report, rows, X, y, verdict)
+    _write(certificate, report, rows, X, y, verdict, chosen)
     if json:
         write_json(
             {
-                "data": rows.describe(),
+                **document("check", rows),
                 **_with_places(verdict.to_dict(), rows),
                 "certificate_file": certificate,
                 "verify": None if certificate is None else source.verify_command(certificate),
-                "report": report,
+                "report_file": report,
             }
         )
     else:
@@ -121,6 +162,20 @@ def check(
         _say_files(certificate, report, source)
     if fail_if and _matches(verdict, fail_if):
         raise typer.Exit(1)
+
+
+def _need_room(columns: int, name: str) -> None:
+    """Raise before the work begins where a verdict on so many columns does not fit into memory."""
+    from ..errors import InputError
+    from ..tables.sources import free_memory
+
+    free = free_memory()
+    if columns * BYTES_A_COLUMN > free:
+        raise InputError(
+            f"{name!r} has {columns:,} columns. A verdict and its proof take about {BYTES_A_COLUMN} bytes "
+            f"for each, {columns * BYTES_A_COLUMN / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free. Number "
+            "the columns from 1 on without gaps, or leave out those that are never used."
+        )
 
 
 def _check_choices(wanted: list[str]) -> None:
@@ -136,7 +191,7 @@ def _matches(verdict: Any, wanted: list[str]) -> bool:
 def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
     import numpy as np
 
-    from ..report import tables, words
+    from ..report import remedies, tables, words
 
     data = tables.read(X, y, rows.feature_names, rows.places)
     labels, counts = np.unique(y, return_counts=True)
@@ -148,10 +203,16 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
         "",
         facts(
             [
-                ("data", f"{rows.name}: {X.shape[0]:,} rows, {X.shape[1]:,} features"),
+                ("data", f"{rows.name}: {tables.size_of(X)}"),
                 (rows.target_name or "target", named + more),
                 ("question", verdict.question),
-                ("margin", tables.bracket(verdict.margin)),
+                *([("reason", verdict.reason)] if verdict.reason else []),
+                ("best margin", tables.margin_words(verdict.margin, verdict.margin_kind, verdict.kernel)),
+                *(
+                    [("rows separated", separated)]
+                    if (separated := words.separated_rows(verdict, data))
+                    else []
+                ),
                 *notes(rows),
             ]
         ),
@@ -164,6 +225,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
     if words.consequence(verdict):
         show(words.consequence(verdict), "")
         show_table(tables.variable_table(verdict, data))
+    show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=rows.name))
 
 
 def _say_files(certificate: str | None, report: str | None, source: options.DataOptions) -> None:
@@ -173,7 +235,9 @@ def _say_files(certificate: str | None, report: str | None, source: options.Data
         say(f"Report: {report}")
 
 
-def _write(certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any) -> None:
+def _write(
+    certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any, kernel: Any
+) -> None:
     """Write what was asked for; where one file cannot be written, none is."""
     contents = {}
     if certificate is not None:
@@ -192,6 +256,7 @@ def _write(certificate: str | None, report: str | None, rows: Any, X: Any, y: An
                 title=rows.name,
                 names=rows.feature_names,
                 verdict=verdict,
+                kernel=kernel,
                 facts=reading(rows),
                 places=rows.places,
             )

@@ -10,26 +10,33 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table as RichTable
-from rich.text import Text
+from ..progress import shown_by
 
+# rich is imported where something is printed with it: a list of commands, or JSON, does without.
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
     from ..report.tables import Listing
 
 WIDTH = 100
 INDENT, GAP = 2, 3
+SCHEMA = 1  # of the JSON documents, see docs/json.md; raised when a name changes its meaning
 
 
 def say(words: str, *, error: bool = False) -> None:
     """A message for the person at the terminal."""
+    from rich.text import Text
+
     text = Text("Error: ", style="bold red") if error else Text()
     _console(sys.stderr).print(text.append(words, style="default" if error else "dim"), soft_wrap=True)
 
 
 def show(*parts: Any) -> None:
     """Results for people: text, tables, or anything that rich can print."""
+    from rich.text import Text
+
     console = _console(sys.stdout)
     for part in parts:
         if isinstance(part, str):
@@ -42,6 +49,9 @@ def show_table(table: Listing | None) -> None:
     """A table with its title and its note, the last columns left out if it is too wide; nothing for None."""
     if table is None:
         return
+    from rich.padding import Padding
+    from rich.text import Text
+
     fitting = _fitting(table, _console(sys.stdout).width - INDENT)
     show(heading(f"  {table.title}"), _grid(table, fitting))
     left = len(table.columns) - fitting
@@ -52,13 +62,39 @@ def show_table(table: Listing | None) -> None:
     show("")
 
 
+def show_remedies(remedies: Any) -> None:
+    """What to do next: each way with when it is right, and lines of code that can be copied whole."""
+    if not remedies:
+        return
+    from rich.padding import Padding
+    from rich.text import Text
+
+    show(heading("  What to do next"))
+    for remedy in remedies:
+        text = Text(f"{remedy.name}. ", style="bold").append(remedy.when, style="default not bold")
+        show(Padding(text, (0, 0, 0, INDENT), expand=False))
+        console = _console(sys.stdout)
+        for language, line in remedy.code:
+            # never folded: a line that is copied has to stay one
+            console.print(
+                Text(f"    {language + ':':<8}", style="dim").append(line, style="cyan"), soft_wrap=True
+            )
+    show("")
+
+
 def heading(words: str, style: str = "bold") -> Text:
     """A line that stands out."""
+    from rich.text import Text
+
     return Text(words, style=style)
 
 
 def facts(pairs: list[tuple[str, str]]) -> Padding:
     """Names and values, side by side."""
+    from rich.padding import Padding
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
     grid = RichTable.grid(padding=(0, 3))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -67,13 +103,20 @@ def facts(pairs: list[tuple[str, str]]) -> Padding:
     return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
+def document(command: str, rows: Any) -> dict[str, Any]:
+    """What every answer in JSON begins with."""
+    from .. import __version__
+
+    return {"separatrix": __version__, "schema": SCHEMA, "command": command, "data": rows.describe()}
+
+
 def write_json(values: Any) -> None:
     """Results for machines: one JSON document."""
     sys.stdout.write(json.dumps(plain(values), indent=2, ensure_ascii=False) + "\n")
 
 
 def plain(values: Any) -> Any:
-    """Plain values for JSON, which has no infinity."""
+    """Plain values for JSON, which has no infinity: None stands for it."""
     if isinstance(values, dict):
         return {str(key): plain(value) for key, value in values.items()}
     if isinstance(values, list | tuple):
@@ -81,18 +124,23 @@ def plain(values: Any) -> Any:
     if hasattr(values, "tolist"):  # an array, or a number of NumPy
         return plain(values.tolist())
     if isinstance(values, float) and not math.isfinite(values):
-        return str(values)
+        return None
     return values
 
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """A spinner on the terminal while something takes its time; nothing where there is no terminal."""
-    console = _console(sys.stderr)
-    if not console.is_terminal:
+    """A spinner on the terminal while something takes its time; nothing where there is no terminal.
+
+    What the library has to say meanwhile (how far it is, that it compiles) stands in the same line.
+    """
+    if not sys.stderr.isatty():
         yield
         return
-    with console.status(words):
+    from rich.text import Text
+
+    line = _console(sys.stderr).status(Text(words))
+    with line, shown_by(lambda text: line.update(Text(text or words))):
         yield
 
 
@@ -104,6 +152,10 @@ def _fitting(table: Listing, width: int) -> int:
 
 
 def _grid(table: Listing, fitting: int) -> Padding:
+    from rich.padding import Padding
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
     grid = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in table.columns[:fitting]:
         right = column.startswith(">")
@@ -114,4 +166,6 @@ def _grid(table: Listing, fitting: int) -> Padding:
 
 
 def _console(stream: Any) -> Console:
+    from rich.console import Console
+
     return Console(file=stream, highlight=False, emoji=False)

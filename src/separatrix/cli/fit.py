@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import math
 import time
 import warnings
@@ -12,7 +14,7 @@ import typer
 
 from . import options
 from .advice import in_options
-from .console import facts, heading, say, show, show_table, waiting, write_json
+from .console import document, facts, heading, say, show, show_table, waiting, write_json
 
 MODELS = ("perceptron", "averaged", "kernel", "max-margin", "soft-margin", "linear-program")
 SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are shown unasked
@@ -21,6 +23,11 @@ SMALL = 1_000_000  # numbers of the data up to which the mistake bounds are show
 KNOWS = {
     "order": ("perceptron", "averaged", "kernel"),
     "max_iter": ("perceptron", "averaged", "kernel"),
+    "eta0": ("perceptron", "averaged"),
+    "start": ("perceptron", "averaged"),
+    "renormalise": ("perceptron", "averaged"),
+    "trace": ("perceptron", "averaged"),
+    "form": ("linear-program",),
     "seed": ("perceptron", "averaged", "kernel", "soft-margin"),
     "C": ("soft-margin",),
     "gap": ("max-margin", "soft-margin"),
@@ -88,6 +95,28 @@ def fit(
     max_iter: Annotated[
         int | None, typer.Option("--max-iter", min=1, help="Perceptrons: how often all rows may be read.")
     ] = None,
+    eta0: Annotated[
+        float | None,
+        typer.Option("--eta0", help="Perceptrons: the learning rate, which scales every update. Default: 1."),
+    ] = None,
+    start: options.Start = None,
+    renormalise: Annotated[
+        bool | None,
+        typer.Option(
+            "--renormalise/--no-renormalise",
+            help="Perceptrons: scale the weights to length one after each update.",
+        ),
+    ] = None,
+    trace: Annotated[
+        str | None,
+        typer.Option("--trace", metavar="FILE", help="Perceptrons: write every update to a CSV file."),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            "--form", metavar="primal|dual", help="Linear program: which of the two programs is solved."
+        ),
+    ] = None,
     cost: Annotated[
         float | None, typer.Option("--C", help="Soft margin: what a unit of hinge loss costs. Default: 1.")
     ] = None,
@@ -100,9 +129,7 @@ def fit(
         typer.Option("--kernel", help="Kernel perceptron: linear, poly, rbf or geometric. Default: rbf."),
     ] = None,
     degree: Annotated[int | None, typer.Option("--degree", min=1, help="Of the poly kernel.")] = None,
-    gamma: Annotated[
-        float | None, typer.Option("--gamma", help="Of the rbf kernel exp(-gamma |x - x'|^2).")
-    ] = None,
+    gamma: options.Gamma = None,
     budget: Annotated[
         int | None, typer.Option("--budget", min=2, help="Kernel perceptron: the most rows it may keep.")
     ] = None,
@@ -141,18 +168,20 @@ def fit(
         separatrix fit german.csv --target class --model soft-margin --scale --folds 5 -o model.skops
 
         separatrix fit spam.parquet --target spam --model averaged --holdout 0.2 --json
+
+        separatrix fit small.csv --target y --order cyclic --start 0,0,1 --trace updates.csv
     """
     given = {
         "order": order, "max_iter": max_iter, "seed": seed, "C": cost, "gap": gap, "kernel": kernel,
-        "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds,
+        "degree": degree, "gamma": gamma, "budget": budget, "bounds": bounds, "eta0": eta0,
+        "start": None if start is None else options.first_weights(start), "renormalise": renormalise or None,
+        "trace": trace, "form": form,
     }  # fmt: skip
     _check_options(model, given)
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
-    if gamma is not None and not gamma > 0.0:
-        raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
     source = options.DataOptions(
         data,
         target,
@@ -171,7 +200,10 @@ def fit(
         text_encoding=encoding,
     )
     rows = options.labelled(source.open(intercept=intercept))
-    needs_rows = (scale, holdout is not None, folds is not None, bounds, report is not None)
+    needs_rows = (
+        scale, holdout is not None, folds is not None, bounds, report is not None, eta0 is not None,
+        start is not None, renormalise, trace is not None,
+    )  # fmt: skip
     if max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
         _learn_once(rows, output, average=model == "averaged", json=json)
         return
@@ -187,10 +219,11 @@ def fit(
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
     found = _bounds(estimator, X, y, bounds)
-    _write(output, report, rows, X, y, estimator)
+    _write(output, report, trace, rows, X, y, estimator)
     if json:
         write_json(
-            _plain(estimator, rows, X, y, seconds, scores, found) | {"model_file": output, "report": report}
+            _plain(estimator, rows, X, y, seconds, scores, found)
+            | {"model_file": output, "report_file": report, "trace_file": trace}
         )
         return
     _show(estimator, rows, X, y, seconds, scores, found)
@@ -200,6 +233,8 @@ def fit(
         say("The model was not saved; give a file with -o model.skops.")
     if report is not None:
         say(f"Report: {report}")
+    if trace is not None:
+        say(f"Updates: {trace}")
 
 
 def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> None:
@@ -222,14 +257,15 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
     if json:
         write_json(
             {
-                "data": rows.describe(),
+                **document("fit", rows),
                 "model": model_facts(learnt.model),
                 "errors": None,
                 "seconds": seconds,
                 "scores": [],
                 "bounds": None,
                 "model_file": output,
-                "report": None,
+                "report_file": None,
+                "trace_file": None,
             }
         )
     else:
@@ -255,16 +291,36 @@ def _check_options(model: str, given: dict[str, Any]) -> None:
             )
 
 
+def _trace(model: Any, rows: Any, y: Any) -> str:
+    """Every update as a line: its number, the row, its class, its score before, the weights after."""
+    trace, two = model.result_.trace, len(model.classes_) == 2
+    names = [*rows.feature_names, *(["(intercept)"] if model.fit_intercept else [])]
+    shown = names if two else [f"{name} [{label}]" for label in model.classes_ for name in names]
+    places = rows.places(trace.rows.tolist())
+    lines = [["update", "row", "class", *([] if two else ["taken for"]), "score before", *shown]]
+    for k, (place, row) in enumerate(zip(places, trace.rows.tolist(), strict=True)):
+        rival = [] if two else [str(model.classes_[trace.rivals[k]])]
+        numbers = [repr(value) for value in [float(trace.scores[k]), *trace.weights[k].ravel().tolist()]]
+        lines.append([str(k + 1), str(place.row), str(y[row]), *rival, *numbers])
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
 def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
     import separatrix as sx
 
     chosen = {name: value for name, value in given.items() if value is not None and name != "bounds"}
     chosen["random_state"] = chosen.pop("seed", 0)
+    if "start" in chosen:
+        chosen["init"] = chosen.pop("start")
+    if "trace" in chosen:
+        chosen["trace"] = True
     if model in ("perceptron", "averaged"):
         average = "averaged" if model == "averaged" else False
         return sx.Perceptron(average=average, fit_intercept=intercept, **chosen)
     if model == "kernel":
-        chosen["kernel"] = _kernel(
+        chosen["kernel"] = options.kernel(
             chosen.pop("kernel", "rbf"), chosen.pop("degree", None), chosen.pop("gamma", None)
         )
         return sx.KernelPerceptron(fit_intercept=intercept, **chosen)
@@ -273,19 +329,7 @@ def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
     del chosen["random_state"]
     if model == "max-margin":
         return sx.MaxMargin(intercept="free" if intercept else None, **chosen)
-    return sx.LinearProgram(intercept="lifted" if intercept else None)
-
-
-def _kernel(name: str, degree: int | None, gamma: float | None) -> Any:
-    from separatrix import kernels
-
-    if degree is not None and name != "poly":
-        raise typer.BadParameter(f"--degree is for the poly kernel, not for {name}.")
-    if gamma is not None and name != "rbf":
-        raise typer.BadParameter(f"--gamma is for the rbf kernel, not for {name}.")
-    if degree is not None:
-        return kernels.Polynomial(degree=degree)
-    return name if gamma is None else kernels.Gaussian(c=gamma)
+    return sx.LinearProgram(intercept="lifted" if intercept else None, **chosen)
 
 
 def _scaled(estimator: Any, X: Any) -> Any:
@@ -345,6 +389,8 @@ def last(estimator: Any) -> Any:
 def _scores(
     estimator: Any, X: Any, y: Any, holdout: float | None, folds: int | None, seed: int
 ) -> list[Score]:
+    if holdout is None and folds is None:
+        return []
     from sklearn.base import clone
     from sklearn.model_selection import StratifiedKFold, cross_val_score, train_test_split
 
@@ -381,13 +427,17 @@ def _transformed(estimator: Any, X: Any) -> Any:
         return estimator[:-1].transform(X) if hasattr(estimator, "steps") else X
 
 
-def _write(output: str | None, report: str | None, rows: Any, X: Any, y: Any, estimator: Any) -> None:
+def _write(
+    output: str | None, report: str | None, trace: str | None, rows: Any, X: Any, y: Any, estimator: Any
+) -> None:
     """Write what was asked for; where one file cannot be written, none is."""
     contents = {}
     if output is not None:
         from ..storage.models import packed
 
         contents[output] = packed(estimator, columns=rows.encoding.as_dict())
+    if trace is not None:
+        contents[trace] = _trace(last(estimator), rows, y).encode()
     if report is not None:
         contents[report] = _report(rows, X, y, estimator).encode()
     if contents:
@@ -402,11 +452,11 @@ def _report(rows: Any, X: Any, y: Any, estimator: Any) -> str:
 
     with waiting("Drawing the report"):
         return report_text(
-            _transformed(estimator, X),
+            X,
             y,
             title=rows.name,
             names=rows.feature_names,
-            model=last(estimator),
+            model=estimator,
             facts=(*reading(rows), ("Columns scaled", "yes" if hasattr(estimator, "steps") else "no")),
             places=rows.places,
         )
@@ -440,13 +490,14 @@ def _show(
 
 
 def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
-    from ..report.tables import bracket, short
+    from ..report.tables import short, size_of
     from ..tables.encoding import shown
+    from .inspect import margin_of
 
     model = last(estimator)
     pairs = [
         ("model", type(model).__name__),
-        ("rows", f"{X.shape[0]:,} with {X.shape[1]:,} features"),
+        ("data", size_of(X)),
         ("classes", shown(model.classes_.tolist())),
     ]
     result = getattr(model, "result_", None)
@@ -458,13 +509,13 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
                 + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_iter_:,} times"),
-            ("best margin", bracket((max(0.0, result.margin_lower), result.margin_upper))),
+            ("best margin", margin_of(model)),
         ]
         speed = f", {X.shape[0] * model.n_iter_ / max(seconds, 1e-9):,.0f} rows/s"
     else:
         speed = ""
     if hasattr(model, "margin_lower_"):
-        pairs.append(("best margin", bracket((model.margin_lower_, model.margin_upper_))))
+        pairs.append(("best margin", margin_of(model)))
     if hasattr(model, "gap_"):
         pairs.append(
             ("objective", short(model.objective_) + f", within {model.gap_:.2g} of the best there is")
@@ -482,16 +533,25 @@ def _mistakes(result: Any) -> str:
     return f"{made:,}" if made == kept else f"{made:,}, {kept:,} of them before the weights that were kept"
 
 
+def _bound_facts(bounds: Any, model: Any) -> dict[str, Any]:
+    """The bounds in plain values, their margin said as everywhere."""
+    from ..proofs.answer import margin_facts
+
+    known = bounds.to_dict()
+    bracket = known.pop("margin_lower"), known.pop("margin_upper")
+    return {**known, "margin": margin_facts(bracket, "lifted" if model.fit_intercept else "origin")}
+
+
 def _plain(
     estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
 ) -> dict[str, Any]:
     from .inspect import model_facts
 
     return {
-        "data": rows.describe(),
+        **document("fit", rows),
         "model": model_facts(estimator),
         "errors": _errors(estimator, X, y),
         "seconds": seconds,
         "scores": [{"how": score.how, "shares": score.shares} for score in scores],
-        "bounds": None if bounds is None else bounds.to_dict(),
+        "bounds": None if bounds is None else _bound_facts(bounds, last(estimator)),
     }

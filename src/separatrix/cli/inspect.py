@@ -36,6 +36,7 @@ def inspect(
 
 def model_facts(estimator: Any) -> dict[str, Any]:
     """What a fitted model knows about itself, in plain values."""
+    from ..proofs.answer import margin_facts
     from .fit import last, used
 
     model = last(estimator)
@@ -52,13 +53,36 @@ def model_facts(estimator: Any) -> dict[str, Any]:
     found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
     if found is not None:
         ending = found.status if hasattr(found, "status") else found.outcome
-        known["status"] = in_options(ending, used(estimator))
-        for name in ("margin_lower", "margin_upper", "radius", "errors"):
+        known["outcome"] = in_options(ending, used(estimator))
+        if hasattr(found, "margin_upper"):
+            known["margin"] = margin_facts(_bounds(model), _kind(model))
+        for name in ("radius", "errors"):
             if hasattr(found, name):
                 known[name] = _plain(getattr(found, name))
     if hasattr(model, "support_"):
         known["support"] = len(model.support_)
     return known
+
+
+def margin_of(model: Any) -> str:
+    """The best margin that a model brackets, and which margin that is."""
+    from ..report.tables import margin_words
+
+    kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
+    return margin_words(_bounds(model), _kind(model), "" if kernel is None else str(kernel))
+
+
+def _bounds(model: Any) -> tuple[float, float]:
+    found = getattr(model, "result_", None) or model.optimum_
+    return float(found.margin_lower), float(found.margin_upper)
+
+
+def _kind(model: Any) -> str:
+    """Which margin a model brackets, by how its intercept counts."""
+    from ..proofs.answer import margin_kind
+
+    own = getattr(model, "intercept", "lifted" if getattr(model, "fit_intercept", True) else None)
+    return margin_kind(own)
 
 
 def _model(file: str, json: bool) -> None:
@@ -67,7 +91,8 @@ def _model(file: str, json: bool) -> None:
 
     saved = read(file)
     known = model_facts(saved.model)
-    names = None if saved.columns is None else Encoding.from_dict(saved.columns).feature_names
+    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
+    names = None if encoding is None else encoding.feature_names
     if json:
         write_json(
             {
@@ -79,12 +104,15 @@ def _model(file: str, json: bool) -> None:
             }
         )
         return
-    show(heading(f"A model: {known['type']}"), "", facts(_pairs(known, saved)), "")
+    told = [] if encoding is None else encoding.told()
+    notes = [("note", note) for note in told]
+    show(heading(f"A model: {known['type']}"), "", facts([*_pairs(known, saved), *notes]), "")
     show_table(_weights(saved.model, names))
 
 
 def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
-    from ..report.tables import bracket, short
+    from ..report.tables import short
+    from .fit import last
 
     set_here = ", ".join(
         f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None
@@ -95,8 +123,8 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
         ("features", f"{known['features']:,}" if known["features"] is not None else "not fitted"),
         ("classes", ", ".join(map(str, known["classes"]))),
     ]
-    if "status" in known:
-        pairs.append(("status", known["status"]))
+    if "outcome" in known:
+        pairs.append(("status", known["outcome"]))
     for name, words in (
         ("mistakes", "mistakes"),
         ("n_iter", "readings" if "mistakes" in known else "steps"),
@@ -107,9 +135,8 @@ def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
     if known.get("errors") is not None:
         by = " by the last weights" if known["parameters"].get("average") else ""
         pairs.append(("errors", f"{known['errors']:,}{by}"))
-    if "margin_upper" in known:
-        lower = known["margin_lower"]
-        pairs.append(("best margin", bracket((max(0.0, lower), known["margin_upper"]))))
+    if "margin" in known:
+        pairs.append(("best margin", margin_of(last(saved.model))))
     if "objective" in known:
         pairs.append(("objective", short(known["objective"])))
     if "support" in known:

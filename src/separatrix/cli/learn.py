@@ -30,6 +30,7 @@ def learn(
     na: options.MissingCodes = None,
     text: options.TextColumns = None,
     row_names: options.RowNames = None,
+    memory: options.Memory = None,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +94,7 @@ def learn(
         sheet=sheet,
         text_encoding=encoding,
     )
-    rows = source.open(intercept=intercept, count_columns=False, live=True)
+    rows = source.open(intercept=intercept, count_columns=False, live=True).within(options.size(memory))
     begun = time.perf_counter()
     _stop_politely()
     with _Line() as line, options.naming_rows(rows):

@@ -45,6 +45,7 @@ def predict(
     thousands: options.Thousands = None,
     na: options.MissingCodes = None,
     row_names: options.RowNames = None,
+    memory: options.Memory = None,
     json: Annotated[bool, typer.Option("--json", help="Write a summary as JSON; needs --output.")] = False,
 ) -> None:
     """Predict the class of every row, in bounded memory.
@@ -83,7 +84,8 @@ def predict(
         sheet=sheet,
         text_encoding=encoding,
     )
-    rows = source.open(encoding=None if saved.columns is None else Encoding.from_dict(saved.columns))
+    known = None if saved.columns is None else Encoding.from_dict(saved.columns)
+    rows = source.open(encoding=known).within(options.size(memory))
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them

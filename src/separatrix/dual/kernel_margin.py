@@ -412,7 +412,7 @@ def certified_bracket(
     The values of a kernel that states no bound of its rounding are taken as they come. After the deadline one
     block of kernel values is computed for a sum; a bound that needs more is minus or plus the radius.
     """
-    size, error = _accuracy(rows)
+    size, error = accuracy(rows)
     if size == np.inf:
         return -np.inf, np.inf
     lifted = rows.lift and not rows.free
@@ -421,7 +421,7 @@ def certified_bracket(
     with suppress(OutOfTime):
         if found.margin_lower > 0.0:
             short = _surely(rows, found, error, deadline)
-            square = _square(rows, found.rows, found.coefficients, error, deadline)
+            square = square_above(rows, found.rows, found.coefficients, error, deadline)
             if lifted:
                 square += float(found.intercept @ found.intercept)
             lower = max(lower, short / float(np.sqrt(square * (1.0 + 64.0 * EPS))) * (1.0 - 8.0 * EPS))
@@ -430,7 +430,7 @@ def certified_bracket(
             support, coefficients = signed_coefficients(
                 rows.labels, found.members, found.rivals, found.multipliers / mass, rows.n_classes
             )
-            square = _square(rows, support, coefficients, error, deadline)
+            square = square_above(rows, support, coefficients, error, deadline)
             if lifted:
                 square += float((coefficients.sum(axis=1) ** 2).sum())
             slack = 1.0 + 4.0 * (support.size + 8) * EPS
@@ -438,7 +438,7 @@ def certified_bracket(
     return lower, max(upper, lower)
 
 
-def _accuracy(rows: KernelRows) -> tuple[float, float]:
+def accuracy(rows: KernelRows) -> tuple[float, float]:
     """Bounds of ``K(x, x)`` and of the rounding error of any ``K(x, x')`` in float64."""
     X = rows.X[rows.order] if rows.order.size < rows.labels.size else rows.X
     found = Similarity(rows.kernel, lift=False).rounding(
@@ -468,7 +468,9 @@ def _surely(rows: KernelRows, found: KernelOptimum, error: float, deadline: Dead
     return lowest
 
 
-def _square(rows: KernelRows, support: Ints, coefficients: Floats, error: float, deadline: Deadline) -> float:
+def square_above(
+    rows: KernelRows, support: Ints, coefficients: Floats, error: float, deadline: Deadline
+) -> float:
     """An upper bound of the squared length of a combination of images, without its constant coordinate."""
     total, magnitudes = 0.0, np.abs(coefficients)
     anchors, step = rows.kernel.anchors(rows.X, support), max(1, SCAN // max(1, support.size))

@@ -19,7 +19,7 @@ CORES = "All cores that the process may use are used where that pays; limit thos
 SOFT = (
     "SoftMargin(C=...) weighs the norm of the weights against the errors; the larger C, the less it shrinks."
 )
-MARGIN_KERNEL = "Use MaxMargin or KernelPerceptron, which have kernels."
+MARGIN_KERNEL = "Use MaxMargin, SoftMargin or KernelPerceptron, which have kernels."
 
 EVERYWHERE = {
     "break_ties": JOINTLY,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import Any, ClassVar
 
@@ -20,8 +21,9 @@ from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from .decision import Decision, linear_scores, not_converged, read_rows, shares_of
+from .decision import Decision, linear_scores, read_rows, shares_of
 from .habits import MARGIN_KERNEL, PERCEPTRONS
+from .unfinished import warning_of
 
 
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
@@ -194,6 +196,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._first_weights = None if warm is None else start
             scales = sample_weight if self._passes_over_rows() else None
             weights = self._row_weights(rows, classes, scales)
+            begun = time.monotonic()
             result = solve_perceptron(
                 rows,
                 order=self.order,
@@ -207,6 +210,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 trace=self.trace,
                 seed=seed,
             )
+            seconds = time.monotonic() - begun
             self.classes_ = classes
             self._voters: Voters | None = None
             if result.votes is not None:
@@ -216,7 +220,12 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
             self._mistake_rows: list[Ints] = []
         if not self.converged_:
-            self._warn(result)
+            after = (
+                f"After {result.passes} passes {_what_is_wrong(result)}; no margin is larger than "
+                f"{result.margin_upper:.3g}."
+            )
+            warning: Any = warning_of(result, rows, seconds, after, average=bool(self.average))
+            warnings.warn(warning, stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
@@ -453,14 +462,6 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_iter_ = result.passes
         self.converged_ = result.separated
-
-    def _warn(self, result: Result) -> None:
-        after = (
-            f"After {result.passes} passes {_what_is_wrong(result)}; no margin is larger than "
-            f"{result.margin_upper:.3g}."
-        )
-        averages = result.status is not Status.INTERRUPTED and not self.average
-        warnings.warn(not_converged(result.status, after, averages=averages), stacklevel=3)
 
 
 def _what_is_wrong(result: Result) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,12 +20,14 @@ from ..dual.kernel_margin import (
     soft_in_span,
     solve_kernel_margin,
 )
+from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
 from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
 from ..kernels import Kernel, Precomputed, check_gram, tuned
+from ..margins.centring import far_columns, moved_rows, moved_weights
 from ..margins.linear_program import FORMS, solve_linear_program
 from ..margins.max_margin import WIDE, solve_max_margin
 from ..margins.multipliers import against_rivals
-from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
+from ..margins.optimum import HardOptimum, Outcome, SoftOptimum, signed_coefficients
 from ..margins.pivoting import MOST_ROWS
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
 from ..progress import spoken
@@ -45,17 +48,39 @@ class _LinearDecision(Decision):
     intercept: Any
     coef_: Floats
     intercept_: Floats
+    kernel_: Any = None
+    support_vectors_: Any
+    dual_coef_: Floats
 
     @property
     def fit_intercept(self) -> bool:
         """Whether the hyperplane may leave the origin."""
         return self.intercept is not None
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, "kernel", None)
+        precomputed = isinstance(kernel, str) and kernel == "precomputed"
+        tags.input_tags.pairwise = precomputed or isinstance(kernel, Precomputed)
+        return tags
+
     def decision_function(self, X: Any) -> Floats:
         """Signed scores: of the last class for two classes, of each class for more."""
         check_is_fitted(self)
-        rows = read_rows(self, X, lift=True)
-        return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
+        if self.kernel_ is None:
+            rows = read_rows(self, X, lift=True)
+            return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
+        rows = read_rows(self, X, lift=False)
+        _ = rows.squared_norms  # names a value that is not finite
+        outputs = expansion(
+            self.kernel_,
+            rows.matrix,
+            np.arange(rows.n_rows),
+            self.support_vectors_,
+            self.dual_coef_,
+            self.intercept_,
+        )
+        return scores_of(outputs)
 
     def _store_weights(self, weights: Floats, rows: MemoryRows, classes: NDArray[Any]) -> None:
         shown = np.atleast_2d(weights)
@@ -127,8 +152,10 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
         The bracket of the best margin (affine with ``intercept="free"``, else that of the rows as they
-        are, lifted or not), recomputed from the data, to rounding. Where the classes cannot be separated
-        the lower end is zero or less.
+        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data (with more
+        than two classes and a free intercept to rounding, and with a kernel). With two classes and a free
+        intercept the lower end is that of the best intercept for ``coef_``, which no float need hold. Where
+        the classes cannot be separated the lower end is zero or less.
     converged_ : bool
         Whether the bracket is as narrow as ``gap`` asks.
     n_iter_ : int
@@ -169,8 +196,6 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    kernel_: Any = None
-
     _instead: ClassVar = {
         **MARGINS,
         "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
@@ -200,11 +225,6 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         self.max_iter = max_iter
         self.inseparable = inseparable
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = isinstance(self.kernel, Precomputed) or self.kernel == "precomputed"
-        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MaxMargin:
         """Find the largest margin.
@@ -246,23 +266,6 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
 
-    def decision_function(self, X: Any) -> Floats:
-        """Signed scores: of the last class for two classes, of each class for more."""
-        check_is_fitted(self)
-        if self.kernel_ is None:
-            return super().decision_function(X)
-        rows = read_rows(self, X, lift=False)
-        _ = rows.squared_norms  # names a value that is not finite
-        outputs = expansion(
-            self.kernel_,
-            rows.matrix,
-            np.arange(rows.n_rows),
-            self.support_vectors_,
-            self.dual_coef_,
-            self.intercept_,
-        )
-        return scores_of(outputs)
-
     def _fit_linear(
         self, rows: MemoryRows, classes: NDArray[Any], given: tuple[Any, Any, Any]
     ) -> HardOptimum:
@@ -275,7 +278,13 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                     self, _exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
                 )
         free = self.intercept == "free"
-        found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        centre = far_columns(rows) if free else None
+        if centre is None:
+            found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        else:
+            near = moved_rows(rows, centre)
+            found = solve_max_margin(near, gap=self.gap, free_intercept=True, max_iter=self.max_iter)
+            found = replace(found, weights=moved_weights(found.weights, centre))
         weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
         if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
             _refuse(self, _exact_verdict(self, *given), _no_margin(found.margin_upper))
@@ -328,6 +337,11 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     ----------
     C : float, default=1.0
         How much a unit of loss costs.
+    kernel : str, Kernel or callable, optional
+        Minimise in the feature space of a kernel, as in `MaxMargin`, with up to 5,000 rows. None: planes in
+        the space of the rows.
+    gamma, degree, coef0 : optional
+        Of a kernel that is a name, as in `MaxMargin`.
     intercept : {"lifted", "free", None}, default="lifted"
         "lifted": the intercept is the weight of a constant column and part of the norm (as in
         LinearSVC). "free": it is not part of the norm (as in SVC). None: no intercept.
@@ -352,17 +366,23 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     support_ : ndarray of shape (support,)
         The training rows that carry multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Signed multipliers: ``dual_coef_ @ X[support_]`` is near ``coef_``.
+        Signed multipliers: ``dual_coef_ @ X[support_]`` is near ``coef_``. With a kernel, the scores are
+        ``dual_coef_ @ K(X[support_], x) + intercept_``.
+    kernel_ : Kernel or None
+    support_vectors_ : ndarray or CSR matrix of shape (support, columns)
+        With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     objective_, dual_objective_ : float
         The objective of the weights, and the bound below it.
     gap_ : float
         Their relative difference, recomputed from the data, to rounding: with a large C even a loss of
-        1e-12 counts, and the bound may come out above the objective by as little.
+        1e-12 counts, and the bound may come out above the objective by as little. With a kernel that states
+        a bound of its rounding, the rounding of every value and sum is counted in; but with a free intercept
+        the multipliers of the classes balance to rounding only.
     converged_ : bool
         Whether ``gap_`` is at most ``gap``.
     n_iter_ : int
         Newton steps or passes; at least one.
-    optimum_ : SoftOptimum
+    optimum_ : SoftOptimum or KernelSoftOptimum
     n_features_in_ : int
     feature_names_in_ : ndarray
         Where X had column names that are all text.
@@ -381,16 +401,16 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     2.8889 2.8889
     """
 
-    _instead: ClassVar = {
-        **MARGINS,
-        "inseparable": "Classes that overlap are what the soft margin is for.",
-        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
-    }
+    _instead: ClassVar = {**MARGINS, "inseparable": "Classes that overlap are what the soft margin is for."}
 
     def __init__(
         self,
         C: float = 1.0,
         *,
+        kernel: Any = None,
+        gamma: Any = None,
+        degree: int | None = None,
+        coef0: float | None = None,
         intercept: str | None = "lifted",
         gap: float = 1e-6,
         max_iter: int = 10_000,
@@ -399,6 +419,10 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         verbose: int = 0,
     ) -> None:
         self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
         self.intercept = intercept
         self.gap = gap
         self.max_iter = max_iter
@@ -427,20 +451,16 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                 inputs.need_positive(self, name)
             inputs.need_positive(self, "max_iter", whole=True)
             rows, classes, weights = inputs.read_training(self, X, y, sample_weight)
+            self.kernel_ = _kernel_of(self, rows)
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
             by_class = inputs.class_weights(self.class_weight, classes, rows)
             if by_class is not None:
                 caps = caps * by_class[rows.labels]
-            found = solve_soft_margin(
-                rows,
-                caps,
-                gap=self.gap,
-                free_intercept=self.intercept == "free",
-                max_iter=self.max_iter,
-                seed=inputs.generator(self.random_state),
+            found: Any = (
+                self._fit_linear(rows, classes, caps)
+                if self.kernel_ is None
+                else self._fit_kernel(rows, classes, caps)
             )
-            self._store_weights(found.weights, rows, classes)
-            self._store_support(rows, *_soft_support(found.multipliers, rows))
             self.objective_, self.dual_objective_, self.gap_ = found.primal, found.dual, found.gap
             self.converged_ = found.outcome is Outcome.REACHED
             self.n_iter_ = max(1, found.steps)
@@ -449,6 +469,31 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             reached = f"The relative gap is {found.gap:.2e}, {self.gap:.0e} was asked for."
             warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
+
+    def _fit_linear(self, rows: MemoryRows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
+        found = solve_soft_margin(
+            rows,
+            caps,
+            gap=self.gap,
+            free_intercept=self.intercept == "free",
+            max_iter=self.max_iter,
+            seed=inputs.generator(self.random_state),
+        )
+        self._store_weights(found.weights, rows, classes)
+        self._store_support(rows, *_soft_support(found.multipliers, rows))
+        return found
+
+    def _fit_kernel(self, rows: MemoryRows, classes: NDArray[Any], caps: Floats) -> KernelSoftOptimum:
+        matrix = check_gram(rows.matrix) if isinstance(self.kernel_, Precomputed) else rows.matrix
+        free = self.intercept == "free"
+        mapped = KernelRows(self.kernel_, matrix, rows.labels, rows.n_classes, rows.order, rows.lifted, free)
+        seed = inputs.generator(self.random_state)
+        found = solve_kernel_soft(mapped, caps, gap=self.gap, max_iter=self.max_iter, seed=seed)
+        self.classes_, self.support_, self.dual_coef_ = classes, found.rows, found.coefficients
+        centre = found.intercept.mean() if free and len(found.intercept) > 1 else 0.0
+        self.intercept_ = found.intercept - centre  # a common shift of all classes changes no score
+        self.support_vectors_ = self.kernel_.anchors(matrix, found.rows)
+        return found
 
 
 def _kernel_of(estimator: Any, rows: MemoryRows) -> Kernel | None:

@@ -3,5 +3,24 @@
 Short functions over arrays that know nothing of files, models or people. Arrays and named tuples of arrays
 flow in; results go into arrays that the caller gives, and a few numbers flow out. `compiling` has the
 decorator, `rows` what all methods share (score, correct, learn, scan); each other module serves one reader or
-one family of methods.
+one family of methods; `layouts` has what they read and fill. A module is imported, and numba with it, when
+a loop of it is first asked for: what needs no loop does not wait for a compiler.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import layouts
+
+if TYPE_CHECKING:
+    from . import ahead, columns, core, hashes, kernels, margins, replay, rows, text
+
+__all__ = ["ahead", "columns", "core", "hashes", "kernels", "layouts", "margins", "replay", "rows", "text"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f".{name}", __name__)

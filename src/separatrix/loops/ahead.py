@@ -14,7 +14,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from .compiling import loop, part
-from .rows import VISITS, Tally, is_full, measure, row_score, update
+from .layouts import VISITS, Tally
+from .rows import is_full, measure, row_score, update
 
 # Entries of an Ahead's ``shared``; what both threads write is a cache line apart.
 BLOCK, STATE, ORIGIN, DONE, HELPED = 0, 8, 16, 24, 32

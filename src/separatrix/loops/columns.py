@@ -15,13 +15,9 @@ from numba import types
 from numba.extending import intrinsic
 
 from .compiling import loop
+from .layouts import DOUBLE, FLOAT, INT, LONG
 
 KIND, AT = range(2)  # fields of a column
-DOUBLE, FLOAT, LONG, INT = range(4)  # types of values
-SIZES = {DOUBLE: 8, FLOAT: 4, LONG: 8, INT: 4}  # bytes of a value
-
-BLOCK = 1 << 15  # numbers of a block: it stays in the cache until its rows are complete
-LEAST, MOST = 32, 512  # rows of a block
 SIDE = 4  # rows and columns that are transposed together, in registers
 # A float64 of 2**52 has a last place of 1, one of 2**84 a last place of 2**32: a whole number of 32 bits
 # written into the lower half of such a float is added to it exactly. These are the bits of 2**52 and of

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
+
+from ..progress import compiling
 
 # No loop allocates, so numba's reference counting is off: on rows of 100 numbers it took half of the time.
 EXACT: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
@@ -101,6 +104,28 @@ def part(function: Callable[..., Any]) -> Any:
     """A part of a loop, written apart: it is put in where it is called, and never compiled by itself."""
     return numba.njit(inline="always", **OPTIONS)(function)
 
+
+class _Announcer(event.Listener):  # type: ignore[misc]
+    """Says that numba compiles, for as long as it does."""
+
+    def __init__(self) -> None:
+        self._running: list[Any] = []
+
+    def on_start(self, event: Any) -> None:
+        """A loop is about to be compiled, and perhaps others for it."""
+        if not self._running:
+            self._shown = contextlib.ExitStack()
+            self._shown.enter_context(compiling())
+        self._running.append(event)
+
+    def on_end(self, event: Any) -> None:
+        """It is done."""
+        self._running.pop()
+        if not self._running:
+            self._shown.close()
+
+
+event.register("numba:compile", _Announcer())
 
 # numba fills its registries at the first call of any loop, which takes a quarter of a second: do it at
 # import, so that the first fit of a process does not wait for it.

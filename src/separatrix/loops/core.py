@@ -8,7 +8,8 @@ import numpy as np
 from numba.extending import overload
 
 from .compiling import INLINED, loop
-from .rows import LOGGED, MISTAKES, Tally, add_row, is_full, row_output
+from .layouts import LOGGED, MISTAKES, Tally
+from .rows import add_row, is_full, row_output
 
 
 class Gram(NamedTuple):

@@ -11,55 +11,16 @@ a function here that loops of other files call must clear the cache (NUMBA_CACHE
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba import types
 from numba.extending import overload
 
 from .compiling import INLINED, loop, part
+from .layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Tally
 
 MEASURED = 1 << 15  # numbers that stay in the cache from when they are measured to when they are learnt from
-
-# Clock entries of a Tally.
-VISITS, MISTAKES, LIMIT, LOGGED = 0, 1, 2, 3
-
-
-class DenseRows(NamedTuple):
-    """A matrix of any real type and memory order, with the class code of each row."""
-
-    values: Any
-    labels: Any
-    lift: Any
-
-
-class SparseRows(NamedTuple):
-    """The three arrays of a CSR matrix, with the class code of each row."""
-
-    data: Any
-    indices: Any
-    indptr: Any
-    labels: Any
-    lift: Any
-
-
-class Tally(NamedTuple):
-    """What a run keeps as it learns.
-
-    ``counts[i, r]`` updates on row i (against rival r; one column for two classes), ``average``
-    the sum that lazy averaging needs (empty when not asked for), ``log`` the (row, rival, visit)
-    of each mistake (empty when not asked for), ``norms`` the squared norms of the rows visited
-    (empty when not asked for, negative where not known), ``floor`` the smallest score since it was
-    reset, ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
-    """
-
-    counts: Any
-    average: Any
-    log: Any
-    norms: Any
-    floor: Any
-    clock: Any
-
 
 # Sparse loops cast indices to unsigned numbers: numba then omits Python's counting from the end,
 # which cost half of their time.

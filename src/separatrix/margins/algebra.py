@@ -12,7 +12,7 @@ from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
 from ..deadline import NEVER, Deadline
-from ..loops import rows as row_loops
+from ..loops.layouts import DenseRows
 from ..result import Floats, Ints
 from ..rows.leads import leads
 from ..rows.memory import MemoryRows
@@ -48,7 +48,7 @@ def lifted_matrix(rows: Rows, members: Ints) -> Any:
 
 def _times(rows: MemoryRows, factors: Floats) -> Any:
     part = rows.storage
-    if isinstance(part, row_loops.DenseRows):
+    if isinstance(part, DenseRows):
         matrix = np.empty((rows.n_rows, rows.n_columns + rows.lifted))
         np.multiply(part.values, factors[:, None], out=matrix[:, : rows.n_columns])
         if rows.lifted:

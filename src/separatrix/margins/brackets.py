@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..loops import margins as margin_loops
@@ -131,7 +133,7 @@ class SoftBracket:
         if scores.ndim == 2:
             scores = leads(scores, self.rows.labels)
         if self.free_intercept and weights.ndim == 1:
-            shift = _best_shift(scores, self.caps, self.rows.labels)
+            shift = best_shift(scores, self.caps, self.rows.labels)
             weights = weights.copy()
             weights[-1] += shift
             scores = scores + shift * (2.0 * self.rows.labels - 1.0)
@@ -164,7 +166,7 @@ class SoftBracket:
         return float(np.vdot(part, part))
 
 
-def _best_shift(scores: Floats, caps: Floats, labels: Floats) -> float:
+def best_shift(scores: Floats, caps: Floats, labels: Any) -> float:
     """The change of the intercept that lowers the hinge losses most: a weighted median of breakpoints.
 
     The losses are convex and piecewise linear in the shift; row i bends at ``y_i (1 - score_i)``.

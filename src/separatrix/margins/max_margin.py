@@ -31,6 +31,7 @@ from .effort import Effort, need_time
 from .hard_ascent import ROUNDING, ascend_all, ascend_some
 from .optimum import HardOptimum, Outcome
 from .pairs import mean_direction
+from .proved import proved_bracket
 from .proximal_newton import ProximalNewton
 from .working_problem import WorkingProblem
 
@@ -39,6 +40,7 @@ PATIENCE = 4  # of them in turn that may gain nothing
 SLOW = 50  # solutions of one working set in which the bracket has to halve; else rounding is to blame
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
+NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
@@ -89,14 +91,20 @@ def solve_max_margin(
         outcome = Outcome.REACHED if bracket.reached else Outcome.TIME_LIMIT
     members, rivals, multipliers = bracket.proof
     used = multipliers > 0.0
+    proof = members[used], rivals[used], multipliers[used]
+    lower, upper = proved_bracket(
+        rows, bracket.weights, proof, (bracket.lower, bracket.upper), free_intercept
+    )
+    if outcome is Outcome.REACHED and upper - lower > max(2.0 * gap, NARROWEST) * upper:
+        outcome = Outcome.STALLED
     return HardOptimum(
         outcome,
         bracket.weights,
-        multipliers[used],
-        members[used],
-        rivals[used],
-        bracket.lower,
-        bracket.upper,
+        proof[2],
+        proof[0],
+        proof[1],
+        lower,
+        upper,
         effort.steps,
         effort.scans,
     )

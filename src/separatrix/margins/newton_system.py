@@ -18,7 +18,8 @@ from ..rows.protocol import Rows
 from .algebra import conjugate_gradients, lifted_matrix, signed_matrix
 from .effort import need_time
 
-DIRECT = 2000  # the most columns for which their products are factorised
+DIRECT = 2000  # the most columns for which their products are factorised, of sparse rows
+DIRECT_DENSE = 5000  # the same of dense rows, whose products cost no more than some conjugate gradients
 DIRECT_ROWS = 5000  # the most free rows; beyond both limits conjugate gradients take over
 DIRECT_JOINT = 1000  # the same for the weights of many classes together
 PRECONDITIONED = 1000  # the most columns of a class whose products are factorised for a preconditioner
@@ -48,7 +49,7 @@ def newton_step(
     width, size = gradient.size, members.size
     if size == 0:
         return -gradient / ridge
-    if width <= DIRECT and width <= size:
+    if width <= min(size, DIRECT if rows.sparse else DIRECT_DENSE):
         need_time(deadline, width**2 * (2.0 * size + width / 3.0))
         square = rows.outer_sum(members)
         square *= sigma

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import loops
 from ..errors import NumericOverflowError
-from ..loops.rows import LIMIT, LOGGED, MISTAKES, Tally, squared_length
+from ..loops.layouts import LIMIT, LOGGED, MISTAKES, Tally
 from ..result import Floats, Ints
 from ..rows.protocol import Rows
 
@@ -178,7 +179,7 @@ def norm(weights: Floats) -> float:
     Without BLAS, whose threads cost more here than the sum.
     """
     flat = weights.reshape(-1)
-    square = float(squared_length(flat))
+    square = float(loops.rows.squared_length(flat))
     if 1e-200 < square < 1e200:
         return float(np.sqrt(square))
     largest = float(np.abs(flat).max(initial=0.0))

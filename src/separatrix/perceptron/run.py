@@ -10,8 +10,8 @@ import numpy as np
 
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
+from ..loops.layouts import VISITS
 from ..loops.replay import replay
-from ..loops.rows import VISITS
 from ..progress import Progress
 from ..result import Floats, Ints, PassRecord, Result, Status, Trace, Votes
 from ..rows.memory import MemoryRows

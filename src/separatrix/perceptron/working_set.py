@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..loops.core import Gram, worst_first
-from ..loops.rows import LIMIT, LOGGED, MISTAKES, VISITS, Tally, combine, learn
+from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Tally
+from ..loops.rows import combine, learn
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeAlias
 
-Numbers = tuple[float | None, ...]
-Table = tuple[Numbers, ...]
-Whole = tuple[int, ...]
+from .codec import Listed
+
+Numbers: TypeAlias = Annotated[Any, Listed()]
+MaybeNumbers: TypeAlias = Annotated[Any, Listed(optional=True)]
+Whole: TypeAlias = Annotated[Any, Listed(whole=True)]
+MaybeWhole: TypeAlias = Annotated[Any, Listed(whole=True, optional=True)]
+WholeLists: TypeAlias = Annotated[Any, Listed((2,), whole=True)]
+Table: TypeAlias = Annotated[Any, Listed((2,))]
+MaybeTable: TypeAlias = Annotated[Any, Listed((2,), optional=True)]
+MaybeTables: TypeAlias = Annotated[Any, Listed((2, 3), optional=True)]
 
 
 @dataclass(frozen=True)
@@ -24,11 +31,11 @@ class ViewAnswer:
     """
 
     labels: tuple[str, ...]
-    places: Any
+    places: Table
     flat: bool
     exact: bool
-    directions: Any
-    rest: Any
+    directions: Table
+    rest: Numbers
 
 
 @dataclass(frozen=True)
@@ -47,16 +54,16 @@ class Updates:
     errors : rows on the wrong side, or on the plane
     """
 
-    rows: Any
-    rivals: Any
-    scores: Any
-    weights: Any
-    planes: Any
-    squares: Any
-    progress: Any
-    lower: Any
-    upper: Any
-    errors: Any
+    rows: Whole
+    rivals: Whole
+    scores: Numbers
+    weights: MaybeTables
+    planes: MaybeTables
+    squares: Numbers
+    progress: MaybeNumbers
+    lower: Numbers
+    upper: Numbers
+    errors: MaybeWhole
 
 
 @dataclass(frozen=True)
@@ -70,9 +77,9 @@ class Visits:
     updates : how many updates had been made before
     """
 
-    rows: Any
-    scores: Any
-    updates: Any
+    rows: Whole
+    scores: Numbers
+    updates: Whole
 
 
 @dataclass(frozen=True)
@@ -99,14 +106,14 @@ class ProofAnswer:
 
 @dataclass(frozen=True)
 class Field:
-    """Scores over the rectangle shown, row by row from the bottom.
+    """Scores at the knots of a grid over the rectangle shown, row by row from the bottom.
 
     Attributes
     ----------
-    size : cells each way
+    size : knots each way
     box : left, right, bottom, top
     support : the rows whose kernel values follow
-    columns : the kernel of each support row with each cell; float32, little-endian, base64
+    columns : the kernel of each support row with each knot; float32, little-endian, base64
     coefficients : of the support after each update, the start first: (updates + 1, support, classes, or 1
         for two); packed like the columns, and None where there are too many
     final : for each class, the scores of the model that predicts; float32, base64
@@ -114,9 +121,9 @@ class Field:
 
     size: int
     box: tuple[float, ...]
-    support: Any
+    support: Whole
     columns: str
-    coefficients: Any
+    coefficients: str | None
     final: str
 
 
@@ -135,12 +142,12 @@ class ModelAnswer:
     margin_planes : whether the lines at score -1 and 1 mean something
     """
 
-    planes: Any
-    weights: Any
-    multipliers: Any
+    planes: MaybeTable
+    weights: MaybeTable
+    multipliers: MaybeTable
     margin: tuple[float | None, ...]
     objective: tuple[float | None, ...]
-    predicted: Any
+    predicted: Whole
     margin_planes: bool
 
 
@@ -164,7 +171,7 @@ class RunAnswer:
     kept: int
     errors: int | None
     passes: int
-    classes: Any
+    classes: Whole
     lifted: bool
     radius: float
     view: ViewAnswer
@@ -173,7 +180,7 @@ class RunAnswer:
     visits: Visits | None
     proof: ProofAnswer | None
     field: Field | None
-    counts: Any
+    counts: Numbers
     seconds: float
     code: str
 
@@ -210,8 +217,8 @@ class VerdictAnswer:
     witness: tuple[WitnessAnswer, ...]
     common: tuple[str, ...]
     common_at: tuple[float, ...]
-    hulls: Any
-    strict: Any
+    hulls: WholeLists
+    strict: Whole
     conflict: bool
     certificate: dict[str, Any] | None
     seconds: float
@@ -236,12 +243,12 @@ class LiftAnswer:
     plane : a, b, c, d of ``a x + b y + c z + d = 0``; None where no plane separates two classes
     """
 
-    rows: Any
-    low: Any
-    high: Any
+    rows: Table
+    low: Numbers
+    high: Numbers
     status: str
     margin: float | None
-    plane: Any
+    plane: MaybeNumbers
 
 
 @dataclass(frozen=True)

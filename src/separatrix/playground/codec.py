@@ -31,6 +31,15 @@ class Size:
     least: int = 0
 
 
+@dataclass(frozen=True)
+class Listed:
+    """An array of numbers: nested lists in JSON, so many deep; null stands for what is not finite."""
+
+    depths: tuple[int, ...] = (1,)
+    whole: bool = False
+    optional: bool = False  # whether all of it may be null
+
+
 class RequestError(Exception):
     """A request that cannot be used.
 
@@ -113,6 +122,8 @@ def _decode(kind: Any, value: Any, path: str, notes: tuple[Any, ...]) -> Any:
     origin = get_origin(kind)
     if origin is typing.Annotated:
         inner, *own = get_args(kind)
+        if own and isinstance(own[0], Listed):
+            return _listed(own[0], value, path)
         return _decode(inner, value, path, tuple(own))
     if kind is float and type(value) in (int, float):
         return _number(float(value) if abs(value) < 1e300 else math.inf, value, path, notes)
@@ -129,6 +140,8 @@ def _decode(kind: Any, value: Any, path: str, notes: tuple[Any, ...]) -> Any:
     if origin is tuple and type(value) is list:
         inner = get_args(kind)[0]
         _sized(value, path, notes, "entries")
+        if (numbers := _plain_numbers(inner, value)) is not None:
+            return numbers
         return tuple(_decode(inner, each, f"{path}[{at}]", ()) for at, each in enumerate(value))
     if origin in (Union, types.UnionType):
         return _union(get_args(kind), value, path)
@@ -140,6 +153,34 @@ def _decode(kind: Any, value: Any, path: str, notes: tuple[Any, ...]) -> Any:
         where=path,
         wanted=_words(kind),
     )
+
+
+def _plain_numbers(kind: Any, value: list[Any]) -> tuple[Any, ...] | None:
+    """All of a list of numbers at once, where each is of its type and within its bounds; None elsewhere."""
+    if get_origin(kind) is not typing.Annotated:
+        return None
+    inner, *notes = get_args(kind)
+    allowed: dict[Any, set[type]] = {float: {int, float}, int: {int}}
+    kinds = allowed.get(inner)
+    if kinds is None or not value or not set(map(type, value)) <= kinds:
+        return None
+    low, high = min(value), max(value)
+    if not all(note.low <= low <= high <= note.high for note in notes if isinstance(note, Range)):
+        return None
+    return tuple(map(inner, value)) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _listed(told: Listed, value: Any, path: str) -> Any:
+    """Nested lists of numbers, as deep as they should be."""
+    if (value is None and told.optional) or any(_is_listed(value, deep, told.whole) for deep in told.depths):
+        return value
+    raise RequestError("wrong_type", f"{path} must be nested lists of numbers.", where=path, wanted="lists")
+
+
+def _is_listed(value: Any, depth: int, whole: bool) -> bool:
+    if depth:
+        return type(value) is list and all(_is_listed(each, depth - 1, whole) for each in value)
+    return type(value) is int or (not whole and (value is None or type(value) is float))
 
 
 def _number(number: Any, given: Any, path: str, notes: tuple[Any, ...]) -> Any:
@@ -235,6 +276,8 @@ def _schema(kind: Any, notes: tuple[Any, ...], named: dict[str, Any]) -> dict[st
     origin = get_origin(kind)
     if origin is typing.Annotated:
         inner, *own = get_args(kind)
+        if own and isinstance(own[0], Listed):
+            return _listed_schema(own[0])
         return _schema(inner, tuple(own), named)
     bounds = {}
     for note in notes:
@@ -267,3 +310,13 @@ def _schema(kind: Any, notes: tuple[Any, ...], named: dict[str, Any]) -> dict[st
             "additionalProperties": False,
         }
     return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def _listed_schema(told: Listed) -> dict[str, Any]:
+    kinds: list[dict[str, Any]] = [{"type": "null"}] if told.optional else []
+    for depth in told.depths:
+        one: dict[str, Any] = {"type": "integer" if told.whole else ["number", "null"]}
+        for _ in range(depth):
+            one = {"type": "array", "items": one}
+        kinds.append(one)
+    return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,15 +68,19 @@ def run(request: RunRequest) -> RunAnswer:
     updates, visits, proof = None, None, None
     if settings.method == "perceptron":
         updates = _updates(estimator, points, plane)
-        visits = _visits(estimator, points, settings)
-        proof = _proof(estimator, points, settings, updates)
+        if not request.live:
+            visits = _visits(estimator, points, settings)
+            proof, progress = _proof(estimator, points, settings, updates.weights)
+            updates = replace(updates, progress=progress)
     elif settings.method == "kernel":
         updates = fields.kernel_updates(estimator, points)
-        visits = _visits(estimator, points, settings, kernel=True)
-        proof = fields.kernel_proof(estimator)
+        if not request.live:
+            visits = _visits(estimator, points, settings, kernel=True)
+            proof, progress = fields.kernel_proof(estimator, points, updates)
+            updates = replace(updates, progress=progress)
     field = None
-    if not model.linear and request.box is not None and not request.live:
-        field = fields.field_of(estimator, model, points, plane, request.box)
+    if not model.linear and request.box is not None:
+        field = fields.field_of(estimator, model, points, plane, request.box, steps=not request.live)
     return RunAnswer(
         **_ending(estimator, points, model),
         classes=estimator.classes_,
@@ -291,7 +296,9 @@ def _scores_at(estimator: Any, points: Points, rows: Ints, made: Ints) -> Floats
     return np.asarray(own - outputs.max(axis=1))
 
 
-def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates) -> ProofAnswer:
+def _proof(
+    estimator: Any, points: Points, settings: Settings, weights: Floats
+) -> tuple[ProofAnswer, Floats | None]:
     """The bounds of the library, the two curves of Novikoff's proof, and the weights' progress towards u."""
     X, y = points.X, points.classes[points.codes]
     known: bool | None = True if estimator.converged_ else None
@@ -303,15 +310,15 @@ def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates)
     report = mistake_bounds(estimator, X, y, separable=known if known is not None else False)
     start = float(np.linalg.norm(estimator.result_.trace.start))
     finite = [bound for bound in report.bounds if math.isfinite(bound.value)]
-    novikoff = next((bound for bound in finite if bound.name == "Novikoff"), None)
-    best = novikoff or min(finite, key=lambda bound: bound.value, default=None)
-    radius = margin = None
+    told = {bound.name: bound for bound in finite}
+    best = told.get("Novikoff") or told.get("any start") or min(finite, key=lambda b: b.value, default=None)
+    radius = margin = progress = None
     if not settings.renormalise:
         radius = settings.rate * report.radius / math.sqrt(2.0 if many else 1.0)
         if known and report.margin_lower > 0.0:
             margin = settings.rate * report.margin_lower / (2.0 if many else 1.0)
-            object.__setattr__(updates, "progress", _progress(points, settings, updates.weights))
-    return ProofAnswer(
+            progress = _progress(points, settings, weights)
+    proof = ProofAnswer(
         bound=None if best is None else best.value,
         name="" if best is None else best.name,
         radius=radius,
@@ -322,6 +329,7 @@ def _proof(estimator: Any, points: Points, settings: Settings, updates: Updates)
             for b in report.bounds
         ),
     )
+    return proof, progress
 
 
 def _progress(points: Points, settings: Settings, full: Floats) -> Floats:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import base64
+import warnings
 from typing import Any
 
 import numpy as np
 
+from ..errors import SeparatrixError
+from ..estimators.margin import MaxMargin
 from ..result import Floats, Ints, KernelTrace
 from ..rows.leads import leads
 from ..views.model import Model, Plane, Points, plane_scores
@@ -16,6 +19,7 @@ from .requests import Rectangle
 
 CHUNK = 1 << 20  # kernel values that are held at a time
 STATES = 1 << 23  # coefficients, of all steps together, up to which every step is worked out
+BEST_ROWS = 400  # points up to which the largest margin is found for a bound
 SENT = 1 << 21  # the same, up to which the page gets them
 
 
@@ -64,26 +68,56 @@ def stepwise(estimator: Any, points: Points, most: int = STATES) -> bool:
     return (len(trace.rows) + 1) * np.unique(ever).size * points.classes.size <= most
 
 
-def kernel_proof(estimator: Any) -> ProofAnswer:
-    """Novikoff's bound in feature space, by the margin that the run itself proved."""
-    result, many = estimator.result_, estimator.classes_.size > 2
+def kernel_proof(estimator: Any, points: Points, updates: Updates) -> tuple[ProofAnswer, Floats | None]:
+    """Novikoff's bound in feature space, and the weights' progress towards the best separator there.
+
+    The margin is the largest one where few enough points are separated for that to be found soon, else that
+    of the run's own weights. On a budget, weights are no sum of updates, and nothing is claimed.
+    """
+    result, many = estimator.result_, points.classes.size > 2
+    if estimator.budget is not None:
+        return ProofAnswer(None, "", None, None, 0.0, ()), None
     radius = float(result.radius) * (0.5**0.5 if many else 1.0)
-    bounds: list[dict[str, Any]] = []
-    value, name = None, ""
-    if estimator.budget is None and result.margin_lower > 0.0:
-        value, name = (2.0 if many else 1.0) * (result.radius / result.margin_lower) ** 2, "Novikoff"
-        formula = "2 (R / margin)^2" if many else "(R / margin)^2"
-        bounds.append(
-            {
-                "name": name,
-                "value": value,
-                "formula": formula,
-                "note": "at the margin of the run's own weights",
-                "tightness": result.mistakes / value,
-            }
-        )
-    plain = estimator.budget is None
-    return ProofAnswer(value, name, radius if plain else None, None, 0.0, tuple(bounds))
+    best = _best(estimator, points) if result.separated else None
+    margin = result.margin_lower if best is None else best.margin_lower_
+    if not margin > 0.0:
+        return ProofAnswer(None, "", radius, None, 0.0, ()), None
+    value = (2.0 if many else 1.0) * (result.radius / margin) ** 2
+    bound = {
+        "name": "Novikoff",
+        "value": value,
+        "formula": "2 (R / margin)^2" if many else "(R / margin)^2",
+        "note": "at the largest margin" if best is not None else "at the margin of the run's own weights",
+        "tightness": result.mistakes / value,
+    }
+    told = None if best is None else margin / (2.0 if many else 1.0)
+    progress = None if best is None or updates.errors is None else _progress(estimator, points, best)
+    return ProofAnswer(value, "Novikoff", radius, told, 0.0, (bound,)), progress
+
+
+def _best(estimator: Any, points: Points) -> Any:
+    """The largest margin in feature space, fitted; None where it would take long or is not found."""
+    if len(points.codes) > BEST_ROWS:
+        return None
+    intercept = "lifted" if estimator.fit_intercept else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            best = MaxMargin(kernel=estimator.kernel, intercept=intercept).fit(points.X, points.codes)
+        except SeparatrixError:
+            return None
+    return best if best.margin_lower_ > 0.0 else None
+
+
+def _progress(estimator: Any, points: Points, best: Any) -> Floats:
+    """The inner product of the weights after each update with the best separator of length one."""
+    states, support = _states(estimator, points)
+    table = points.table
+    coef, constant = best.dual_coef_.T, best.intercept_ * float(estimator.fit_intercept)
+    across = np.asarray(estimator.kernel.block(table[support], table[best.support_])) @ coef + constant
+    own = np.asarray(estimator.kernel.block(table[best.support_], table[best.support_]))
+    length = np.sqrt(np.einsum("ic,ij,jc->", coef, own, coef) + constant @ constant)
+    return np.asarray(np.einsum("tsc,sc->t", states, across) / length)
 
 
 def kernel_scores(estimator: Any, points: Points, rows: Ints, made: Ints) -> Floats:
@@ -99,18 +133,16 @@ def kernel_scores(estimator: Any, points: Points, rows: Ints, made: Ints) -> Flo
     return found
 
 
-def field_of(estimator: Any, model: Model, points: Points, plane: Plane, box: Rectangle) -> Field:
+def field_of(
+    estimator: Any, model: Model, points: Points, plane: Plane, box: Rectangle, *, steps: bool = True
+) -> Field:
     """The scores over the rectangle: of the model, and for a kernel of every step on the way to it."""
     states, support = None, np.zeros(0, dtype=np.int64)
-    if (
-        estimator.result_.trace is not None
-        and hasattr(estimator, "support_")
-        and stepwise(estimator, points, SENT)
-    ):
+    if steps and hasattr(estimator, "support_") and stepwise(estimator, points, SENT):
         states, support = _states(estimator, points)
-    size = min(limits.GRID, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
-    xs = box.left + (np.arange(size) + 0.5) * (box.right - box.left) / size
-    ys = box.bottom + (np.arange(size) + 0.5) * (box.top - box.bottom) / size
+    most = limits.GRID if steps else limits.LIVE_GRID
+    size = min(most, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
+    xs, ys = np.linspace(box.left, box.right, size), np.linspace(box.bottom, box.top, size)
     cells = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     final = plane_scores(model, plane, points, cells).T
     columns, changes = np.zeros((0, size * size)), None

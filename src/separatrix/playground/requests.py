@@ -122,7 +122,7 @@ class Rectangle:
 
 @dataclass(frozen=True)
 class RunRequest:
-    """Learn from the points, and say every step."""
+    """Learn from the points, and say every step; live, while a point is moved, only what is drawn then."""
 
     data: PointData
     settings: Settings

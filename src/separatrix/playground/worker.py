@@ -121,9 +121,12 @@ def main(memory: int, everything: bool) -> None:
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     warm(everything)
-    target.write(READY)
-    target.flush()
-    serve(sys.stdin.buffer, target)
+    try:
+        target.write(READY)
+        target.flush()
+        serve(sys.stdin.buffer, target)
+    except BrokenPipeError:
+        os._exit(0)  # the server has gone: nobody is left to answer, and nothing to tidy up
 
 
 if __name__ == "__main__":

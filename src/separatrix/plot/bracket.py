@@ -16,13 +16,13 @@ from ..rows.leads import leads
 from ..views.model import Points, read_model, read_points
 from ..views.palettes import Palette
 from .run import trace_of
-from .style import add_legend, axes_for, plain_ticks, style
+from .style import Display, add_legend, axes_for, plain_ticks, style
 
 BLOCK = 1 << 22  # scores that are looked at together
 
 
-@dataclass(eq=False)
-class BracketDisplay:
+@dataclass(eq=False, repr=False)
+class BracketDisplay(Display):
     """The bracket of the best margin over the time of a run.
 
     Any weights prove that the best margin is at least theirs, any counts that it is at most

@@ -16,11 +16,11 @@ from ..errors import InputError
 from ..result import Floats, Ints
 from ..views.model import need_two, read_points
 from ..views.palettes import Palette
-from .style import axes_for, style
+from .style import Display, axes_for, style
 
 
-@dataclass(eq=False)
-class GramDisplay:
+@dataclass(eq=False, repr=False)
+class GramDisplay(Display):
     """A Gram matrix as a picture.
 
     Rows are sorted by class, so a kernel that tells the classes apart shows blocks. The eigenvalues are

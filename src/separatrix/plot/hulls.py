@@ -21,13 +21,13 @@ from ..result import Floats, Ints
 from ..views.model import Plane, Points, cross_plane, flat_plane, need_two, read_points
 from ..views.palettes import Palette
 from .regions import class_handles, draw_points, point_sizes, prepare_axes, ring_size, view_box
-from .style import add_legend, axes_for, halo, style
+from .style import Display, add_legend, axes_for, halo, style
 
 DIGITS = 12  # the longest fraction that is written out
 
 
-@dataclass(eq=False)
-class HullDisplay:
+@dataclass(eq=False, repr=False)
+class HullDisplay(Display):
     """The convex hulls of two classes, and the proof that they meet or the gap that keeps them apart.
 
     Attributes

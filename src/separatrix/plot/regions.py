@@ -31,7 +31,7 @@ from ..views.model import (
 )
 from ..views.palettes import Palette
 from ..views.polygons import border, class_polygon
-from .style import add_legend, axes_for, halo, style
+from .style import Display, add_legend, axes_for, halo, style
 
 Box = tuple[float, float, float, float]
 
@@ -56,8 +56,8 @@ class Update:
     after: Floats
 
 
-@dataclass(eq=False)
-class DecisionRegionDisplay:
+@dataclass(eq=False, repr=False)
+class DecisionRegionDisplay(Display):
     """Decision regions of a classifier, with its margin band, its support and its weights.
 
     Make one with `from_estimator`. Data with more than two columns are seen in the plane of the weights

@@ -34,7 +34,7 @@ from .regions import (
     ring_size,
     view_box,
 )
-from .style import LAYOUT, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
+from .style import LAYOUT, Display, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
 
 
 def trace_of(run: Any) -> Trace:
@@ -78,8 +78,8 @@ class LengthBounds:
     margin: float | None
 
 
-@dataclass(eq=False)
-class RunDisplay:
+@dataclass(eq=False, repr=False)
+class RunDisplay(Display):
     """A run of the perceptron, one picture an update.
 
     Make one with `from_estimator`; `save` writes the film.

@@ -21,6 +21,22 @@ from ..views.palettes import DARK, LIGHT, THEMES, Palette
 LAYOUT: Final = "compressed"  # constrained, and aware of axes of equal scales
 
 
+class Display:
+    """A picture that can be drawn again; in a notebook it is one line, not the numbers behind it."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self._told()}>"
+
+    def _told(self) -> str:
+        """What is shown, in a few words: the sizes of the arrays behind it."""
+        sizes = {
+            name.rstrip("_"): "x".join(map(str, value.shape))
+            for name, value in vars(self).items()
+            if isinstance(value, np.ndarray) and not name.startswith("_")
+        }
+        return ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:4]) or "a picture"
+
+
 def palette(theme: str | Palette | None = None) -> Palette:
     """The palette of a theme; without one, the palette that suits matplotlib's present background.
 

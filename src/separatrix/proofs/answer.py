@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -36,6 +37,12 @@ JOINT_MEANING = {
     "inseparable": "No weights give every row its largest score for its own class alone; whether some come"
     " close was not asked, or not settled.",
 }
+# What statisticians call it (Albert and Anderson 1984); None where it is not known which.
+SEPARATION = {
+    "separable": "complete separation",
+    "quasi-separable": "quasi-complete separation",
+    "overlapping": "overlap",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,8 +57,8 @@ class Verdict:
         The proof; None where the verdict is undecided, has parts, or rests on a theorem or on the margin's
         bracket (see ``reason``), as it may with a kernel.
     margin : (float, float)
-        Bounds of the best margin of the (lifted) rows: the largest smallest score of weights of length one.
-        With a kernel, in its feature space.
+        Bounds of the best margin: the largest smallest score of weights of length one; ``margin_kind`` says
+        of what rows.
     strict_rows : ndarray of int64
         Rows that some plane, with no row on its wrong side, separates strictly.
     question : str
@@ -68,8 +75,12 @@ class Verdict:
         Computes ``responsible_features`` when they are first asked for.
     conflict : bool
         Whether identical rows with different labels prove it: no function of the rows separates those.
+    lift : bool
+        Whether planes anywhere were asked about, and not only those through the origin.
     joint : bool
-        Whether three or more classes were asked about at once: then there is no one plane.
+        Whether three or more classes were asked about at once: each has weights of its own then.
+    kernel : str
+        The kernel in whose feature space it was asked; empty without one.
     """
 
     status: str
@@ -83,7 +94,19 @@ class Verdict:
     features: Callable[[], dict[str, float]] = dict  # computed when first asked for
     reason: str = ""
     conflict: bool = False
+    lift: bool = True
     joint: bool = False
+    kernel: str = ""
+
+    @property
+    def separation(self) -> str | None:
+        """What statisticians call it: complete or quasi-complete separation, or overlap; None if unknown."""
+        return SEPARATION.get(self.status)
+
+    @property
+    def margin_kind(self) -> str:
+        """Which margin is bracketed: "lifted" (weights and intercept together of length one) or "origin"."""
+        return margin_kind("lifted" if self.lift else None)
 
     @property
     def separable(self) -> bool | None:
@@ -132,14 +155,15 @@ class Verdict:
 
     def summary(self) -> str:
         """The verdict in a few lines of text."""
-        lines = [f"{self.status}: {self.meaning}", f"  question      {self.question}"]
+        named = "" if self.separation in (None, "overlap") else f" ({self.separation})"
+        lines = [f"{self.status}{named}: {self.meaning}", f"  question      {self.question}"]
         if self.parts:
             lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
             return "\n".join(lines)
         if self.reason:
             lines.append(f"  reason        {self.reason}")
         lower, upper = self.margin
-        lines.append(f"  margin        between {lower:.6g} and {upper:.6g}")
+        lines.append(f"  margin        between {lower:.6g} and {upper:.6g} ({self.margin_kind})")
         if self.witness:
             lines.append(
                 f"  witness       {len(self.witness)} rows: {some(row for row, _, _ in self.witness)}"
@@ -169,16 +193,26 @@ class Verdict:
         return notebook.card(head, facts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
+        """Plain types only, ready for JSON: numbers as numbers, and exact ones as text beside them.
+
+        ``docs/json.md`` says what each name means.
+        """
         return {
             "status": self.status,
             "separable": self.separable,
+            "separation": self.separation,
             "question": self.question,
             "reason": self.reason,
-            "margin": [float(bound).hex() for bound in self.margin],
+            "n_rows": self.n_rows,
+            "margin": margin_facts(self.margin, self.margin_kind),
             "witness_rows": [
-                {"row": row, "rival": None if rival < 0 else rival, "weight": hex(value)}
-                for row, rival, value in self.witness
+                {
+                    "row": key[0] if isinstance(key, tuple) else key,
+                    "rival": key[1] if isinstance(key, tuple) else None,
+                    "weight": float(weight),
+                    "weight_exact": str(weight),
+                }
+                for key, weight in self.witness_rows.items()
             ],
             "strict_rows": self.strict_rows.tolist(),
             "responsible_features": {
@@ -187,6 +221,23 @@ class Verdict:
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "parts": {_key(key): part.to_dict() for key, part in self.parts.items()},
         }
+
+
+def margin_kind(intercept: str | None) -> str:
+    """What a margin is measured by, from how the intercept counts: "lifted", "free" or not at all."""
+    return {"lifted": "lifted", "free": "affine", None: "origin"}[intercept]
+
+
+def margin_facts(bounds: tuple[float, float], kind: str) -> dict[str, Any]:
+    """A bracket of the best margin for JSON, which has no infinity: None there, exact text beside it."""
+    lower, upper = (float(bound) for bound in bounds)
+    return {
+        "kind": kind,
+        "lower": lower if math.isfinite(lower) else None,
+        "upper": upper if math.isfinite(upper) else None,
+        "lower_exact": lower.hex(),
+        "upper_exact": upper.hex(),
+    }
 
 
 def infinities(features: dict[str, float]) -> list[str]:

@@ -48,8 +48,7 @@ def _lower(signed: SignedRows, proof: Proof) -> float:
         return 0.0
     # These rounded weights are the ones that the bound speaks of; their length is 1 but for rounding.
     unit = vectors / largest / norm
-    found = signed.original_rows().scan(unit if signed.joint else unit[0], 1)
-    return _shorter(float(found.scores[0]) - signed.rounding(0.0), signed)
+    return _shorter(signed.lowest_score(unit) - signed.rounding(0.0), signed)
 
 
 def _shorter(lower: float, signed: SignedRows) -> float:

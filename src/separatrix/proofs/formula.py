@@ -64,6 +64,22 @@ def read_formula(formula: str, data: Any) -> Design:
     return Design(X, labels, intercept, rows.astype(np.int64), len(frame))
 
 
+def variables(formula: str) -> list[str]:
+    """The columns that a formula is about."""
+    with needs("A formula", extra="formula"):
+        import formulaic
+    try:
+        found = formulaic.Formula(formula).required_variables
+    except (formulaic.errors.FormulaicError, SyntaxError) as problem:
+        raise InputError(
+            f"The formula {formula!r} cannot be used: {str(problem).splitlines()[0]}"
+        ) from problem
+    names = sorted(map(str, found))
+    if not names or "~" not in formula:
+        raise InputError(f"The formula {formula!r} names no columns; write 'label ~ variables'.")
+    return names
+
+
 def _labels(formula: str, left: Any) -> NDArray[Any]:
     """The labels: one column of numbers, or one for each level of text or categories."""
     terms = left.model_spec.terms

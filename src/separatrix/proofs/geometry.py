@@ -1,7 +1,8 @@
-"""The geometry behind the perceptron: planes, sides, margins, and points that two hulls share.
+"""The geometry behind the perceptron: planes, sides, margins, projections and hulls.
 
-Distances, margins and sides are computed in floats, so a row on the plane, or within rounding of it, may end
-up on either side; `separability` decides without rounding. `common_point` is exact.
+Distances, margins, projections and sides are computed in floats, so a row on the plane, or within rounding of
+it, may end up on either side; `separability` decides without rounding. `common_point` is exact, and so are
+the answers of `in_hull`, whether a `hull_distance` is zero, and the dimension of an `affine_hull`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,23 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inputs import as_matrix
+from ..rows.matrices import dense
+from .hulls import AffineHull, HullDistance, Membership, affine_hull, hull_distance, in_hull
+
+__all__ = [
+    "AffineHull",
+    "HullDistance",
+    "Membership",
+    "affine_hull",
+    "common_point",
+    "distance",
+    "functional_margin",
+    "geometric_margin",
+    "hull_distance",
+    "in_half_space",
+    "in_hull",
+    "project",
+]
 
 Floats = NDArray[np.float64]
 
@@ -43,6 +61,31 @@ def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
     unit = w / largest
     length = float(np.linalg.norm(unit))
     return _outputs(X, unit / length, intercept / largest / length)
+
+
+def project(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
+    """The nearest point of the plane ``<w, x> + b = 0`` to each row.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (rows, columns)
+    weights : array of shape (columns,)
+    intercept : float
+
+    Returns
+    -------
+    ndarray of shape (rows, columns)
+
+    Examples
+    --------
+    >>> project([[3.0, 4.0], [0.0, 0.0]], [3.0, 4.0], -5.0)
+    array([[0.6, 0.8],
+           [0.6, 0.8]])
+    """
+    w = _normal(weights)
+    unit = w / np.abs(w).max()
+    away = distance(X, weights, intercept)
+    return np.asarray(dense(as_matrix(X)) - away[:, None] * (unit / np.linalg.norm(unit)))
 
 
 def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,10 +18,9 @@ from ..certificates.claims import Number
 from ..deadline import Deadline, OutOfTime
 from ..errors import NumericOverflowError
 from ..margins.cone_program import ConeProgram
-from ..margins.max_margin import solve_max_margin
-from ..margins.optimum import Outcome
-from ..perceptron.orders import solve_perceptron
+from ..margins.optimum import HardOptimum, Outcome
 from ..result import Result
+from ..rows.memory import MemoryRows
 from . import simplex
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
 from .near import Near
@@ -42,7 +41,10 @@ DENSE = 200  # dense ones
 NEWTON_STEPS = 60  # that it may take with sparse rows; dense ones have a share of the time instead
 SHORTEST_SHARE = 0.7  # of the time left, which the shortest combination of dense rows may take
 ANY_MARGIN = 0.5  # relative gap at which a separator is as good as the best
-SAMPLE = 100  # rows that tell how many bits the numbers have
+# Rows a column that it is sought among first, where there are twice as many. Random labels need a bit more
+# than two; with twice as many rows a system takes twice as long, with half as many another round is needed.
+A_COLUMN = 3
+SAMPLE = 20  # rows that tell how many bits the numbers have
 PASSES = 30  # of the perceptron that picks the first working set
 WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
 NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
@@ -53,6 +55,21 @@ REFINEMENTS = 3
 PAIR_SHARE = 0.1  # of the time left that a question about two of many classes may take
 
 NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+
+# These load the compiled loops, which small questions do without: they are imported when they are called.
+def solve_perceptron(rows: MemoryRows, **options: Any) -> Result:
+    """See `perceptron.orders`."""
+    from ..perceptron import orders
+
+    return orders.solve_perceptron(rows, **options)
+
+
+def solve_max_margin(rows: MemoryRows, **options: Any) -> HardOptimum:
+    """See `margins.max_margin`."""
+    from ..margins import max_margin
+
+    return max_margin.solve_max_margin(rows, **options)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +115,9 @@ class Search:
         it says all that is asked, or where nothing more is to be expected; else it is kept in ``near``.
         """
         signed = self.signed
-        if self.among.all():
+        if signed.small:
+            self._add(signed.ids[self.among])
+        elif self.among.all():
             weights = self._perceptron()
             if weights is not None and accept(weights):
                 return weights
@@ -306,11 +325,8 @@ class Search:
         affordable = self._seconds_to_solve() < self.deadline.left
         if not affordable and self.prove_near is None:
             return None
-        found = solve_max_margin(
-            signed.rows,
-            gap=ANY_MARGIN,
-            max_iter=NEWTON_STEPS if not dense else 10_000,
-            deadline=Deadline.after(SHORTEST_SHARE * self.deadline.left) if dense else self.deadline,
+        found = (
+            self._shortest_of_few() if dense else self._shortest_of(signed.ids, self.deadline, NEWTON_STEPS)
         )
         if found.margin_lower > 0.0:
             if not signed.copied:
@@ -327,6 +343,32 @@ class Search:
         if not affordable or ids.size <= signed.width:
             return None
         return self._exact_witness(ids, values) or self.near
+
+    def _shortest_of_few(self) -> HardOptimum:
+        """The shortest combination of a working set, which grows by rows that its weights get wrong.
+
+        If that of a few rows vanishes, so does that of all; and weights that separate all rows are as good.
+        """
+        signed = self.signed
+        deadline = Deadline.after(SHORTEST_SHARE * self.deadline.left)
+        size = A_COLUMN * signed.width
+        few = np.union1d(self.members[:size], self._spread(size))
+        while 2 * few.size < signed.ids.size:
+            found = self._shortest_of(few, deadline)
+            if not found.margin_lower > 0.0:
+                return found
+            lowest = signed.rows.scan(found.weights, size)
+            if lowest.scores[0] > 0.0:
+                return found
+            few = np.union1d(few, lowest.rows)
+        return self._shortest_of(signed.ids, deadline)
+
+    def _shortest_of(self, ids: Ints, deadline: Deadline, max_iter: int = 10_000) -> HardOptimum:
+        rows = self.signed.rows
+        if ids.size == self.signed.ids.size:
+            return solve_max_margin(rows, gap=ANY_MARGIN, max_iter=max_iter, deadline=deadline)
+        found = solve_max_margin(rows.take(ids), gap=ANY_MARGIN, max_iter=max_iter, deadline=deadline)
+        return replace(found, rows=ids[found.rows])
 
     def _seconds_to_solve(self) -> float:
         """About how long exact multipliers would take."""

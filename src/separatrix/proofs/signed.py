@@ -20,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .. import loops
 from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
-from ..loops import rows as row_loops
 from ..rows import threads
 from ..rows.facts import known_facts
 from ..rows.hashes import row_hashes
@@ -34,6 +34,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EXTREME = 400  # exponents of two beyond which scores are computed on a scaled copy
+# Numbers of all signed rows together up to which NumPy scores them and the linear program gets all of them at
+# once: compiled loops would take less time, but longer to load than such a question to answer.
+SMALL = 20_000
 
 
 class SignedRows:
@@ -85,6 +88,7 @@ class SignedRows:
         self.rows: MemoryRows = as_rows(
             self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside
         )
+        self.small = self.ids.size * self.width <= SMALL
 
     def due(self, deadline: Deadline) -> SignedRows:
         """The same rows with another deadline."""
@@ -118,18 +122,39 @@ class SignedRows:
     def lowest(self, weights: Floats, limit: int, among: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """The lowest scores among some signed rows (a mask over ``ids``), with their numbers."""
         full = self.full_weights(weights)
-        if not self.joint:
+        if not self.joint and not self.small:
             rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])
             found = rows.scan(full, limit)
             return found.rows, found.scores
-        outputs = self.rows.outputs(full)[self.order]
-        own = outputs[np.arange(self.order.size), self.labels[self.order]]
-        leads = own[:, None] - outputs
-        scores = leads[np.arange(self.n_classes) != self.labels[self.order, None]].ravel()
-        scores[np.isnan(scores)] = -np.inf
-        scores, ids = scores[among], self.ids[among]
+        outputs = self._products(self.matrix, full) if self.small else self.rows.outputs(full)[self.order]
+        scores, ids = self._scores(outputs)[among], self.ids[among]
         kept = np.argsort(scores, kind="stable")[:limit]
         return ids[kept], scores[kept]
+
+    def lowest_score(self, weights: Floats) -> float:
+        """The lowest score of the rows as they are, by weights for those: one vector, or one a class."""
+        if self.small:
+            return float(self._scores(self._products(self.data.matrix, weights)).min())
+        return float(self.original_rows().scan(weights if self.joint else weights[0], 1).scores[0])
+
+    def _products(self, matrix: Any, weights: Floats) -> Floats:
+        """<w, lift(x_i)> for every row that counts and every weight vector, by NumPy."""
+        vectors, columns = np.atleast_2d(weights), int(matrix.shape[1])
+        with np.errstate(all="ignore"):
+            found = matrix[self.order] @ vectors[:, :columns].T
+            lifted: Floats = np.asarray(found + vectors[:, columns] if self.lift else found, dtype=np.float64)
+        return lifted
+
+    def _scores(self, outputs: Floats) -> Floats:
+        """The score of every signed row; what is not a number counts as the lowest."""
+        labels = self.labels[self.order]
+        if self.joint:
+            leads = outputs[np.arange(labels.size), labels][:, None] - outputs
+            scores: Floats = leads[np.arange(self.n_classes) != labels[:, None]].ravel()
+        else:
+            scores = (2.0 * labels - 1.0) * outputs[:, 0]
+        scores[np.isnan(scores)] = -np.inf
+        return scores
 
     def floats(self, ids: Ints) -> Any:
         """Some signed rows as a CSR matrix, every column and then every row scaled to about 1."""
@@ -300,6 +325,8 @@ def _column_sizes(matrix: Any) -> Floats:
     largest = np.zeros(matrix.shape[1])
     if sparse.issparse(matrix):
         np.maximum.at(largest, matrix.indices, np.abs(matrix.data.astype(np.float64)))
+    elif matrix.size <= SMALL:
+        largest = np.abs(matrix.astype(np.float64)).max(axis=0, initial=0.0)
     else:
         ranges = threads.chunks(matrix.shape[0], matrix.size)
         for found in threads.run_all(_largest, [(matrix, *each) for each in ranges]):
@@ -310,7 +337,7 @@ def _column_sizes(matrix: Any) -> Floats:
 def _largest(matrix: NDArray[Any], start: int, stop: int) -> Floats:
     """The largest magnitude of each column in some rows."""
     largest = np.zeros(matrix.shape[1])
-    row_loops.column_sizes(matrix, start, stop, largest)
+    loops.rows.column_sizes(matrix, start, stop, largest)
     return largest
 
 

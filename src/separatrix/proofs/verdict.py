@@ -134,10 +134,8 @@ def separability(
                 f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
             )
         data = replace(data, names=tuple(map(str, feature_names)))
-    weights = (
-        np.ones(data.codes.size) if sample_weight is None else read_weights(sample_weight, data.codes.size)
-    )
-    inside = weights > 0
+    n_rows = data.codes.size
+    inside = np.ones(n_rows, dtype=bool) if sample_weight is None else read_weights(sample_weight, n_rows) > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
         raise LabelError(
@@ -273,7 +271,20 @@ class _Asked:
         asked = self._describe(question, chosen)
         inside = self.inside & np.isin(self.data.codes, chosen) if question == "pair" else self.inside
         rows = int(np.count_nonzero(inside))
-        return Verdict("undecided", None, (-np.inf, np.inf), np.zeros(0, dtype=np.int64), asked, rows)
+        return Verdict(
+            "undecided",
+            None,
+            (-np.inf, np.inf),
+            np.zeros(0, dtype=np.int64),
+            asked,
+            rows,
+            **self._space(question),
+        )
+
+    def _space(self, question: str) -> dict[str, Any]:
+        """Where the question was asked."""
+        kernel = "" if self.kernel is None else str(self.kernel)
+        return {"lift": self.lift, "joint": question == "joint", "kernel": kernel}
 
     def answer(self, question: str, chosen: tuple[int, ...], seconds: float | None = None) -> Verdict:
         """Answer one question in so many seconds, or in the time limit."""
@@ -328,7 +339,7 @@ class _Asked:
             witness=_witness(signed, proof),
             reason=reason,
             conflict=proof.witness is not None and signed.identical(proof.witness.ids),
-            joint=signed.joint,
+            **self._space(question),
         )
 
     def _features(self, signed: SignedRows, proof: Proof) -> dict[str, float]:
@@ -400,4 +411,6 @@ def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdic
         question=f"{multiclass}: {len(parts)} questions; the verdict is that of the hardest",
         n_rows=n_rows,
         parts=parts,
+        lift=all(part.lift for part in parts.values()),
+        kernel=next(iter(parts.values())).kernel,
     )

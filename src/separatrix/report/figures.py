@@ -17,7 +17,7 @@ from ..rows.leads import leads
 from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
 from ..views.polygons import border, class_polygon
 from .findings import Findings, updates
-from .svg import WIDTH, Picture, Scale, hint, mark, number, span
+from .svg import WIDTH, Picture, Scale, cross, hint, mark, number, span
 from .tables import short
 
 POINTS = 1200  # rows drawn
@@ -112,7 +112,9 @@ def boundary(view: View) -> Figure:
         tip = f"{words}: {view.names[code]}, {view.unit} {short(float(view.leads[row]))}"
         kind = f"dot c{code % 8}{' wrong' if missed else ''}"
         picture.add("path", hint(tip), d=mark(code, x(a), y(b), size), class_=kind)
-    words = "Rings mark rows on the wrong side. " if wrong.any() else ""
+        if missed:
+            picture.add("path", hint(tip), d=cross(x(a), y(b), size), class_="cross")
+    words = "Crosses mark rows on the wrong side. " if wrong.any() else ""
     if points.table.shape[1] > 2:
         words += (
             "All features, seen along the weights and along the direction across them in which the rows "

@@ -8,8 +8,10 @@ from typing import Any
 
 from ..bounds import BoundReport, mistake_bounds
 from ..errors import ConvergenceWarning, SeparatrixError
+from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron
 from ..estimators.margin import MaxMargin, SoftMargin
+from ..kernels import Linear
 from ..proofs.verdict import Verdict, separability
 from ..result import RunResult, Status
 from .tables import NamedData, read
@@ -18,6 +20,8 @@ from .tables import NamedData, read
 BOUNDED = 20_000_000
 # Numbers read by a perceptron that is known to end.
 READ = 2_000_000_000
+PATIENT = 1000  # passes of a kernel perceptron that nobody fitted
+SECONDS = 60.0  # for the verdict in a kernel's feature space
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,15 +41,21 @@ class Findings:
     bounds : BoundReport or None
     facts : tuple of (str, str)
         What else is to be said about the data: where they come from, what was left out.
+    planes : Verdict or None
+        Where the verdict is about the feature space of a kernel: the one about planes in the data's own.
+    prepared : str
+        What the columns went through before the classifier, such as a scaler; the data are those after it.
     """
 
     data: NamedData
     title: str
     verdict: Verdict
     model: Any
-    run: Perceptron | None
+    run: Perceptron | KernelPerceptron | None
     bounds: BoundReport | None
     facts: tuple[tuple[str, str], ...] = ()
+    planes: Verdict | None = None
+    prepared: str = ""
 
 
 def investigate(
@@ -56,6 +66,7 @@ def investigate(
     names: Any = None,
     verdict: Verdict | None = None,
     model: Any = None,
+    kernel: Any = None,
     facts: tuple[tuple[str, str], ...] = (),
     places: Any = None,
 ) -> Findings:
@@ -69,24 +80,71 @@ def investigate(
     names : sequence of str, optional
         Of the columns, if X has none.
     verdict : Verdict, optional
-    model : fitted classifier, optional
-        By default the largest margin where the classes are separable, else the soft margin.
+    model : fitted classifier or pipeline, optional
+        By default the largest margin where the classes are separable, else the soft margin. Of a pipeline,
+        the last step is shown, on the columns as the other steps make them. The verdict is about the feature
+        space of the model's kernel, where it has one, and about planes besides.
+    kernel : str, Kernel or callable, optional
+        Ask in the feature space of this kernel, and show a kernel perceptron, where no model is given.
     facts : tuple of (str, str)
     places : callable, optional
         Says of rows, counted from zero, where they stand in the file; without it they are counted from zero.
     """
+    prepared = ""
+    if hasattr(model, "steps"):
+        X, names, model, prepared = _through(model, X, names)
     data = read(X, y, names, places)
-    verdict = verdict or separability(data.X, data.y, feature_names=data.names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        run = model if isinstance(model, Perceptron) else _learn(data, verdict)
+        if kernel is not None and model is None:
+            model = KernelPerceptron(kernel=kernel, max_iter=PATIENT).fit(data.X, data.y)
+        in_space = verdict if verdict is not None and verdict.kernel else None
+        if in_space is None and (curved := _kernel_of(model)) is not None:
+            in_space = _in_feature_space(data, curved, model)
+        straight = verdict if verdict is not None and not verdict.kernel else None
+        straight = straight or separability(data.X, data.y, feature_names=data.names)
+        run = model if isinstance(model, Perceptron | KernelPerceptron) else _learn(data, straight)
         if model is None:
-            model = _boundary(data, verdict)
+            model = _boundary(data, straight)
     bounds = None
-    if data.X.shape[0] * data.X.shape[1] <= BOUNDED and run.result_.status is not Status.ONLINE:
-        separable = None if verdict.parts else _by_planes(verdict)
+    if (
+        isinstance(run, Perceptron)
+        and data.X.shape[0] * data.X.shape[1] <= BOUNDED
+        and run.result_.status is not Status.ONLINE
+    ):
+        separable = None if straight.parts else _by_planes(straight)
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
-    return Findings(data, title, verdict, model, run, bounds, facts)
+    asked, planes = (straight, None) if in_space is None else (in_space, straight)
+    return Findings(data, title, asked, model, run, bounds, facts, planes, prepared)
+
+
+def _through(pipeline: Any, X: Any, names: Any) -> tuple[Any, Any, Any, str]:
+    """What a pipeline's last step sees: the columns, their names, the step; and what they went through."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a pipeline that knows names is asked about numbers, or the reverse
+        seen = pipeline[:-1].transform(X) if len(pipeline) > 1 else X
+        given = getattr(X, "columns", None) if names is None else names
+        try:
+            own = pipeline[:-1].get_feature_names_out(
+                None if given is None else [str(each) for each in given]
+            )
+        except (AttributeError, ValueError):
+            own = given if given is not None and len(given) == seen.shape[1] else None
+    steps = ", then ".join(type(step).__name__ for _, step in pipeline.steps[:-1])
+    return seen, None if own is None else [str(each) for each in own], pipeline[-1], steps
+
+
+def _kernel_of(model: Any) -> Any:
+    """The kernel of a model that has one and is not linear."""
+    found = getattr(model, "kernel_", None) if getattr(model, "kernel", None) is not None else None
+    return None if isinstance(found, Linear) else found
+
+
+def _in_feature_space(data: NamedData, kernel: Any, model: Any) -> Verdict:
+    lift = bool(getattr(model, "fit_intercept", True))
+    return separability(
+        data.X, data.y, kernel=kernel, fit_intercept=lift, feature_names=data.names, time_limit=SECONDS
+    )
 
 
 def updates(result: RunResult) -> tuple[int, int]:

@@ -14,11 +14,16 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import write_text
+from ..errors import InputError
+from ..estimators.kernel import KernelPerceptron
 from ..markup import Markup, document, facts, join, table, tag
+from ..proofs.formula import read_formula
+from ..proofs.verdict import Verdict, separability
 from ..views.palettes import DARK, LIGHT, Palette
 from . import figures, tables, words
 from .figures import Figure, View
 from .findings import Findings, investigate, updates
+from .remedies import remedies
 from .svg import mark
 from .tables import Listing
 
@@ -33,17 +38,21 @@ KINDS = {
 }
 
 
-def write_report(path: str | PathLike[str], X: Any, y: Any, **options: Any) -> None:
+def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: Any) -> None:
     """Write what there is to know about some data as one self-contained HTML file.
 
     Parameters
     ----------
     path : str or path
-    X, y : rows and labels
+    X : rows, a formula, or a Verdict
+        A formula such as ``"y ~ a + b"`` needs ``data``, a frame with its variables. Of a verdict alone, the
+        page says what it holds; pictures need the rows: ``write_report(path, X, y, verdict=verdict)``.
+    y : labels
+        With rows only.
     **options
-        ``title``, ``names`` of the columns, a ``verdict`` and a fitted ``model`` if there are any (they
-        are found out if not), ``facts`` as pairs of text, and ``places``, which says where rows stand in a
-        file: without it they are counted from zero.
+        ``title``, ``names`` of the columns, a ``verdict`` and a fitted ``model`` or pipeline if there are any
+        (they are found out if not), a ``kernel`` in whose feature space to ask, ``facts`` as pairs of text,
+        and ``places``, which says where rows stand in a file: without it they are counted from zero.
 
     Examples
     --------
@@ -57,12 +66,53 @@ def write_report(path: str | PathLike[str], X: Any, y: Any, **options: Any) -> N
     write_text(path, report_text(X, y, **options))
 
 
-def report_text(X: Any, y: Any, **options: Any) -> str:
+def report_text(X: Any, y: Any = None, **options: Any) -> str:
     """The text of the file that `write_report` writes."""
+    if isinstance(X, Verdict):
+        if y is not None or set(options) - {"title"}:
+            raise InputError(
+                "With a verdict in the place of X, the report knows no rows.",
+                remedy="Pass write_report(path, X, y, verdict=verdict), or the verdict alone.",
+            )
+        return render_verdict(X, **options)
+    if isinstance(X, str):
+        X, y, options = _by_formula(X, y, options)
+    if y is None:
+        raise InputError("A report needs labels.", remedy="Pass write_report(path, X, y).")
     with warnings.catch_warnings():
         # A model that was fitted on a frame is asked about its numbers here.
         warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
         return render(investigate(X, y, **options))
+
+
+def _by_formula(formula: str, y: Any, options: dict[str, Any]) -> tuple[Any, Any, dict[str, Any]]:
+    frame = options.pop("data", None)
+    if y is not None or frame is None:
+        raise InputError(
+            "With a formula, labels and columns come from a frame.",
+            remedy='Pass write_report(path, "y ~ a + b", data=frame).',
+        )
+    design = read_formula(formula, frame)
+    if "verdict" not in options:
+        options["verdict"] = separability(design.X, design.y, fit_intercept=design.intercept)
+    left = design.n_data - len(design.y)
+    told = (("Formula", formula), *((("Rows left out", f"{left:,}, which lack a value"),) if left else ()))
+    return design.X, design.y, {**options, "facts": (*told, *options.get("facts", ()))}
+
+
+def render_verdict(verdict: Verdict, title: str = "Data") -> str:
+    """The page of a verdict without its data: what it says, and the rows and weights that prove it."""
+    parts = [tag("p", f"{verdict.question}.", class_="question")]
+    parts += [tag("p", sentence) for sentence in words.proof(verdict)]
+    parts += [_table(tables.parts_table(verdict)), _table(tables.bare_witness_table(verdict))]
+    if words.consequence(verdict):
+        parts += [tag("p", words.consequence(verdict)), _table(tables.bare_variable_table(verdict))]
+    kind = "" if verdict.certificate is None else verdict.certificate.sha256
+    known = [("Data", title), *([("SHA-256 of the data", kind)] if kind else []), ("separatrix", __version__)]
+    shown = [(f"{verdict.n_rows:,}", "rows"), (_margin(verdict.margin), _margin_name(verdict))]
+    numbers = tag("section", *(tag("div", tag("b", a), tag("span", b)) for a, b in shown), class_="numbers")
+    cards = (_card("The proof, in words", *parts), _card("Data and versions", facts(known)))
+    return _document(title, verdict, (_verdict_header(title, verdict, None, ""), numbers, *cards))
 
 
 def render(findings: Findings) -> str:
@@ -76,18 +126,41 @@ def render(findings: Findings) -> str:
         _bounds(findings),
         _facts(findings),
     )
+    return _document(findings.title, verdict, parts)
+
+
+def _document(title: str, verdict: Verdict, parts: Iterable[Markup]) -> str:
     footer = tag("footer", f"Made by separatrix {__version__}. This page needs no network.")
     main = tag("main", join([part for part in parts if part], "\n"))
-    return document(f"{findings.title}: {verdict.status}", _style(), main, footer)
+    return document(f"{title}: {verdict.status}", _style(), main, footer)
 
 
 def _header(findings: Findings) -> Markup:
-    verdict = findings.verdict
+    return _verdict_header(findings.title, findings.verdict, findings.planes, _model_words(findings))
+
+
+def _model_words(findings: Findings) -> str:
+    """How the model itself does, where it is not a plane's: what the answer in its feature space is about."""
+    if not findings.verdict.kernel:
+        return ""
+    wrong = int(np.count_nonzero(findings.model.predict(findings.data.X) != findings.data.y))
+    name, rows = type(findings.model).__name__, f"{len(findings.data.y):,} rows"
+    return (
+        f"{name} has {wrong:,} of {rows} on the wrong side."
+        if wrong
+        else f"{name} has all {rows} on their side."
+    )
+
+
+def _verdict_header(title: str, verdict: Verdict, planes: Verdict | None, model: str) -> Markup:
+    curved = f"With the kernel {verdict.kernel}: " if verdict.kernel else ""
+    other = "" if planes is None else f"Without a kernel: {words.answer(planes)}"
     answer = tag(
         "div",
-        tag("p", findings.title, class_="source"),
-        tag("h1", words.answer(verdict)),
-        tag("p", verdict.meaning),
+        tag("p", title, class_="source"),
+        tag("h1", curved + words.answer(verdict)),
+        tag("p", " ".join(filter(None, (verdict.meaning, model)))),
+        *([tag("p", other)] if other else []),
     )
     sign = tag("span", SIGNS[verdict.status], class_="sign", aria_hidden="true")
     return tag("header", sign, answer, class_=f"verdict {KINDS[verdict.status]}")
@@ -96,14 +169,15 @@ def _header(findings: Findings) -> Markup:
 def _numbers(findings: Findings) -> Markup:
     data, run = findings.data, findings.run
     shown = [
-        (f"{data.X.shape[0]:,}", "rows"),
-        (f"{data.X.shape[1]:,}", "features"),
+        (f"{data.X.shape[0]:,}", "row" if data.X.shape[0] == 1 else "rows"),
+        (f"{data.X.shape[1]:,}", "feature" if data.X.shape[1] == 1 else "features"),
         (f"{np.unique(data.y).size:,}", "classes"),
-        (_margin(findings.verdict.margin), "best margin, proved"),
+        (_margin(findings.verdict.margin), _margin_name(findings.verdict)),
     ]
     if run is not None:
         made, kept = updates(run.result_)
-        shown.append((f"{made:,}", "updates of the perceptron"))
+        whose = "kernel perceptron" if isinstance(run, KernelPerceptron) else "perceptron"
+        shown.append((f"{made:,}", f"updates of the {whose}"))
         if kept != made:
             shown.append((f"{kept:,}", "updates behind the weights it kept"))
         if run.result_.errors is not None:
@@ -113,6 +187,11 @@ def _numbers(findings: Findings) -> Markup:
         *(tag("div", tag("b", value), tag("span", name)) for value, name in shown),
         class_="numbers",
     )
+
+
+def _margin_name(verdict: Verdict) -> str:
+    kind = "through the origin" if verdict.margin_kind == "origin" else verdict.margin_kind
+    return f"best margin ({kind}{', in feature space' if verdict.kernel else ''}), proved"
 
 
 def _margin(margin: tuple[float, float]) -> str:
@@ -130,11 +209,26 @@ def _proof(findings: Findings) -> Markup:
     after = words.consequence(verdict)
     if after:
         parts += [tag("p", after), _table(tables.variable_table(verdict, data))]
+    parts += _next_steps(findings)
+    if findings.prepared:
+        parts.append(tag("p", f"All values are those after {findings.prepared}.", class_="note"))
     if verdict.certificate is not None:
         program, by = tag("code", "separatrix verify"), " checks it, by code that solved nothing."
         exact = "The certificate holds all of this as exact numbers; "
         parts.append(tag("p", exact, program, by, class_="note"))
     return _card("The proof, in words", *parts)
+
+
+def _next_steps(findings: Findings) -> list[Markup]:
+    """What to do about separation, as on the terminal."""
+    ways = remedies(findings.verdict, findings.data)
+    if not ways:
+        return []
+    listed = []
+    for way in ways:
+        lines = [tag("pre", tag("code", line), class_="scroll", tabindex="0") for _, line in way.code]
+        listed.append(tag("li", tag("b", f"{way.name}. "), way.when, *lines))
+    return [tag("h3", "What to do next"), tag("ul", *listed, class_="ways")]
 
 
 def _pictures(findings: Findings, view: View) -> Markup:
@@ -148,7 +242,9 @@ def _pictures(findings: Findings, view: View) -> Markup:
     legend = _legend(view.names)
     boxes = [_figure(each, legend if k < 2 else None) for k, each in enumerate(drawn) if each is not None]
     model = tag("code", type(findings.model).__name__)
-    whose = "; updates are those of the perceptron." if run is not findings.model else "."
+    whose = (
+        "; updates are those of a perceptron in the data's own space." if run is not findings.model else "."
+    )
     intro = tag("p", "The boundary, margins and weights are those of ", model, whose, class_="note")
     hard = tables.hardest_table(
         findings.data, None if run is None else run.mistake_counts_, view.leads, view.unit
@@ -218,7 +314,7 @@ def _table(listing: Listing | None, *, title: bool = True) -> Markup:
         [_cell("td", text, column) for text, column in zip(row, listing.columns, strict=True)]
         for row in listing.rows
     ]
-    filled = tag("div", table(head, body, listing.title if title else ""), class_="scroll")
+    filled = tag("div", table(head, body, listing.title if title else ""), class_="scroll", tabindex="0")
     note = tag("p", listing.note, class_="note") if listing.note else Markup()
     return join([filled, note])
 

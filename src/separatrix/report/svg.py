@@ -162,6 +162,12 @@ def hint(words: str) -> str:
     return tag("title", words) if words else ""
 
 
+def cross(x: float, y: float, size: float) -> str:
+    """The path of a cross that reaches beyond a marker: no class has such a shape."""
+    a = 1.7 * size
+    return f"M{x - a:.1f} {y - a:.1f}l{2 * a:.1f} {2 * a:.1f}m0 {-2 * a:.1f}l{-2 * a:.1f} {2 * a:.1f}"
+
+
 def mark(kind: int, x: float, y: float, size: float) -> str:
     """The path of a class's own marker, so that no meaning rests on colour alone."""
     a, b = size, size * 1.15

@@ -15,6 +15,7 @@ from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
 from ..rows.matrices import dense
+from ..rows.pages import relax
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does n
 WITNESSES = 12  # rows shown
 VARIABLES = 12
 VALUES = 6  # columns of data shown beside a row
+AT_ONCE = 1 << 20  # numbers of the data that are read together
 LEVELS = 4  # distinct values up to which they are counted rather than ranged
 
 
@@ -88,7 +90,11 @@ class NamedData:
 
     def column(self, index: int) -> Floats:
         """All values of a column."""
-        return np.asarray(dense(self.X[:, [index]])[:, 0], dtype=np.float64)
+        found, step = np.empty(self.X.shape[0]), max(1, AT_ONCE // max(1, self.X.shape[1]))
+        for start in range(0, found.size, step):
+            found[start : start + step] = dense(self.X[start : start + step, [index]])[:, 0]
+            relax()  # of a file larger than memory, the rows around are brought in
+        return found
 
 
 def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
@@ -125,6 +131,24 @@ def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
         tuple(shown),
         " ".join([data.counting, *notes]),
     )
+
+
+def bare_witness_table(verdict: Verdict) -> Listing | None:
+    """The rows that prove it with their weights, where the data are not at hand."""
+    if not verdict.witness:
+        return None
+    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])[:WITNESSES]
+    rows = [(str(key[0] if isinstance(key, tuple) else key), fraction(weight)) for key, weight in found]
+    left = len(verdict.witness) - len(rows)
+    more = f" {left:,} more rows are in the certificate." if left > 0 else ""
+    return Listing("Rows that prove it", (">row", ">weight"), tuple(rows), f"Rows are counted from 0.{more}")
+
+
+def bare_variable_table(verdict: Verdict) -> Listing | None:
+    """The variables whose coefficients are infinite, where the data are not at hand."""
+    features = verdict.responsible_features
+    rows = tuple((name, infinity(sign)) for name, sign in list(features.items())[:VARIABLES])
+    return Listing("Variables that separate", ("variable", "coefficient"), rows) if rows else None
 
 
 def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:
@@ -214,7 +238,8 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
         f"The bounds are held against the {report.mistakes:,} updates behind the weights; the longest row "
         f"has norm R = {short(report.radius)}; "
         + (
-            f"the best margin is {bracket((max(0.0, report.margin_lower), report.margin_upper))}."
+            "the best margin (of rows with a constant coordinate, where there is an intercept) is "
+            f"{bracket((max(0.0, report.margin_lower), report.margin_upper))}."
             if report.margin_upper > 0.0
             else "no margin is positive."
         ),
@@ -244,6 +269,31 @@ def fraction(value: Fraction) -> str:
 def short(value: float) -> str:
     """Up to six digits."""
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.6g}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things: ``1 feature``, ``2 features``."""
+    return f"{number:,} {what}" + ("" if number == 1 else "es" if what.endswith("s") else "s")
+
+
+def size_of(X: Any) -> str:
+    """How many rows and features."""
+    return f"{counted(X.shape[0], 'row')}, {counted(X.shape[1], 'feature')}"
+
+
+MARGINS = {
+    "lifted": "lifted: weights and intercept together of length one",
+    "affine": "affine: the distance of the nearest row to the plane",
+    "origin": "of planes through the origin",
+}
+
+
+def margin_words(margin: tuple[float, float], kind: str, kernel: str = "") -> str:
+    """A bracket of the best margin, and which margin it is."""
+    found = bracket((max(0.0, margin[0]), margin[1]))
+    if found == "none":
+        return found
+    return f"{found} ({MARGINS[kind]}{f', in the feature space of {kernel}' if kernel else ''})"
 
 
 def bracket(margin: tuple[float, float]) -> str:

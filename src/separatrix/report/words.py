@@ -3,18 +3,43 @@
 from __future__ import annotations
 
 from ..proofs.verdict import Verdict
+from .tables import NamedData
 
+SHOWN = 6  # rows named
+
+# First in the words of statistics (Albert and Anderson 1984), then in plain ones.
+_TRADE = {
+    "separable": "Complete separation",
+    "quasi-separable": "Quasi-complete separation",
+    "overlapping": "Overlap",
+    "inseparable": "Overlap or quasi-complete separation",
+}
 _ANSWER = {
     "separable": "Yes: the classes can be separated.",
     "quasi-separable": "Almost: the classes can be separated but for rows on the boundary itself.",
-    "overlapping": "No: the classes overlap.",
+    "overlapping": "No: the classes cannot be separated.",
     "inseparable": "No: the classes cannot be separated.",
     "undecided": "Undecided: neither a separator nor a proof against one was found.",
 }
 
 
 def answer(verdict: Verdict) -> str:
-    """The answer in one sentence; "almost" only where most rows are separated."""
+    """The answer in two short sentences, the first in the words of statistics."""
+    return " ".join(filter(None, (_trade(verdict), _plainly(verdict))))
+
+
+def _trade(verdict: Verdict) -> str:
+    if verdict.status not in _TRADE:
+        return ""
+    words = _TRADE[verdict.status]
+    if verdict.parts:
+        every = verdict.status == "separable"
+        return f"{words}, in {'each' if every else 'the hardest'} of {len(verdict.parts)} questions."
+    return f"{words}: a finite estimate exists." if verdict.status == "overlapping" else f"{words}."
+
+
+def _plainly(verdict: Verdict) -> str:
+    """In plain words; "almost" only where most rows are separated."""
     strict, all_rows = verdict.strict_rows.size, verdict.n_rows
     if verdict.status == "quasi-separable" and not verdict.parts and 2 * strict < all_rows:
         return f"In part: {strict:,} of {all_rows:,} rows can be separated; the others stay on the boundary."
@@ -99,10 +124,27 @@ def _witness(verdict: Verdict) -> str:
 
 def consequence(verdict: Verdict) -> str:
     """What the answer means for a logistic regression; empty where it means nothing."""
-    if verdict.parts or verdict.status not in ("separable", "quasi-separable"):
+    if verdict.parts or verdict.separation is None:
         return ""
+    where = " of these features" if verdict.kernel else ""
+    if verdict.separation == "overlap":
+        return (
+            f"A logistic regression{where} has a finite maximum-likelihood estimate, and only one unless "
+            "some columns depend on others. Fit it as usual."
+        )
     return (
-        "A logistic regression of these data has no finite maximum-likelihood estimate: the coefficients "
-        "below grow without end. Penalise the likelihood (Firth, ridge), or leave variables out and check "
-        "again."
+        f"A logistic regression{where} has no finite maximum-likelihood estimate: the coefficients below "
+        "grow without end, and whatever a program prints for them is where it gave up."
     )
+
+
+def separated_rows(verdict: Verdict, data: NamedData) -> str:
+    """Which rows are separated strictly, in a few words; empty where none are."""
+    strict, rest = verdict.strict_rows, verdict.n_rows - verdict.strict_rows.size
+    if not strict.size:
+        return ""
+    if not rest:
+        return f"all {strict.size:,} strictly"
+    first = ", ".join(data.row_words(strict[:SHOWN].tolist()))
+    more = f" and {strict.size - SHOWN:,} more" if strict.size > SHOWN else ""
+    return f"{strict.size:,} strictly ({first}{more}); {rest:,} stay on the boundary"

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..loops import hashes as hash_loops
-from ..loops.rows import DenseRows, SparseRows
+from .. import loops
+from ..loops.layouts import DenseRows, SparseRows
 from . import threads
 
 Hashes = NDArray[np.uint64]
+
+SMALL = 20_000  # numbers up to which NumPy numbers the rows: loading compiled loops takes longer
 
 
 def row_hashes(matrix: Any) -> Hashes:
     """Equal rows have equal hashes."""
     stored = matrix.data if sparse.issparse(matrix) else matrix
+    if 0 < math.prod(matrix.shape) <= SMALL:
+        dense = matrix.toarray() if sparse.issparse(matrix) else matrix
+        # the sum makes one zero of the two
+        numbers = np.unique(dense + dense.dtype.type(0), axis=0, return_inverse=True)[1]
+        return numbers.ravel().astype(np.uint64)
     hashes, keys = np.zeros(matrix.shape[0], dtype=np.uint64), hash_keys(matrix.shape[1])
     rows, magnitude = bit_rows(matrix)
     ranges = threads.chunks(matrix.shape[0], stored.size)
-    threads.run_all(hash_loops.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
+    threads.run_all(loops.hashes.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
     return hashes
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .. import loops
 from ..errors import NumericOverflowError, not_finite
-from ..loops import rows as row_loops
+from ..loops.layouts import DenseRows, SparseRows
 from . import pages, threads
 from .protocol import Floats, Ints, Scan
 
@@ -68,7 +69,7 @@ class MemoryRows:
     def __post_init__(self) -> None:
         storage = self.storage
         self.labels, self.n_rows, self.lifted = storage.labels, len(storage.labels), bool(storage.lift)
-        self.sparse = isinstance(storage, row_loops.SparseRows)
+        self.sparse = isinstance(storage, SparseRows)
         width = self.n_columns + self.lifted
         self.weights_shape = (width,) if self.n_classes == 2 else (self.n_classes, width)
         self.numbers = int((storage.data if self.sparse else storage.values).size) + self.n_rows
@@ -78,7 +79,7 @@ class MemoryRows:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
         norms, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
         found = threads.run_all(
-            row_loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges]
+            loops.rows.measure, [(self.storage, np.arange(*each), norms) for each in ranges]
         )
         for row in found:
             if row >= 0:
@@ -118,7 +119,7 @@ class MemoryRows:
     def integral(self) -> bool:
         """Whether every value is a whole number, so that sums do not round while they are small."""
         ranges = threads.chunks(self.n_rows, self.numbers)
-        return all(threads.run_all(row_loops.integral, [(self.storage, *each) for each in ranges]))
+        return all(threads.run_all(loops.rows.integral, [(self.storage, *each) for each in ranges]))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
@@ -132,7 +133,7 @@ class MemoryRows:
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
         parts = threads.run_all(
-            row_loops.scan,
+            loops.rows.scan,
             [
                 (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
                 for part, (start, stop) in enumerate(ranges)
@@ -149,12 +150,10 @@ class MemoryRows:
         storage = self.storage
         if not self.sparse:
             values = _gathered(storage.values, indices)
-            taken: Any = row_loops.DenseRows(values, storage.labels[indices], storage.lift)
+            taken: Any = DenseRows(values, storage.labels[indices], storage.lift)
         else:
             part = self._csr()[indices]
-            taken = row_loops.SparseRows(
-                part.data, part.indices, part.indptr, storage.labels[indices], storage.lift
-            )
+            taken = SparseRows(part.data, part.indices, part.indptr, storage.labels[indices], storage.lift)
         return replace(self, storage=taken, order=np.arange(len(indices)))
 
     @property
@@ -179,14 +178,14 @@ class MemoryRows:
         matrix = np.atleast_2d(weights)
         outputs = np.empty((self.n_rows, matrix.shape[0]))
         ranges = threads.chunks(self.n_rows, self.numbers * matrix.shape[0])
-        threads.run_all(row_loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
+        threads.run_all(loops.rows.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
         return outputs
 
     def scores(self, weights: Floats) -> Floats:
         """<w, z_i> for every row, two classes."""
         scores, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
         parts = [(self.storage, *each, weights, scores) for each in ranges]
-        threads.run_all(row_loops.fill_scores, parts)
+        threads.run_all(loops.rows.fill_scores, parts)
         return scores
 
     def combination(self, multipliers: Floats) -> Floats:
@@ -194,13 +193,13 @@ class MemoryRows:
         ranges = threads.chunks(self.n_rows, self.numbers)
         totals = np.zeros((len(ranges), self.n_columns + self.lifted))
         parts = [(self.storage, *each, multipliers, totals[part]) for part, each in enumerate(ranges)]
-        threads.run_all(row_loops.add_rows, parts)
+        threads.run_all(loops.rows.add_rows, parts)
         total: Floats = totals.sum(axis=0)
         return total
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights."""
-        row_loops.combine(self.storage, counts, steps, weights)
+        loops.rows.combine(self.storage, counts, steps, weights)
 
     def class_sums(self, factors: Floats) -> Floats:
         """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
@@ -213,7 +212,7 @@ class MemoryRows:
         width = self.n_columns + self.lifted
         square = np.zeros((width, width))
         if self.sparse:
-            row_loops.outer_sum(self.storage, members, square)
+            loops.rows.outer_sum(self.storage, members, square)
             return square
         size = max(1, MULTIPLIED // width)
         for start in range(0, members.size, size):
@@ -283,9 +282,9 @@ def as_rows(
     storage: Any
     if sparse.issparse(X):
         data, indices, indptr = _readable(X.data), X.indices, X.indptr
-        storage = row_loops.SparseRows(data, indices, indptr, codes, int(lift))
+        storage = SparseRows(data, indices, indptr, codes, int(lift))
     else:
-        storage = row_loops.DenseRows(_readable(np.asarray(X)), codes, int(lift))
+        storage = DenseRows(_readable(np.asarray(X)), codes, int(lift))
     return MemoryRows(storage, n_classes, int(X.shape[1]), order, names)
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from ..loops.hashes import survey
+from .. import loops
 from .facts import Facts, piece_length
 from .hashes import bit_rows, hash_keys
 
@@ -35,7 +35,9 @@ class Pieces:
         self._wait(LAG)
         self._hashes.append(np.empty(len(rows), dtype=np.uint64))
         bits, magnitude = bit_rows(rows)
-        self._total += survey((rows, bits), self._keys, magnitude, self._largest, self._hashes[-1])
+        self._total += loops.hashes.survey(
+            (rows, bits), self._keys, magnitude, self._largest, self._hashes[-1]
+        )
 
     def facts(self) -> Facts:
         """What was found in all rows."""

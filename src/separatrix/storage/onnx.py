@@ -164,7 +164,7 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
         if model.fit_intercept:
             values = graph.node("Add", values, graph.number(1.0))
         return _affine(graph, values, model.dual_coef_.T, np.zeros(model.dual_coef_.shape[1]))
-    if isinstance(model, MaxMargin) and model.kernel_ is not None:
+    if isinstance(model, MaxMargin | SoftMargin) and model.kernel_ is not None:
         values = _kernel(graph, features, model.kernel_, model.support_vectors_)
         return _affine(graph, values, model.dual_coef_, model.intercept_)
     if not isinstance(model, Perceptron | MaxMargin | SoftMargin | LinearProgram):

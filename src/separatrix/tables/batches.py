@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..loops import columns as loops
+from .. import loops
+from ..loops import layouts
 
 T = TypeVar("T")
 Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target
@@ -22,7 +23,7 @@ Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without 
 NUMBERS, MOST_ROWS = 7 << 16, 1 << 14
 
 # Arrow's types by name: those that the loops convert, and those that NumPy sees in place.
-_CONVERTED = {"double": loops.DOUBLE, "float": loops.FLOAT, "int64": loops.LONG, "int32": loops.INT}
+_CONVERTED = {"double": layouts.DOUBLE, "float": layouts.FLOAT, "int64": layouts.LONG, "int32": layouts.INT}
 _PLAIN = {
     **{f"{sign}int{bits}": np.dtype(f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "float": np.dtype(np.float32),
@@ -88,7 +89,7 @@ class Matrices:
     def __init__(self, limits: NDArray[np.float64]) -> None:
         self.width = limits.size
         self._limits = limits
-        block = max(loops.LEAST, min(loops.MOST, loops.BLOCK // max(1, self.width)))
+        block = max(layouts.LEAST, min(layouts.MOST, layouts.BLOCK // max(1, self.width)))
         self._room = np.empty(self.width, dtype=np.int64), np.empty((self.width, block))
         self._free: list[memoryview] = []
 
@@ -117,13 +118,13 @@ class Matrices:
             kind = None if column.null_count else _CONVERTED.get(str(column.type))
             if kind is None:
                 copies.append(np.ascontiguousarray(_numbers(column), dtype=np.float64))
-                columns[k] = loops.DOUBLE, copies[-1].ctypes.data
+                columns[k] = layouts.DOUBLE, copies[-1].ctypes.data
             else:
                 # ``batch`` keeps this buffer alive: it is a local of this generator.
-                columns[k] = kind, column.buffers()[1].address + loops.SIZES[kind] * column.offset
+                columns[k] = kind, column.buffers()[1].address + layouts.SIZES[kind] * column.offset
         for start in range(0, batch.num_rows, rows):
             matrix = self.new(min(rows, batch.num_rows - start))
-            good = loops.fill(columns, self._limits, matrix, self._room)
+            good = loops.columns.fill(columns, self._limits, matrix, self._room)
             yield start, matrix, bool(good)
 
 

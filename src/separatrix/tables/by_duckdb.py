@@ -13,7 +13,7 @@ from .database import connect, describe, explaining, identifier, literal, litera
 from .encoding import need_column, shown
 from .query import Query, ask
 from .sources import Format, Request, Source
-from .unpacking import Spool
+from .spool import OPEN_FILES, Spool
 
 SPOOLED_ROWS = 10_000
 
@@ -76,8 +76,7 @@ def _copy_sqlite(source: Source, request: Request) -> tuple[str, Spool]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    uri = f"file:{os.path.abspath(source.paths[0]).replace('?', '%3f').replace('#', '%23')}?mode=ro"
-    with closing(sqlite3.connect(uri, uri=True)) as connection:
+    with closing(_connect_sqlite(source.paths[0])) as connection:
         sql = request.sql
         if sql is None:
             listed = (
@@ -90,7 +89,7 @@ def _copy_sqlite(source: Source, request: Request) -> tuple[str, Spool]:
         kinds = _sqlite_kinds(source.name, connection, sql, names)
         schema = pa.schema(list(zip(names, kinds, strict=True)))
         spool = Spool()
-        path = os.path.join(spool.path, "table.parquet")
+        path = spool.new(".parquet")
         with pq.ParquetWriter(path, schema) as writer:
             while rows := cursor.fetchmany(SPOOLED_ROWS):
                 columns = [
@@ -99,6 +98,16 @@ def _copy_sqlite(source: Source, request: Request) -> tuple[str, Spool]:
                 ]
                 writer.write_batch(pa.record_batch(columns, schema=schema))
     return path, spool
+
+
+def _connect_sqlite(path: str) -> sqlite3.Connection:
+    if path.startswith(OPEN_FILES):  # SQLite opens no file that has no name
+        connection = sqlite3.connect(":memory:")
+        with open(path, "rb") as file:
+            connection.deserialize(file.read())
+        return connection
+    uri = f"file:{os.path.abspath(path).replace('?', '%3f').replace('#', '%23')}?mode=ro"
+    return sqlite3.connect(uri, uri=True)
 
 
 def _sqlite_kinds(name: str, connection: Any, sql: str, names: list[str]) -> list[Any]:
@@ -130,7 +139,7 @@ JSON = Format(
     "JSON lines",
     open_json,
     endings=(".jsonl", ".ndjson", ".json"),
-    looks=lambda lines: lines[0].lstrip().startswith("{"),
+    looks=lambda lines: lines[0].lstrip().startswith(("{", "[{", "[ {")),
     several=True,
     unpacks=("gzip", "zstd"),
 )

@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..errors import InputError
 from .database import Database, identifier, literal
-from .encoding import Column, shown
+from .encoding import Column, Encoding
 from .places import placed
-from .readings import BLANKS, MARKS, PLAIN_READING, Look, Reading, Wanted, evidence_of, look, shape
+from .readings import BLANKS, MARKS, PLAIN_READING, SIGNS, Look, Reading, Wanted, evidence_of, look, shape
 from .sources import Request
 
 SAMPLED = 1000  # rows that tell whether a column of text looks like numbers; all rows tell how they are read
 MOST_SHAPES = 100_000
+WRITTEN_DATE = "DATE AS TEXT"  # a type that DuckDB does not have
 FLOATS = ("DOUBLE", "FLOAT")
+
+
+class ReadingError(InputError):
+    """A column of numbers has a cell that fits no one reading, or more than one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,26 +69,21 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
     for name in used:
         if name in known and known[name].levels is None:
             _need_same_unit(database, name, readings.get(name, PLAIN_READING), known[name].reading)
-    kinds = {**database.columns, **{name: "DATE" for name, each in looks.items() if each.kind == "date"}}
+    kinds = {
+        **database.columns,
+        **{name: WRITTEN_DATE for name, each in looks.items() if each.kind == "date"},
+    }
     expressions = {name: value_sql(name, looks[name]) for name in readings}
     kinds |= dict.fromkeys(readings, "DOUBLE")
-    found = _replaced(replace(database, columns=kinds), expressions)
+    texts = database.texts or (database.relation if readings else "")
+    found = _replaced(replace(database, columns=kinds, texts=texts), expressions)
     numbers = [name for name, kind in kinds.items() if is_number(kind)]
     return Cleaned(_without(found, numbers, na), readings)
 
 
 def readings_told(readings: dict[str, Reading]) -> list[str]:
-    """How columns were read that are not plain numbers: a sentence for all that were read alike.
-
-    Examples
-    --------
-    >>> readings_told({"dose": Reading(","), "age": Reading(), "weight": Reading(",")})
-    ['dose, weight: decimal comma.']
-    """
-    alike: dict[str, list[str]] = {}
-    for name, reading in readings.items():
-        alike.setdefault(reading.words, []).append(name)
-    return [f"{shown(names)}: {words}." for words, names in alike.items() if words]
+    """How columns were read that are not plain numbers, in words."""
+    return Encoding(tuple(Column(name, None, reading) for name, reading in readings.items())).told()
 
 
 def codes(request: Request) -> tuple[str, ...]:
@@ -115,15 +116,18 @@ def shape_sql(cell: str) -> str:
 
 def value_sql(name: str, found: Look) -> str:
     """The number of a cell that fits, as `Reading.number` has it, in SQL."""
-    column, reading = identifier(name), found.reading
-    text = f"replace({column}, {literal(reading.unit)}, '')" if reading.unit else column
-    blanks = "".join(BLANKS) + reading.thousands
-    text = f"replace(translate({text}, {literal(blanks)}, ''), '\u2212', '-')"
-    if reading.decimal == ",":
-        text = f"replace({text}, ',', '.')"
+    column = identifier(name)
+    text = plain_sql(column, found.reading)
     if found.marked:
         text = f"CASE WHEN {_is_mark(column)} THEN NULL ELSE {text} END"
     return f"({text})::DOUBLE"
+
+
+def plain_sql(cell: str, reading: Reading) -> str:
+    """The text of a cell as programs write numbers, in SQL."""
+    text = f"replace({cell}, {literal(reading.unit)}, '')" if reading.unit else cell
+    text = f"replace(translate({text}, {literal(BLANKS + reading.thousands)}, ''), '\u2212', '-')"
+    return f"replace({text}, ',', '.')" if reading.decimal == "," else text
 
 
 def _is_mark(cell: str) -> str:
@@ -149,7 +153,7 @@ def _replaced(database: Database, expressions: dict[str, str]) -> Database:
         return database
     listed = ", ".join(f"{sql} AS {identifier(name)}" for name, sql in expressions.items())
     relation = f"(SELECT * REPLACE ({listed}) FROM {database.relation})"
-    return replace(database, relation=relation, opened=database.connection)
+    return replace(database, relation=relation, opened=database.connection, cells=None)
 
 
 def _looks(
@@ -158,9 +162,13 @@ def _looks(
     """What the columns of text hold: a few rows tell which may be numbers, all rows tell of those."""
     if not names:
         return {}
-    listed = ", ".join(map(identifier, names))
-    rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
-    columns = zip(*rows, strict=True) if rows else ((),) * len(names)
+    columns: Iterable[Sequence[Any]]
+    if database.cells is not None:
+        columns = [database.cells[name][:SAMPLED] for name in names]
+    else:
+        listed = ", ".join(map(identifier, names))
+        rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
+        columns = zip(*rows, strict=True) if rows else ((),) * len(names)
     first = {
         name: look(Counter(shape(cell) for cell in cells if cell is not None), wanted)
         for name, cells in zip(names, columns, strict=True)
@@ -179,12 +187,19 @@ def _looks(
     for name in likely:
         reading = known[name].reading if name in known else PLAIN_READING
         before = None if reading == PLAIN_READING else reading.decimal
-        looks[name] = look(shapes[name], wanted, before or evidence)
+        found = look(shapes[name], wanted, before or evidence)
+        # Points alone, where there were commas when the model was fitted: a fraction, or thousands for once?
+        doubtful = before == "," and evidence is None and wanted == Wanted() and reading.thousands != "."
+        if doubtful and found.reading.thousands == "." and look(shapes[name]).reading == PLAIN_READING:
+            found = replace(found, kind="ambiguous")
+        looks[name] = found
     return looks | {name: each for name, each in first.items() if each.kind == "date"}
 
 
 def _shapes(database: Database, names: Sequence[str]) -> dict[str, dict[str, int]]:
     """How many cells have which shape, in each column."""
+    if database.cells is not None:
+        return {name: dict(Counter(map(shape, database.cells[name]))) for name in names}
     found: dict[str, dict[str, int]] = {name: {} for name in names}
     if names:
         cells = ", ".join(map(identifier, names))
@@ -207,7 +222,8 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     cell = identifier(name)
     numbered = f"(SELECT row_number() OVER () AS row, {cell} AS cell FROM {database.relation})"
     if found.kind == "ambiguous":
-        condition = "contains(cell, ',')"
+        sign = "." if found.reading.thousands == "." else ","
+        condition = f"contains(cell, {literal(sign)})"
     else:
         fitting = ", ".join(map(literal, found.fitting)) or "''"
         condition = f"{shape_sql('cell')} NOT IN ({fitting}) AND NOT {_is_mark('cell')}"
@@ -215,14 +231,14 @@ def _refuse(database: Database, name: str, found: Look) -> None:
     row, value = database.rows(query)[0]
     (place,) = placed([row], database.lines)
     if found.kind == "ambiguous":
-        raise InputError(
+        raise ReadingError(
             f"Column {name!r} of {database.name!r} has {value!r} in {place.words}: that is a number with a "
-            "decimal comma, or one with a comma between thousands, and no other column tells which.",
+            f"decimal {SIGNS[sign]}, or one with a {SIGNS[sign]} between thousands, and nothing tells which.",
             remedy="Say it with 'decimal' or 'thousands'.",
             parameter="decimal",
         )
     words = f" ({found.reading.words})" if found.reading.words else ""
-    raise InputError(
+    raise ReadingError(
         f"Column {name!r} of {database.name!r} holds numbers{words}, but {place.words} has {value!r}.",
         remedy="Correct the cell, name it as missing with 'na', or read the column as text with 'text'.",
         parameter="na",

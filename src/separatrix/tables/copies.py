@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError, needs
+from .encoding import need_distinct
 from .parquet import open_parquet
 from .query import Query
 from .sources import Request, Source
-from .unpacking import Spool
+from .spool import Spool
 
 
 def open_copy(
@@ -35,7 +34,7 @@ def open_copy(
 
     need_distinct(source.name, schema.names)
     spool = Spool()
-    path = os.path.join(spool.path, "table.parquet")
+    path = spool.new(".parquet")
     rows = 0
     with pq.ParquetWriter(path, schema, store_schema=False) as writer:
         for batch in batches:
@@ -48,16 +47,6 @@ def open_copy(
     if typed:
         return query
     return replace(query, labels=None, database=replace(query.database, typed=False))
-
-
-def need_distinct(name: str, columns: Iterable[str]) -> None:
-    """Raise where two columns have one name."""
-    twice = [each for each, times in Counter(columns).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"{name!r} has more than one column named {twice[0]!r}. Every column needs a name of its own; "
-            "rename them."
-        )
 
 
 def filled(names: Iterable[str]) -> list[str]:

@@ -19,15 +19,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops
 from ..errors import InputError
-from ..loops import text as text_loops
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
+from .careful import CarefulReader, read_carefully
 from .cleaning import clean, codes, numeric, readings_told
-from .database import Database, describe, literal, literals
+from .database import CellError, Database, describe, literal, literals
+from .encoding import need_distinct
 from .identifiers import counts_to_its_end, counts_up
 from .query import NotPlain, Query, ask
 from .readings import PLAIN_READING, evidence_of, look, shape
+from .small_csv import SmallTable, read_small
 from .sources import NUMBER, Format, Request, Source
 from .unpacking import HEAD, open_binary, read_head
 
@@ -37,6 +40,7 @@ MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
 _WHOLE = re.compile(r"[+-]?\d{1,38}")
 _COMMA = re.compile(r"[+-]?\d+,\d+")
+_CODE = re.compile(r"0\d+")
 _FRACTION = re.compile(r"\d[.,]\d")
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
 
@@ -81,6 +85,8 @@ class Sampled:
         The columns without a value.
     whole : bool
         Whether these are all rows.
+    notes : tuple of str
+        About columns whose numbers may be codes.
     """
 
     kinds: dict[str, str]
@@ -88,15 +94,30 @@ class Sampled:
     counting: tuple[str, ...]
     empty: tuple[str, ...]
     whole: bool
+    notes: tuple[str, ...] = ()
 
 
-def open_csv(source: Source, request: Request) -> Query:
+def open_csv(source: Source, request: Request) -> Query | CarefulReader:
     """One CSV file, or several as one table."""
+    try:
+        first = _open(source, request, careful=False)
+    except CellError as error:
+        first = read_carefully(error, partial(_open, source, request, careful=True))
+    if request.sql is not None:
+        return first
+    again = replace(request, encoding=first.encoding, features=None, exclude=())
+    return CarefulReader(first, partial(_open, source, again, careful=True))
+
+
+def _open(source: Source, request: Request, *, careful: bool) -> Query:
+    """The rows as the first of them tell, or, with ``careful``, as all of them do."""
     dialect = find_dialect(source.paths[0], source.compression)
     for path in source.paths[1:]:
         if find_dialect(path, source.compression) != dialect:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
-    sampled, notes = _sample(source, dialect, request), _notes(source, dialect)
+    _need_header(source, dialect, request)
+    sampled = _sample(source, dialect, request, careful=careful)
+    notes = [*_notes(source, dialect), *sampled.notes]
     kinds, na = sampled.kinds, codes(request)
     first = dialect.names[:1]
     table = Database(
@@ -110,6 +131,7 @@ def open_csv(source: Source, request: Request) -> Query:
         lines=partial(find_lines, source, dialect),
         decimal=sampled.decimal,
         unnamed=tuple(name for name in dialect.unnamed if name in (*first, *sampled.empty)),
+        empty=sampled.empty if sampled.whole else (),
     )
     if request.sql is not None:
         cleaned = clean(table, request, ())
@@ -122,8 +144,22 @@ def open_csv(source: Source, request: Request) -> Query:
             connection=cleaned.database.connection,
         )
         return ask(found, request, notes=[*notes, *readings_told(cleaned.readings)])
+    small = (
+        None
+        if na or request.where is not None or request.missing != "error"
+        else _small(source, dialect, kinds)
+    )
+    if small is not None:
+        table = replace(table, cells=small.texts)
     query = ask(table, request, suspects=partial(_counting, source, dialect, sampled, table), notes=notes)
     rows = query.selection
+    if small is not None and rows.rows == table.relation and small.fits(query.encoding):
+        return replace(
+            query,
+            plain=partial(small.batches, query.encoding, rows.target),
+            labels=None if rows.target is None else partial(small.classes, rows.target),
+            count=lambda: small.n_rows,
+        )
     if (
         request.where is not None
         or numeric(na)
@@ -137,31 +173,53 @@ def open_csv(source: Source, request: Request) -> Query:
     return query
 
 
+def _need_header(source: Source, dialect: Dialect, request: Request) -> None:
+    """Say why there is no column of a name, where the first line is read as a row."""
+    if dialect.header or dialect.commented or request.sql is not None:
+        return
+    asked = (request.target, *(request.features or ()), *request.exclude)
+    unknown = next((name for name in asked if name is not None and name not in dialect.names), None)
+    if unknown is not None:
+        raise InputError(
+            f"There is no column {unknown!r}: the first line of {source.name!r} has a number in it, or fewer "
+            f"cells than the others, so it is no line of names, and the columns are called "
+            f"{dialect.names[0]} to {dialect.names[-1]}. Put a line of names first, none of them a number."
+        )
+
+
+def _small(source: Source, dialect: Dialect, kinds: dict[str, str]) -> SmallTable | None:
+    """All of a small file, where it is plain."""
+    if dialect.skip or dialect.commented:
+        return None
+    return read_small(source, dialect.delimiter, dialect.header, kinds, MISSING)
+
+
 def find_dialect(path: str, compression: str) -> Dialect:
     """The delimiter, the header and the column names of a CSV file."""
-    every = _lines(path, read_head(path, compression))
+    every = _lines(path, _head(path, compression))
     before, delimiter = _preamble(every)
     lines = [line for line in every[len(before) :] if line.strip()]
     if not lines:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
         delimiter = _find_delimiter(lines)
-    first = next(_rows([line + "\n" for line in lines], delimiter))
-    header = not any(is_number_text(cell) for cell in first)
+    found = list(_rows([line + "\n" for line in lines], delimiter))
+    if not found:
+        raise InputError(
+            f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
+        )
+    first, *rows = found
     above = _commented_names(path, before, lines, delimiter)
+    header = _is_header(first, [] if above else rows)
     if above and not header:
         first = above
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
-        first = ["", *first]  # as R's write.table has it
+        # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
+        first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     named = header or bool(above)
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
-    twice = [each for each, times in Counter(names).items() if times > 1]
-    if twice:
-        raise InputError(
-            f"{path!r} has more than one column named {twice[0]!r}. Every column needs a name of its own; "
-            "rename them in the first line."
-        )
+    need_distinct(path, names)
     unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
     commented = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
     return Dialect(
@@ -255,6 +313,18 @@ def _lines_by_csv(source: Source, dialect: Dialect, path: str, rows: list[int]) 
     return found, row
 
 
+def _is_header(first: list[str], rows: list[list[str]]) -> bool:
+    """Whether a line holds names: none is a number, or one that is none stands above numbers alone."""
+    words = [k for k, cell in enumerate(first) if not is_number_text(cell)]
+    if len(words) == len(first):
+        return True
+    for k in words:
+        cells = {row[k] for row in rows if k < len(row)} - {*MISSING}
+        if first[k] not in MISSING and cells and all(map(is_number_text, cells)):
+            return True
+    return False
+
+
 def is_number_text(cell: str) -> bool:
     """Whether a cell reads as a number, if need be with a decimal comma."""
     text = cell.strip()
@@ -297,21 +367,21 @@ def _read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], mat
     while True:
         hard = np.empty((room, 3), dtype=np.int64)
         out = (matrix, labels, hard)
-        status, _, rows = text_loops.csv_lines(piece, delimiter, text_loops.POWERS, places, out)
-        if status != text_loops.FULL:
+        status, _, rows = loops.text.csv_lines(piece, delimiter, loops.text.POWERS, places, out)
+        if status != loops.text.FULL:
             break
         room *= 16
-    if status != text_loops.DONE:
+    if status != loops.text.DONE:
         return Cells(matrix[:0], labels[:0], whole=False)
     if text.read_hard(piece, hard, labels, matrix.reshape(-1)) is not None:
         return Cells(matrix[:0], labels[:0], whole=False)
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
-def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
+def _sample(source: Source, dialect: Dialect, request: Request, *, careful: bool) -> Sampled:
     """What the first rows tell of the columns of a CSV file."""
     path = source.paths[0]
-    head = read_head(path, source.compression, SAMPLE)
+    head = _head(path, source.compression, SAMPLE)
     every = _lines(path, head, SAMPLED)[dialect.skip :]
     lines = [line + "\n" for line in every if line.strip()]
     rows = _rows(lines, dialect.delimiter)
@@ -329,11 +399,8 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
     known = () if request.encoding is None else request.encoding.columns
     text_only = {*request.text, request.row_names}
     text_only |= {c.name for c in known if c.levels is not None or c.reading != PLAIN_READING}
-    if (
-        request.decimal == ","
-        or request.thousands is not None
-        or (decimal == "," and request.decimal is None)
-    ):
+    comma = request.decimal == "," or (decimal == "," and request.decimal is None)
+    if careful or comma or request.thousands is not None:
         # Numbers without a fraction may still have commas further down; points may separate thousands.
         text_only |= plain - {request.target}
     kinds = {
@@ -346,6 +413,14 @@ def _sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
         tuple(name for name in plain if _counts(columns[name])),
         tuple(name for name, cells in given.items() if not cells),
         whole=len(source.paths) == 1 and len(head) < SAMPLE and len(alike) < SAMPLED - int(dialect.header),
+        notes=tuple(
+            f"{name}: some numbers begin with a zero ({code}), as codes do; they are read as numbers. If "
+            f"they are names, read the column as text: --text {name}."
+            for name, cells in given.items()
+            if kinds[name] == "DOUBLE"
+            and name not in request.exclude
+            and (code := next(filter(_CODE.fullmatch, cells), None)) is not None
+        ),
     )
 
 
@@ -420,13 +495,13 @@ def _relation(source: Source, dialect: Dialect, kinds: dict[str, str], na: Seque
 def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     """How many lines have as many cells as the first, and how many cells those are.
 
-    Lines may all have one more, which names the row, but not one that is empty at the end.
+    Lines may all have one cell more than the first: a name of each row, or nothing behind a last delimiter.
     """
     rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
-    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1} and all(row[-1] for row in rows[1:]):
-        names = [row[0] for row in rows[1:]]
-        if len(set(names)) == len(names):
+    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1}:
+        names, last = {row[0] for row in rows[1:]}, {bool(row[-1]) for row in rows[1:]}
+        if last == {False} or (last == {True} and len(names) == len(rows) - 1):
             return 1.0, cells[0] + 1
     if not cells or cells[0] < 2:
         return 0.0, 1
@@ -476,6 +551,8 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
 
 def _notes(source: Source, dialect: Dialect) -> tuple[str, ...]:
     """What is said about lines before the table."""
+    if not dialect.skip:
+        return ()
     if dialect.commented:
         return (f"The names of the columns are from the comment in line {dialect.commented}.",)
     lines = _lines(source.paths[0], read_head(source.paths[0], source.compression))[: dialect.skip]
@@ -490,6 +567,15 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
     """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
     with contextlib.suppress(csv.Error):
         yield from csv.reader(lines, delimiter=delimiter)
+
+
+def _head(path: str, compression: str, size: int = HEAD) -> bytes:
+    """The first bytes of a file: so many, or more where the first lines are longer."""
+    while True:
+        head = read_head(path, compression, size)
+        if len(head) < size or size >= text.LONGEST_LINE or head.count(b"\n") + head.count(b"\r") > 2:
+            return head
+        size *= 16
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:

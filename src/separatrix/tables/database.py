@@ -16,6 +16,10 @@ from .growing import Growing
 from .places import Lines
 
 
+class CellError(InputError):
+    """A cell of a CSV file is no number, though the first ones of its column are."""
+
+
 @dataclass(frozen=True, eq=False)
 class Database:
     """One table that DuckDB can read.
@@ -31,7 +35,7 @@ class Database:
     typed : bool
         Whether the file says of what type its columns are; a CSV file does not.
     texts : str
-        Of such a file: SQL that stands after FROM and gives every column as the text that it is.
+        Where numbers come from text: SQL that stands after FROM and gives the columns as they are written.
     keep : object
         What has to live as long as this, such as the directory of a temporary file.
     stream : Growing or None
@@ -46,6 +50,10 @@ class Database:
         What separates fractions in the columns of plain numbers of a text file, if that is beyond doubt.
     unnamed : tuple of str
         Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
+    cells : dict of str to list of str, or None
+        The cells of the text columns, where the file is so small that they were read already.
+    empty : tuple of str
+        Columns that are known to hold nothing.
     """
 
     name: str
@@ -60,6 +68,8 @@ class Database:
     lines: Lines | None = None
     decimal: str | None = None
     unnamed: tuple[str, ...] = ()
+    cells: dict[str, list[str]] | None = None
+    empty: tuple[str, ...] = ()
 
     @cached_property
     def connection(self) -> Any:
@@ -72,6 +82,12 @@ class Database:
             cursor = self._cursor()
             found: list[tuple[Any, ...]] = cursor.sql(query).fetchall()
         return found
+
+    def frame(self, query: str) -> Any:
+        """The answer as a data frame of pandas'."""
+        with explaining(self.name), needs("A data frame", extra="formula"):
+            cursor = self._cursor()
+            return cursor.sql(query).df()
 
     def batches(self, query: str, rows: int) -> Iterator[Any]:
         """The answer as a stream of Arrow batches, in order."""
@@ -123,7 +139,12 @@ def connect() -> Any:
         import duckdb
         import pyarrow as pa  # noqa: F401
     return duckdb.connect(
-        config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
+        config={
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            # By the ranges in a Parquet file, which leave NaN out, it would conclude that there is none.
+            "disabled_optimizers": "statistics_propagation",
+        }
     )
 
 
@@ -171,10 +192,10 @@ def _explained(name: str, message: str) -> InputError:
         r'Error when converting column "(.*?)". Could not convert string "(.*?)" to', message, re.S
     )
     if value:
-        return InputError(
-            f"{where}: column {value[1]!r} holds numbers, but here is {value[2]!r}. Correct the cell.",
-            remedy="Or leave the column out with 'exclude'.",
-            parameter="exclude",
+        return CellError(
+            f"{where}: column {value[1]!r} holds numbers, but here is {_clipped(value[2])!r}.",
+            remedy="Correct the cell, name it as missing with 'na', or say how it is written with 'decimal'.",
+            parameter="decimal" if re.search(r"\d,\d", value[2]) else "na",
         )
     if "unicode" in message or "not utf-8" in message:
         return InputError(
@@ -182,9 +203,19 @@ def _explained(name: str, message: str) -> InputError:
             remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
             parameter="text_encoding",
         )
+    if "state machine reached an invalid state" in message:
+        return InputError(
+            f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both), "
+            "or a quotation mark stands alone. End all lines alike, for example with dos2unix."
+        )
     if "quote" in message and line:
         return InputError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
     if "Maximum line size" in message:
         return InputError(f"{where}: a line of more than two million characters. This is no table.")
-    first = re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0])
+    first = _clipped(re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0]), 300)
     return InputError(f"{name!r} cannot be read: {first}")
+
+
+def _clipped(text: str, most: int = 40) -> str:
+    """The beginning of a text, for a message: a cell may have millions of characters."""
+    return text if len(text) <= most else f"{text[: most - 4]} ..."

@@ -70,6 +70,21 @@ class Encoding:
         """The levels that have a column of their own."""
         return column.levels if column.levels is None else column.levels[int(self.intercept) :]
 
+    def told(self) -> list[str]:
+        """How columns are read that are not plain numbers: a sentence for all that are read alike.
+
+        Examples
+        --------
+        >>> comma = Reading(",")
+        >>> Encoding((Column("dose", None, comma), Column("age"), Column("weight", None, comma))).told()
+        ['dose, weight: decimal comma.']
+        """
+        alike: dict[str, list[str]] = {}
+        for column in self.columns:
+            alike.setdefault(column.reading.words, []).append(column.name)
+        told = [f"{shown(names)}: {words}." for words, names in alike.items() if words]
+        return told + ([f"Also missing: {shown(self.na)}."] if self.na else [])
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         columns = [
@@ -136,6 +151,23 @@ def choose_columns(
             parameter="features",
         )
     return tuple(dict.fromkeys(chosen))
+
+
+def need_distinct(table: str, names: Iterable[str]) -> None:
+    """Raise where columns have one name, or names that differ in case only, which SQL does not tell apart."""
+    seen: dict[str, str] = {}
+    for name in names:
+        before = seen.get(name.casefold())
+        seen[name.casefold()] = name
+        if before is not None:
+            what = (
+                f"more than one column named {name!r}"
+                if before == name
+                else f"columns {before!r} and {name!r}"
+            )
+            raise InputError(
+                f"{table!r} has {what}. Every column needs a name of its own, also in small letters."
+            )
 
 
 def need_column(name: str, available: Sequence[str], kind: str = "column") -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .cleaning import is_number
+from .cleaning import WRITTEN_DATE, is_number
 from .database import Database, identifier
 from .encoding import MAX_LEVELS, Column, shown
 from .readings import Reading
@@ -25,26 +27,25 @@ Suspects = Callable[[Sequence[str]], list[str]]
 
 
 def left_out(
-    database: Database, names: tuple[str, ...], suspects: Suspects | None
+    database: Database, names: tuple[str, ...], suspects: Suspects | None, text: Sequence[str]
 ) -> tuple[tuple[str, ...], list[str]]:
     """The columns without those that have no name, or count the rows; and a sentence for each of these.
 
-    The last column is never left out.
+    The last column is never left out, nor is one that shall be read as text.
     """
     notes, kept = [], list(names)
-    for name in database.unnamed:
+    for name in (*database.unnamed, *(each for each in database.empty if each not in database.unnamed)):
         if name in kept and len(kept) > 1:
             kept.remove(name)
             first = name == next(iter(database.columns))
             why = (
                 "the first column has no name, as the row names of R and pandas"
-                if first
-                else "it has no name and no values"
+                if first and name in database.unnamed
+                else "it has no values"
             )
             notes.append(f"{name} is left out: {why}.")
-    numbers = [name for name in kept if is_number(database.columns[name])]
-    for name in counting(database, numbers) if suspects is None else suspects(numbers):
-        if len(kept) > 1:
+    for name in counting(database, kept) if suspects is None else suspects(kept):
+        if len(kept) > 1 and name not in text:
             kept.remove(name)
             notes.append(f"{name} is left out: it counts up by one, as row numbers do. --features keeps it.")
     return tuple(kept), notes
@@ -52,6 +53,7 @@ def left_out(
 
 def counting(database: Database, names: Sequence[str]) -> list[str]:
     """The columns whose numbers count up by one from row to row, in tables that DuckDB reads."""
+    names = [name for name in names if is_number(database.columns[name])]
     if not names:
         return []
     listed = ", ".join(f"{identifier(name)}::DOUBLE" for name in names)
@@ -70,7 +72,7 @@ def counts_up(cells: NDArray[Any]) -> bool:
 
 def counts_to_its_end(database: Database, name: str) -> bool:
     """Whether the numbers of a column count up by one over all rows."""
-    column = identifier(name)
+    column = f"try_cast({identifier(name)} AS DOUBLE)"
     step = f"SELECT {column} - lag({column}) OVER () AS step, {column} AS cell FROM {database.relation}"
     query = f"SELECT count(*) FILTER (step <> 1 OR cell IS NULL), count(*) FROM ({step})"
     other, total = database.rows(query)[0]
@@ -93,7 +95,7 @@ def learn_columns(
 
     ``relation`` has the rows that are used. A text column that names them is left out.
     """
-    columns, notes, left = [], [], len(names)
+    columns, notes, naming = [], [], list[str]()
     for name in names:
         kind = database.columns[name]
         if is_number(kind) and name not in request.text:
@@ -103,12 +105,11 @@ def learn_columns(
             raise foreign(name, kind)
         levels = _levels(database, relation, name)
         asked = request.features is not None or name in request.text
-        if not asked and left > 1 and levels.total >= FEWEST and levels.number > NEARLY * levels.total:
-            notes.append(
+        if not asked and levels.total >= FEWEST and levels.number > NEARLY * levels.total:
+            naming.append(
                 f"{name} is left out: {levels.number:,} different texts in {levels.total:,} rows name "
                 "the rows. --features keeps it."
             )
-            left -= 1
             continue
         if levels.number > MAX_LEVELS:
             raise InputError(
@@ -121,15 +122,23 @@ def learn_columns(
         if once:
             notes.append(_seen_once(name, once))
         columns.append(Column(name, tuple(levels.rows)))
-    return tuple(columns), notes
+    if not columns:
+        raise InputError(
+            f"No feature column is left: each looks like an identifier. {' '.join(naming)}",
+            remedy="Name some other than the target with 'features'.",
+            parameter="features",
+        )
+    return tuple(columns), [*naming, *notes]
 
 
 def _levels(database: Database, relation: str, name: str) -> Levels:
+    if database.cells is not None and relation == database.relation:
+        times = Counter(database.cells[name])
+        return Levels({level: times[level] for level in sorted(times)}, len(times), times.total())
     level = f"{identifier(name)}::VARCHAR"
-    grouped = (
-        f"SELECT {level} AS level, count(*) AS times FROM {relation} WHERE level IS NOT NULL GROUP BY level"
-    )
-    found = dict(database.rows(f"{grouped} ORDER BY level LIMIT {MAX_LEVELS + 1}"))
+    # By numbers: an alias would be taken for a column of that name, if the table has one.
+    grouped = f"SELECT {level}, count(*) AS times FROM {relation} WHERE {level} IS NOT NULL GROUP BY 1"
+    found = dict(database.rows(f"{grouped} ORDER BY 1 LIMIT {MAX_LEVELS + 1}"))
     if len(found) <= MAX_LEVELS:
         return Levels(found, len(found), sum(found.values()))
     return Levels(found, *map(int, database.rows(f"SELECT count(*), sum(times) FROM ({grouped})")[0]))
@@ -145,9 +154,11 @@ def _seen_once(name: str, once: list[str]) -> str:
 def foreign(name: str, kind: str) -> InputError:
     """The error for a column of a type that is neither a number nor text."""
     if kind.startswith(("DATE", "TIME", "INTERVAL")):
+        column = name if re.fullmatch(r"[a-z_]\w*", name, re.IGNORECASE) else identifier(name)
+        value = f"strptime({column}, '%d.%m.%Y')" if kind == WRITTEN_DATE else column
         return InputError(
             f"Column {name!r} is a date or time, which has no one meaning as a number. A query can compute "
-            f"one, such as SELECT *, epoch({name}) AS seconds FROM data.",
+            f"one, such as SELECT * EXCLUDE ({column}), epoch({value}) AS seconds FROM data.",
             remedy="Pass it as 'sql', or leave the column out with 'exclude'.",
             parameter="sql",
         )

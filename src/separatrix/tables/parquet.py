@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import MOST_ROWS, arrow_labels
+from .batches import MOST_ROWS, arrow_labels, release_arrow
 from .cleaning import codes, is_number, numeric
 from .database import Database, describe, explaining, literals
-from .identifiers import FEWEST, counts_to_its_end
+from .identifiers import FEWEST
 from .query import Query, ask
 from .sources import Format, Request, Source
 
+COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, as most writers make them
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
 # The types of Arrow in DuckDB's words; a file with any other is described by DuckDB itself.
 _KINDS = {
@@ -62,8 +65,15 @@ def open_parquet(
     return query
 
 
-def read_columns(source: Source, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
-    """Yield batches of some columns of Parquet files, from row ``start`` on."""
+def read_columns(
+    source: Source, names: Sequence[str], rows: int, start: int, memory: int | None = None
+) -> Iterator[Any]:
+    """Yield batches of some columns of Parquet files, from row ``start`` on.
+
+    Arrow holds a page and a dictionary of every column that it reads. Where that would be more than a quarter
+    of ``memory``, only so many columns are read together, and wait in a temporary file for the others.
+    """
+    together = len(names) if memory is None else max(1, memory // (4 * COLUMN))
     import pyarrow.parquet as pq
 
     with explaining(source.name):
@@ -81,11 +91,42 @@ def read_columns(source: Source, names: Sequence[str], rows: int, start: int) ->
                 groups = list(range(len(sizes)))
                 while start >= sizes[groups[0]]:
                     start -= sizes[groups.pop(0)]
-                for batch in file.iter_batches(rows, groups, list(names), use_threads=False):
+                for batch in _read(file, groups, list(names), rows, together):
                     if start < batch.num_rows:
-                        rest = batch.slice(start)
-                        yield rest if rest.schema.names == list(names) else rest.select(list(names))
+                        yield batch.slice(start)
                     start = max(0, start - batch.num_rows)
+
+
+def _read(file: Any, groups: list[int], names: list[str], rows: int, together: int) -> Iterator[Any]:
+    if together >= len(names):
+        for batch in file.iter_batches(rows, groups, names, use_threads=False):
+            yield batch if batch.schema.names == names else batch.select(names)
+        return
+    parts = [names[begin : begin + together] for begin in range(0, len(names), together)]
+    for group in groups:
+        yield from _in_parts(file, group, parts, rows)
+
+
+def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Iterator[Any]:
+    """The batches of a row group, of which some columns are read at a time."""
+    import pyarrow as pa
+
+    names = [name for part in parts for name in part]
+    with ExitStack() as stack:
+        spooled = []
+        for part in parts:
+            raw = stack.enter_context(tempfile.TemporaryFile(prefix="separatrix-"))
+            with ExitStack() as writing:
+                writer: Any = None
+                for batch in _read(file, [group], part, rows, len(part)):
+                    writer = writer or writing.enter_context(pa.ipc.new_stream(raw, batch.schema))
+                    writer.write_batch(batch)
+            release_arrow()
+            raw.seek(0)
+            spooled.append(pa.ipc.open_stream(raw))
+        for batches in zip(*spooled, strict=True):
+            columns = [column for batch in batches for column in batch.columns]
+            yield pa.RecordBatch.from_arrays(columns, names=names)
 
 
 def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str]:
@@ -98,14 +139,26 @@ def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str
         if group is None or group.num_rows < FEWEST:
             return []
         places = {metadata.schema.column(k).path: k for k in range(metadata.num_columns)}
-        whole = [name for name in names if "INT" in found.columns[name] and name in places]
+        whole = [name for name in names if is_number(found.columns[name]) and name in places]
         known = {name: group.column(places[name]).statistics for name in whole}
     likely = [
         name
         for name, each in known.items()
         if each is not None and each.has_min_max and each.max - each.min == group.num_rows - 1
     ]
-    return [name for name in likely if counts_to_its_end(found, name)]
+    return [name for name in likely if _counts_up(source, name)]
+
+
+def _counts_up(source: Source, name: str) -> bool:
+    last = np.empty(0)
+    for batch in read_columns(source, [name], MOST_ROWS, 0):
+        if batch.column(0).null_count:
+            return False
+        cells = np.concatenate([last, arrow_labels(batch.column(0))])
+        if np.any(np.diff(cells) != 1):
+            return False
+        last = cells[-1:]
+    return True
 
 
 def _classes(source: Source, target: str) -> NDArray[Any]:

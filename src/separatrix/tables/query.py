@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
-from .cleaning import FLOATS, clean, codes, is_number, readings_told
+from .cleaning import FLOATS, clean, codes, is_number, plain_sql, readings_told
 from .database import Database, identifier, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
 from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
 from .places import Lines, Place, placed
+from .readings import PLAIN_READING, Reading
 from .sources import Request
 
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
@@ -56,7 +57,7 @@ def ask(
         need_column(name, tuple(database.columns))
     told = list(notes)
     if known is None and request.features is None:
-        names, found = left_out(database, names, suspects)
+        names, found = left_out(database, names, suspects, request.text)
         told += found
     if request.row_names is not None:  # as they stand, whatever the column is read as
         named = f"(SELECT *, {identifier(request.row_names)}::VARCHAR AS {NAME} FROM {database.relation})"
@@ -70,11 +71,11 @@ def ask(
     if known is not None:
         for column in known.columns:
             _need_same_column(database, rows, column)
-        return Query(database, rows, known, notes=tuple(told))
+        return Query(database, rows, known, notes=tuple(told), readings=cleaned.readings)
     columns, found = learn_columns(database, rows.rows, names, cleaned.readings, request)
     rows = replace(rows, names=tuple(column.name for column in columns))
     encoding = Encoding(columns, request.intercept, na=codes(request))
-    return Query(database, rows, encoding, notes=(*told, *found))
+    return Query(database, rows, encoding, notes=(*told, *found), readings=cleaned.readings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,17 +168,27 @@ class Query:
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
+    count : callable, optional
+        Gives the number of rows, in DuckDB's stead.
     notes : tuple of str
         What a person should know about the reading: a sentence each.
+    readings : dict of str to Reading
+        How text was read that holds numbers.
     """
 
     database: Database
     selection: Selection
     encoding: Encoding
     plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
-    columns: Callable[[int, int], Iterator[Any]] | None = None
+    columns: Callable[..., Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
+    count: Callable[[], int] | None = None
     notes: tuple[str, ...] = ()
+    readings: dict[str, Reading] = field(default_factory=dict)
+
+    def within(self, memory: int) -> Query:
+        """The same rows, read in about so many bytes where the reader can be told."""
+        return self if self.columns is None else replace(self, columns=partial(self.columns, memory=memory))
 
     @property
     def target_name(self) -> str | None:
@@ -186,6 +197,8 @@ class Query:
 
     def n_rows(self) -> int:
         """Count the rows."""
+        if self.count is not None:
+            return self.count()
         return int(self.database.rows(f"SELECT count(*) FROM {self.selection.rows}")[0][0])
 
     def told(self) -> list[str]:
@@ -240,7 +253,7 @@ class Query:
         if found is not None:
             return found
         label, rows = self.selection.label, self.selection.rows
-        query = f"SELECT DISTINCT {label} AS label FROM {rows} ORDER BY label LIMIT 100000"
+        query = f"SELECT DISTINCT {label} FROM {rows} ORDER BY 1 LIMIT 100000"
         values = [row[0] for row in self.database.rows(query)]
         labels = self._untyped(np.array([value for value in values if value is not None]))
         self._refuse_rounded_labels(labels)
@@ -268,6 +281,11 @@ class Query:
                 self._refuse_rounded_labels(labels)
                 yield X, labels
             at += batch.num_rows
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        wanted = ", ".join(map(identifier, self.selection.used))
+        return self.database.frame(f"SELECT {wanted} FROM {self.selection.rows}")
 
     def _arrow(self, rows: int, start: int) -> Iterator[Any]:
         """Arrow batches of the wanted columns: the features, then the target."""
@@ -322,7 +340,8 @@ class Query:
         if name in self._exact:
             return
         self._exact.add(name)
-        cell = f"trim({identifier(name)})"
+        readings = {column.name: column.reading for column in self.encoding.columns}
+        cell = plain_sql(f"{identifier(name)}::VARCHAR", readings.get(name, PLAIN_READING))
         whole = f"TRY_CAST({cell} AS HUGEINT)"
         query = (
             f"SELECT {cell} FROM {self.database.texts} WHERE regexp_full_match({cell}, '[+-]?[0-9]{{16,}}') "
@@ -406,8 +425,11 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
         return
     known = ", ".join(map(literal, column.levels))
     level = f"{identifier(column.name)}::VARCHAR"
-    query = f"SELECT DISTINCT {level} AS level FROM {rows.rows} WHERE level NOT IN ({known}) LIMIT 13"
-    unknown = [row[0] for row in database.rows(query)] if known else []
+    query = f"SELECT DISTINCT {level} FROM {rows.rows} WHERE {level} NOT IN ({known}) LIMIT 13"
+    if database.cells is not None and rows.rows == database.relation:
+        unknown = sorted({*database.cells[column.name]} - {*column.levels})[:13] if known else []
+    else:
+        unknown = [row[0] for row in database.rows(query)] if known else []
     if unknown:
         raise InputError(
             f"Column {column.name!r} of {database.name!r} has values that the model was not fitted with: "

@@ -43,7 +43,7 @@ _DATE = re.compile(
     r"9{1,2}([./-])9{1,2}\1(9999|99)([T ].*)?|9999([./-])9{1,2}\4(9{1,2})([T ].*)?"
     r"|9{1,2}:99(:99)?([.,]9+)?( ?[AaPp][Mm])?"
 )
-_WORDS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
+SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Reading:
         """
         parts = ["decimal comma"] if self.decimal == "," else []
         if self.thousands:
-            parts.append(f"thousands {_WORDS.get(self.thousands, 'blank')}")
+            parts.append(f"thousands {SIGNS.get(self.thousands, 'blank')}")
         return ", ".join([*parts, *([f"in {self.unit}"] if self.unit else [])])
 
     def as_dict(self) -> dict[str, str]:
@@ -131,7 +131,7 @@ class Look:
     decimal : str or None
         What separates fractions here, if that is beyond doubt: evidence for the other columns of the file.
     marked : bool
-        Whether some cell is a mark that says that there is no number.
+        Whether some cell is blank, or a mark that says that there is no number.
     """
 
     kind: str
@@ -173,7 +173,7 @@ def look(shapes: Mapping[str, int], wanted: Wanted = Wanted(), evidence: str | N
         What separates fractions elsewhere in the file.
     """
     given = {each: times for each, times in shapes.items() if not is_mark(each)}
-    marked = any(each[1:] for each in shapes if each not in given)
+    marked = len(given) < len(shapes)
     if not given:
         return Look("number", marked=marked)
     if all(_DATE.fullmatch(each[1:]) for each in given):
@@ -252,8 +252,8 @@ def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
     if found is None or (found["before"] and found["after"]):
         return "", frozenset()
     unit = found["before"] or (found["after"] or "").strip(BLANKS)
-    pairs = (pair for pair in CANDIDATES if _fits(found["number"], *pair, zero=shape_[0] == "0"))
-    return unit, frozenset(pairs)
+    ungrouped = shape_[0] == "0" or found["power"] is not None
+    return unit, frozenset(pair for pair in CANDIDATES if _fits(found["number"], *pair, ungrouped=ungrouped))
 
 
 def _number(shape_: str) -> str:
@@ -261,7 +261,7 @@ def _number(shape_: str) -> str:
     return "" if found is None else found["number"]
 
 
-def _fits(number: str, decimal: str, thousands: str, *, zero: bool) -> bool:
+def _fits(number: str, decimal: str, thousands: str, *, ungrouped: bool) -> bool:
     """Whether digits and separators are a number, written so."""
     whole, *rest = number.split(decimal)
     if len(rest) > 1 or (any(rest) and set(rest[0]) != {"9"}) or not (whole or any(rest)):
@@ -270,7 +270,7 @@ def _fits(number: str, decimal: str, thousands: str, *, zero: bool) -> bool:
     if len(groups) == 1:
         return set(whole) <= {"9"}
     return (
-        not zero
+        not ungrouped
         and 1 <= len(groups[0]) <= 3
         and all(each == "999" for each in groups[1:])
         and set(groups[0]) == {"9"}

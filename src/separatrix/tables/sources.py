@@ -21,10 +21,21 @@ from .charsets import copy_as_utf8, find_charset
 from .encoding import Encoding, shown
 from .folders import find_files, is_pipe
 from .growing import Growing
-from .unpacking import ARCHIVE, MAGIC, Bounded, Spool, members, open_binary, read_head, refuse_bomb
+from .spool import Spool
+from .unpacking import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head, refuse_bomb
 
 LINES, PATIENCE = 1000, 1.0  # of a stream to wait for before it is opened, and for how many seconds
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+
+_JSON = ('{"', "[{", "[ {")
+_DOCUMENTS = {
+    b"<!doctype html": "a web page",
+    b"<html": "a web page",
+    b"<?xml": "XML",
+    b"%pdf-": "a PDF document",
+    b"{\\rtf": "a text document (RTF)",
+    b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
+}
 
 
 @dataclass(frozen=True)
@@ -209,8 +220,8 @@ def _readable(source: Source, seen: _Seen) -> Source:
     if source.growing is not None:
         source.growing.wait()
     spool, copies = Spool(), []
-    for number, path in enumerate(source.paths):
-        copies.append(os.path.join(spool.path, f"data{number}{Path(path).suffix}"))
+    for path in source.paths:
+        copies.append(spool.new(Path(path).suffix))
         with open_binary(path, source.compression) as stream, open(copies[-1], "wb") as out:
             limited = Bounded(stream, os.path.getsize(path) if source.compression != "none" else None, path)
             if seen.charset is None:
@@ -227,8 +238,8 @@ class _Look:
     def __init__(self, formats: Sequence[Format], text_encoding: str | None) -> None:
         self.formats, self.text_encoding = formats, text_encoding
 
-    def at(self, path: str) -> _Seen:
-        """What a file is: its content tells, and of text its name."""
+    def at(self, path: str, suffix: str | None = None) -> _Seen:
+        """What a file is: its content tells, and of text its name, or the suffix of what was copied there."""
         raw = read_head(path, "none", 4096)
         if raw.startswith(ARCHIVE):
             names = [each.filename for each in members(path)]
@@ -242,7 +253,8 @@ class _Look:
             if each.marks(head):
                 return self._binary(path, each, compression)
         charset = find_charset(path, head, self.text_encoding)
-        return _Seen(self._text(path, head, charset), compression, charset)
+        endings = Path(path if suffix is None else f"data{suffix}").suffixes[-2:]
+        return _Seen(self._text(path, endings, head, charset), compression, charset)
 
     def _binary(self, path: str, found: Format | None, compression: str) -> _Seen:
         if self.text_encoding is not None and found is not None and not found.charsets:
@@ -251,26 +263,22 @@ class _Look:
             )
         return _Seen(found, compression)
 
-    def _text(self, path: str, head: bytes, charset: str | None) -> Format:
+    def _text(self, path: str, endings: list[str], head: bytes, charset: str | None) -> Format:
         """The format of a text: its name tells, or the first lines do."""
         texts = [each for each in self.formats if each.text]
         named = next(
-            (
-                each
-                for ending in reversed(Path(path).suffixes[-2:])
-                for each in texts
-                if ending.lower() in each.endings
-            ),
+            (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings),
             None,
         )
+        _refuse_documents(path, head)
         if charset is None and b"\0" in head:
             raise self._not_text(path, named, head.index(b"\0"))
-        if named is not None:
-            return named
         words = head.decode(charset or "utf-8-sig", errors="replace")
         lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
         if len(head) >= 4096 and len(lines) > 1:
             lines.pop()
+        if named is not None and not (lines and lines[0].startswith(_JSON)):
+            return named
         alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
         return next(alike, self.formats[0])
 
@@ -286,6 +294,14 @@ class _Look:
         )
 
 
+def _refuse_documents(path: str, head: bytes) -> None:
+    """Name what is often there instead of a table: a page that says that there is none, or a pointer."""
+    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
+    found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
+    if found is not None:
+        raise InputError(f"{path!r} is {found}, not a table. Look into it, and fetch the file again.")
+
+
 def _kind(seen: _Seen) -> str:
     name = "zip" if seen.format is None else seen.format.kind
     more = [
@@ -298,19 +314,19 @@ def _kind(seen: _Seen) -> str:
 def _spooled(said: str, stream: Any, size: int | None, look: _Look, suffix: str = "") -> Source:
     """Copy a stream to a temporary file, and see what it is."""
     spool = Spool()
-    path = os.path.join(spool.path, f"data{suffix}")
+    path = spool.new(suffix)
     with open(path, "wb") as out:
         shutil.copyfileobj(Bounded(stream, size, "standard input" if said == "-" else said), out, 1 << 20)
     if not os.path.getsize(path):
         raise InputError(f"{'Standard input' if said == '-' else repr(said)} is empty.")
-    seen = look.at(path)
+    seen = look.at(path, suffix)
     return _readable(Source(said, _no_archive(seen), (path,), seen.compression, spool), seen)
 
 
 def _live(look: _Look) -> Source:
     """Standard input, being copied to a temporary file."""
     spool = Spool()
-    path = os.path.join(spool.path, "data")
+    path = spool.new()
     stream = Bounded(_Arriving(sys.stdin.buffer), None, "standard input")
     growing = Growing(path, lambda out: shutil.copyfileobj(stream, out, 1 << 20))
     growing.wait(lines=LINES, seconds=PATIENCE)

@@ -77,7 +77,10 @@ def _chunks(read: Callable[..., Any], width: int) -> Iterator[dict[str, Any]]:
         found, _ = read(row_offset=start, row_limit=rows)
         height = len(next(iter(found.values()))) if found else 0
         if height:
-            yield {str(name): _without_blanks(pa.array(column)) for name, column in found.items()}
+            yield {
+                str(name): _without_blanks(pa.array(column, from_pandas=True))
+                for name, column in found.items()
+            }
         if height < rows:
             return
         start += rows

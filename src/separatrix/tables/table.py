@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from .database import describe
 from .encoding import Encoding
 from .growing import Growing
 from .places import Lines, Place
-from .query import ask, find_places
+from .query import Query, ask, find_places
 from .readings import SEPARATORS
 from .sources import Request, find_source, free_memory
 from .spill import Spill
@@ -192,6 +192,12 @@ class Table:
         most = batch_rows(self.encoding.n_features) if rows is None else rows
         return ahead(self._checked(most, start))
 
+    def within(self, memory: int | None) -> Table:
+        """The same table, read in about so many bytes beside its rows, where its reader can be told."""
+        if memory is None or not isinstance(self.reader, Query):
+            return self
+        return replace(self, reader=self.reader.within(memory))
+
     def need_unchanged(self) -> None:
         """Raise where a file was changed since it was opened."""
         need_unchanged(self.paths, self.stamps)
@@ -217,7 +223,7 @@ class Table:
         labels: list[NDArray[Any] | None] = []
         taken, spill = 0, None
         # Larger batches than those that are learnt from: nothing has to stay in the cache.
-        for X, y in self.batches(3 * batch_rows(self.encoding.n_features) // 2):
+        for X, y in self.within(memory).batches(3 * batch_rows(self.encoding.n_features) // 2):
             labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
             taken += X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
             parts.append(X)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import lzma
+import zlib
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -58,7 +59,7 @@ def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
                     raise InputError(
                         f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. This is no table."
                     )
-    except (EOFError, OSError, lzma.LZMAError) as error:
+    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{path!r} is damaged or cannot be read ({error}).") from error
     last = b"".join(rest)
     if last.strip(b" \t\r\n"):

@@ -7,7 +7,6 @@ import gzip
 import lzma
 import shutil
 import tempfile
-import weakref
 import zipfile
 import zlib
 from typing import IO, Any
@@ -60,7 +59,7 @@ def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
                 parts.append(part)
                 length += len(part)
             return b"".join(parts)
-    except (OSError, EOFError, ValueError, lzma.LZMAError) as error:
+    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{path!r} is damaged: it does not decompress ({error}).") from error
 
 
@@ -68,7 +67,8 @@ def refuse_bomb(path: str, compression: str) -> None:
     """Refuse a file whose beginning expands beyond reason; what comes later is read in bounded memory."""
     expanded = 0
     with open(path, "rb") as raw, _decompressed(raw, compression) as stream:
-        while expanded < 1 << 25 and (part := stream.read(1 << 20)):
+        bounded = Bounded(stream, None, path)
+        while expanded < 1 << 25 and (part := bounded.read(1 << 20)):
             expanded += len(part)
         refuse_expansion(path, raw.tell(), expanded, harmless=1 << 24)
 
@@ -104,14 +104,6 @@ class Bounded:
                 "TMPDIR to a larger disk, or save the data to a file and name that."
             )
         return part
-
-
-class Spool:
-    """A temporary directory that goes with the last object that knows it."""
-
-    def __init__(self) -> None:
-        self.path = tempfile.mkdtemp(prefix="separatrix-")
-        weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 def members(path: str) -> list[zipfile.ZipInfo]:

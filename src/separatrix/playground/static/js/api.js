@@ -1,6 +1,7 @@
 // Questions to the server. Of runs only the newest matters: while one is under way, later ones replace each other.
 
 import { state, tell, frames, classCount, places } from "./state.js";
+import { viewOfCanvas } from "./picture.js";
 
 export class Refusal extends Error {
   constructor(code, message, values) {
@@ -58,6 +59,12 @@ function newest(work) {
 
 export const statistics = { runs: 0 };
 
+// What is seen, and a little more, so that a kernel's regions reach the edges.
+function shownBox() {
+  const { left, right, bottom, top } = viewOfCanvas().shown;
+  return [left, right, bottom, top].every(Number.isFinite) && right > left ? { left, right, bottom, top } : state.box;
+}
+
 const askRun = newest(async (live, moment) => {
   const data = state.data;
   if (classCount() < 2) {
@@ -69,7 +76,7 @@ const askRun = newest(async (live, moment) => {
   const atEnd = state.moment >= frames();
   try {
     const settings = state.settings;
-    const box = places().length ? state.box : null;
+    const box = places().length ? shownBox() : null;
     const answer = await ask("run", { data, settings, box, live });
     if (answer.view.places.length !== state.data.rows.length) return; // a newer question is on its way
     state.run = answer;

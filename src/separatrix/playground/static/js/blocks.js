@@ -35,7 +35,7 @@ function amount(block, name, label, { min, max, step }, changed, path) {
     if (!input.checkValidity() || input.value === "") input.reportValidity();
     else changed({ ...block, [name]: Number(input.value) });
   });
-  return input;
+  return element("label", { className: "inline small" }, element("span", { text: t(`${label}_short`) }), input);
 }
 
 function editor(block, changed, remove, path) {

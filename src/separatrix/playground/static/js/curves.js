@@ -28,11 +28,15 @@ function contents(run) {
   const bound = proof?.bound ?? null;
   const made = [];
   const near = bound !== null && bound <= 6 * Math.max(total, 1);
+  const looks = run.visits ? [...run.visits.updates, total] : times;
   made.push({
     title: bound === null ? t("chart_mistakes") : t("chart_mistakes_bound", { bound: whole(bound), name: proof.name }),
-    lines: [{ kind: "line-0", values: times }],
+    lines: [{ kind: "line-0", values: looks }],
     level: near ? bound : null,
-    value: (at) => String(at),
+    value: (at) => String(looks[at]),
+    total: looks.length - 1,
+    unit: run.visits ? t("chart_looks") : t("chart_x"),
+    position: () => state.moment,
   });
   const upper = updates.upper.map((value) => value ?? null);
   const lower = updates.lower.map((value) => (value === null ? null : Math.max(0, value)));
@@ -67,7 +71,8 @@ function thinned(length) {
   return kept;
 }
 
-function chart({ title, lines, band, level, value, robust }, total) {
+function chart({ title, lines, band, level, value, robust, total, unit: words, position }) {
+  if (!lines.length) return { figure: element("figure", { className: "chart" }, element("figcaption", { className: "muted", text: title })), move: () => {}, position: () => 0 };
   const all = lines.flatMap(({ values }) => values).filter((each) => each !== null && Number.isFinite(each));
   let high = Math.max(level ?? 0, ...(all.length ? all : [1]));
   if (robust && all.length > 8) {
@@ -92,7 +97,7 @@ function chart({ title, lines, band, level, value, robust }, total) {
     picture.append(label);
   }
   const unit = svg("text", { x: WIDTH - RIGHT, y: HEIGHT - 2, "text-anchor": "end" });
-  unit.textContent = t("chart_x");
+  unit.textContent = words;
   picture.append(unit);
   const kept = thinned(total + 1);
   const line = (values) => {
@@ -128,9 +133,9 @@ function chart({ title, lines, band, level, value, robust }, total) {
     const here = first?.[at];
     dot.setAttribute("cx", here === undefined || here === null ? -20 : x(at).toFixed(1));
     dot.setAttribute("cy", here === undefined || here === null ? -20 : y(here).toFixed(1));
-    picture.setAttribute("aria-label", t("chart_described", { title, value: value(at), made: at }));
+    picture.setAttribute("aria-label", t("chart_described", { title, value: value(at), at, unit: words }));
   };
-  return { figure, move };
+  return { figure, move, position };
 }
 
 function rebuild() {
@@ -141,7 +146,8 @@ function rebuild() {
     return;
   }
   const total = run.updates.rows.length;
-  charts = contents(run).map((each) => chart(each, total));
+  const usual = { total, unit: t("chart_x"), position: (step) => step.made };
+  charts = contents(run).map((each) => chart({ ...usual, ...each }));
   target.replaceChildren(...charts.map(({ figure }) => figure));
   move();
 }
@@ -149,7 +155,7 @@ function rebuild() {
 function move() {
   const step = frameAt(state.moment);
   if (!step) return;
-  for (const { move: to } of charts) to(step.made);
+  for (const { move: to, position } of charts) to(position(step));
 }
 
 let due = 0;

@@ -1,18 +1,25 @@
 // Everything by keyboard: inside the picture for points, everywhere for time and tools.
 
-import { state, tell } from "./state.js";
-import { redo, undo } from "./history.js";
+import { isFlat, state, tell } from "./state.js";
+import { commit, redo, undo } from "./history.js";
 import { refresh } from "./api.js";
 import { addAtCursor, deletePoints, moveCursor, relabel, selectNext } from "./points.js";
-import { commit } from "./history.js";
-import { fitBox, redraw } from "./picture.js";
+import { fitBox, redraw, viewOfCanvas } from "./picture.js";
 import { act, toggle } from "./timeline.js";
 import { chooseClass, chooseTool } from "./toolbar.js";
+import { say, t } from "./texts.js";
 
 const canvas = document.getElementById("plot");
 
+// Whether a point cannot be seen, as after undoing the choice of other points.
+function outside() {
+  const { left, right, bottom, top } = viewOfCanvas().shown;
+  return isFlat() && state.data.rows.some(([x, y]) => x < left || x > right || y < bottom || y > top);
+}
+
 export function back(again = false) {
   if (again ? redo() : undo()) {
+    if (outside()) fitBox();
     tell("settings");
     tell("classes");
     refresh({ moment: "end" });
@@ -20,6 +27,14 @@ export function back(again = false) {
 }
 
 canvas.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "a") {
+    event.preventDefault();
+    state.selected = state.data.rows.map((_, row) => row);
+    say(t("selected", { count: state.selected.length }));
+    tell("selection");
+    redraw();
+    return;
+  }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
   if (arrows[event.key]) moveCursor(...arrows[event.key], event.shiftKey);

@@ -2,7 +2,7 @@
 
 import { DEFAULTS, emptyData, on, state } from "./state.js";
 import { ask } from "./api.js";
-import { begin } from "./history.js";
+import { commit } from "./history.js";
 import { element, say, t } from "./texts.js";
 
 const $ = (id) => document.getElementById(id);
@@ -42,7 +42,7 @@ async function enter() {
   state.settings = { ...DEFAULTS, ...(prepared?.settings ?? {}), ...step.settings };
   state.preset = step.preset ?? "";
   state.selected = [];
-  begin();
+  commit();
   words();
   $("lesson").hidden = false;
   show(step.moment ?? "start");

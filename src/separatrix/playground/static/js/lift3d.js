@@ -28,6 +28,36 @@ function camera(width, height) {
   };
 }
 
+// Where a plane meets the box: the crossings of its twelve edges, in order around their middle.
+function section([a, b, c, d], low, high) {
+  const found = [];
+  const size = (axis) => high[axis] - low[axis] || 1;
+  for (let axis = 0; axis < 3; axis += 1) {
+    const [one, other] = [0, 1, 2].filter((each) => each !== axis);
+    for (const u of [low[one], high[one]]) {
+      for (const v of [low[other], high[other]]) {
+        const start = [0, 0, 0];
+        start[one] = u;
+        start[other] = v;
+        start[axis] = low[axis];
+        const here = a * start[0] + b * start[1] + c * start[2] + d;
+        const there = here + [a, b, c][axis] * size(axis);
+        if (here > 0 === there > 0) continue;
+        start[axis] = low[axis] + (size(axis) * here) / (here - there);
+        found.push(start);
+      }
+    }
+  }
+  const middle = [0, 1, 2].map((axis) => found.reduce((sum, point) => sum + point[axis], 0) / (found.length || 1));
+  const scaled = (point) => point.map((value, axis) => (value - middle[axis]) / size(axis));
+  const n = [a * size(0), b * size(1), c * size(2)];
+  const first = found.length ? scaled(found[0]) : [1, 0, 0];
+  const cross = [n[1] * first[2] - n[2] * first[1], n[2] * first[0] - n[0] * first[2], n[0] * first[1] - n[1] * first[0]];
+  const dot = (p, q) => p[0] * q[0] + p[1] * q[1] + p[2] * q[2];
+  const length = Math.hypot(...n) || 1;
+  return found.sort((p, q) => Math.atan2(dot(scaled(p), cross) / length, dot(scaled(p), first)) - Math.atan2(dot(scaled(q), cross) / length, dot(scaled(q), first)));
+}
+
 function draw() {
   if (due) return;
   due = true;
@@ -52,10 +82,8 @@ function draw() {
     for (const [x, y] of [[0, 0], [1, 0], [1, 1], [0, 1]]) pen.path([corner(x, y, 0), corner(x, y, 1)], { stroke: paint.faint, width: 1 });
     const items = rows.map((row, at) => ({ at, row, place: to(row) }));
     if (plane) {
-      const [a, b, c, d] = plane;
-      const height3 = (x, y) => -(a * x + b * y + d) / c;
-      const sheet = [[low[0], low[1]], [high[0], low[1]], [high[0], high[1]], [low[0], high[1]]].map(([x, y]) => [x, y, height3(x, y)]);
-      if (Math.abs(c) > 1e-9) pen.path(sheet.map(to), { fill: tint(paint.classes[2], paint.paper, 0.55), stroke: paint.muted, width: 1, alpha: 0.55, close: true });
+      const sheet = section(plane, low, high);
+      if (sheet.length > 2) pen.path(sheet.map(to), { fill: tint(paint.classes[2], paint.paper, 0.55), stroke: paint.muted, width: 1, alpha: 0.55, close: true });
     }
     items.sort((one, other) => other.place[2] - one.place[2]);
     for (const { at, row, place } of items) {

@@ -36,6 +36,22 @@ function readable({ columns, classes, rows, labels }) {
     && Array.isArray(labels) && labels.length === rows.length && labels.every((label) => Number.isInteger(label) && label >= 0 && label < classes.length);
 }
 
+const KINDS = ["linear", "polynomial", "gaussian", "geometric", "sum", "product", "scaled", "power"];
+
+function isBlock(value, depth = 0) {
+  if (!value || typeof value !== "object" || !KINDS.includes(value.kind) || depth > 12) return false;
+  if (["degree", "c", "exponent"].some((name) => name in value && !isNumber(value[name]))) return false;
+  if (value.kind === "sum" || value.kind === "product") return Array.isArray(value.parts) && value.parts.length > 0 && value.parts.every((part) => isBlock(part, depth + 1));
+  return value.kind === "scaled" || value.kind === "power" ? isBlock(value.part, depth + 1) : true;
+}
+
+// Whether a setting is of its type; whether it is allowed, the server says.
+function plausible(name, value) {
+  if (name === "kernel") return isBlock(value);
+  if (name === "budget") return value === null || isNumber(value);
+  return typeof value === typeof DEFAULTS[name];
+}
+
 // What the address says: a state, or the word for what is wrong with it, or nothing.
 export function readLink(hash = location.hash) {
   if (!hash.startsWith("#s=")) return null;
@@ -50,7 +66,7 @@ export function readLink(hash = location.hash) {
   if (!told.data || typeof told.data !== "object" || !readable(told.data)) return { problem: "link_broken" };
   const { columns, classes, rows, labels } = told.data;
   const settings = { ...DEFAULTS };
-  for (const name of Object.keys(DEFAULTS)) if (told.settings && name in told.settings) settings[name] = told.settings[name];
+  for (const name of Object.keys(DEFAULTS)) if (told.settings && name in told.settings && plausible(name, told.settings[name])) settings[name] = told.settings[name];
   return { data: { columns, classes, rows, labels }, settings, moment: Number.isInteger(told.moment) ? told.moment : 0 };
 }
 

@@ -2,7 +2,7 @@
 
 import { DEFAULTS, emptyData, on, state, tell } from "./state.js";
 import { about, ask, refresh, statistics } from "./api.js";
-import { begin } from "./history.js";
+import { begin, commit } from "./history.js";
 import { fill, language, notify, number, say, setLanguage, t } from "./texts.js";
 import { fitBox, redraw } from "./picture.js";
 import { bounds } from "./points.js";
@@ -92,7 +92,7 @@ async function choosePreset(name) {
   state.settings = { ...DEFAULTS, ...answer.settings };
   state.preset = name;
   state.selected = [];
-  begin();
+  commit();
   notify("");
   showAll();
 }
@@ -132,7 +132,12 @@ on("moment", () => {
   writeLink();
   redraw();
 });
-new ResizeObserver(redraw).observe($("plot"));
+let resized = 0;
+new ResizeObserver(() => {
+  redraw();
+  clearTimeout(resized); // a kernel's regions are computed for what is seen
+  if (state.run?.field) resized = setTimeout(() => refresh(), 300);
+}).observe($("plot"));
 
 async function open() {
   const link = readLink();
@@ -171,11 +176,17 @@ async function start() {
   setLessons(told.lessons, showAll);
   fillPresets();
   begin();
+  const patience = setTimeout(() => notify(t("starting")), 3000);
+  on("run", () => {
+    clearTimeout(patience);
+    if ($("notice").textContent === t("starting")) notify("");
+  });
   const wanted = new URLSearchParams(location.search).get("lesson");
   if (wanted) startLesson(wanted);
   else if (!(await open())) {
     state.data = emptyData();
     await choosePreset("separable");
+    begin();
     const link = readLink();
     if (link?.problem) notify(t(link.problem));
   }

@@ -44,81 +44,83 @@ function unpacked(field) {
   return decoded.get(field);
 }
 
-// For each cell of the rectangle, the place of the class that leads there among the classes present.
-export function leaders(run, moment) {
+// By how much each class present leads the best other one, at each knot of the grid.
+export function leads(run, moment) {
   const field = run.field;
   if (!field) return null;
   const { columns, states, final } = unpacked(field);
-  const cells = field.size * field.size;
+  const knots = field.size * field.size;
   const classes = run.classes.length;
-  const leads = new Int8Array(cells);
-  const strength = new Float32Array(cells);
   let scores = final;
   if (states && moment < frames()) {
     const width = classes === 2 ? 1 : classes;
     const support = field.support.length;
     const first = frameAt(moment).made * support * width;
-    scores = new Float32Array(cells * classes);
+    scores = new Float32Array(knots * classes);
     for (let s = 0; s < support; s += 1) {
       for (let c = 0; c < width; c += 1) {
         const amount = states[first + s * width + c];
         if (amount === 0) continue;
-        const offset = (classes === 2 ? 1 : c) * cells;
-        const column = s * cells;
-        for (let at = 0; at < cells; at += 1) scores[offset + at] += amount * columns[column + at];
+        const offset = (classes === 2 ? 1 : c) * knots;
+        const column = s * knots;
+        for (let at = 0; at < knots; at += 1) scores[offset + at] += amount * columns[column + at];
       }
     }
   }
-  for (let at = 0; at < cells; at += 1) {
-    let best = 0;
-    let second = -Infinity;
-    for (let c = 1; c < classes; c += 1) {
-      const value = scores[c * cells + at];
-      if (value > scores[best * cells + at]) {
-        second = scores[best * cells + at];
-        best = c;
-      } else if (value > second) second = value;
+  const found = new Float32Array(knots * classes);
+  for (let c = 0; c < classes; c += 1) {
+    for (let at = 0; at < knots; at += 1) {
+      let other = -Infinity;
+      for (let d = 0; d < classes; d += 1) if (d !== c && scores[d * knots + at] > other) other = scores[d * knots + at];
+      found[c * knots + at] = scores[c * knots + at] - other;
     }
-    leads[at] = best;
-    strength[at] = scores[best * cells + at] - second;
   }
-  return { leads, strength, size: field.size, box: field.box };
+  return found;
 }
 
+// The regions of a grid of scores, cell by cell, with straight edges where the lead is zero.
 function drawField(pen, view, paint, run) {
-  const found = leaders(run, state.moment);
-  if (!found) return;
-  const { leads, strength, size, box } = found;
-  const [left, right, bottom, top] = box;
-  const wide = (right - left) / size;
-  const high = (top - bottom) / size;
-  const fills = run.classes.map((label) => tint(paint.classes[label], paint.paper, REGION));
-  const nothing = strength.every((value) => value === 0);
-  if (nothing) return;
-  for (let row = 0; row < size; row += 1) {
-    let from = 0;
-    for (let at = 1; at <= size; at += 1) {
-      if (at < size && leads[row * size + at] === leads[row * size + from]) continue;
-      const [x0, y0] = view.toPicture([left + from * wide, bottom + row * high]);
-      const [x1, y1] = view.toPicture([left + at * wide, bottom + (row + 1) * high]);
-      pen.path([[x0, y0 + 0.6], [x1 + 0.6, y0 + 0.6], [x1 + 0.6, y1], [x0, y1]], { fill: fills[leads[row * size + from]], close: true });
-      from = at;
-    }
-  }
-  const edge = { stroke: paint.ink, width: 1.6 };
-  for (let row = 0; row < size; row += 1) {
-    for (let at = 0; at < size; at += 1) {
-      const here = leads[row * size + at];
-      if (at + 1 < size && leads[row * size + at + 1] !== here) {
-        const x = left + (at + 1) * wide;
-        pen.path([view.toPicture([x, bottom + row * high]), view.toPicture([x, bottom + (row + 1) * high])], edge);
+  const found = leads(run, state.moment);
+  if (!found || found.every((value) => value === 0)) return;
+  const { size, box: [left, right, bottom, top] } = run.field;
+  const wide = (right - left) / (size - 1);
+  const high = (top - bottom) / (size - 1);
+  const at = (column, row) => view.toPicture([left + column * wide, bottom + row * high]);
+  const edges = [];
+  run.classes.forEach((label, c) => {
+    const value = (column, row) => found[c * size * size + row * size + column];
+    const fill = tint(paint.classes[label], paint.paper, REGION);
+    for (let row = 0; row + 1 < size; row += 1) {
+      let from = -1; // where a run of whole cells began
+      for (let column = 0; column < size; column += 1) {
+        const corners = column + 1 < size ? [[column, row], [column + 1, row], [column + 1, row + 1], [column, row + 1]] : [];
+        const values = corners.map(([x, y]) => value(x, y));
+        const whole = corners.length > 0 && values.every((each) => each >= 0);
+        if (whole && from < 0) from = column;
+        if (!whole && from >= 0) {
+          const [[x0, y0], [x1, y1]] = [at(from, row), at(column, row + 1)];
+          pen.path([[x0, y0 + 0.5], [x1 + 0.5, y0 + 0.5], [x1 + 0.5, y1], [x0, y1]], { fill, close: true });
+          from = -1;
+        }
+        if (whole || !values.some((each) => each >= 0)) continue;
+        const outline = [];
+        const ends = [];
+        corners.forEach(([x, y], k) => {
+          const next = (k + 1) % 4;
+          if (values[k] >= 0) outline.push(at(x, y));
+          if (values[k] >= 0 !== values[next] >= 0) {
+            const share = values[k] / (values[k] - values[next]);
+            const crossing = at(x + share * (corners[next][0] - x), y + share * (corners[next][1] - y));
+            outline.push(crossing);
+            ends.push(crossing);
+          }
+        });
+        pen.path(outline, { fill, close: true });
+        if (c > 0 || run.classes.length > 2) for (let k = 0; k + 1 < ends.length; k += 2) edges.push([ends[k], ends[k + 1]]);
       }
-      if (row + 1 < size && leads[(row + 1) * size + at] !== here) {
-        const y = bottom + (row + 1) * high;
-        pen.path([view.toPicture([left + at * wide, y]), view.toPicture([left + (at + 1) * wide, y])], edge);
-      }
     }
-  }
+  });
+  for (const edge of edges) pen.path(edge, { stroke: paint.ink, width: 1.8 });
 }
 
 function drawPlanes(pen, view, paint, run) {

@@ -4,7 +4,7 @@ import { state, tell, isFlat, places } from "./state.js";
 import { commit } from "./history.js";
 import { refresh } from "./api.js";
 import { overlay, redraw, viewOfCanvas } from "./picture.js";
-import { coordinates, say, t } from "./texts.js";
+import { coordinates, notify, say, t } from "./texts.js";
 
 const canvas = document.getElementById("plot");
 const menu = document.getElementById("lasso-menu");
@@ -32,11 +32,11 @@ export function nearest(px, py, within = 16) {
 
 function allowed() {
   if (!isFlat()) {
-    say(t("not_flat"));
+    notify(t("not_flat"));
     return false;
   }
   if (state.data.rows.length >= bounds.points) {
-    say(t("error_too_many_points", { got: state.data.rows.length + 1, most: bounds.points }));
+    notify(t("error_too_many_points", { got: state.data.rows.length + 1, most: bounds.points }));
     return false;
   }
   return true;

@@ -52,6 +52,7 @@ export function restore(text) {
   state.data = data;
   state.settings = { ...DEFAULTS, ...settings };
   state.selected = [];
+  state.preset = "";
 }
 
 export function classCount() {

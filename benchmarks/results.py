@@ -1,0 +1,84 @@
+"""The results of the last full measurement of each section, kept in a file; the README shows some of them.
+
+python -m benchmarks.results        # write the README's table anew from the file
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from separatrix.atomic import write_text
+
+from .table import Row
+
+RESULTS = Path(__file__).parent / "results" / "bench.json"
+README = Path(__file__).parent.parent / "README.md"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+# The rows that the README shows, by section and by what is said of them; whether they were won or lost is not
+# asked. A section that was not measured yet is left out.
+SHOWN = {
+    "pass": ("dense float64", "CSR"),
+    "zero": ("",),
+    "verdict": ("",),
+    "margin": ("",),
+    "soft": ("",),
+    "files": ("Enron", "covtype"),
+    "start": ("import, Perceptron",),
+}
+NAMES = {
+    "pass": "one pass",
+    "zero": "until no error is left",
+    "verdict": "verdict and proof",
+    "margin": "largest margin",
+    "soft": "soft margin",
+    "files": "from a file",
+    "start": "start Python",
+}
+MOST = 4  # rows of a section
+
+
+def keep(rows: Sequence[Row], notes: Sequence[str], path: Path = RESULTS) -> None:
+    """Put the rows into the file, in the stead of older ones of the same sections."""
+    sections = {row.section for row in rows}
+    known = [each for each in _read(path)["rows"] if each["section"] not in sections]
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+    merged = [*known, *({**asdict(row), "notes": list(notes), "load": load} for row in rows)]
+    path.parent.mkdir(exist_ok=True)
+    write_text(path, json.dumps({"rows": merged}, indent=1, ensure_ascii=False) + "\n")
+
+
+def rendered(path: Path = RESULTS) -> str:
+    """The README's table in Markdown: what was measured, whoever was faster, and how busy the machine was."""
+    lines = ["| | separatrix | the other | |", "|---|---|---|---|"]
+    shown = []
+    for section, parts in SHOWN.items():
+        rows = [row for row in _read(path)["rows"] if row["section"] == section and row["against"]]
+        shown += [row for row in rows if any(part in row["what"] for part in parts)][:MOST]
+    for row in shown:
+        cells = (f"{NAMES[row['section']]}: {row['what']}", row["ours"], row["against"], row["ratio"])
+        lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")
+    loads = [float(row["load"]) for row in shown if row.get("load")]
+    busy = f"Load average of the machine meanwhile: {min(loads):.0f} to {max(loads):.0f}." if loads else ""
+    return "\n".join(lines) + "\n" + (f"\n{busy}\n" if busy else "")
+
+
+def with_table(text: str, table: str) -> str:
+    """The README with this table between its marks."""
+    before, rest = text.split(BEGIN)
+    return before + BEGIN + table + END + rest.split(END)[1]
+
+
+def _read(path: Path) -> dict[str, list[dict[str, Any]]]:
+    if not path.exists():
+        return {"rows": []}
+    found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text("utf-8"))
+    return found
+
+
+if __name__ == "__main__":
+    write_text(README, with_table(README.read_text("utf-8"), rendered()))

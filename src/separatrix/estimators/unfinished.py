@@ -1,0 +1,115 @@
+"""What to say of a run that ended at its limit: whether the rows can be separated at all, and how far."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..deadline import Deadline
+from ..errors import ConvergenceWarning, convergence_warning
+from ..result import Result, Status
+from ..rows.matrices import dense
+from ..rows.memory import MemoryRows
+
+SHORTEST, LONGEST = 0.5, 5.0  # seconds for the question; in between, as long as the run itself took
+LARGE = 1 << 22  # numbers of rows that are not read again for the sake of a warning
+SAMPLE = 10_000  # rows that tell whether columns are scaled
+ALIKE = 10.0  # factor between the widths of columns that count as scaled
+
+
+@dataclass(frozen=True)
+class Closer:
+    """What a closer look found.
+
+    Attributes
+    ----------
+    separable : bool or None
+        None where it was not found out in time.
+    proof : int
+        The rows that prove that no plane separates.
+    margin : float
+        A margin that is reached, where the classes are separable; zero where none was computed in time.
+    """
+
+    separable: bool | None
+    proof: int = 0
+    margin: float = 0.0
+
+
+def warning_of(result: Result, rows: MemoryRows, seconds: float, reached: str, *, average: bool) -> object:
+    """The warning of a run that did not separate: how it ended, how far it came, what is known and helps."""
+    limited = result.status in (Status.PASS_LIMIT, Status.UPDATE_LIMIT)
+    closer = look_closer(rows, seconds) if limited and not average and is_heard() else Closer(None)
+    scaled = limited and is_scaled(rows)
+    limit, parameter = str(result.status.parameter), result.status.parameter
+    ending, ways = result.status.problem, [f"raise {limit}"] if limited else []
+    if limited and not scaled:
+        ways.append("scale the columns")
+    fact = ""
+    if closer.separable:
+        with_what = f", but only with a margin of {closer.margin:.3g}" if closer.margin > 0.0 else ""
+        fact, parameter = f"The classes are separable{with_what} (R = {rows.radius:.3g}).", "margin"
+        ways.append("use MaxMargin")
+    elif closer.separable is False:
+        fact, parameter = f"The classes cannot be separated: {closer.proof} rows prove it.", "average"
+        ways = ["use SoftMargin", "average=True, which often predicts better than the last weights"]
+    advice = _sentence(ways)
+    if closer.separable is None and not average and result.status is not Status.INTERRUPTED:
+        advice = f"{advice} If the classes overlap, average=True often predicts better.".strip()
+    problem = " ".join(filter(None, (ending, reached, fact)))
+    told = convergence_warning(f"{problem} {advice}".strip(), problem=problem, parameter=parameter)
+    told.scaled = scaled
+    return told
+
+
+def look_closer(rows: MemoryRows, seconds: float) -> Closer:
+    """Ask for a verdict on the rows, and for the margin where they can be separated; bounded in time."""
+    if rows.numbers > LARGE:
+        return Closer(None)
+    from ..margins.max_margin import solve_max_margin
+    from ..proofs.verdict import separability
+
+    deadline = Deadline.after(min(LONGEST, max(SHORTEST, seconds)))
+    inside = slice(None) if rows.order.size == rows.n_rows else rows.order
+    verdict = separability(
+        rows.matrix[inside],
+        rows.labels[inside],
+        quasi=False,
+        fit_intercept=rows.lifted,
+        time_limit=max(1e-3, deadline.left),
+    )
+    if not verdict.separable:
+        return Closer(verdict.separable, proof=len(verdict.witness_rows))
+    found = solve_max_margin(rows, gap=1e-2, deadline=deadline)
+    return Closer(True, margin=max(0.0, found.margin_lower))
+
+
+def is_heard() -> bool:
+    """Whether the warning is not ignored for all: a verdict that nobody reads is not asked for."""
+    for action, message, category, module, _ in warnings.filters:
+        if message is None and module is None and issubclass(ConvergenceWarning, category):
+            return action != "ignore"
+    return True
+
+
+def is_scaled(rows: MemoryRows) -> bool:
+    """Whether the columns, of a sample of the rows, are about as wide as each other, and near zero."""
+    step = max(1, rows.n_rows // SAMPLE)
+    part = rows.matrix[::step]
+    if part.shape[0] * part.shape[1] > LARGE:
+        return False
+    values = dense(part).astype(np.float64)
+    widths = values.std(axis=0)
+    widths, centres = widths[widths > 0.0], np.abs(values.mean(axis=0))[widths > 0.0]
+    if not widths.size:
+        return True
+    return bool(widths.max() <= ALIKE * widths.min() and np.all(centres <= ALIKE * widths))
+
+
+def _sentence(ways: list[str]) -> str:
+    if not ways:
+        return ""
+    said = ", ".join(ways[:-1]) + (", or " if len(ways) > 1 else "") + ways[-1]
+    return f"{said[0].upper()}{said[1:]}."

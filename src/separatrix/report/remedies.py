@@ -1,0 +1,181 @@
+"""What a statistician does about separated data: each remedy, when it is right, and a line of code."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..proofs.verdict import Verdict
+from .tables import NamedData
+
+NAMED = 6  # variables up to which a formula names them
+PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A way out of separation.
+
+    Attributes
+    ----------
+    name : str
+    when : str
+        When it is right, in a sentence.
+    code : tuple of (str, str)
+        In which language or program, and a line of it.
+    """
+
+    name: str
+    when: str
+    code: tuple[tuple[str, str], ...]
+
+
+def remedies(
+    verdict: Verdict, data: NamedData, *, target: str | None = None, source: str | None = None
+) -> tuple[Remedy, ...]:
+    """What can be done, with lines of code about these data; nothing where there is nothing to mend.
+
+    ``target`` and ``source`` are the column of the labels and the CSV file, where there is one: the lines
+    then read that file, otherwise they speak of X and y.
+    """
+    if verdict.parts or verdict.kernel or verdict.status not in ("separable", "quasi-separable"):
+        return ()
+    lines = _Lines(verdict, data, target, source if source is not None and source.endswith(".csv") else None)
+    found = [
+        Remedy(
+            "Firth's penalty",
+            "The usual choice: every estimate is finite, and less biased in small samples. Use its profile "
+            "likelihood intervals and tests, not Wald's.",
+            lines.firth(),
+        ),
+        Remedy(
+            "Ridge",
+            "For predictions: how strong the penalty is decides how large the coefficients are, so choose it "
+            "by cross-validation and do not read them as effects.",
+            lines.ridge(),
+        ),
+    ]
+    variables = lines.variables()
+    if variables and len(lines.columns) > 1:
+        found.append(
+            Remedy(
+                "Leave a variable out",
+                "Only if it does not belong into the model (it records the outcome, or came after it); never "
+                "because it predicts too well. Then check again.",
+                lines.without(variables[0]),
+            )
+        )
+    if variables and lines.two:
+        found.append(
+            Remedy(
+                "An exact test",
+                "For a p-value of one variable, not adjusted for the others, that holds in samples of any "
+                "size.",
+                lines.exact(variables[0]),
+            )
+        )
+    return tuple(found)
+
+
+class _Lines:
+    """Lines of code about one data set."""
+
+    def __init__(self, verdict: Verdict, data: NamedData, target: str | None, source: str | None) -> None:
+        self.verdict, self.data, self.target = verdict, data, target
+        self.source = source if target is not None else None
+        self.classes = np.unique(data.y).tolist()
+        self.two = len(self.classes) == 2
+        # a text column became several, named like light=sunny
+        self.columns = list(dict.fromkeys(name.partition("=")[0] for name in data.names))
+        self.numbers = all("=" not in name for name in data.names)
+
+    def variables(self) -> list[str]:
+        """The columns of the file whose coefficients are infinite."""
+        moved = (name.partition(" [")[0] for name in self.verdict.responsible_features)
+        return [name for name in dict.fromkeys(moved) if name in self.data.names]
+
+    def firth(self) -> tuple[tuple[str, str], ...]:
+        if not self.two:
+            return (("R", f"brglm2::brmultinom({self._formula()}, data = {self._frame()})"),)
+        fit = f"FirthLogisticRegression().fit({self._arrays()})"
+        glm = f"glm({self._formula()}, binomial, {self._frame()}, method = brglm2::brglm_fit)"
+        return (
+            ("R", f"logistf::logistf({self._formula()}, data = {self._frame()})"),
+            ("R", glm),
+            ("Python", f"{self._read()}from firthmodels import FirthLogisticRegression; {fit}"),
+        )
+
+    def ridge(self) -> tuple[tuple[str, str], ...]:
+        imports = (
+            "from sklearn.linear_model import LogisticRegressionCV as L; "
+            "from sklearn.pipeline import make_pipeline as p; "
+            "from sklearn.preprocessing import StandardScaler as S; "
+        )
+        folds = min(5, int(np.unique(self.data.y, return_counts=True)[1].min()))
+        cross = f"cv={folds}" if folds > 1 else ""
+        return (("Python", f"{self._read()}{imports}p(S(), L({cross})).fit({self._arrays()})"),)
+
+    def without(self, variable: str) -> tuple[tuple[str, str], ...]:
+        column = variable.partition("=")[0]
+        if self.source is not None:
+            left = f"--target {_word(str(self.target))} --exclude {_word(column)}"
+            return (("shell", f"separatrix check {_word(self.source)} {left}"),)
+        place = self.data.names.index(variable)
+        numpy = f"import numpy, separatrix; separatrix.check_separation(numpy.delete(X, {place}, axis=1), y)"
+        return (("Python", numpy),)
+
+    def exact(self, variable: str) -> tuple[tuple[str, str], ...]:
+        values = self.data.column(self.data.names.index(variable))
+        levels = np.unique(values)
+        if levels.size == 2:
+            counts = [
+                [int(np.count_nonzero((values == v) & (self.data.y == label))) for v in levels]
+                for label in self.classes
+            ]
+            return (("Python", f"from scipy.stats import fisher_exact; print(fisher_exact({counts}))"),)
+        place = self.data.names.index(variable)
+        read = self.source is not None and variable in self.columns
+        if read:
+            column, label = f"d[{variable!r}]", f"d[{self.target!r}]"
+        else:
+            column, label = f"X[:, {place}]", "y"
+        sides = ", ".join(f"{column}[{label} == {each!r}]" for each in self.classes)
+        begin = self._read() if read else ""
+        test = f"print(ttest_ind({sides}, method=PermutationMethod()))"
+        return (("Python", f"{begin}from scipy.stats import PermutationMethod, ttest_ind; {test}"),)
+
+    def _formula(self) -> str:
+        if self.source is None:
+            return "y ~ ."
+        response = _name_in_r(str(self.target))
+        if self.two:
+            positive = self.classes[1]
+            shown = f'"{positive}"' if isinstance(positive, str) else f"{positive}"
+            response = f"as.numeric({response} == {shown})"
+        few = len(self.columns) <= NAMED and all(map(PLAIN_NAME.fullmatch, self.columns))
+        origin = "" if self.verdict.lift else " - 1"
+        return f"{response} ~ {' + '.join(self.columns) if few else '.'}{origin}"
+
+    def _frame(self) -> str:
+        return "d" if self.source is None else f'read.csv("{self.source}")'
+
+    def _read(self) -> str:
+        return "" if self.source is None else f"import pandas; d = pandas.read_csv({self.source!r}); "
+
+    def _arrays(self) -> str:
+        if self.source is None:
+            return "X, y"
+        if self.numbers:
+            return f"d[{self.columns!r}], d[{self.target!r}]"
+        return f"pandas.get_dummies(d[{self.columns!r}], drop_first=True, dtype=float), d[{self.target!r}]"
+
+
+def _name_in_r(name: str) -> str:
+    return name if PLAIN_NAME.fullmatch(name) else f"`{name}`"
+
+
+def _word(text: str) -> str:
+    """A word of a command line."""
+    return text if re.fullmatch(r"[\w./=-]+", text) else "'" + text.replace("'", "'\\''") + "'"

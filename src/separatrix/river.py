@@ -1,0 +1,271 @@
+"""The perceptron for river: dictionaries row by row, features and classes as they come."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import InputError, InputTypeError, LabelError, needs
+from .perceptron.learner import Learner, steps_of
+from .perceptron.run import Run
+from .result import Floats
+from .rows.memory import MemoryRows, as_rows
+
+with needs("sx.river", extra="river"):
+    from river import base
+
+__all__ = ["Perceptron"]
+
+
+class Perceptron(base.MiniBatchClassifier):
+    """Rosenblatt's perceptron for streams of dictionaries, in river's manner.
+
+    Every row is visited once. A feature that a row does not name is zero there; one that no row named yet has
+    weight zero, and so does a class. With the classes named in advance and the same columns in every row,
+    weights and mistakes are those of `separatrix.Perceptron.partial_fit`, bit by bit.
+
+    Parameters
+    ----------
+    eta0
+        Scales every update.
+    fit_intercept
+        Whether there is an intercept.
+    average
+        Whether to predict with the mean of the weights over every visit.
+    classes
+        The classes that are known in advance; others may come.
+
+    Attributes
+    ----------
+    mistakes : int
+        Updates made.
+    visits : int
+        Rows learnt from.
+    labels : list
+        The classes seen or named, in their order where they have one.
+
+    Notes
+    -----
+    Two classes have one weight vector w; when a third comes, they go on with ``-w / 2`` and ``w / 2``, which
+    decide alike. With more than two, the row's own class is corrected against the best other one.
+
+    Examples
+    --------
+    >>> from separatrix import river as sxr
+    >>> model = sxr.Perceptron()
+    >>> for x, y in [({"width": 2.0}, "big"), ({"width": 0.5}, "small"), ({"width": 2.5, "red": 1.0}, "big")]:
+    ...     model.learn_one(x, y)
+    >>> model.predict_one({"width": 3.0, "blue": 1.0}), model.mistakes
+    ('big', 2)
+    """
+
+    def __init__(
+        self, eta0: Any = 1.0, fit_intercept: bool = True, average: bool = False, classes: Any = None
+    ) -> None:
+        self.eta0 = eta0
+        self.fit_intercept = fit_intercept
+        self.average = average
+        self.classes = classes
+        if isinstance(eta0, bool) or not isinstance(eta0, int | float) or not 0.0 < eta0 < np.inf:
+            raise InputError(
+                f"The 'eta0' parameter of Perceptron must be a positive finite number. Got {eta0!r} instead.",
+                parameter="eta0",
+            )
+        self.mistakes = 0
+        self.visits = 0
+        self.labels: list[Any] = [] if classes is None else _ordered(dict.fromkeys(classes))
+        self._columns: dict[Any, int] = {}
+        blocks = (len(self.labels),) if len(self.labels) > 2 else ()
+        self._weights = np.zeros((*blocks, int(fit_intercept)))
+        self._sum = np.zeros_like(self._weights)
+
+    @property
+    def _multiclass(self) -> bool:
+        return True
+
+    def learn_one(self, x: dict[Any, Any], y: Any) -> None:
+        """Visit one row."""
+        self._learn(self._row(x, grow=True), [y])
+
+    def learn_many(self, X: Any, y: Any) -> None:
+        """Visit the rows of a frame in order, as `learn_one` would one by one."""
+        labels = y.tolist() if hasattr(y, "tolist") else list(y)
+        if len(labels) != X.shape[0]:
+            raise InputError(
+                f"X has {X.shape[0]} rows and y has {len(labels)} labels; one label a row is needed."
+            )
+        if labels:
+            self._learn(self._matrix(X, grow=True), labels)
+
+    def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
+        """The class on whose side a row lies; None before any class is known."""
+        codes = self._codes(self._row(x, grow=False))
+        return None if codes is None else self.labels[int(codes[0])]
+
+    def predict_many(self, X: Any) -> Any:
+        """The class of each row of a frame, as a pandas Series."""
+        with needs("predict_many", extra="river"):
+            import pandas as pd
+        codes = self._codes(self._matrix(X, grow=False))
+        names = np.empty(max(1, len(self.labels)), dtype=object)
+        names[: len(self.labels)] = self.labels
+        found = names[np.zeros(X.shape[0], dtype=np.intp) if codes is None else codes]
+        return pd.Series(found, index=getattr(X, "index", None)).infer_objects()
+
+    def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
+        """Refused: scores are no probabilities."""
+        raise NotImplementedError("The scores of a perceptron are no probabilities; use predict_one.")
+
+    def predict_proba_many(self, X: Any) -> Any:
+        """Refused: scores are no probabilities."""
+        raise NotImplementedError("The scores of a perceptron are no probabilities; use predict_many.")
+
+    @property
+    def weights(self) -> dict[Any, Any]:
+        """The weight of each feature: a number for two classes, one a class for more."""
+        shown = self._shown()
+        return {name: shown[..., column].tolist() for name, column in self._columns.items()}
+
+    @property
+    def intercept(self) -> Any:
+        """The intercept: a number for two classes, one a class for more."""
+        return self._shown()[..., -1].tolist() if self.fit_intercept else 0.0
+
+    def _shown(self) -> Floats:
+        return self._weights - self._sum / max(1, self.visits) if self.average else self._weights
+
+    def _learn(self, matrix: Floats, labels: list[Any]) -> None:
+        """Visit rows in order; where a class is new, those before it are learnt from first."""
+        first = 0
+        while first < len(labels):
+            self._meet(labels[first])
+            codes = {label: code for code, label in enumerate(self.labels)}
+            last = next(
+                (place for place in range(first + 1, len(labels)) if labels[place] not in codes), len(labels)
+            )
+            here = np.array([codes[label] for label in labels[first:last]], dtype=np.int32)
+            self._visit(self._rows(matrix[first:last], here))
+            first = last
+
+    def _visit(self, rows: MemoryRows) -> None:
+        hidden = rows.n_columns - len(self._columns)
+        learner = Learner(
+            rows,
+            start=_widened(self._weights, hidden),
+            steps=steps_of(rows, self.eta0, None),
+            visits=self.visits,
+            averaging=bool(self.average),
+        )
+        if self.average:
+            learner.tally.average[...] = _widened(self._sum, hidden)
+        run = Run(learner, max_iter=1)
+        run.plain_passes(rows.order)
+        run.bracket.length()  # refuses weights beyond float64
+        self._weights = learner.weights[..., hidden:]
+        if self.average:
+            self._sum = learner.tally.average[..., hidden:]
+        self.visits += rows.n_rows
+        self.mistakes += learner.mistakes
+
+    def _codes(self, matrix: Floats) -> NDArray[np.intp] | None:
+        if len(self.labels) < 2:
+            return np.zeros(matrix.shape[0], dtype=np.intp) if self.labels else None
+        rows = self._rows(matrix, np.zeros(matrix.shape[0], dtype=np.int32))
+        outputs = rows.outputs(_widened(self._shown(), rows.n_columns - len(self._columns)))
+        if not np.all(np.isfinite(outputs)):
+            _ = rows.squared_norms  # names the value that is not finite
+        codes: NDArray[np.intp] = (
+            (outputs[:, 0] > 0.0).astype(np.intp) if outputs.shape[1] == 1 else outputs.argmax(axis=1)
+        )
+        return codes
+
+    def _rows(self, matrix: Floats, codes: NDArray[np.int32]) -> MemoryRows:
+        if not self._columns:  # rows need a column; nobody sees this one
+            matrix = np.zeros((matrix.shape[0], 1))
+        names = tuple(map(str, self._columns)) or None
+        return as_rows(
+            matrix, codes, n_classes=max(2, len(self.labels)), lift=bool(self.fit_intercept), names=names
+        )
+
+    def _meet(self, label: Any) -> None:
+        """Make room for a class that was not seen before, at its place in the order."""
+        if label in self.labels:
+            return
+        if label is None or label != label:
+            raise LabelError(f"y must be a class label. Got {label!r} instead.")
+        known, self.labels = self.labels, _ordered([*self.labels, label])
+        place = self.labels.index(label)
+        if len(known) == 1 and place == 0:  # the class that was seen first is the positive one
+            self._weights, self._sum = -self._weights, -self._sum
+        if len(known) >= 2:
+            self._weights, self._sum = (
+                np.insert(np.stack([-each / 2.0, each / 2.0]) if each.ndim == 1 else each, place, 0.0, axis=0)
+                for each in (self._weights, self._sum)
+            )
+
+    def _row(self, x: dict[Any, Any], *, grow: bool) -> Floats:
+        numbers = {name: _number(name, value) for name, value in x.items() if grow or name in self._columns}
+        if grow:
+            self._make_room(numbers)
+        row = np.zeros((1, len(self._columns)))
+        for name, value in numbers.items():
+            row[0, self._columns[name]] = value
+        return row
+
+    def _matrix(self, X: Any, *, grow: bool) -> Floats:
+        columns = {name: _numbers(name, X[name]) for name in X.columns if grow or name in self._columns}
+        if grow:
+            self._make_room(columns)
+        matrix = np.zeros((X.shape[0], len(self._columns)))
+        for name, values in columns.items():
+            matrix[:, self._columns[name]] = values
+        return matrix
+
+    def _make_room(self, names: Any) -> None:
+        """Give new features a column of weight zero, before the intercept."""
+        before = len(self._columns)
+        for name in names:
+            self._columns.setdefault(name, len(self._columns))
+        added = len(self._columns) - before
+        if added:
+            room = [(0, 0)] * (self._weights.ndim - 1) + [(0, added)]
+            self._weights, self._sum = (
+                np.concatenate([np.pad(each[..., :before], room), each[..., before:]], axis=-1)
+                for each in (self._weights, self._sum)
+            )
+
+
+def _widened(weights: Floats, hidden: int) -> Floats:
+    """Weights with so many zeros before them."""
+    return np.concatenate([np.zeros((*weights.shape[:-1], hidden)), weights], axis=-1) if hidden else weights
+
+
+def _ordered(labels: Any) -> list[Any]:
+    """Labels in their order, as scikit-learn has them; as they came where they have none."""
+    listed = list(labels)
+    try:
+        return sorted(listed)
+    except TypeError:
+        return listed
+
+
+def _numbers(name: Any, column: Any) -> NDArray[Any]:
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values
+    return np.array([_number(name, value) for value in values.tolist()])
+
+
+def _number(name: Any, value: Any) -> float:
+    try:
+        if isinstance(value, str):
+            raise ValueError
+        return float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            f"The feature {name!r} is {value!r}, which is not a number.",
+            remedy="Encode it first, for example with river.preprocessing.OneHotEncoder().",
+            parameter="X",
+        ) from None

@@ -1,0 +1,116 @@
+"""Small, plain CSV files by Python alone: neither DuckDB nor a compiler has to be loaded for a few rows.
+
+Plain means: UTF-8, no quotation marks, as many cells in every line as in the first, no missing value, nothing
+but digits, point and exponent where the column holds numbers, no space at either end of a cell. Anything else
+is left to the readers of larger files, which also say what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .batches import Batch, Matrices, whole
+from .encoding import Encoding
+from .sources import Source
+
+LARGEST = 1 << 18  # bytes of a file; ten times as many take longer than loading a compiled reader
+ROUNDED = 2.0**53  # from here on whole numbers may be rounded, which has to be told
+PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+
+
+@dataclass(frozen=True, eq=False)
+class SmallTable:
+    """The columns of a small file: numbers, or text."""
+
+    numbers: dict[str, NDArray[np.float64]]
+    texts: dict[str, list[str]]
+    n_rows: int
+
+    def fits(self, encoding: Encoding) -> bool:
+        """Whether the columns hold what they held where the encoding was learnt: numbers, or text."""
+        return all((column.levels is None) == (column.name in self.numbers) for column in encoding.columns)
+
+    def labels(self, name: str) -> NDArray[Any]:
+        """A column as labels, one a row."""
+        return self.numbers[name] if name in self.numbers else np.array(self.texts[name])
+
+    def classes(self, name: str) -> NDArray[Any]:
+        """The different labels."""
+        found = np.unique(self.labels(name))
+        return whole(found) if found.dtype.kind == "f" else found
+
+    def batches(
+        self, encoding: Encoding, target: str | None, matrices: Matrices, rows: int, start: int
+    ) -> Iterator[Batch]:
+        """Yield encoded rows from row ``start`` on, up to ``rows`` at a time."""
+        columns: list[NDArray[np.float64]] = []
+        for column in encoding.columns:
+            kept = encoding.kept_levels(column)
+            if kept is None:
+                columns.append(self.numbers[column.name])
+            else:
+                texts = np.array(self.texts[column.name], dtype=object)
+                columns += [(texts == level).astype(np.float64) for level in kept]
+        labels = None if target is None else self.labels(target)
+        for begin in range(start, self.n_rows, rows):
+            part = slice(begin, min(begin + rows, self.n_rows))
+            matrix = matrices.new(part.stop - begin)
+            for k, values in enumerate(columns):
+                matrix[:, k] = values[part]
+            own = None if labels is None else labels[part]
+            yield matrix, whole(own) if own is not None and own.dtype.kind == "f" else own
+
+
+def read_small(
+    source: Source, delimiter: str, header: bool, kinds: dict[str, str], missing: Container[str]
+) -> SmallTable | None:
+    """All cells of a file, by the kinds of its columns; None where it is not small, or not plain."""
+    if len(source.paths) != 1 or source.compression != "none" or source.growing is not None:
+        return None
+    if delimiter == " " or not set(kinds.values()) <= {"DOUBLE", "VARCHAR"}:
+        return None
+    with open(source.paths[0], "rb") as stream:
+        if os.fstat(stream.fileno()).st_size > LARGEST:
+            return None
+        content = stream.read(LARGEST + 1)
+    lines = _plain_lines(content)
+    if lines is None or len(lines) <= int(header):
+        return None
+    rows = [line.split(delimiter) for line in lines[int(header) :]]
+    if any(len(row) != len(kinds) for row in rows):
+        return None
+    numbers, texts = {}, {}
+    for (name, kind), cells in zip(kinds.items(), zip(*rows, strict=True), strict=True):
+        if kind == "VARCHAR":
+            if any(cell in missing or cell != cell.strip() for cell in cells):
+                return None
+            texts[name] = list(cells)
+            continue
+        if not all(map(PLAIN_NUMBER.fullmatch, cells)):
+            return None
+        numbers[name] = np.array(list(map(float, cells)))
+        if not (np.abs(numbers[name]) < ROUNDED).all():
+            return None
+    return SmallTable(numbers, texts, len(rows))
+
+
+def _plain_lines(content: bytes) -> list[str] | None:
+    """The lines, none of them empty; None where there is anything but plain text."""
+    if len(content) > LARGEST or b'"' in content or b"\0" in content or content.startswith(b"\xef\xbb\xbf"):
+        return None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    text = text.replace("\r\n", "\n").removesuffix("\n")
+    lines = text.split("\n")
+    if "\r" in text or any(not line.strip() or line.startswith("#") for line in lines):
+        return None
+    return lines

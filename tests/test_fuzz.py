@@ -1,0 +1,26 @@
+"""A short form of ``make fuzz``, always with the same cases."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests import fuzz
+
+pytest.importorskip("duckdb")
+pytest.importorskip("pyarrow")
+
+# So many that each takes a second or two.
+SHORT = {"numbers": 20_000, "cells": 10_000, "csv": 40, "libsvm": 200, "parquet": 60, "arrays": 200}
+
+
+@pytest.mark.parametrize("name", fuzz.TARGETS)
+def test_readers_and_referees_agree(tmp_path, name):
+    check = fuzz.TARGETS[name][0]
+    check(random.Random(f"{name} in short"), SHORT[name], tmp_path)
+
+
+def test_a_reader_that_is_one_unit_off_is_found():
+    with pytest.raises(AssertionError, match="a reader reads"):
+        fuzz.same(["0.1"], [0.1 + 2**-56], [0.1], "a reader")
