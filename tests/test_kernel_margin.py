@@ -360,7 +360,7 @@ def test_a_certificate_of_monomials_cannot_be_bent():
         with pytest.raises(CertificateError):
             sx.verify({**certificate, "question": {**certificate["question"], "degrees": degrees}}, X, y)
     weights = [list(certificate["weights"][0])]
-    weights[0][3] = (-float.fromhex(weights[0][3])).hex()
+    weights[0][2] = (-float.fromhex(weights[0][2])).hex()
     assert not sx.verify({**certificate, "weights": weights}, X, y).holds
 
 
