@@ -29,6 +29,7 @@ def test_the_model_after_so_many_updates_is_that_of_a_run_that_stops_there(n_cla
             short = sx.KernelPerceptron(max_updates=step, **options).fit(rows, labels)
             then = after(whole, whole._machine, step)
             assert then.decision_function(rows) == pytest.approx(short.decision_function(rows), abs=1e-12)
+            assert set(then.support_) <= set(short.support_)
 
 
 def test_a_film_has_a_picture_for_each_update_or_as_many_as_asked_for(tmp_path):

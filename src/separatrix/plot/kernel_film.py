@@ -101,5 +101,6 @@ def after(estimator: KernelPerceptron, machine: Expansion, step: int) -> KernelP
     coef = np.zeros((machine.size, machine.columns))
     np.add.at(coef, machine.updates[:step, 0], machine.corrections(0, step))
     then.dual_coef_ = coef
+    then.support_ = machine.rows[: machine.size][coef.any(axis=1)]  # what is ringed in the picture
     then._fitted_as = {**estimator._fitted_as, "average": False}
     return then
