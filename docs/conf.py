@@ -46,8 +46,8 @@ copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
 sphinx_gallery_conf = {
-    "examples_dirs": ["../examples/course"],
-    "gallery_dirs": ["course"],
+    "examples_dirs": ["../examples/course", "../examples/applications"],
+    "gallery_dirs": ["course", "applications"],
     "filename_pattern": r"\.py$",
     "within_subsection_order": FileNameSortKey,
     "abort_on_example_error": True,

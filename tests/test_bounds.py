@@ -194,8 +194,13 @@ def test_wrong_questions_are_answered_kindly():
         sx.mistake_bounds(model, X, y, u=[1.0])
     with pytest.raises(InputError, match="row_weights"):
         sx.mistake_bounds(model, X, y, row_weights=[1.0, 2.0])
-    with pytest.raises(InputError, match="partial_fit"):
-        sx.mistake_bounds(sx.Perceptron().partial_fit(X, y, classes=[0, 1]), X, y)
+    online = sx.Perceptron().partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(InputError, match="Pass the model itself"):
+        sx.mistake_bounds(online.result_, X, y)
+    with pytest.raises(InputError, match="the data the run was made on"):
+        sx.mistake_bounds(online, X[:3], y[:3])
+    with pytest.raises(InputError, match="its ledger begins there"):
+        sx.mistake_bounds(sx.Perceptron().fit(X, y).partial_fit(X, y), X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         renormalised = sx.Perceptron(renormalise=True, order="cyclic").fit(X, y)
@@ -227,3 +232,78 @@ def test_a_run_on_other_labels_or_with_other_weights_is_noticed():
     assert report.mistakes <= report["Novikoff"].value
     with pytest.raises(ValueError, match="2D array"):
         sx.mistake_bounds(model, X[:, 0], y)
+
+
+# ---------------------------------------------------------------- streams and kernels
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("n_classes", [2, 3])
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 10**6), cut=st.integers(1, 39))
+def test_the_bounds_of_a_stream_are_those_of_one_pass(n_classes, seed, cut):
+    rng = np.random.default_rng(seed)
+    X, y = rng.standard_normal((40, 3)), rng.integers(0, n_classes, 40)
+    y[:n_classes] = np.arange(n_classes)
+    online = sx.Perceptron().partial_fit(X[:cut], y[:cut], classes=list(range(n_classes)))
+    online.partial_fit(X[cut:], y[cut:])
+    whole = sx.Perceptron(order="cyclic", max_iter=1).fit(X, y)
+    ours = sx.mistake_bounds(online, X, y, separable=False)
+    theirs = sx.mistake_bounds(whole, X, y, separable=False)
+    assert ours.mistakes == theirs.mistakes == online.mistakes_
+    assert [bound.value for bound in ours.bounds] == [bound.value for bound in theirs.bounds]
+    assert all(bound.value >= ours.mistakes for bound in ours.bounds)
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), n_classes=st.sampled_from([2, 3]), rate=st.sampled_from([1.0, 0.25]))
+def test_what_a_stream_proves_of_the_margin_holds(seed, n_classes, rate):
+    from separatrix.estimators.online import novikoff_so_far
+
+    rng = np.random.default_rng(seed)
+    centres = 4.0 * rng.standard_normal((n_classes, 3))
+    y = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 30)])
+    X = centres[y] + 0.1 * rng.standard_normal((len(y), 3))
+    model = sx.Perceptron(eta0=rate)
+    model.partial_fit(X, y, classes=list(range(n_classes)))
+    upper, bound = novikoff_so_far(model)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        best = sx.MaxMargin(intercept="lifted", inseparable="warn", gap=1e-6).fit(X, y)
+    assert best.margin_lower_ <= upper * (1 + 1e-9)
+    if best.margin_lower_ > 0.0:
+        factor = 1.0 if n_classes == 2 else 2.0
+        assert bound <= factor * (model._longest / best.margin_lower_) ** 2 * (1 + 1e-9)
+    assert bound >= model.mistakes_ * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("lift", [True, False])
+@pytest.mark.parametrize("kernel", [sx.kernels.Gaussian(0.5), sx.kernels.Polynomial(3)], ids=str)
+def test_novikoffs_bound_holds_in_feature_space(kernel, lift, n_classes):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    radius = np.linalg.norm(X, axis=1)
+    y = np.digitize(radius, [1.0, 1.6][: n_classes - 1])
+    model = sx.KernelPerceptron(kernel, fit_intercept=lift, max_iter=10**5).fit(X, y)
+    assert model.converged_
+    report = sx.mistake_bounds(model, X, y)
+    assert report.mistakes == model.mistakes_
+    assert model.mistakes_ <= report["Novikoff"].value
+    assert report["Novikoff"].certified
+    assert report.margin_lower <= report.margin_upper
+    assert report.radius >= model.result_.radius * (1 - 1e-12)
+    assert "feature space" in report.summary()
+
+
+def test_the_bounds_of_a_kernel_run_are_refused_where_they_do_not_hold():
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
+    with pytest.raises(InputError, match="budget_bound_"):
+        sx.mistake_bounds(sx.KernelPerceptron(budget=3).fit(X, y), X, y)
+    with pytest.raises(InputError, match="the data the run was made on"):
+        sx.mistake_bounds(sx.KernelPerceptron().fit(X, y), X[:3], y[:3])
+    stuck = sx.KernelPerceptron("linear", max_iter=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        stuck.fit(X, [0, 1, 0, 1])
+    assert not np.isfinite(sx.mistake_bounds(stuck, X, [0, 1, 0, 1])["Novikoff"].value)

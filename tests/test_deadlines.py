@@ -22,6 +22,7 @@ from separatrix.perceptron.orders import solve_perceptron
 from separatrix.proofs import exact, infinite, prove, search, signed, simplex
 from separatrix.proofs.verdict import separability
 from separatrix.result import Status
+from separatrix.rows import hashes
 from separatrix.rows.memory import as_rows
 from tests.problems import thin
 
@@ -144,6 +145,7 @@ def test_a_time_limit_holds_within_a_second_and_a_scan(path, monkeypatch):
         force(monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(signed, "SMALL", 0)
+        patch.setattr(hashes, "SMALL", 0)
         separability(X[:200], y[:200], time_limit=0.2, **options)  # compiles, imports
     entered, solver = [], getattr(home, name)
     monkeypatch.setattr(home, name, lambda *a, **k: entered.append(name) or solver(*a, **k))

@@ -7,7 +7,10 @@ import dataclasses
 import itertools
 import json
 import math
+import os
 import re
+import signal
+import time
 from fractions import Fraction
 from html.parser import HTMLParser
 
@@ -664,3 +667,31 @@ def test_the_plain_dual_is_the_perceptron():
 def test_where_keeps_the_rows_that_are_asked_for():
     table = as_table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 1, "b": "y"}])
     assert where(table, a=1, b="y") == {"a": np.array([1]), "b": np.array(["y"])}
+
+
+def test_an_interrupt_that_a_solver_answers_ends_the_experiment_and_keeps_no_cut_measurement(
+    tmp_path, monkeypatch
+):
+    study = runner.find("own-point")
+    measured = []
+
+    def interrupted(**settings):
+        measured.append(settings)
+        try:
+            if len(measured) == 2:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(5)
+        except KeyboardInterrupt:
+            return []  # what a solver has by then
+        return study.measure(**settings)
+
+    monkeypatch.setattr(runner, "STUDIES", (dataclasses.replace(study, measure=interrupted),))
+    usual = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        experiments.run("own-point", quick=True, directory=tmp_path)
+    assert len(measured) == 2
+    assert signal.getsignal(signal.SIGINT) is usual
+    monkeypatch.setattr(runner, "STUDIES", (study,))
+    resumed = experiments.run("own-point", quick=True, directory=tmp_path).table
+    fresh = experiments.run("own-point", quick=True).table
+    assert all(np.array_equal(resumed[name], fresh[name]) for name in fresh)

@@ -119,6 +119,8 @@ def test_the_last_step_is_the_result_of_the_library(name, order):
     if result.separated:
         assert seen.updates.lower[-1] == pytest.approx(result.margin_lower, rel=1e-9)
     assert seen.updates.errors[-1] == result.errors
+    assert (seen.updates.lowest[-1] > 0) == result.separated
+    assert seen.model.lowest == pytest.approx(seen.updates.lowest[-1], rel=1e-9, abs=1e-9)
     assert np.array_equal(seen.counts, result.mistake_counts)
 
 

@@ -347,3 +347,9 @@ def test_no_browser_is_said(monkeypatch):
     monkeypatch.setattr(webbrowser, "get", nothing)
     with listen("127.0.0.1", 0) as place:
         assert place.open_browser() is False
+
+
+def test_the_socket_names_its_protocol_so_that_answers_are_sent_at_once():
+    """asyncio turns Nagle's algorithm off only for sockets that say they are TCP."""
+    with listen("127.0.0.1", 0) as place:
+        assert place.socket.proto == socket.IPPROTO_TCP

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from . import inputs, notebook
+from .deadline import Deadline
+from .dual.kernel_margin import KernelRows, accuracy, certified_bracket, solve_kernel_margin
 from .errors import InputError, InputTypeError
+from .estimators.kernel import KernelPerceptron
 from .estimators.margin import EXACT_SECONDS
 from .margins.algebra import row_scores
 from .margins.max_margin import solve_max_margin
@@ -150,8 +154,9 @@ def mistake_bounds(
 
     Parameters
     ----------
-    run : fitted Perceptron or Result
-        A run made by one call of fit.
+    run : fitted Perceptron, KernelPerceptron or Result
+        A run made by one call of fit, or all calls of partial_fit of a model; X and y are then all rows that
+        it has seen, in order. Of a kernel the report holds Novikoff's bound in the feature space.
     X, y : the rows and labels of that run
     u : array or fitted linear classifier, optional
         Weights (intercept last) at which to evaluate the bounds too.
@@ -194,6 +199,8 @@ def mistake_bounds(
     >>> print(report.mistakes, f"{report['Novikoff'].value:.4f} {report['Novikoff'].tightness:.4f}")
     3 3.0000 1.0000
     """
+    if isinstance(run, KernelPerceptron):
+        return _kernel_bounds(run, X, y)
     result, rows, steps, renormalised = _read(run, X, y, eta0, row_weights, renormalised)
     start = _told(run, result, rows) if renormalised else _start(run, result, rows, steps)
     case = _Case(rows, result, steps, start)
@@ -225,6 +232,35 @@ def mistake_bounds(
             case.sharp_hinge("sharp hinge at u", given, "at the given u"),
         ]
     return case.report(lower, upper, tuple(bounds))
+
+
+def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
+    """Novikoff's bound in feature space, at the bracket's own separator, with all rounding counted in."""
+    if model.budget is not None or model.class_weight is not None:
+        raise InputError(
+            "Novikoff's bound is for equal steps and a support that may grow. With a budget see "
+            "budget_bound_; with class weights no bound is computed here."
+        )
+    check_is_fitted(model)
+    rows, _, _ = inputs.read_training(_StandIn(False), X, y, None)
+    if rows.n_rows != model._rows_seen or rows.n_classes != max(2, model.classes_.size):
+        raise InputError(
+            f"The run has {model._rows_seen} rows and {model.classes_.size} classes; X and y have "
+            f"{rows.n_rows} and {rows.n_classes}. Pass the data the run was made on."
+        )
+    mapped = KernelRows(
+        model.kernel_, rows.matrix, rows.labels, rows.n_classes, rows.order, bool(model.fit_intercept), False
+    )
+    found = solve_kernel_margin(mapped, gap=1e-6, deadline=Deadline.after(EXACT_SECONDS))
+    lower, upper = certified_bracket(mapped, found)
+    radius = float(np.sqrt(accuracy(mapped)[0] + mapped.lift)) * SAFE
+    many = rows.n_classes > 2
+    formula = "2 (R / margin)^2" if many else "(R / margin)^2"
+    value = (2.0 if many else 1.0) * (radius / lower) ** 2 * SAFE if lower > 0.0 else np.inf
+    note = "at the largest margin in feature space" if lower > 0.0 else "no separator was found"
+    share = model.mistakes_ / value if np.isfinite(value) else 0.0
+    bound = Bound("Novikoff", float(value), formula, bool(np.isfinite(value)), share, note)
+    return BoundReport(model.mistakes_, radius, lower, upper, rows.n_classes, 0.0, (bound,))
 
 
 def _can_be_separated(rows: MemoryRows) -> bool | None:
@@ -372,6 +408,8 @@ def _read(
 ) -> tuple[Result, MemoryRows, Floats, bool]:
     """The run and its rows, checked to belong together."""
     result = run if isinstance(run, Result) else getattr(run, "result_", None)
+    if isinstance(result, Result) and result.status is Status.ONLINE and run is not result:
+        result = _whole_stream(run, result)
     if not isinstance(result, Result):
         raise InputTypeError(
             f"mistake_bounds needs a fitted Perceptron or a Result. Got {type(run).__name__} instead; "
@@ -379,8 +417,8 @@ def _read(
         )
     if result.status is Status.ONLINE:
         raise InputError(
-            "This run came from partial_fit, which sees its rows in parts. Fit all rows in one call of fit, "
-            "with order='cyclic' and max_iter=1, to bound the mistakes of one pass."
+            "This is what the last call of partial_fit gave back; the ledger of all calls is in the model. "
+            "Pass the model itself, with all rows that it has seen, in order."
         )
     lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
     rows, classes, _ = inputs.read_training(_StandIn(lifted), X, y, None)
@@ -404,6 +442,25 @@ def _read(
     if renormalised is None:
         renormalised = bool(getattr(run, "renormalise", False))
     return result, rows, steps, renormalised
+
+
+def _whole_stream(model: Any, last: Result) -> Result:
+    """The run of all calls of partial_fit, from the ledger that the model keeps."""
+    if model._counts.size:
+        raise InputError(
+            "This model was fitted before partial_fit went on with it; its ledger begins there. Bound the "
+            "two runs apart: fit one model, and let another one learn online."
+        )
+    counts = model._ledger()
+    return replace(
+        last,
+        status=Status.PASS_LIMIT,
+        counts=counts,
+        mistakes=int(counts.sum()),
+        errors=None,
+        weights=model._weights,
+        radius=model._longest,
+    )
 
 
 def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats | None:

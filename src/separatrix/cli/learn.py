@@ -158,6 +158,7 @@ def show_learnt(learnt: Any, seconds: float) -> None:
             [
                 ("features", f"{learnt.encoding.n_features:,}"),
                 ("classes", shown(learnt.model.classes_.tolist())),
+                ("bound", _bound_words(learnt.model)),
                 ("time", f"{seconds:.2f} s, {_speed(learnt, seconds):,.0f} rows/s"),
             ]
         ),
@@ -168,6 +169,15 @@ def show_learnt(learnt: Any, seconds: float) -> None:
             "The rows come sorted by class: a guess that the next is like the last is nearly always right, "
             "and this rate says little about new rows. Shuffle the file, or fit with more than one pass."
         )
+
+
+def _bound_words(model: Any) -> str:
+    from ..estimators.online import novikoff_so_far
+
+    upper, bound = novikoff_so_far(model)
+    if not 0.0 < bound < float("inf"):
+        return "says nothing yet"
+    return f"no margin is above {upper:.3g}: Novikoff's bound is {bound:,.0f} mistakes or more"
 
 
 def _rate(learnt: Any) -> float:
@@ -189,6 +199,13 @@ def _say_how_to_resume(learnt: Any, checkpoint: str | None) -> None:
 def _stop_politely() -> None:
     """Let a request to end be handled as Ctrl-C is."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
+def _against_the_bound(progress: Any) -> str:
+    """The mistakes beside what Novikoff's bound allows at least, in a few words."""
+    if not 0.0 < progress.bound_lower < float("inf"):
+        return ""
+    return f"; {progress.mistakes:,} mistakes, Novikoff's bound is {progress.bound_lower:,.0f} or more"
 
 
 class _Line:
@@ -217,5 +234,5 @@ class _Line:
             speed = self._rows / (time.perf_counter() - self._begun)
             self._progress.show(
                 f"row {progress.rows:,}, mistakes {100 * progress.rate:.2f} % (of late "
-                f"{100 * self._rate:.2f} %), {speed:,.0f} rows/s"
+                f"{100 * self._rate:.2f} %), {speed:,.0f} rows/s{_against_the_bound(progress)}"
             )

@@ -218,7 +218,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 self._voters = gather_voters(rows, result.votes, steps, start)
             self._store(result, lifted=rows.lifted, mistakes=result.mistakes, kept=result.kept_mistakes)
             self._counts, self._rows_seen = result.mistake_counts, rows.n_rows
-            self._mistake_rows: list[Ints] = []
+            self._mistakes_online: list[Ints] = []
+            self._longest = result.radius
         if not self.converged_:
             after = (
                 f"After {result.passes} passes {_what_is_wrong(result)}; no margin is larger than "
@@ -261,7 +262,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 self.mistakes_ = self.kept_mistakes_ = 0
                 seed = self._generator()
                 self._weights = self._start(rows, seed)
-                self._counts, self._rows_seen, self._mistake_rows = np.empty(0, dtype=np.int64), 0, []
+                self._counts, self._rows_seen, self._mistakes_online = np.empty(0, dtype=np.int64), 0, []
+                self._longest = 0.0
             row_weights = self._row_weights(rows, known, weights, balanced=False)
             learner = Learner(
                 rows,
@@ -300,8 +302,19 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             return self._counts
         counts = np.zeros(self._rows_seen, dtype=np.int64)
         counts[: self._counts.size] = self._counts
-        np.add.at(counts, np.concatenate(self._mistake_rows), 1)
+        np.add.at(counts, np.concatenate(self._mistakes_online) // self._rivals, 1)
         return counts
+
+    def _ledger(self) -> Ints:
+        """Updates on each row of all calls of ``partial_fit``, against each rival: shape (rows, rivals)."""
+        counts = np.zeros((self._rows_seen, self._rivals), dtype=np.int64)
+        made = np.concatenate([np.empty(0, dtype=np.int64), *self._mistakes_online])
+        np.add.at(counts.reshape(-1), made, 1)
+        return counts
+
+    @property
+    def _rivals(self) -> int:
+        return 1 if len(self.classes_) <= 2 else len(self.classes_)
 
     def _check_parameters(self) -> None:
         inputs.need_choice(self, "order", ORDERS)
@@ -387,21 +400,23 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             voters = gather_voters(rows, result.votes, learner.steps, learner.start)
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
         # In one pass a row is corrected once at most: each count that is not zero is another row's.
-        made = np.flatnonzero(result.counts != 0) // result.counts.shape[1]
+        made = np.flatnonzero(result.counts != 0)  # row times rivals, plus rival
         mistakes, kept = (each + made.size for each in before)
         self._store(result, lifted=rows.lifted, mistakes=mistakes, kept=kept)
-        self._mistake_rows = [*self._mistake_rows, made + self._rows_seen]
+        self._mistakes_online = [*self._mistakes_online, made + self._rows_seen * self._rivals]
+        self._longest = max(self._longest, result.radius)
         self._rows_seen += rows.n_rows
 
     def _online_state(self) -> dict[str, NDArray[Any]]:
         """What `partial_fit` needs to go on, as plain arrays."""
-        rows = np.concatenate([np.empty(0, dtype=np.int64), *self._mistake_rows])
-        self._mistake_rows = [rows]
+        made = np.concatenate([np.empty(0, dtype=np.int64), *self._mistakes_online])
+        self._mistakes_online = [made]
         return {
             "weights": self._weights,
             "average_sum": np.empty(0) if self._average_sum is None else self._average_sum,
             "clock": np.array([self._visits, self.mistakes_, self._rows_seen], dtype=np.int64),
-            "mistake_rows": rows,
+            "mistakes": made,
+            "longest": np.array([self._longest]),
         }
 
     def _resume_online(self, state: dict[str, NDArray[Any]], classes: NDArray[Any]) -> None:
@@ -409,11 +424,12 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         weights, sums = state["weights"], state["average_sum"] if self.average else None
         visits, mistakes, seen = state["clock"].tolist()
         self.classes_, self._voters = classes, None
-        self._counts, self._mistake_rows, self._rows_seen = (
+        self._counts, self._mistakes_online, self._rows_seen = (
             np.empty(0, dtype=np.int64),
-            [state["mistake_rows"]],
+            [state["mistakes"]],
             seen,
         )
+        self._longest = float(state["longest"][0])
         self.n_features_in_ = weights.shape[-1] - int(self.fit_intercept)
         self._store(
             Result(

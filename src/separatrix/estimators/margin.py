@@ -48,7 +48,7 @@ class _LinearDecision(Decision):
     intercept: Any
     coef_: Floats
     intercept_: Floats
-    kernel_: Any = None
+    kernel_: Any  # of those that take kernels
     support_vectors_: Any
     dual_coef_: Floats
 
@@ -67,7 +67,7 @@ class _LinearDecision(Decision):
     def decision_function(self, X: Any) -> Floats:
         """Signed scores: of the last class for two classes, of each class for more."""
         check_is_fitted(self)
-        if self.kernel_ is None:
+        if getattr(self, "kernel_", None) is None:
             rows = read_rows(self, X, lift=True)
             return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
         rows = read_rows(self, X, lift=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -29,12 +30,18 @@ BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
 
 @dataclass(frozen=True)
 class Milestone:
-    """How far a run has come: rows and mistakes in all, and since the last report."""
+    """How far a run has come: rows and mistakes in all, and since the last report.
+
+    ``margin_upper`` is what the mistakes so far prove: no plane has a larger margin on these rows. So
+    Novikoff's bound, if the rows can be separated, is ``bound_lower`` or more.
+    """
 
     rows: int
     mistakes: int
     recent_rows: int
     recent_mistakes: int
+    margin_upper: float = math.inf
+    bound_lower: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -122,6 +129,21 @@ def learn(
         return _Run(table, classes, average, eta0).go(target, every_rows, every_seconds, report)
 
 
+def novikoff_so_far(model: Perceptron) -> tuple[float, float]:
+    """What the mistakes of a model that only ever learnt online prove: no margin is larger than the first.
+
+    With M updates from zero weights, ``<w, u> >= eta0 M margin`` for every unit vector u, so no margin is
+    above ``|w| / (eta0 M)``, and ``(R / margin)^2`` is at least the second number. With more than two classes
+    an update moves two weight vectors by half a step each.
+    """
+    made, many = model.mistakes_, len(model.classes_) > 2
+    if not made:
+        return math.inf, 0.0
+    upper = float(np.linalg.norm(model._weights)) / (model.eta0 * made * (0.5 if many else 1.0))
+    factor = 2.0 if many else 1.0
+    return upper, factor * (model._longest / upper) ** 2 if upper > 0.0 else math.inf
+
+
 class _Run:
     """A model, and how many rows it has seen."""
 
@@ -165,11 +187,8 @@ class _Run:
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 self._count_stretches(y)
                 if report is not None:
-                    report(
-                        Milestone(
-                            self.rows, self.mistakes, self.rows - reported[0], self.mistakes - reported[1]
-                        )
-                    )
+                    recent = self.rows - reported[0], self.mistakes - reported[1]
+                    report(Milestone(self.rows, self.mistakes, *recent, *novikoff_so_far(self.model)))
                     reported = (self.rows, self.mistakes)
                 due = every_rows is not None and self.rows - saved_rows >= every_rows
                 if path is not None and (due or time.monotonic() - saved_at >= every_seconds):

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import difflib
 import os
+import signal
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 from ..errors import InputError
 from ..plot.style import style
@@ -69,12 +74,15 @@ def run(
     table = journal.finished()
     if table is None:
         try:
-            with Progress() as progress:
+            with Progress() as progress, _interrupts() as interrupts:
                 for cell, settings in enumerate(plan):
                     if progress.due():
                         progress.show(f"{heading}{study.name} {_bar(cell, len(plan))}")
                     if cell not in journal.done:
-                        journal.add(cell, study.measure(**settings))
+                        record = study.measure(**settings)
+                        if interrupts:  # a solver returned what it had by then: that is no measurement
+                            raise KeyboardInterrupt
+                        journal.add(cell, record)
         finally:
             journal.keep()
         table = journal.close()
@@ -95,6 +103,26 @@ def run(
         figure=figure,
         seconds=time.perf_counter() - begun,
     )
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Collect the interrupts of the keyboard, which solvers answer by returning what they have."""
+    seen: list[int] = []
+    usual = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(usual):
+        yield seen
+        return
+
+    def note(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        usual(number, frame)
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, usual)
 
 
 def _bar(done: int, total: int) -> str:

@@ -50,6 +50,7 @@ class Updates:
     planes : for each update and class, the score as ``a x + b y + c`` of the view
     squares : the squared length of the weights
     progress : the inner product of the weights with the best separator of length one
+    lowest : the smallest score of any row: where it is positive, the plane separates by that much
     lower, upper : the bracket of the best margin, as far as known by then
     errors : rows on the wrong side, or on the plane
     """
@@ -61,6 +62,7 @@ class Updates:
     planes: MaybeTables
     squares: Numbers
     progress: MaybeNumbers
+    lowest: Numbers
     lower: Numbers
     upper: Numbers
     errors: MaybeWhole
@@ -139,6 +141,7 @@ class ModelAnswer:
     margin : the bracket of its best margin
     objective : what was minimised or maximised
     predicted : the class that each row is given
+    lowest : the smallest score of any row; None for a kernel or a vote
     margin_planes : whether the lines at score -1 and 1 mean something
     """
 
@@ -148,6 +151,7 @@ class ModelAnswer:
     margin: tuple[float | None, ...]
     objective: tuple[float | None, ...]
     predicted: Whole
+    lowest: float | None
     margin_planes: bool
 
 

@@ -16,6 +16,7 @@ from ..errors import LabelError, NotSeparable
 from ..margins.max_margin import solve_max_margin
 from ..proofs.verdict import separability
 from ..result import Floats, Ints, Trace
+from ..rows.leads import leads
 from ..rows.memory import as_rows
 from ..views.model import Plane, Points, plane_for, plane_weights, read_model
 from . import fields, limits
@@ -171,6 +172,7 @@ def _model(estimator: Any, model: Any, plane: Plane, points: Points, settings: S
         margin=margin,
         objective=objective,
         predicted=np.searchsorted(points.classes, estimator.predict(points.X)),
+        lowest=float(leads(model.scores(points.X), points.codes).min()) if model.linear else None,
         margin_planes=settings.method in ("max_margin", "soft_margin"),
     )
 
@@ -203,6 +205,7 @@ def _updates(estimator: Any, points: Points, plane: Plane) -> Updates:
         planes=_planes(full, plane, points.table.shape[1]),
         squares=squares,
         progress=None,
+        lowest=lowest,
         lower=np.maximum.accumulate(lower),
         upper=upper,
         errors=errors,

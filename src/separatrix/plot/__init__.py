@@ -9,6 +9,7 @@ with needs("sx.plot", extra="plot"):
     from .bracket import BracketDisplay
     from .gram import GramDisplay
     from .hulls import HullDisplay
+    from .kernel_film import kernel_film
     from .regions import DecisionRegionDisplay
     from .run import RunDisplay
     from .style import new_figure, palette, settings, style
@@ -22,6 +23,7 @@ __all__ = [
     "HullDisplay",
     "Palette",
     "RunDisplay",
+    "kernel_film",
     "new_figure",
     "palette",
     "settings",

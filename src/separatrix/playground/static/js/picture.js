@@ -174,12 +174,8 @@ function drawMargin(pen, view, paint, run, planes, box) {
   let levels = [];
   if (run.model.margin_planes) levels = [1, -1];
   else {
-    let nearest = Infinity;
-    places().forEach(([x, y], row) => {
-      const side = state.data.labels[row] === run.classes[1] ? 1 : -1;
-      nearest = Math.min(nearest, side * (line[0] * x + line[1] * y + line[2]));
-    });
-    if (nearest > 0 && Number.isFinite(nearest)) levels = [nearest, -nearest];
+    const nearest = state.moment >= frames() ? run.model.lowest : run.updates.lowest[frameAt(state.moment).made];
+    if (nearest > 0) levels = [nearest, -nearest];
   }
   for (const level of levels) {
     const ends = segment([line[0], line[1], line[2] - level], box);

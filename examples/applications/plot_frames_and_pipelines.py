@@ -1,0 +1,59 @@
+r"""
+With pandas, polars, statsmodels and pipelines
+==============================================
+
+Names of columns and classes survive from the frame to the answer.
+"""
+
+import pandas as pd
+import polars as pl
+import separatrix as sx
+import statsmodels.formula.api as smf
+from sklearn.compose import make_column_transformer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+trial = pd.DataFrame(
+    {
+        "dose": [1.0, 2, 2, 3, 3, 4, 5, 6, 2, 5],
+        "sex": list("fmfmfmfmfm"),
+        "smoker": [0, 0, 0, 1, 0, 0, 0, 1, 0, 0],
+        "ill": [0, 1, 0, 1, 1, 0, 1, 1, 0, 1],
+    }
+)
+
+# %%
+# A formula names the variables; the verdict keeps the names.
+
+verdict = sx.separability("ill ~ dose + sex + smoker", trial)
+print(verdict.status, verdict.responsible_features)
+
+# %%
+# The same from polars, with columns of numbers:
+
+frame = pl.from_pandas(trial)
+print(
+    sx.separability(frame.select("dose", "smoker"), frame["ill"]).responsible_features
+)
+
+# %%
+# Ask before statsmodels is asked: where the data overlap, its estimate exists.
+
+if sx.separability("ill ~ dose + sex", trial).status == "overlapping":
+    print(smf.logit("ill ~ dose + sex", trial).fit(disp=0).params.round(3))
+
+# %%
+# A pipeline, and a grid search over it:
+
+pipeline = make_pipeline(
+    make_column_transformer(
+        (OneHotEncoder(drop="if_binary"), ["sex"]),
+        (StandardScaler(), ["dose"]),
+        remainder="passthrough",
+    ),
+    sx.SoftMargin(),
+)
+search = GridSearchCV(pipeline, {"softmargin__C": [0.1, 1, 10]}, cv=2)
+search.fit(trial[["dose", "sex", "smoker"]], trial.ill)
+print(search.best_params_)

@@ -1,0 +1,65 @@
+r"""
+A logistic regression, rescued from separation
+==============================================
+
+The endometrial data of Heinze and Schemper (2002) are the standard example of quasi-complete separation. Data of the same shape
+are made here: every patient with the sign ``nv`` has the disease.
+"""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import separatrix as sx
+import statsmodels.api as sm
+from firthmodels import FirthLogisticRegression
+from sklearn.linear_model import LogisticRegression
+
+rng = np.random.default_rng(12)
+n = 80
+patients = pd.DataFrame(
+    {"pi": rng.gamma(4, 4, n).round(), "eh": rng.gamma(3, 0.5, n).round(2)}
+)
+chance = 1 / (1 + np.exp(-(2.5 - 2.2 * patients.eh)))
+patients["ill"] = (rng.random(n) < chance).astype(int)
+patients["nv"] = ((patients.ill == 1) & (rng.random(n) < 0.4)).astype(int)
+columns = ["nv", "pi", "eh"]
+
+# %%
+# Ask before the regression
+# -------------------------
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    verdict = sx.check_separation(patients[columns], patients.ill)
+print(verdict.status)
+print(caught[0].message)
+
+# %%
+# What maximum likelihood does with it
+# ------------------------------------
+#
+# It ends somewhere on the way to infinity, with a standard error to match.
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    fit = sm.Logit(patients.ill, sm.add_constant(patients[columns])).fit(
+        disp=0, maxiter=50
+    )
+print(pd.DataFrame({"estimate": fit.params, "standard error": fit.bse}).round(2))
+
+# %%
+# Remedies
+# --------
+#
+# **Firth's penalty** gives finite estimates with small bias, and intervals: the usual choice for inference. **Ridge** is for
+# prediction. **Leaving the variable out** answers another question. An **exact test** is for one variable in few rows.
+
+firth = FirthLogisticRegression().fit(patients[columns], patients.ill)
+ridge = LogisticRegression(C=1.0).fit(patients[columns], patients.ill)
+print(
+    pd.DataFrame(
+        {"Firth": firth.coef_.ravel(), "ridge": ridge.coef_.ravel()}, index=columns
+    ).round(2)
+)
+print("without nv:", sx.separability(patients[["pi", "eh"]], patients.ill).status)

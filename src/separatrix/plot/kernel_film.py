@@ -1,0 +1,106 @@
+"""A run of the kernel perceptron as a film: the regions after each update."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ..dual.expansion import Expansion
+from ..errors import InputError
+from ..estimators.kernel import KernelPerceptron
+from ..views.palettes import Palette
+from .film import Film
+from .regions import DecisionRegionDisplay
+from .style import new_figure, palette
+
+
+def kernel_film(
+    estimator: KernelPerceptron,
+    X: Any,
+    y: Any,
+    *,
+    fps: float = 2.0,
+    max_frames: int = 60,
+    dpi: int = 100,
+    theme: str | Palette | None = None,
+    resolution: int = 60,
+) -> Film:
+    """The run of a kernel perceptron: ``.save("run.gif")`` writes it, a notebook plays it.
+
+    Each picture shows the regions of the weights after an update; the last one shows those that ``fit`` ended
+    with, whatever ``average`` predicts with.
+
+    Parameters
+    ----------
+    estimator : KernelPerceptron
+        Fitted with ``trace=True`` and without a budget.
+    X, y : rows and labels
+        Those of the training.
+    fps : float
+        Pictures a second.
+    max_frames : int
+        A longer run is shown at so many of its updates, evenly spread.
+    dpi : int
+    theme : {"light", "dark"}, Palette or None
+    resolution : int
+        Of the grid that the regions are found on.
+
+    Examples
+    --------
+    >>> import separatrix as sx
+    >>> X, y = [[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1]
+    >>> model = sx.KernelPerceptron("poly", degree=2, trace=True).fit(X, y)
+    >>> sx.plot.kernel_film(model, X, y).count == model.mistakes_
+    True
+    """
+    trace = getattr(getattr(estimator, "result_", None), "trace", None)
+    machine = getattr(estimator, "_machine", None)
+    if trace is None or not isinstance(machine, Expansion):
+        raise InputError(
+            "A film needs every update of the run.",
+            remedy="Fit KernelPerceptron(trace=True), without a budget.",
+            parameter="trace",
+        )
+    made = len(trace.rows)
+    if made < 2 or max_frames < 2:
+        raise InputError(
+            f"A film needs at least two pictures. The run has {made} updates, and max_frames={max_frames}."
+        )
+    steps = sorted({round(at) for at in np.linspace(1, made, min(made, max_frames))})
+    colors = palette(theme)
+
+    def pictures() -> Iterator[Figure]:
+        figure, axes = new_figure(colors)
+        for step in steps:
+            axes.clear()
+            title = f"update {step:,} of {made:,}: row {trace.rows[step - 1]} corrected"
+            DecisionRegionDisplay.from_estimator(
+                after(estimator, machine, step),
+                X,
+                y,
+                ax=axes,
+                theme=colors,
+                band=None,
+                resolution=resolution,
+                title=title,
+                legend=False,
+            )
+            yield figure
+
+    name = f"A run of the kernel perceptron: {made} updates"
+    return Film(pictures, len(steps), fps=fps, dpi=dpi, title=name)
+
+
+def after(estimator: KernelPerceptron, machine: Expansion, step: int) -> KernelPerceptron:
+    """The model as it was after so many updates."""
+    then = copy.copy(estimator)
+    coef = np.zeros((machine.size, machine.columns))
+    np.add.at(coef, machine.updates[:step, 0], machine.corrections(0, step))
+    then.dual_coef_ = coef
+    then.support_ = machine.rows[: machine.size][coef.any(axis=1)]  # what is ringed in the picture
+    then._fitted_as = {**estimator._fitted_as, "average": False}
+    return then
