@@ -347,6 +347,7 @@ def test_dense_floats_that_overlap_are_proved_by_approximate_multipliers():
     assert plain.status == "inseparable"
     assert plain.certificate.approximate is not None
     assert "cancel nearly to zero" in proof_in_words(plain)[0]
+    assert "these rows span all 700" in proof_in_words(verdict)[1]
 
 
 def test_dense_floats_at_the_edge_are_separated():

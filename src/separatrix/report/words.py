@@ -81,6 +81,8 @@ def _proof(verdict: Verdict) -> list[str]:
         everything = (
             f"More than that: all {verdict.n_rows:,} rows, each with a positive weight, cancel exactly. "
         )
+        if _near(verdict):
+            everything = f"More than that: these rows span all {verdict.n_rows:,}. "
         words.append(
             everything
             + (
@@ -105,7 +107,7 @@ def _proof(verdict: Verdict) -> list[str]:
 
 def _witness(verdict: Verdict) -> str:
     certificate, few = verdict.certificate, len(verdict.witness)
-    if certificate is not None and certificate.approximate is not None:
+    if _near(verdict):
         return (
             f"{few:,} signed rows, weighed as in the table, cancel nearly to zero. It is proved, with all "
             "rounding counted, that exact positive weights near these make them cancel to exactly zero. "
