@@ -105,6 +105,11 @@ def _proof(verdict: Verdict) -> list[str]:
     return words
 
 
+def _near(verdict: Verdict) -> bool:
+    """Whether the proof is by approximate multipliers."""
+    return verdict.certificate is not None and verdict.certificate.approximate is not None
+
+
 def _witness(verdict: Verdict) -> str:
     certificate, few = verdict.certificate, len(verdict.witness)
     if _near(verdict):
