@@ -40,6 +40,7 @@ PATIENCE = 4  # of them in turn that may gain nothing
 SLOW = 50  # solutions of one working set in which the bracket has to halve; else rounding is to blame
 WIDE = 500  # columns from which on the multipliers of the support are solved for
 BATCH = 5000  # rows that a scan adds then
+PRECISION = 5e-4  # part of the gap asked for that the rounding of plain sums may add to it
 NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
@@ -92,9 +93,8 @@ def solve_max_margin(
     members, rivals, multipliers = bracket.proof
     used = multipliers > 0.0
     proof = members[used], rivals[used], multipliers[used]
-    lower, upper = proved_bracket(
-        rows, bracket.weights, proof, (bracket.lower, bracket.upper), free_intercept
-    )
+    ends = bracket.lower, bracket.upper
+    lower, upper = proved_bracket(rows, bracket.weights, proof, ends, free_intercept, PRECISION * gap)
     if outcome is Outcome.REACHED and upper - lower > max(2.0 * gap, NARROWEST) * upper:
         outcome = Outcome.STALLED
     return HardOptimum(

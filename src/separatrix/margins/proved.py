@@ -2,8 +2,9 @@
 
 Weights prove that the best margin is no smaller than their lowest score over their norm, multipliers that it
 is no larger than the norm of their combination over their sum. Both are sums of products of floats. Each
-product is split into two floats without error (Dekker 1971), their sum is rounded once (Python's ``fsum``),
-and what is left of rounding goes outwards. Only rows whose score may be the lowest are summed so.
+product is split into two floats without error (Dekker 1971), or numbers are cut into slices whose products
+are exact (Ozaki and others 2012); the sum is rounded once (Python's ``fsum``), and what is left of rounding
+goes outwards. Only rows whose score may be the lowest are summed so.
 """
 
 from __future__ import annotations
@@ -31,25 +32,30 @@ UP = 1.0 + 2.0**-50  # above the rounding of the few operations that follow a su
 
 
 def proved_bracket(
-    rows: Rows, weights: Floats, proof: tuple[Ints, Ints, Floats], found: tuple[float, float], free: bool
+    rows: Rows,
+    weights: Floats,
+    proof: tuple[Ints, Ints, Floats],
+    found: tuple[float, float],
+    free: bool,
+    precision: float,
 ) -> tuple[float, float]:
     """The bracket that weights and multipliers prove, where plain sums found one.
+
+    Where the bound of the rounding of plain sums is below ``precision`` times the sum, it is enough.
 
     Where an end cannot be summed exactly (too many products, or numbers beyond the range of floats), plain
     sums and a bound of their rounding serve. With many classes and a free intercept these hold to rounding.
     """
     lower, upper = found
-    members, rivals, multipliers = proof
-    size, terms = rows.radius, float(multipliers.size + rows.n_columns + 16)
-    outwards = 8.0 * terms * UNIT * size
+    outwards = 8.0 * (proof[0].size + rows.n_columns + 16.0) * UNIT * float(rows.radius)
     with np.errstate(all="ignore"):
         if math.isfinite(lower):
-            lower = _settled(lambda: proved_lower(rows, weights, free), lower - outwards)
+            lower = _settled(lambda: proved_lower(rows, weights, free, precision), lower - outwards)
         if math.isfinite(upper):
             plain = upper + outwards
             upper = plain
             if lower > 0.0:  # else nothing is gained by more digits of an end that is zero but for rounding
-                upper = _settled(lambda: proved_upper(rows, members, rivals, multipliers, free), plain)
+                upper = _settled(lambda: proved_upper(rows, *proof, free, precision), plain)
     return lower, upper
 
 
@@ -61,20 +67,28 @@ def _settled(bound: Callable[[], float], plain: float) -> float:
     return found if math.isfinite(found) else plain
 
 
-def proved_lower(rows: Rows, weights: Floats, free_intercept: bool) -> float:
+def proved_lower(rows: Rows, weights: Floats, free_intercept: bool, precision: float = 0.0) -> float:
     """A bound below the best margin by these weights; two classes with a free intercept get the best one."""
     part = weights[..., :-1] if free_intercept else weights
     if not part.any() or not np.isfinite(weights).all():
         return -math.inf
     scale = _power(part)
     part, weights = np.ldexp(part, -scale), np.ldexp(weights, -scale)
-    best = _lowest_of_both(rows, weights) if free_intercept and weights.ndim == 1 else _lowest(rows, weights)
+    both = free_intercept and weights.ndim == 1
+    best = (_lowest_of_both if both else _lowest)(rows, weights, precision)
     shortest, longest = _norm_bounds(part)
     found = best / (longest if best > 0.0 else shortest)
     return math.nextafter(found / UP if found > 0.0 else found * UP, -math.inf)
 
 
-def proved_upper(rows: Rows, members: Ints, rivals: Ints, multipliers: Floats, free_intercept: bool) -> float:
+def proved_upper(
+    rows: Rows,
+    members: Ints,
+    rivals: Ints,
+    multipliers: Floats,
+    free_intercept: bool,
+    precision: float = 0.0,
+) -> float:
     """A bound above the best margin by these multipliers of signed rows; infinite where they prove none."""
     pairs = Pairs(rows)
     values = np.ldexp(multipliers, -_power(multipliers))
@@ -82,6 +96,10 @@ def proved_upper(rows: Rows, members: Ints, rivals: Ints, multipliers: Floats, f
     values, pairs.members, pairs.rivals = values[kept], members[kept], rivals[kept]
     if not 0 < pairs.size * pairs.width <= MOST_PRODUCTS:
         return math.inf
+    if rows.n_classes == 2:
+        plain, error = _plain_upper(rows, pairs.members, values, free_intercept)
+        if error <= precision * plain < math.inf:
+            return (plain + error) * UP
     matrix, left_over = pairs.matrix(), 0.0
     mass = sum(map(Fraction, values.tolist()), Fraction(0))
     factors = np.ones(matrix.shape[1])
@@ -94,22 +112,44 @@ def proved_upper(rows: Rows, members: Ints, rivals: Ints, multipliers: Floats, f
         matrix = _stacked(matrix, places)
         values = np.concatenate([values, changes])
         factors[pairs.intercepts] = 0.0
-    scale = _power(matrix.data if sparse.issparse(matrix) else matrix)
     counted = matrix if factors.all() else matrix[:, np.flatnonzero(factors)]
+    scale = _power(counted.data if sparse.issparse(counted) else counted)
     # each sum is rounded once; what balancing left is below left_over times a number below one
     sums = np.array([s for s in _sums(counted.T, values, scale) if s] or [0.0])
     longest = _norm_bounds(UP * sums)[1]
-    longest += math.sqrt(factors.size) * UP * (UNDERFLOW * values.size + left_over * UP)
+    longest += math.sqrt(factors.size) * UP * (_lost(values) + left_over * UP)
     try:
         return math.nextafter(math.ldexp(longest / (float(mass) / UP) * UP, scale), math.inf)
     except OverflowError:
         return math.inf
 
 
-def _lowest(rows: Rows, weights: Floats) -> float:
+def _plain_upper(rows: Rows, members: Ints, values: Floats, free: bool) -> tuple[float, float]:
+    """The upper bound in plain sums, with two classes, and a bound of their rounding.
+
+    Sums of k products are off by at most ``k 2**-53`` of their magnitudes, and these are at most the mass
+    times the longest row. With a free intercept, taking what one class has more from its largest multiplier
+    moves the combination by as much times the longest row.
+    """
+    full = np.zeros(rows.n_rows)
+    full[members] = values
+    total, mass = rows.combination(full), math.fsum(values.tolist())
+    signs = 2.0 * rows.labels[members] - 1.0
+    excess = abs(math.fsum((signs * values).tolist())) if free else 0.0
+    part = total[:-1] if free else total
+    longest = float(rows.radius)
+    if not 4.0 * excess < values.max():
+        return math.inf, math.inf
+    error = 4.0 * (values.size + part.size + 16.0) * UNIT * longest + 4.0 * excess * longest / mass
+    return _norm_bounds(part)[1] / mass, error + 2.0**-960 * (1.0 + longest)
+
+
+def _lowest(rows: Rows, weights: Floats, precision: float) -> float:
     """A bound below the lowest score of all rows."""
     scores = row_scores(rows, weights)[rows.order]
     error = _plain_error(rows, weights)
+    if error <= precision * scores.min():
+        return float(scores.min()) - error
     near = rows.order[~(scores > scores.min() + 2.0 * error)]
     pairs = Pairs(rows)
     others = 1 if pairs.blocks == 1 else pairs.blocks
@@ -124,12 +164,12 @@ def _lowest(rows: Rows, weights: Floats) -> float:
         pairs.members, pairs.rivals = pairs.members[kept], pairs.rivals[kept]
     matrix = pairs.matrix()
     scale = _power(matrix.data if sparse.issparse(matrix) else matrix)
-    lost = UNDERFLOW * weights.size * (1.0 + float(np.abs(weights).max()))
+    lost = _lost(weights.ravel())
     lowest = min(_sums(matrix, weights.ravel(), scale))
     return _scaled(math.nextafter(lowest, -math.inf) - lost, scale)
 
 
-def _lowest_of_both(rows: Rows, weights: Floats) -> float:
+def _lowest_of_both(rows: Rows, weights: Floats, precision: float) -> float:
     """A bound below half the sum of the two classes' lowest scores, which no intercept changes.
 
     Scores are compared with that of one row, so that a common part of all rows, however large, cancels.
@@ -139,11 +179,13 @@ def _lowest_of_both(rows: Rows, weights: Floats) -> float:
     labels = rows.labels[rows.order]
     sides = [labels == label for label in (0, 1)]
     if not all(side.any() for side in sides):
-        return _lowest(rows, weights)
+        return _lowest(rows, weights, precision)
+    plain = 0.5 * sum(float(scores[side].min()) for side in sides)
+    if error <= precision * plain:
+        return plain * (1.0 - 4.0 * UNIT) - error
     near = [rows.order[side][~(scores[side] > scores[side].min() + 2.0 * error)] for side in sides]
     if sum(each.size for each in near) * weights.size > MOST_PRODUCTS or not math.isfinite(error):
-        return 0.5 * sum(float(scores[side].min()) for side in sides) - error
-    total, lost = 0.0, 2.0 * UNDERFLOW * weights.size
+        return plain - error
     pairs = Pairs(rows)
     pairs.members = np.concatenate([near[0][:1], *near])
     pairs.rivals = np.zeros_like(pairs.members)
@@ -159,8 +201,8 @@ def _lowest_of_both(rows: Rows, weights: Floats) -> float:
         # the reference is a row of the negative class: there it is subtracted, on the other side added
         lowest.append(min(math.fsum([*z, *(sign * v for v in against)]) for z in own))
     total = math.fsum(lowest)
-    slack = sum(abs(v) for v in lowest) * 2.0 * UNIT
-    return _scaled(0.5 * (math.nextafter(total, -math.inf) - slack - lost), scale)
+    slack = sum(abs(v) for v in lowest) * 2.0 * UNIT + 4.0 * _lost(weights[:-1])
+    return _scaled(0.5 * (math.nextafter(total, -math.inf) - slack), scale)
 
 
 def _scaled(value: float, scale: int) -> float:
@@ -197,7 +239,11 @@ def _sums(matrix: Any, vector: Floats, scale: int) -> Iterator[float]:
 
 
 def _terms(matrix: Any, vector: Floats, scale: int) -> Iterator[list[float]]:
-    """For each row floats whose exact sum is that of its products with the vector, over ``2**scale``."""
+    """For each row floats whose exact sum is that of its products with the vector, over ``2**scale``.
+
+    Sparse numbers are multiplied one by one, each product as two floats. Dense ones are cut into slices,
+    whose matrix products are exact: a few floats a row, whatever its length. `_lost` bounds what is missing.
+    """
     if sparse.issparse(matrix):
         matrix = sparse.csr_array(matrix)
         starts = matrix.indptr.tolist()
@@ -205,10 +251,39 @@ def _terms(matrix: Any, vector: Floats, scale: int) -> Iterator[list[float]]:
         for start, stop in pairwise(starts):
             yield high[start:stop].tolist() + low[start:stop].tolist()
         return
+    power, bits = _power(vector), _slice_bits(vector.size)
+    v = np.ldexp(vector, -power)
+    v1, v2, v3, v4 = _cut(v, bits)
     step = max(1, PIECE // max(1, matrix.shape[1]))
     for start in range(0, matrix.shape[0], step):
-        high, low = _products(np.ldexp(matrix[start : start + step], -scale), vector)
-        yield from np.hstack([high, low]).tolist()
+        a1, a2, a3, a4 = _cut(np.ldexp(matrix[start : start + step], -scale), bits)
+        first = a1 @ np.column_stack([v1, v2, v3, v4])
+        second = a2 @ np.column_stack([v1, v2, v3 + v4])
+        third = a3 @ np.column_stack([v1, v2 + (v3 + v4)])
+        rest = first[:, 3] + second[:, 2] + third[:, 1] + a4 @ v  # all but this is exact
+        parts = np.column_stack([first[:, :3], second[:, :2], third[:, :1], rest])
+        yield from np.ldexp(parts, power).tolist()
+
+
+def _slice_bits(count: int) -> int:
+    """How long slices are so that sums of so many products of two of them are exact in 53 bits."""
+    return (51 - math.ceil(math.log2(count + 1))) // 2
+
+
+def _cut(values: Floats, bits: int) -> Iterator[Floats]:
+    """Numbers below one as three slices, multiples of ``2**-bits`` and its powers, and what is left."""
+    for each in range(1, 4):
+        part = np.ldexp(np.rint(np.ldexp(values, each * bits)), -each * bits)
+        yield part
+        values = values - part
+    yield values
+
+
+def _lost(vector: Floats) -> float:
+    """A bound of what the terms of `_terms` miss of a sum: rounding of the last one, and underflow."""
+    count, size = vector.size, 2.0 ** max(0, _power(vector))
+    rounding = 8.0 * (count + 16) * 2.0**-52 * count * 2.0 ** (-3 * _slice_bits(count))
+    return size * (rounding + UNDERFLOW * count)
 
 
 def _products(a: Floats, b: Floats) -> tuple[Floats, Floats]:
