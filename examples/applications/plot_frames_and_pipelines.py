@@ -5,6 +5,8 @@ With pandas, polars, statsmodels and pipelines
 Names of columns and classes survive from the frame to the answer.
 """
 
+import warnings
+
 import pandas as pd
 import polars as pl
 import separatrix as sx
@@ -26,8 +28,11 @@ trial = pd.DataFrame(
 # %%
 # A formula names the variables; the verdict keeps the names.
 
-verdict = sx.separability("ill ~ dose + sex + smoker", trial)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    verdict = sx.check_separation("ill ~ dose + sex + smoker", data=trial)
 print(verdict.status, verdict.responsible_features)
+print(caught[0].message)
 
 # %%
 # The same from polars, with columns of numbers:
@@ -40,7 +45,7 @@ print(
 # %%
 # Ask before statsmodels is asked: where the data overlap, its estimate exists.
 
-if sx.separability("ill ~ dose + sex", trial).status == "overlapping":
+if sx.check_separation("ill ~ dose + sex", data=trial).status == "overlapping":
     print(smf.logit("ill ~ dose + sex", trial).fit(disp=0).params.round(3))
 
 # %%
