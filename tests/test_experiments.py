@@ -669,6 +669,36 @@ def test_where_keeps_the_rows_that_are_asked_for():
     assert where(table, a=1, b="y") == {"a": np.array([1]), "b": np.array(["y"])}
 
 
+@pytest.mark.parametrize("killed_in", ["_write", "_clear"])
+def test_a_run_killed_while_it_closes_is_finished_by_the_next(tmp_path, monkeypatch, killed_in):
+    fresh = tmp_path / "fresh"
+    experiments.run("learning-rate", quick=True, directory=fresh)
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    again = tmp_path / "again"
+    with monkeypatch.context() as patch:
+        if killed_in == "_clear":
+            patch.setattr(journal.Journal, "_clear", killed)
+        else:
+            usual = journal._write
+            patch.setattr(
+                journal,
+                "_write",
+                lambda path, *rest: usual(path, *rest) if "unfin" in str(path) else killed(),
+            )
+        patch.setattr(journal, "KEEP_EVERY", 0.0)
+        with pytest.raises(Killed):
+            experiments.run("learning-rate", quick=True, directory=again)
+    experiments.run("learning-rate", quick=True, directory=again)
+    assert sorted(path.name for path in again.iterdir()) == sorted(path.name for path in fresh.iterdir())
+    assert (again / "learning-rate.csv").read_bytes() == (fresh / "learning-rate.csv").read_bytes()
+
+
 def test_an_interrupt_that_a_solver_answers_ends_the_experiment_and_keeps_no_cut_measurement(
     tmp_path, monkeypatch
 ):

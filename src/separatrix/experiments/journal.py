@@ -47,7 +47,10 @@ class Journal:
         """The whole table, where an earlier run left it."""
         if self.directory is None:
             return None
-        return _read(self.directory / f"{self.name}.parquet", self.stamp)
+        table = _read(self.directory / f"{self.name}.parquet", self.stamp)
+        if table is not None:
+            self._clear()  # what a run that was killed at its end left
+        return table
 
     def add(self, cell: int, records: list[Record]) -> None:
         """Keep the records of one measurement."""
@@ -69,13 +72,18 @@ class Journal:
         """Join all records, write them as Parquet and CSV, and clear the parts away."""
         table = as_table([record for cell in sorted(self.done) for record in self.done[cell]])
         if self.directory is not None:
-            _write(self.directory / f"{self.name}.parquet", table, self.stamp)
+            # The Parquet file comes last: where it is, all is there.
             atomic.write_text(self.directory / f"{self.name}.csv", csv_text(table))
-            shutil.rmtree(self._parts, ignore_errors=True)
-            remaining = self._parts.parent
-            if remaining.is_dir() and not any(remaining.iterdir()):
-                remaining.rmdir()
+            _write(self.directory / f"{self.name}.parquet", table, self.stamp)
+            self._clear()
         return table
+
+    def _clear(self) -> None:
+        """Clear the parts away, and their directory if no other experiment has parts there."""
+        shutil.rmtree(self._parts, ignore_errors=True)
+        remaining = self._parts.parent
+        if remaining.is_dir() and not any(remaining.iterdir()):
+            remaining.rmdir()
 
 
 def csv_text(table: Table) -> str:

@@ -119,7 +119,11 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
             return Proof(status, weights=found, upper=upper, lower=search.lower)
         witness = found
     plain = _multipliers(signed, witness.ids, witness.values)
-    if not judge.accept("inseparable", None, plain):
+    try:
+        accepted = judge.accept("inseparable", None, plain)
+    except OutOfTime:
+        accepted = False
+    if not accepted:
         return Proof("undecided")
     if not quasi:
         return Proof("inseparable", multipliers=plain, witness=witness)
