@@ -71,11 +71,12 @@ PATHS = {
     ),
     "linear program": (
         (search.ConeProgram, "solve"),
-        None,
+        lambda monkeypatch: monkeypatch.setattr(search, "DENSE", 1000),
         lambda: noise(3000, 300),
         0.4,
         {},
     ),
+    "shortest combination": ((search, "solve_max_margin"), None, lambda: noise(3000, 300), 0.4, {}),
     "refinement": ((search, "refined"), no_linear_program, lambda: thin(60, 900, -(2.0**-40), 0), 0.4, {}),
     "exact simplex": ((simplex, "decide"), no_refinement, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
     "largest margin": (
