@@ -168,13 +168,17 @@ class Page:
         self.js("arguments[0].scrollIntoView({block: 'center'})", field)
         if field.tag_name == "select":
             Select(field).select_by_value(value)
-        elif field.get_attribute("type") == "checkbox":
+        elif field.tag_name == "button" or field.get_attribute("type") == "checkbox":
             field.click()
         else:
             field.clear()
             field.send_keys(value, Keys.ENTER)
         self.until("state.verdict || state.verdictFailure")
         self.settled()
+
+    def press(self, name: str) -> None:
+        """A button of the form of settings."""
+        self.set(name, "")
 
     def at(self, x: float, y: float) -> tuple[int, int]:
         """Where a share of the picture's width and height is, from its middle."""
@@ -430,6 +434,46 @@ def test_a_kernel_is_built_from_blocks(page):
     assert page.text("verdict-word") == "Separable"
     page.set("kernel.0.exponent", "10")
     assert "degree 10 at most" in page.text("step")
+
+
+@pytest.mark.slow
+def test_the_exponential_goes_around_any_kernel_built_so_far(page):
+    page.open()
+    page.preset("xor")
+    page.set("method", "kernel")
+    page.set("kernel.kind", "linear")
+    page.press("around.shifted")
+    page.press("around.power")
+    page.press("around.exp")
+    built = {"kind": "shifted", "part": {"kind": "linear"}, "c": 1}
+    built = {"kind": "exp", "part": {"kind": "power", "part": built, "exponent": 2}}
+    assert page.look("state.settings.kernel") == built
+    assert "exp((⟨x, x′⟩ + 1)^2)" in page.text("settings")
+    assert page.text("verdict-word") == "Separable"
+    code = page.find("code").get_attribute("value")
+    assert "kernel=sx.kernels.exp(((sx.kernels.Linear() + 1.0))**2)" in code
+    page.press("around.sum")
+    page.press("around.exp")  # of the whole sum
+    assert page.look("state.settings.kernel.part.kind") == "sum"
+    assert "Scale the kernel or the columns down" in page.text("step")
+    page.complaints()  # the refusal
+
+
+@pytest.mark.slow
+def test_a_film_is_offered_where_there_are_steps_and_else_the_reason(page):
+    page.open()
+    page.preset("xor")
+    page.set("method", "kernel")
+    page.click("save-gif")
+    assert page.downloaded("run.gif").startswith(b"GIF89a")
+    for method in ("max_margin", "soft_margin", "linear_program"):
+        page.set("method", method)
+        assert not page.find("save-gif").is_displayed()
+        assert "no steps to film" in page.text("no-film")
+        assert page.find("save-png").is_displayed()
+    page.set("method", "perceptron")
+    assert page.find("save-gif").is_displayed()
+    assert page.text("no-film") == ""
 
 
 @pytest.mark.slow
