@@ -303,8 +303,21 @@ def test_tables_are_read_with_their_names_and_target():
     assert found.numeric == (True, True, False)
     assert found.rows == [[1.0, 2.0, "yes"], [3.0, 4.0, "no"]]
     assert (found.target, found.skipped) == (2, 1)
+    assert found.scaled == [[-1.0, 1.0], [-1.0, 1.0], []]
     with pytest.raises(RequestError):
         pasted.read_table(requests.TableRequest("only one line"))
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=20))
+def test_scaled_columns_have_mean_0_and_deviation_1_in_64ths(column):
+    text = "a,kind\n" + "".join(f"{value!r},{'yes' if at else 'no'}\n" for at, value in enumerate(column))
+    found = np.array(pasted.read_table(requests.TableRequest(text)).scaled[0])
+    assert np.array_equal(found * 64, np.round(found * 64))
+    assert abs(found.mean()) <= 1 / 64
+    if np.ptp(column) > 1e-6 * max(map(abs, column)):
+        assert abs(found.std() - 1) <= 1 / 64
+    if not np.ptp(column):
+        assert not found.any()
 
 
 def test_more_than_two_columns_are_seen_along_and_across_w():

@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -567,8 +568,13 @@ def test_a_table_is_pasted_and_its_hostile_names_are_text(page):
     for box in page.driver.find_elements(By.CSS_SELECTOR, "#table-features input"):
         if not box.is_selected():
             box.click()
+    if not page.find("table-scale").is_selected():
+        page.click("table-scale")
     page.click("table-use")
     page.until("state.data.columns.length === 3 && state.run && state.verdict")
+    column = [row[0] for row in page.look("state.data.rows")]
+    assert abs(statistics.fmean(column)) < 1 / 64
+    assert abs(statistics.pstdev(column) - 1) < 1 / 64
     assert page.look("state.run.view.labels[0]") == "along w"
     page.click("open-table")
     page.js("document.getElementById('table-text').value = 'nothing'")
