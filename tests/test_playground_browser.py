@@ -451,6 +451,8 @@ def test_the_exponential_goes_around_any_kernel_built_so_far(page):
     assert page.look("state.settings.kernel") == built
     assert "exp((⟨x, x′⟩ + 1)^2)" in page.text("settings")
     assert page.text("verdict-word") == "Separable"
+    assert "no certificate in fractions" in page.text("verdict-meaning")
+    assert "Proved exactly" not in page.text("verdict-meaning")
     code = page.find("code").get_attribute("value")
     assert "kernel=sx.kernels.exp(((sx.kernels.Linear() + 1.0))**2)" in code
     page.press("around.sum")
@@ -480,6 +482,9 @@ def test_a_film_is_offered_where_there_are_steps_and_else_the_reason(page):
 @pytest.mark.slow
 def test_the_verdict_draws_its_proof_and_the_certificate_verifies_elsewhere(page):
     page.open()
+    page.preset("xor")
+    page.preset("separable")
+    assert "Proved exactly." in page.text("verdict-meaning")
     page.preset("xor")
     assert page.text("verdict-word") == "Overlapping"
     assert "(0, 0)" in page.text("verdict-proof")

@@ -56,17 +56,17 @@ function editor(block, changed, remove, path) {
   }
   select.addEventListener("change", () => changed(fresh(select.value, block)));
   const head = element("div", { className: "head" }, select);
-  const whole = { min: 1, max: 10, step: 1 };
-  const real = { min: 1e-9, max: 1e6, step: "any" };
-  if ("degree" in block) head.append(amount(block, "degree", "block_degree", whole, changed, path));
-  if ("c" in block) head.append(amount(block, "c", "block_c", ["polynomial", "shifted"].includes(block.kind) ? { ...real, min: 0 } : real, changed, path));
-  if ("exponent" in block) head.append(amount(block, "exponent", "block_exponent", whole, changed, path));
   if (block.part || remove) {
     const words = t(block.part ? "block_unwrap" : "block_remove");
     const button = element("button", { type: "button", text: "×", "aria-label": words, title: words });
     button.addEventListener("click", block.part ? () => changed(block.part) : remove);
     head.append(button);
   }
+  const whole = { min: 1, max: 10, step: 1 };
+  const real = { min: 1e-9, max: 1e6, step: "any" };
+  if ("degree" in block) head.append(amount(block, "degree", "block_degree", whole, changed, path));
+  if ("c" in block) head.append(amount(block, "c", "block_c", ["polynomial", "shifted"].includes(block.kind) ? { ...real, min: 0 } : real, changed, path));
+  if ("exponent" in block) head.append(amount(block, "exponent", "block_exponent", whole, changed, path));
   const box = element("div", { className: "block" }, head);
   if (block.part) box.append(editor(block.part, (part) => changed({ ...block, part }), null, `${path}.part`));
   if (block.parts) {

@@ -44,7 +44,9 @@ function show() {
   $("verdict-shape").replaceChildren(shape(SHAPES[verdict.status]));
   $("verdict-word").textContent = word;
   const about = state.settings.method === "kernel" ? t("in_features") : state.settings.lift ? "" : t("through_origin");
-  $("verdict-meaning").textContent = `${t(`means_${classCount() > 2 ? "joint_" : ""}${verdict.status}`)} ${about}`.trim();
+  const means = t(`means_${classCount() > 2 ? "joint_" : ""}${verdict.status}`);
+  const proved = verdict.status !== "separable" ? "" : verdict.certificate ? t("proved_certificate") : state.settings.method === "kernel" ? t("proved_margin") : "";
+  $("verdict-meaning").textContent = [means, proved, about].filter(Boolean).join(" ");
   showProof(verdict);
   const [low, high] = verdict.margin;
   $("verdict-margin").textContent = low !== null && low > 0 ? t(state.settings.method === "kernel" ? "margin_kernel" : state.settings.lift ? "margin_between" : "margin_origin", { low: number(low, 6), high: number(high, 6) }) : verdict.status === "undecided" ? "" : t("margin_zero");
