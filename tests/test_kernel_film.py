@@ -17,17 +17,19 @@ Y = np.array([0, 0, 1, 1])
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("average", [False, True])
-def test_the_model_after_so_many_updates_is_that_of_a_run_that_stops_there(n_classes, average):
+@pytest.mark.parametrize(
+    "way", [{}, {"average": True}, {"budget": 4}, {"budget": 4, "removal": "projection"}], ids=str
+)
+def test_the_model_after_so_many_updates_is_that_of_a_run_that_stops_there(n_classes, way):
     rng = np.random.default_rng(0)
     rows, labels = rng.standard_normal((20, 2)), np.arange(20) % n_classes
-    options = {"kernel": "rbf", "max_iter": 4}
+    options = {"kernel": "rbf", "max_iter": 4, **{k: v for k, v in way.items() if k != "average"}}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        whole = sx.KernelPerceptron(trace=True, average=average, **options).fit(rows, labels)
+        whole = sx.KernelPerceptron(trace=True, **{**options, **way}).fit(rows, labels)
         for step in (1, 5, whole.mistakes_):
             short = sx.KernelPerceptron(max_updates=step, **options).fit(rows, labels)
-            then = after(whole, whole._machine, step)
+            then = after(whole, rows, step)
             assert then.decision_function(rows) == pytest.approx(short.decision_function(rows), abs=1e-12)
             assert set(then.support_) <= set(short.support_)
 
@@ -43,7 +45,7 @@ def test_a_film_has_a_picture_for_each_update_or_as_many_as_asked_for(tmp_path):
     assert "kernel perceptron" in (tmp_path / "run.html").read_text("utf-8")
 
 
-@pytest.mark.parametrize("options", [{}, {"trace": True, "budget": 3}])
+@pytest.mark.parametrize("options", [{}, {"budget": 3}])
 def test_a_run_that_was_not_kept_has_no_film(options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 import json
 import math
 import pathlib
@@ -12,10 +13,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 import separatrix as sx
-from separatrix.playground import answers, engine, films, lifts, pasted, presets, recipe, requests, verdicts
-from separatrix.playground.blocks import kernel_of, source_of
+from separatrix.playground import (
+    answers,
+    engine,
+    films,
+    lifts,
+    limits,
+    pasted,
+    presets,
+    recipe,
+    requests,
+    verdicts,
+)
+from separatrix.playground.blocks import kernel_of, need_range, source_of
 from separatrix.playground.codec import RequestError, decode, encode
 from separatrix.playground.lessons import LESSONS
 from separatrix.playground.schemas import SCHEMA, schemas
@@ -24,6 +37,9 @@ from separatrix.views.palettes import THEMES
 
 STATIC = pathlib.Path(presets.__file__).parent / "static"
 BOX = requests.Rectangle(-3.0, 3.0, -3.0, 3.0)
+LINEAR = requests.LinearBlock("linear")
+SQUARE = requests.PowerBlock("power", requests.ShiftedBlock("shifted", LINEAR, 1.0), 2)
+EXP = requests.ExponentialBlock("exp", requests.ScaledBlock("scaled", SQUARE, 0.05))
 WAYS = [
     {"method": "perceptron"},
     {"method": "perceptron", "order": "shuffled", "seed": 7},
@@ -37,6 +53,7 @@ WAYS = [
     {"method": "kernel"},
     {"method": "kernel", "order": "shuffled", "seed": 5, "lift": False},
     {"method": "kernel", "average": "voted"},
+    {"method": "kernel", "kernel": EXP},
     {"method": "kernel", "budget": 6},
     {"method": "kernel", "budget": 6, "removal": "projection"},
     {"method": "max_margin"},
@@ -45,19 +62,27 @@ WAYS = [
 ]
 
 
+def _named(way):
+    return "-".join(str(getattr(value, "kind", value)) for value in way.values())
+
+
 def made(name, **changes):
     data, settings, _ = presets.PRESETS[name]()
     return data, dataclasses.replace(settings, **{"updates": min(settings.updates, 200), **changes})
 
 
 @pytest.mark.parametrize("name", list(presets.PRESETS))
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: "-".join(map(str, way.values())))
+@pytest.mark.parametrize("way", WAYS, ids=_named)
 def test_the_code_offered_reproduces_exactly_what_is_seen(name, way):
     data, settings = made(name, **way)
     request = requests.RunRequest(data, settings, BOX)
     try:
         seen = engine.run(request)
     except RequestError as refused:
+        if refused.code == "kernel_range":
+            radius = np.linalg.norm(engine.arrays(data)[0], axis=1).max()
+            assert kernel_of(settings.kernel).ceiling(radius) > limits.KERNEL
+            return
         assert refused.code == "not_separable"  # noqa: PT017
         with pytest.raises(sx.errors.NotSeparable):
             recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
@@ -242,8 +267,33 @@ def test_the_lift_separates_rings():
 def test_a_film_is_a_gif():
     data, settings = made("note_002")
     assert films.film(requests.FilmRequest(data, settings, frames=3)).startswith(b"GIF89a")
-    with pytest.raises(RequestError):
-        films.film(requests.FilmRequest(data, dataclasses.replace(settings, method="max_margin")))
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"average": "averaged"},
+        {"average": "voted"},
+        {"order": "worst"},
+        {"method": "kernel"},
+        {"method": "kernel", "average": "voted"},
+        {"method": "kernel", "budget": 4},
+    ],
+    ids=lambda way: "-".join(map(str, way.values())),
+)
+@pytest.mark.parametrize("name", ["xor", "three"])
+def test_every_run_of_steps_has_a_film(name, way):
+    data, settings = made(name, **{"method": "perceptron", "updates": 20, **way})
+    with Image.open(io.BytesIO(films.film(requests.FilmRequest(data, settings, frames=3)))) as film:
+        assert film.n_frames == 3
+
+
+@pytest.mark.parametrize("method", ["max_margin", "soft_margin", "linear_program"])
+def test_a_method_without_steps_has_no_film_and_the_reason_is_said(method):
+    data, settings = made("separable", method=method)
+    with pytest.raises(RequestError, match="no steps") as refused:
+        films.film(requests.FilmRequest(data, settings))
+    assert refused.value.code == "no_steps"
 
 
 def test_tables_are_read_with_their_names_and_target():
@@ -253,8 +303,21 @@ def test_tables_are_read_with_their_names_and_target():
     assert found.numeric == (True, True, False)
     assert found.rows == [[1.0, 2.0, "yes"], [3.0, 4.0, "no"]]
     assert (found.target, found.skipped) == (2, 1)
+    assert found.scaled == [[-1.0, 1.0], [-1.0, 1.0], []]
     with pytest.raises(RequestError):
         pasted.read_table(requests.TableRequest("only one line"))
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=20))
+def test_scaled_columns_have_mean_0_and_deviation_1_in_64ths(column):
+    text = "a,kind\n" + "".join(f"{value!r},{'yes' if at else 'no'}\n" for at, value in enumerate(column))
+    found = np.array(pasted.read_table(requests.TableRequest(text)).scaled[0])
+    assert np.array_equal(found * 64, np.round(found * 64))
+    assert abs(found.mean()) <= 1 / 64
+    if np.ptp(column) > 1e-6 * max(map(abs, column)):
+        assert abs(found.std() - 1) <= 1 / 64
+    if not np.ptp(column):
+        assert not found.any()
 
 
 def test_more_than_two_columns_are_seen_along_and_across_w():
@@ -288,6 +351,8 @@ def kernel_blocks():
             ),
             st.builds(lambda part, c: {"kind": "scaled", "part": part, "c": c}, inner, st.floats(0.5, 2)),
             st.builds(lambda part: {"kind": "power", "part": part, "exponent": 2}, inner),
+            st.builds(lambda part, c: {"kind": "shifted", "part": part, "c": c}, inner, st.floats(0, 2)),
+            st.builds(lambda part: {"kind": "exp", "part": part}, inner),
         ),
         max_leaves=3,
     )
@@ -296,12 +361,13 @@ def kernel_blocks():
 @given(kernel_blocks())
 def test_the_kernel_that_is_computed_is_the_kernel_that_the_code_writes(value):
     block = decode(requests.Settings, {"kernel": value}).kernel
+    X = np.array([[0.5, -1.0], [1.5, 0.25], [0.0, 0.0]])
     try:
         kernel = kernel_of(block)
+        need_range(kernel, X)
     except RequestError as refused:
-        assert refused.code == "kernel_too_large"  # noqa: PT017
+        assert refused.code in ("kernel_too_large", "kernel_range")  # noqa: PT017
         return
-    X = np.array([[0.5, -1.0], [1.5, 0.25], [0.0, 0.0]])
     written = eval(source_of(block), {"sx": sx})
     assert np.array_equal(kernel(X), written(X))
 
@@ -351,6 +417,35 @@ def test_the_limits_are_said():
     assert refused(data={**many, "rows": [[0, 0], [1, 1]], "labels": [0, 2]})["code"] == "labels"
     assert json.loads(answer("run", b"[" * 100_000)[1])["code"] == "not_json"
     assert json.loads(answer("run", b'{"data": NaN}')[1])["code"] == "not_json"
+
+
+def test_a_kernel_that_grows_too_large_is_refused_before_it_is_computed():
+    data, settings = made("xor", method="kernel")
+    tower: requests.KernelBlock = LINEAR
+    for _ in range(4):
+        tower = requests.ExponentialBlock("exp", tower)
+    grows = dataclasses.replace(settings, kernel=tower)
+    for asked in (
+        lambda: engine.run(requests.RunRequest(data, grows, BOX)),
+        lambda: verdicts.ask(requests.VerdictRequest(data, grows)),
+        lambda: films.film(requests.FilmRequest(data, grows)),
+    ):
+        with pytest.raises(RequestError, match="Scale the kernel or the columns down") as refused:
+            asked()
+        assert refused.value.code == "kernel_range"
+    once = dataclasses.replace(settings, kernel=requests.ExponentialBlock("exp", LINEAR))
+    seen = engine.run(requests.RunRequest(data, once, BOX))
+    assert seen.converged
+    assert np.isfinite(_unpacked(seen.field.final)).all()
+    far = requests.Rectangle(-9.0, 9.0, -9.0, 9.0)  # the picture may be larger than the points
+    with pytest.raises(RequestError, match="the picture around them"):
+        engine.run(requests.RunRequest(data, once, far))
+
+
+def test_the_exponential_separates_what_its_strictness_promises():
+    data, settings = made("rings", method="kernel", kernel=EXP)
+    found = verdicts.ask(requests.VerdictRequest(data, settings))
+    assert found.status == "separable"
 
 
 @given(

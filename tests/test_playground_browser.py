@@ -13,6 +13,7 @@ import os
 import pathlib
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
@@ -168,13 +169,17 @@ class Page:
         self.js("arguments[0].scrollIntoView({block: 'center'})", field)
         if field.tag_name == "select":
             Select(field).select_by_value(value)
-        elif field.get_attribute("type") == "checkbox":
+        elif field.tag_name == "button" or field.get_attribute("type") == "checkbox":
             field.click()
         else:
             field.clear()
             field.send_keys(value, Keys.ENTER)
         self.until("state.verdict || state.verdictFailure")
         self.settled()
+
+    def press(self, name: str) -> None:
+        """A button of the form of settings."""
+        self.set(name, "")
 
     def at(self, x: float, y: float) -> tuple[int, int]:
         """Where a share of the picture's width and height is, from its middle."""
@@ -433,6 +438,46 @@ def test_a_kernel_is_built_from_blocks(page):
 
 
 @pytest.mark.slow
+def test_the_exponential_goes_around_any_kernel_built_so_far(page):
+    page.open()
+    page.preset("xor")
+    page.set("method", "kernel")
+    page.set("kernel.kind", "linear")
+    page.press("around.shifted")
+    page.press("around.power")
+    page.press("around.exp")
+    built = {"kind": "shifted", "part": {"kind": "linear"}, "c": 1}
+    built = {"kind": "exp", "part": {"kind": "power", "part": built, "exponent": 2}}
+    assert page.look("state.settings.kernel") == built
+    assert "exp((⟨x, x′⟩ + 1)^2)" in page.text("settings")
+    assert page.text("verdict-word") == "Separable"
+    code = page.find("code").get_attribute("value")
+    assert "kernel=sx.kernels.exp(((sx.kernels.Linear() + 1.0))**2)" in code
+    page.press("around.sum")
+    page.press("around.exp")  # of the whole sum
+    assert page.look("state.settings.kernel.part.kind") == "sum"
+    assert "Scale the kernel or the columns down" in page.text("step")
+    page.complaints()  # the refusal
+
+
+@pytest.mark.slow
+def test_a_film_is_offered_where_there_are_steps_and_else_the_reason(page):
+    page.open()
+    page.preset("xor")
+    page.set("method", "kernel")
+    page.click("save-gif")
+    assert page.downloaded("run.gif").startswith(b"GIF89a")
+    for method in ("max_margin", "soft_margin", "linear_program"):
+        page.set("method", method)
+        assert not page.find("save-gif").is_displayed()
+        assert "no steps to film" in page.text("no-film")
+        assert page.find("save-png").is_displayed()
+    page.set("method", "perceptron")
+    assert page.find("save-gif").is_displayed()
+    assert page.text("no-film") == ""
+
+
+@pytest.mark.slow
 def test_the_verdict_draws_its_proof_and_the_certificate_verifies_elsewhere(page):
     page.open()
     page.preset("xor")
@@ -523,8 +568,13 @@ def test_a_table_is_pasted_and_its_hostile_names_are_text(page):
     for box in page.driver.find_elements(By.CSS_SELECTOR, "#table-features input"):
         if not box.is_selected():
             box.click()
+    if not page.find("table-scale").is_selected():
+        page.click("table-scale")
     page.click("table-use")
     page.until("state.data.columns.length === 3 && state.run && state.verdict")
+    column = [row[0] for row in page.look("state.data.rows")]
+    assert abs(statistics.fmean(column)) < 1 / 64
+    assert abs(statistics.pstdev(column) - 1) < 1 / 64
     assert page.look("state.run.view.labels[0]") == "along w"
     page.click("open-table")
     page.js("document.getElementById('table-text').value = 'nothing'")

@@ -1,8 +1,9 @@
 """The playground: a local page that shows a perceptron think, on points of one's own (extra ``play``).
 
 In: points and settings, as JSON that `codec` checks against the types of `requests`. `engine` asks the
-library, in a process of its own (`workers`), and the answer (`answers`) is all that the page draws: no
-mathematics is done there. `server` lets in whom it should.
+library, in a process of its own (`workers`), and the answer (`answers`) is all that the page draws. Only the
+regions of a kernel at a step are added up there, from the kernel values and coefficients of the answer: one
+picture for each step would be too much to send. `server` lets in whom it should.
 """
 
 from __future__ import annotations

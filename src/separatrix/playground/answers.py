@@ -257,11 +257,18 @@ class LiftAnswer:
 
 @dataclass(frozen=True)
 class TableAnswer:
-    """A pasted table as read."""
+    """A pasted table as read.
+
+    Attributes
+    ----------
+    scaled : for each column, its numbers with mean 0 and deviation 1, rounded to multiples of 1/64; empty
+        for a column of text
+    """
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
     rows: Any
+    scaled: Table
     target: int
     skipped: int
 

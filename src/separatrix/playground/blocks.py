@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from functools import reduce
 from operator import add, mul
+from typing import Any
+
+import numpy as np
 
 from .. import kernels
 from . import limits
 from .codec import RequestError
 from .requests import (
+    ExponentialBlock,
     GaussianBlock,
     GeometricBlock,
     JoinedBlock,
@@ -17,6 +21,7 @@ from .requests import (
     PolynomialBlock,
     PowerBlock,
     ScaledBlock,
+    ShiftedBlock,
 )
 
 
@@ -34,6 +39,18 @@ def kernel_of(block: KernelBlock) -> kernels.Kernel:
     return _build(block)
 
 
+def need_range(kernel: kernels.Kernel, rows: Any) -> None:
+    """Refuse a kernel whose values on rows as long as these may leave the range that is computed in."""
+    radius = float(np.sqrt((np.asarray(rows) ** 2).sum(axis=1)).max(initial=0.0))
+    if not kernel.ceiling(radius) <= limits.KERNEL:
+        raise RequestError(
+            "kernel_range",
+            f"The kernel grows above {limits.KERNEL:g} on these points or on the picture around them, and "
+            "cannot be computed with. Scale the kernel or the columns down.",
+            most=limits.KERNEL,
+        )
+
+
 def source_of(block: KernelBlock) -> str:
     """The kernel as a Python expression; with ``import separatrix as sx`` it is `kernel_of`.
 
@@ -41,7 +58,7 @@ def source_of(block: KernelBlock) -> str:
     --------
     >>> square = PowerBlock("power", LinearBlock("linear"), 2)
     >>> source_of(JoinedBlock("sum", (square, GaussianBlock("gaussian", 0.5))))
-    '((sx.kernels.Linear() * sx.kernels.Linear()) + sx.kernels.Gaussian(c=0.5))'
+    '((sx.kernels.Linear())**2 + sx.kernels.Gaussian(c=0.5))'
     """
     match block:
         case LinearBlock():
@@ -58,9 +75,12 @@ def source_of(block: KernelBlock) -> str:
             return f"({joined})" if len(block.parts) > 1 else joined
         case ScaledBlock():
             return f"({block.c!r} * {source_of(block.part)})"
+        case ShiftedBlock():
+            return f"({source_of(block.part)} + {block.c!r})"
         case PowerBlock():
-            power = " * ".join([source_of(block.part)] * block.exponent)
-            return f"({power})" if block.exponent > 1 else power
+            return f"({source_of(block.part)})**{block.exponent}"
+        case ExponentialBlock():
+            return f"sx.kernels.exp({source_of(block.part)})"
 
 
 def count(block: KernelBlock) -> int:
@@ -83,7 +103,7 @@ def degree(block: KernelBlock) -> int:
         case JoinedBlock():
             inside = [degree(part) for part in block.parts]
             return max(inside) if block.kind == "sum" else sum(inside)
-        case ScaledBlock():
+        case ScaledBlock() | ShiftedBlock() | ExponentialBlock():
             return degree(block.part)
         case _:
             return 1
@@ -92,7 +112,8 @@ def degree(block: KernelBlock) -> int:
 def _parts(block: KernelBlock) -> tuple[KernelBlock, ...]:
     if isinstance(block, JoinedBlock):
         return block.parts
-    return (block.part,) if isinstance(block, ScaledBlock | PowerBlock) else ()
+    wraps = ScaledBlock | ShiftedBlock | PowerBlock | ExponentialBlock
+    return (block.part,) if isinstance(block, wraps) else ()
 
 
 def _build(block: KernelBlock) -> kernels.Kernel:
@@ -110,4 +131,8 @@ def _build(block: KernelBlock) -> kernels.Kernel:
         case ScaledBlock():
             return block.c * _build(block.part)
         case PowerBlock():
-            return reduce(mul, [_build(block.part)] * block.exponent)
+            return _build(block.part) ** block.exponent
+        case ShiftedBlock():
+            return _build(block.part) + block.c
+        case ExponentialBlock():
+            return kernels.exp(_build(block.part))

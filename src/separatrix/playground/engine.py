@@ -21,6 +21,7 @@ from ..rows.memory import as_rows
 from ..views.model import Plane, Points, plane_for, plane_weights, read_model
 from . import fields, limits
 from .answers import ModelAnswer, ProofAnswer, RunAnswer, Updates, ViewAnswer, Visits
+from .blocks import need_range
 from .codec import RequestError
 from .recipe import recipe_of, script
 from .requests import PointData, RunRequest, Settings
@@ -54,6 +55,8 @@ def run(request: RunRequest) -> RunAnswer:
     X, y = arrays(request.data)
     settings = request.settings
     estimator = recipe_of(settings).estimator()
+    if settings.method == "kernel":
+        need_range(estimator.kernel, X)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how the run ended is part of the answer
         try:
@@ -81,6 +84,8 @@ def run(request: RunRequest) -> RunAnswer:
             updates = replace(updates, progress=progress)
     field = None
     if not model.linear and request.box is not None:
+        if settings.method == "kernel":
+            need_range(estimator.kernel, plane.lift(fields.corners(request.box)))
         field = fields.field_of(estimator, model, points, plane, request.box, steps=not request.live)
     return RunAnswer(
         **_ending(estimator, points, model),

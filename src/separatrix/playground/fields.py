@@ -161,6 +161,11 @@ def field_of(
     )
 
 
+def corners(box: Rectangle) -> Floats:
+    """The four corners of the rectangle."""
+    return np.array([[x, y] for x in (box.left, box.right) for y in (box.bottom, box.top)])
+
+
 def _packed(values: Floats) -> str:
     return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
 

@@ -12,6 +12,7 @@ PASSES = 5_000
 DEGREE = 10
 BLOCKS = 12  # of a kernel
 DEPTH = 6  # of blocks inside blocks
+KERNEL = 1e30  # the largest K(x, x): pictures are sent in float32, and sums of these must fit
 NAME = 60  # characters of the name of a column or class
 COORDINATE = 1e9
 GRID = 64  # knots of a region's picture, each way

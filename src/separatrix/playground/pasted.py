@@ -6,6 +6,8 @@ import csv
 import io
 import math
 
+import numpy as np
+
 from . import limits
 from .answers import TableAnswer
 from .codec import RequestError
@@ -54,9 +56,20 @@ def read_table(request: TableRequest) -> TableAnswer:
         columns=tuple(name[: limits.NAME] or f"column {at}" for at, name in enumerate(names)),
         numeric=tuple(numeric),
         rows=rows,
+        scaled=[_scaled(column) if ok else [] for column, ok in zip(numbers, numeric, strict=True)],
         target=_target(columns, numeric),
         skipped=skipped,
     )
+
+
+def _scaled(column: list[float | None]) -> list[float]:
+    """Mean 0 and deviation 1; whole multiples of 1/64, so that fractions in proofs stay short."""
+    values = np.array(column, dtype=np.float64)
+    if not np.ptp(values):
+        return [0.0] * len(column)
+    values -= values.mean()
+    values /= np.abs(values).max()  # so that no square underflows
+    return [float(value) for value in np.round(64.0 * values / values.std()) / 64.0]
 
 
 def _separator(text: str) -> str:

@@ -125,6 +125,7 @@ def _ending(settings: Settings) -> list[str]:
         return [
             'print(model.result_.status.value, f"{model.mistakes_} mistakes")',
             'print("support", model.support_, "coefficients", model.dual_coef_.tolist())',
+            "# sx.plot.kernel_film(model, X, y).save('run.gif')",
         ]
     lines = ['print("weights", model.coef_, "intercept", model.intercept_)']
     if settings.method == "max_margin":

@@ -75,6 +75,15 @@ class ScaledBlock:
 
 
 @dataclass(frozen=True)
+class ShiftedBlock:
+    """A kernel plus a constant."""
+
+    kind: Literal["shifted"]
+    part: KernelBlock
+    c: Annotated[float, Range(0.0, 1e6)] = 1.0
+
+
+@dataclass(frozen=True)
 class PowerBlock:
     """A kernel multiplied by itself."""
 
@@ -83,8 +92,24 @@ class PowerBlock:
     exponent: Degree = 2
 
 
+@dataclass(frozen=True)
+class ExponentialBlock:
+    """exp of a kernel."""
+
+    kind: Literal["exp"]
+    part: KernelBlock
+
+
 KernelBlock: TypeAlias = (
-    LinearBlock | PolynomialBlock | GaussianBlock | GeometricBlock | JoinedBlock | ScaledBlock | PowerBlock
+    LinearBlock
+    | PolynomialBlock
+    | GaussianBlock
+    | GeometricBlock
+    | JoinedBlock
+    | ScaledBlock
+    | ShiftedBlock
+    | PowerBlock
+    | ExponentialBlock
 )
 
 

@@ -14,7 +14,7 @@ from ..proofs.geometry import common_point
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from .answers import VerdictAnswer, VerifyAnswer, WitnessAnswer
-from .blocks import kernel_of
+from .blocks import kernel_of, need_range
 from .engine import arrays
 from .requests import VerdictRequest, VerifyRequest
 
@@ -27,6 +27,8 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     X, y = arrays(request.data)
     settings = request.settings
     kernel = kernel_of(settings.kernel) if settings.method == "kernel" else None
+    if kernel is not None:
+        need_range(kernel, X)
     verdict = separability(X, y, kernel=kernel, fit_intercept=settings.lift, time_limit=SECONDS)
     common = _common(verdict, X, y) if kernel is None and settings.lift else ()
     certificate = None if verdict.certificate is None else verdict.certificate.to_dict()

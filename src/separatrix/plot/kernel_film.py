@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from ..dual.expansion import Expansion
 from ..errors import InputError
 from ..estimators.kernel import KernelPerceptron
+from ..inputs import read_matrix
 from ..views.palettes import Palette
 from .film import Film
 from .regions import DecisionRegionDisplay
@@ -37,7 +38,7 @@ def kernel_film(
     Parameters
     ----------
     estimator : KernelPerceptron
-        Fitted with ``trace=True`` and without a budget.
+        Fitted with ``trace=True``.
     X, y : rows and labels
         Those of the training.
     fps : float
@@ -58,11 +59,10 @@ def kernel_film(
     True
     """
     trace = getattr(getattr(estimator, "result_", None), "trace", None)
-    machine = getattr(estimator, "_machine", None)
-    if trace is None or not isinstance(machine, Expansion):
+    if trace is None:
         raise InputError(
             "A film needs every update of the run.",
-            remedy="Fit KernelPerceptron(trace=True), without a budget.",
+            remedy="Fit KernelPerceptron(trace=True).",
             parameter="trace",
         )
     made = len(trace.rows)
@@ -79,7 +79,7 @@ def kernel_film(
             axes.clear()
             title = f"update {step:,} of {made:,}: row {trace.rows[step - 1]} corrected"
             DecisionRegionDisplay.from_estimator(
-                after(estimator, machine, step),
+                after(estimator, X, step),
                 X,
                 y,
                 ax=axes,
@@ -95,12 +95,21 @@ def kernel_film(
     return Film(pictures, len(steps), fps=fps, dpi=dpi, title=name)
 
 
-def after(estimator: KernelPerceptron, machine: Expansion, step: int) -> KernelPerceptron:
-    """The model as it was after so many updates."""
-    then = copy.copy(estimator)
-    coef = np.zeros((machine.size, machine.columns))
-    np.add.at(coef, machine.updates[:step, 0], machine.corrections(0, step))
+def after(estimator: KernelPerceptron, X: Any, step: int) -> KernelPerceptron:
+    """The model as it was after so many updates; the rows of a budget that has changed since are in X."""
+    then, machine = copy.copy(estimator), estimator._machine
+    if isinstance(machine, Expansion):
+        coef = np.zeros((machine.size, machine.columns))
+        np.add.at(coef, machine.updates[:step, 0], machine.corrections(0, step))
+        support = machine.rows[: machine.size]
+    else:
+        trace: Any = estimator.result_.trace
+        used = trace.support[step - 1] >= 0
+        support, coef = trace.support[step - 1][used], trace.coef[step - 1][used]
+        then._machine = Expansion(machine.similarity, machine.n_classes)
+        then._machine.anchors.append(read_matrix(estimator, X, reset=False)[0][support])
+        then._machine.size = support.size
     then.dual_coef_ = coef
-    then.support_ = machine.rows[: machine.size][coef.any(axis=1)]  # what is ringed in the picture
+    then.support_ = support[coef.any(axis=1)]  # what is ringed in the picture
     then._fitted_as = {**estimator._fitted_as, "average": False}
     return then

@@ -1,22 +1,29 @@
-// The kernel from blocks: sums, products, multiples and powers of simple ones.
+// The kernel from blocks: sums, products, multiples, powers and exponentials of simple ones.
 
 import { element, number, t } from "./texts.js";
 
-const KINDS = ["linear", "polynomial", "gaussian", "geometric", "sum", "product", "scaled", "power"];
+const KINDS = ["linear", "polynomial", "gaussian", "geometric", "sum", "product", "scaled", "shifted", "power", "exp"];
+const AROUND = ["sum", "product", "scaled", "shifted", "power", "exp"];
 
 function fresh(kind, old) {
   const inner = old && old.kind !== "sum" && old.kind !== "product" ? old : { kind: "linear" };
+  const part = old?.part ?? old ?? inner; // a sum goes inside whole
   return {
     linear: { kind }, polynomial: { kind, degree: 2, c: 1 }, gaussian: { kind, c: 1 }, geometric: { kind, degree: 3 },
     sum: { kind, parts: old?.parts ?? [inner, { kind: "gaussian", c: 1 }] },
     product: { kind, parts: old?.parts ?? [inner, { kind: "gaussian", c: 1 }] },
-    scaled: { kind, part: old?.part ?? old?.parts?.[0] ?? inner, c: 2 },
-    power: { kind, part: old?.part ?? old?.parts?.[0] ?? inner, exponent: 2 },
+    scaled: { kind, part, c: 2 }, shifted: { kind, part, c: 1 }, power: { kind, part, exponent: 2 }, exp: { kind, part },
   }[kind];
 }
 
+// A block around all that was built so far.
+function around(kind, block) {
+  if (kind === "sum" || kind === "product") return { kind, parts: block.kind === kind ? [...block.parts, { kind: "linear" }] : [block, { kind: "linear" }] };
+  return fresh(kind, { part: block });
+}
+
 export function formula(block) {
-  const grouped = (part) => (["sum"].includes(part.kind) ? `(${formula(part)})` : formula(part));
+  const grouped = (part) => (["sum", "shifted"].includes(part.kind) ? `(${formula(part)})` : formula(part));
   switch (block.kind) {
     case "linear": return "⟨x, x′⟩";
     case "polynomial": return `(${number(block.c)} + ⟨x, x′⟩)^${block.degree}`;
@@ -25,6 +32,8 @@ export function formula(block) {
     case "sum": return block.parts.map(formula).join(" + ");
     case "product": return block.parts.map(grouped).join(" · ");
     case "scaled": return `${number(block.c)} · ${grouped(block.part)}`;
+    case "shifted": return `${formula(block.part)} + ${number(block.c)}`;
+    case "exp": return `exp(${formula(block.part)})`;
     default: return `(${formula(block.part)})^${block.exponent}`;
   }
 }
@@ -50,11 +59,12 @@ function editor(block, changed, remove, path) {
   const whole = { min: 1, max: 10, step: 1 };
   const real = { min: 1e-9, max: 1e6, step: "any" };
   if ("degree" in block) head.append(amount(block, "degree", "block_degree", whole, changed, path));
-  if ("c" in block) head.append(amount(block, "c", "block_c", block.kind === "polynomial" ? { ...real, min: 0 } : real, changed, path));
+  if ("c" in block) head.append(amount(block, "c", "block_c", ["polynomial", "shifted"].includes(block.kind) ? { ...real, min: 0 } : real, changed, path));
   if ("exponent" in block) head.append(amount(block, "exponent", "block_exponent", whole, changed, path));
-  if (remove) {
-    const button = element("button", { type: "button", text: "×", "aria-label": t("block_remove"), title: t("block_remove") });
-    button.addEventListener("click", remove);
+  if (block.part || remove) {
+    const words = t(block.part ? "block_unwrap" : "block_remove");
+    const button = element("button", { type: "button", text: "×", "aria-label": words, title: words });
+    button.addEventListener("click", block.part ? () => changed(block.part) : remove);
     head.append(button);
   }
   const box = element("div", { className: "block" }, head);
@@ -73,11 +83,17 @@ function editor(block, changed, remove, path) {
 }
 
 export function kernelForm(block, changed) {
+  const buttons = AROUND.map((kind) => {
+    const button = element("button", { type: "button", name: `around.${kind}`, text: t(`block_${kind}`) });
+    button.addEventListener("click", () => changed(around(kind, block)));
+    return button;
+  });
   return element(
     "fieldset",
     {},
     element("legend", { text: t("kernel") }),
     editor(block, changed, null, "kernel"),
+    element("div", { className: "row wrap around", role: "group", "aria-label": t("block_around") }, element("span", { className: "small", text: t("block_around") }), ...buttons),
     element("p", { className: "math formula", text: t("kernel_is", { formula: formula(block) }) }),
   );
 }

@@ -76,6 +76,14 @@ $("save-gif").addEventListener("click", async () => {
   }
 });
 
+// Where there are no steps, a sentence stands in the place of the film.
+function offerFilm() {
+  const steps = ["perceptron", "kernel"].includes(state.settings.method);
+  $("save-gif").hidden = !steps;
+  $("no-film").textContent = steps ? "" : t("error_no_steps");
+}
+
+on("run settings words", offerFilm);
 on("run", () => {
   if (state.run?.code) $("code").value = state.run.code;
   else if (!state.run) $("code").value = "";

@@ -36,13 +36,13 @@ function readable({ columns, classes, rows, labels }) {
     && Array.isArray(labels) && labels.length === rows.length && labels.every((label) => Number.isInteger(label) && label >= 0 && label < classes.length);
 }
 
-const KINDS = ["linear", "polynomial", "gaussian", "geometric", "sum", "product", "scaled", "power"];
+const KINDS = ["linear", "polynomial", "gaussian", "geometric", "sum", "product", "scaled", "shifted", "power", "exp"];
 
 function isBlock(value, depth = 0) {
   if (!value || typeof value !== "object" || !KINDS.includes(value.kind) || depth > 12) return false;
   if (["degree", "c", "exponent"].some((name) => name in value && !isNumber(value[name]))) return false;
   if (value.kind === "sum" || value.kind === "product") return Array.isArray(value.parts) && value.parts.length > 0 && value.parts.every((part) => isBlock(part, depth + 1));
-  return value.kind === "scaled" || value.kind === "power" ? isBlock(value.part, depth + 1) : true;
+  return ["scaled", "shifted", "power", "exp"].includes(value.kind) ? isBlock(value.part, depth + 1) : true;
 }
 
 // Whether a setting is of its type; whether it is allowed, the server says.

@@ -71,8 +71,8 @@ function accept() {
     $("table-error").textContent = t("table_classes", { count: names.length, most: sizes.classes });
     return;
   }
-  let rows = table.rows.map((row) => features.map((at) => row[at]));
-  if ($("table-scale").checked) rows = scaled(rows);
+  const scale = $("table-scale").checked;
+  const rows = table.rows.map((row, number) => features.map((at) => (scale ? table.scaled[at][number] : row[at])));
   state.data = { ...emptyData(), columns: features.map((at) => table.columns[at]), classes: names.map((name) => name.slice(0, 60)), rows, labels: table.rows.map((row) => names.indexOf(String(row[target]))) };
   state.preset = "";
   state.selected = [];
@@ -81,16 +81,6 @@ function accept() {
   dialog.close();
   notify("");
   use();
-}
-
-// Columns of mean 0 and deviation 1; whole multiples of 1/64, so that fractions in proofs stay short.
-function scaled(rows) {
-  return rows[0].map((_, at) => {
-    const column = rows.map((row) => row[at]);
-    const mean = column.reduce((sum, value) => sum + value, 0) / column.length;
-    const spread = Math.sqrt(column.reduce((sum, value) => sum + (value - mean) ** 2, 0) / column.length) || 1;
-    return column.map((value) => Math.round((64 * (value - mean)) / spread) / 64);
-  }).reduce((found, column) => column.map((value, row) => [...(found[row] ?? []), value]), []);
 }
 
 $("open-table").addEventListener("click", () => open());
