@@ -67,27 +67,30 @@ def run(
     >>> result.holds
     True
     """
-    study = find(name)
-    begun = time.perf_counter()
+    study, begun = find(name), time.perf_counter()
     plan = study.plan(quick)
     journal = Journal(study, plan, None if directory is None else Path(directory))
-    table = journal.finished()
-    if table is None:
-        try:
-            with Progress() as progress, _interrupts() as interrupts:
-                for cell, settings in enumerate(plan):
-                    if progress.due():
-                        progress.show(f"{heading}{study.name} {_bar(cell, len(plan))}")
-                    if cell not in journal.done:
-                        record = study.measure(**settings)
-                        if interrupts:  # a solver returned what it had by then: that is no measurement
-                            raise KeyboardInterrupt
-                        journal.add(cell, record)
-        finally:
-            journal.keep()
-        table = journal.close()
-    with style(LIGHT):
-        figure = study.draw(table)
+    with _interrupts() as interrupts:
+        table = journal.finished()
+        if table is None:
+            try:
+                with Progress() as progress:
+                    for cell, settings in enumerate(plan):
+                        if progress.due():
+                            progress.show(f"{heading}{study.name} {_bar(cell, len(plan))}")
+                        if cell not in journal.done:
+                            record = study.measure(**settings)
+                            if interrupts:  # a solver returned what it had by then: that is no measurement
+                                raise KeyboardInterrupt
+                            journal.add(cell, record)
+            finally:
+                journal.keep()
+            table = journal.close()
+        findings = (*(bounded.check(table) for bounded in study.bounds), *study.findings(table))
+        with style(LIGHT):
+            figure = study.draw(table)
+        if interrupts:  # pictures ask solvers too
+            raise KeyboardInterrupt
     return Experiment(
         name=study.name,
         title=study.title,
@@ -98,7 +101,7 @@ def run(
         reference=study.reference,
         quick=quick,
         table=table,
-        findings=(*(bounded.check(table) for bounded in study.bounds), *study.findings(table)),
+        findings=findings,
         tightness=max((bounded.tightness(table) for bounded in study.bounds), default=None),
         figure=figure,
         seconds=time.perf_counter() - begun,
