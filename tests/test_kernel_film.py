@@ -6,11 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 import separatrix as sx
 from separatrix.errors import InputError
 from separatrix.plot.kernel_film import after
+from separatrix.views.palettes import THEMES
 
 X = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
 Y = np.array([0, 0, 1, 1])
@@ -43,6 +45,16 @@ def test_a_film_has_a_picture_for_each_update_or_as_many_as_asked_for(tmp_path):
         assert image.n_frames == 3
     film.save(tmp_path / "run.html")
     assert "kernel perceptron" in (tmp_path / "run.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_picture_has_the_colours_of_its_theme(theme):
+    model = sx.KernelPerceptron("poly", degree=2, trace=True).fit(X, Y)
+    for figure in sx.plot.kernel_film(model, X, Y, theme=theme, resolution=20).pictures():
+        FigureCanvasAgg(figure).draw()
+        (axes,) = figure.axes
+        words = [axes.xaxis.label, axes.yaxis.label, *axes.get_xticklabels(), *axes.get_yticklabels()]
+        assert {word.get_color() for word in words} <= {THEMES[theme].ink, THEMES[theme].muted}
 
 
 @pytest.mark.parametrize("options", [{}, {"budget": 3}])

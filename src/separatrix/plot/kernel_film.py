@@ -16,7 +16,7 @@ from ..inputs import read_matrix
 from ..views.palettes import Palette
 from .film import Film
 from .regions import DecisionRegionDisplay
-from .style import new_figure, palette
+from .style import new_figure, palette, style
 
 
 def kernel_film(
@@ -76,7 +76,10 @@ def kernel_film(
     def pictures() -> Iterator[Figure]:
         figure, axes = new_figure(colors)
         for step in steps:
-            axes.clear()
+            with style(colors):
+                axes.clear()
+                for axis in (axes.xaxis, axes.yaxis):
+                    axis.get_major_ticks()  # a tick takes the colours that hold where it is made
             title = f"update {step:,} of {made:,}: row {trace.rows[step - 1]} corrected"
             DecisionRegionDisplay.from_estimator(
                 after(estimator, X, step),
