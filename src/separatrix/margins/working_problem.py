@@ -84,7 +84,11 @@ class WorkingProblem:
         if mass <= 0.0:
             return lower, np.inf
         upper = self.scale * bracket.norm(rows.combination(multipliers / mass).reshape(shape))
-        bracket.offer_bound(upper, self.pairs.members, self.pairs.rivals, multipliers / self.scale**2)
+        with np.errstate(all="ignore"):
+            scaled = multipliers / self.scale**2
+        # any multiple proves the same: one within the range of floats
+        usable = np.isfinite(scaled).all() and np.array_equal(scaled > 0.0, multipliers > 0.0)
+        bracket.offer_bound(upper, self.pairs.members, self.pairs.rivals, scaled if usable else multipliers)
         return lower, upper
 
     def _balanced(self, multipliers: Floats) -> Floats:
