@@ -455,6 +455,9 @@ def test_the_exponential_goes_around_any_kernel_built_so_far(page):
     assert "Proved exactly" not in page.text("verdict-meaning")
     code = page.find("code").get_attribute("value")
     assert "kernel=sx.kernels.exp(((sx.kernels.Linear() + 1.0))**2)" in code
+    time.sleep(0.6)
+    page.open("#" + page.look("location.hash.slice(1)"))
+    assert page.look("state.settings.kernel") == built
     page.press("around.sum")
     page.press("around.exp")  # of the whole sum
     assert page.look("state.settings.kernel.part.kind") == "sum"
