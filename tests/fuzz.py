@@ -316,8 +316,10 @@ def slow_libsvm(content: bytes):
     content = content.removeprefix(b"\xef\xbb\xbf")
     if b"\n" not in content and b"\r" in content[:-1]:
         content = content.replace(b"\r", b"\n")
-    rows = []
-    for whole in content.split(b"\n"):
+    rows, lines = [], content.split(b"\n")
+    if not lines[-1].strip(b" \t\r"):  # blanks at the end of the file
+        lines.pop()
+    for whole in lines:
         line = whole.removesuffix(b"\r")
         if b"\r" in line:
             return None

@@ -462,3 +462,11 @@ def test_the_classes_of_plain_numbers_are_found_without_duckdb(tmp_path, monkeyp
     assert found.tolist() == sorted(set(labels))
     assert found.dtype == np.unique(labels).dtype
     assert (asked == []) == without
+
+
+@pytest.mark.parametrize("largest", [0, small_csv.LARGEST])
+def test_a_table_of_one_value_and_no_target_has_nothing_to_read(tmp_path, monkeypatch, largest):
+    monkeypatch.setattr(small_csv, "LARGEST", largest)
+    (tmp_path / "one.csv").write_text(".\nAN\n")
+    with pytest.raises(InputError, match="No column is left to read"):
+        list(open_table(tmp_path / "one.csv").batches())

@@ -164,7 +164,7 @@ def _counts_up(source: Source, name: str) -> bool:
 def _classes(source: Source, target: str) -> NDArray[Any]:
     """The different labels; rows without one have none."""
     batches = read_columns(source, [target], MOST_ROWS, 0)
-    parts = [arrow_labels(batch.column(0).unique().drop_null()) for batch in batches]
+    parts = [arrow_labels(_known(batch.column(0)).unique().drop_null()) for batch in batches]
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
@@ -206,3 +206,12 @@ def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
 
 
 FORMAT = Format("parquet", "Parquet", open_parquet, magic=((0, b"PAR1"),), several=True)
+
+
+def _known(column: Any) -> Any:
+    """The column in a type whose values old versions of Arrow can count: half floats as floats."""
+    import pyarrow as pa
+
+    if not pa.types.is_float16(column.type):
+        return column
+    return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)

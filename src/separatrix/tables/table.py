@@ -189,6 +189,12 @@ class Table:
         InputError
             After the last row too, where a file was changed while it was read.
         """
+        if not self.encoding.n_features and self.reader.target_name is None:
+            raise InputError(
+                "No column is left to read: each has one value only, or was left out. Name the columns that "
+                "matter.",
+                parameter="features",
+            )
         most = batch_rows(self.encoding.n_features) if rows is None else rows
         return ahead(self._checked(most, start))
 
