@@ -115,5 +115,5 @@ def members(path: str) -> list[zipfile.ZipInfo]:
                 for each in archive.infolist()
                 if not each.is_dir() and not each.filename.startswith(("__MACOSX", ".DS_Store"))
             ]
-    except (zipfile.BadZipFile, OSError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
         raise InputError(f"{path!r} is not a ZIP archive that can be read ({error}).") from error
