@@ -19,7 +19,6 @@ import sys
 import tempfile
 import time
 import warnings
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -27,7 +26,6 @@ import numpy as np
 
 from separatrix.errors import InputError, SeparatrixError
 from separatrix.tables import small_csv
-from separatrix.tables.careful import CarefulReader
 from separatrix.tables.table import open_table
 
 PLAIN = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -205,8 +203,7 @@ def read_csv(path: Path, *, plain: bool = True, largest: int = small_csv.LARGEST
     try:
         table = open_table(path)
         if not plain:
-            first = replace(table.reader.first, plain=None, labels=None)
-            table = replace(table, reader=CarefulReader(first, table.reader._make))
+            table.reader.plain = table.reader.labels = table.reader.count = None
         parts = [part.copy() for part, _ in table.batches()]
         return (np.concatenate(parts), table.encoding) if parts else "no rows"
     except SeparatrixError as error:

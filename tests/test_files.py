@@ -23,7 +23,7 @@ import separatrix as sx
 from separatrix.errors import InputError, LabelError, MissingPackageError
 from separatrix.estimators.online import learn
 from separatrix.loops import text as text_loops
-from separatrix.tables import csv_files, libsvm, small_csv, sources
+from separatrix.tables import csv_numbers, libsvm, small_csv, sources
 from separatrix.tables.batches import Matrices
 from separatrix.tables.encoding import Encoding
 from separatrix.tables.table import open_table
@@ -168,7 +168,7 @@ def test_numbers_in_text_are_read_as_python_reads_them(values):
     _, lines = libsvm._read_piece(piece)
     assert lines.data.tolist() == [float(cell) for cell in text]
     piece = np.frombuffer("".join(f"{cell},1\n" for cell in text).encode(), dtype=np.uint8)
-    cells = csv_files._read_piece(piece, ord(","), np.array([0, -1]), Matrices(np.full(1, np.inf)))
+    cells = csv_numbers.read_piece(piece, ord(","), np.array([0, -1]), Matrices(np.full(1, np.inf)))
     assert cells.whole
     assert cells.matrix[:, 0].tolist() == [float(cell) for cell in text]
 

@@ -12,7 +12,14 @@ Stamp = tuple[int, int, int, int] | None
 
 def stamps(paths: Sequence[str]) -> tuple[Stamp, ...]:
     """What a change of each file changes: which file it is, its size, when it was last written to."""
-    return tuple(_stamp(path) for path in paths)
+    found: list[Stamp] = []
+    for path in paths:
+        try:
+            seen = os.stat(path)
+            found.append((seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns))
+        except OSError:
+            found.append(None)
+    return tuple(found)
 
 
 def need_unchanged(paths: Sequence[str], before: Sequence[Stamp]) -> None:
@@ -23,17 +30,9 @@ def need_unchanged(paths: Sequence[str], before: Sequence[Stamp]) -> None:
     InputError
         With the name of the file.
     """
-    for path, stamp in zip(paths, before, strict=True):
-        if _stamp(path) != stamp:
+    for path, stamp, now in zip(paths, before, stamps(paths), strict=True):
+        if now != stamp:
             raise InputError(
                 f"{path!r} was changed while it was read, so what was read is of no one state of it. Wait "
                 "until nobody writes to it, or make a copy and use that."
             )
-
-
-def _stamp(path: str) -> Stamp:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns

@@ -51,7 +51,7 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
     InputError
         Where most cells of a used column are numbers, but not all agree on one reading.
     """
-    na = codes(request)
+    na = request.codes
     database = _without(database, [n for n, kind in database.columns.items() if kind == "VARCHAR"], na)
     known = {} if request.encoding is None else {c.name: c for c in request.encoding.columns}
     text = {*request.text, *(n for n, c in known.items() if c.levels is not None)}
@@ -84,11 +84,6 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
 def readings_told(readings: dict[str, Reading]) -> list[str]:
     """How columns were read that are not plain numbers, in words."""
     return Encoding(tuple(Column(name, None, reading) for name, reading in readings.items())).told()
-
-
-def codes(request: Request) -> tuple[str, ...]:
-    """The cells that mean a missing value, as they were asked for now and when a model was fitted."""
-    return tuple(dict.fromkeys([*request.na, *(() if request.encoding is None else request.encoding.na)]))
 
 
 def numeric(na: Sequence[str]) -> list[float]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError, needs
 from .copies import filled, open_copy
-from .csv_files import MISSING
+from .csv_head import MISSING
 from .encoding import need_column, shown
 from .query import Query
 from .sources import NUMBER, Format, Request, Source

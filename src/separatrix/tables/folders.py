@@ -49,11 +49,6 @@ def find_files(said: str) -> tuple[str, ...]:
     raise InputError(f"There is no file {said!r}.{_nearest_file(said)}")
 
 
-def is_pipe(path: str) -> bool:
-    """Whether a path can be read once only."""
-    return stat.S_ISFIFO(os.stat(path).st_mode)
-
-
 def _nearest_file(said: str) -> str:
     parent = os.path.dirname(said) or "."
     if not os.path.isdir(parent):

@@ -155,8 +155,7 @@ class LibsvmFile:
         """Yield the rows as they stand, in pieces of the file."""
         path, before, rows = self.source.paths[0], 0, 0
         most = sources.free_memory() // BYTES_A_COLUMN
-        live = self.source.growing is not None
-        for piece, found in text.in_order(_read_piece, text.pieces(self.source, path), live=live):
+        for piece, found in text.read_pieces(_read_piece, self.source, path):
             if not isinstance(found, Lines):
                 raise self._bad(before, piece, *found)
             if found.most > most:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, arrow_labels, release_arrow
-from .cleaning import codes, is_number, numeric
+from .cleaning import is_number, numeric
 from .database import Database, describe, explaining, literals
 from .identifiers import FEWEST
 from .query import Query, ask
@@ -54,7 +54,7 @@ def open_parquet(
     query = ask(
         found, request, suspects=None if kinds is None else partial(_counting, source, found), notes=notes
     )
-    if schemas is None or request.where is not None or request.missing != "error" or numeric(codes(request)):
+    if schemas is None or request.where is not None or request.missing != "error" or numeric(request.codes):
         return query
     rows = query.selection
     # The columns as the file has them: in the query, text may have become numbers.

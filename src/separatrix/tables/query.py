@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
-from .cleaning import FLOATS, clean, codes, is_number, plain_sql, readings_told
+from .cleaning import FLOATS, clean, is_number, plain_sql, readings_told
 from .database import Database, identifier, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
 from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
@@ -24,10 +24,6 @@ from .sources import Request
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
 WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
 NUMBER, NAME = '"separatrix row"', '"separatrix name"'  # columns that no file has
-
-
-class NotPlain(Exception):
-    """The next row is none of plain numbers."""
 
 
 def ask(
@@ -74,7 +70,7 @@ def ask(
         return Query(database, rows, known, notes=tuple(told), readings=cleaned.readings)
     columns, found = learn_columns(database, rows.rows, names, cleaned.readings, request)
     rows = replace(rows, names=tuple(column.name for column in columns))
-    encoding = Encoding(columns, request.intercept, na=codes(request))
+    encoding = Encoding(columns, request.intercept, na=request.codes)
     return Query(database, rows, encoding, notes=(*told, *found), readings=cleaned.readings)
 
 
@@ -154,22 +150,17 @@ class Selection:
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Rows with named columns: by DuckDB, or by a quicker reader that was chosen when the file was opened.
+    """Rows with named columns, by DuckDB; Arrow reads columns in its stead where it can.
 
     Attributes
     ----------
     database : Database
     selection : Selection
     encoding : Encoding
-    plain : callable, optional
-        Takes matrices, rows a batch and the first row, and yields rows; raises `NotPlain` where DuckDB has
-        to go on.
     columns : callable, optional
         Takes rows a batch and the first row, and yields Arrow batches of the used columns, in DuckDB's stead.
     labels : callable, optional
         Gives the different labels, or None where DuckDB has to find them.
-    count : callable, optional
-        Gives the number of rows, in DuckDB's stead.
     notes : tuple of str
         What a person should know about the reading: a sentence each.
     readings : dict of str to Reading
@@ -179,10 +170,8 @@ class Query:
     database: Database
     selection: Selection
     encoding: Encoding
-    plain: Callable[[Matrices, int, int], Iterator[Batch]] | None = None
     columns: Callable[..., Iterator[Any]] | None = None
     labels: Callable[[], NDArray[Any] | None] | None = None
-    count: Callable[[], int] | None = None
     notes: tuple[str, ...] = ()
     readings: dict[str, Reading] = field(default_factory=dict)
 
@@ -197,8 +186,6 @@ class Query:
 
     def n_rows(self) -> int:
         """Count the rows."""
-        if self.count is not None:
-            return self.count()
         return int(self.database.rows(f"SELECT count(*) FROM {self.selection.rows}")[0][0])
 
     def told(self) -> list[str]:
@@ -262,14 +249,6 @@ class Query:
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows as they stand in the file."""
         matrices, at = Matrices(self._limits()), start
-        if self.plain is not None:
-            try:
-                for X, y in self.plain(matrices, rows, start):
-                    yield X, y
-                    at += len(X)
-                return
-            except NotPlain:
-                pass
         for batch in ahead(self._arrow(max(rows, batch_rows(matrices.width)), at)):
             target = None if self.target_name is None else batch.column(matrices.width)
             for begin, X, good in matrices.of_arrow(batch, rows):

@@ -1,13 +1,12 @@
 """Small, plain CSV files by Python alone: neither DuckDB nor a compiler has to be loaded for a few rows.
 
-Plain means: UTF-8, no quotation marks, as many cells in every line as in the first, no missing value, nothing
-but digits, point and exponent where the column holds numbers, no space at either end of a cell. Anything else
-is left to the readers of larger files, which also say what is wrong with it.
+Plain means: UTF-8, no quotation marks but around the names of columns, as many cells in every line as there
+are columns, no missing value, nothing but digits, point and exponent where the column holds numbers, no space
+at either end of a cell. Anything else is left to the readers of larger files, which also say what is wrong.
 """
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 
 from .batches import Batch, Matrices, whole
 from .encoding import Encoding
-from .sources import Source
+from .text import BYTE_ORDER_MARK
 
 LARGEST = 1 << 18  # bytes of a file; ten times as many take longer than loading a compiled reader
 ROUNDED = 2.0**53  # from here on whole numbers may be rounded, which has to be told
@@ -46,9 +45,7 @@ class SmallTable:
         found = np.unique(self.labels(name))
         return whole(found) if found.dtype.kind == "f" else found
 
-    def batches(
-        self, encoding: Encoding, target: str | None, matrices: Matrices, rows: int, start: int
-    ) -> Iterator[Batch]:
+    def batches(self, encoding: Encoding, target: str | None, rows: int, start: int) -> Iterator[Batch]:
         """Yield encoded rows from row ``start`` on, up to ``rows`` at a time."""
         columns: list[NDArray[np.float64]] = []
         for column in encoding.columns:
@@ -59,6 +56,7 @@ class SmallTable:
                 texts = np.array(self.texts[column.name], dtype=object)
                 columns += [(texts == level).astype(np.float64) for level in kept]
         labels = None if target is None else self.labels(target)
+        matrices = Matrices(np.full(len(columns), np.inf))
         for begin in range(start, self.n_rows, rows):
             part = slice(begin, min(begin + rows, self.n_rows))
             matrix = matrices.new(part.stop - begin)
@@ -69,21 +67,24 @@ class SmallTable:
 
 
 def read_small(
-    source: Source, delimiter: str, header: bool, kinds: dict[str, str], missing: Container[str]
+    content: bytes, delimiter: str, header: bool, kinds: dict[str, str], missing: Container[str]
 ) -> SmallTable | None:
     """All cells of a file, by the kinds of its columns; None where it is not small, or not plain."""
-    if len(source.paths) != 1 or source.compression != "none" or source.growing is not None:
+    if len(content) > LARGEST or delimiter == " " or not set(kinds.values()) <= {"DOUBLE", "VARCHAR"}:
         return None
-    if delimiter == " " or not set(kinds.values()) <= {"DOUBLE", "VARCHAR"}:
+    first, _, rest = content.partition(b"\n") if header else (b"", b"", content)
+    if b'"' in rest or b"\0" in content or b"\r" in first[:-1] or content.startswith(BYTE_ORDER_MARK):
         return None
-    with open(source.paths[0], "rb") as stream:
-        if os.fstat(stream.fileno()).st_size > LARGEST:
-            return None
-        content = stream.read(LARGEST + 1)
-    lines = _plain_lines(content)
-    if lines is None or len(lines) <= int(header):
+    if first.count(b'"') % 2:  # a name that goes on in the next line
         return None
-    rows = [line.split(delimiter) for line in lines[int(header) :]]
+    try:
+        text = rest.decode().replace("\r\n", "\n").removesuffix("\n")
+    except UnicodeDecodeError:
+        return None
+    lines = text.split("\n")
+    if "\r" in text or any(not line.strip() or line.startswith("#") for line in lines):
+        return None
+    rows = [line.split(delimiter) for line in lines]
     if any(len(row) != len(kinds) for row in rows):
         return None
     numbers, texts = {}, {}
@@ -99,18 +100,3 @@ def read_small(
         if not (np.abs(numbers[name]) < ROUNDED).all():
             return None
     return SmallTable(numbers, texts, len(rows))
-
-
-def _plain_lines(content: bytes) -> list[str] | None:
-    """The lines, none of them empty; None where there is anything but plain text."""
-    if len(content) > LARGEST or b'"' in content or b"\0" in content or content.startswith(b"\xef\xbb\xbf"):
-        return None
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        return None
-    text = text.replace("\r\n", "\n").removesuffix("\n")
-    lines = text.split("\n")
-    if "\r" in text or any(not line.strip() or line.startswith("#") for line in lines):
-        return None
-    return lines

@@ -19,7 +19,7 @@ from typing import Any
 from ..errors import InputError
 from .charsets import copy_as_utf8, find_charset
 from .encoding import Encoding, shown
-from .folders import find_files, is_pipe
+from .folders import find_files
 from .growing import Growing
 from .spool import Spool
 from .unpacking import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head, refuse_bomb
@@ -59,6 +59,28 @@ class Request:
     row_names: str | None = None
     sheet: str | None = None
     text_encoding: str | None = None
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """The cells that mean a missing value, as they were asked for now and when a model was fitted."""
+        return tuple(dict.fromkeys([*self.na, *(() if self.encoding is None else self.encoding.na)]))
+
+    @property
+    def all_rows(self) -> bool:
+        """Whether all rows are wanted as they stand in the file."""
+        return self.where is None and self.sql is None and self.missing == "error" and not self.codes
+
+    @property
+    def columns_only(self) -> bool:
+        """Whether nothing is asked for but some columns of a file."""
+        return self == Request(
+            self.target,
+            self.features,
+            self.exclude,
+            intercept=self.intercept,
+            count_columns=self.count_columns,
+            text_encoding=self.text_encoding,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +210,8 @@ def find_source(
     look = _Look(formats, text_encoding)
     if said == "-":
         return _live(look) if live else _spooled(said, sys.stdin.buffer, None, look)
-    paths = find_files(said)
-    if is_pipe(paths[0]):
+    paths = (said,) if os.path.isfile(said) else find_files(said)
+    if not os.path.isfile(paths[0]):  # a pipe, which can be read once only
         with open(paths[0], "rb") as stream:
             return _spooled(said, stream, None, look)
     seen = {path: look.at(path) for path in paths}
@@ -206,10 +228,13 @@ def find_source(
         raise InputError(
             f"{said!r} matches {len(paths)} files; {first.format.kind} files are read one at a time."
         )
+    source = Source(said, first.format, paths, first.compression)
+    if first.compression == "none" and first.charset is None:
+        return source
     for path in paths:
         if first.compression != "none":
             refuse_bomb(path, first.compression)
-    return _readable(Source(said, first.format, paths, first.compression), first)
+    return _readable(source, first)
 
 
 def _readable(source: Source, seen: _Seen) -> Source:
@@ -232,11 +257,12 @@ def _readable(source: Source, seen: _Seen) -> Source:
     return Source(source.name, source.format, tuple(copies), spool=(spool, source.spool), notes=notes)
 
 
+@dataclass(frozen=True)
 class _Look:
     """How files are recognised."""
 
-    def __init__(self, formats: Sequence[Format], text_encoding: str | None) -> None:
-        self.formats, self.text_encoding = formats, text_encoding
+    formats: Sequence[Format]
+    text_encoding: str | None
 
     def at(self, path: str, suffix: str | None = None) -> _Seen:
         """What a file is: its content tells, and of text its name, or the suffix of what was copied there."""
@@ -252,7 +278,8 @@ class _Look:
         for each in self.formats:
             if each.marks(head):
                 return self._binary(path, each, compression)
-        charset = find_charset(path, head, self.text_encoding)
+        plain = self.text_encoding is None and head.isascii() and b"\0" not in head
+        charset = None if plain else find_charset(path, head, self.text_encoding)
         endings = Path(path if suffix is None else f"data{suffix}").suffixes[-2:]
         return _Seen(self._text(path, endings, head, charset), compression, charset)
 

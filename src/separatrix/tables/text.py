@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import lzma
 import zlib
 from collections import deque
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..rows import threads
+from .growing import Growing
 from .sources import Source
 from .unpacking import open_binary, refuse_expansion
 
@@ -23,23 +25,25 @@ Text = NDArray[np.uint8]
 PIECE = 1 << 20
 LONGEST_LINE = 1 << 28
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+NEWLINE = 10
 MOST_DIGITS = 309  # of the largest float
 
 
-def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
+def pieces(source: Source, path: str, *, skip: int = 0, size: int = PIECE) -> Iterator[Text]:
     """Yield a file as bytes, about ``size`` at a time, each piece ending with a newline.
 
-    A byte-order mark is left out. In a file whose lines end with a carriage return alone, each becomes a
-    newline. Where the file is still being written, wait for what comes.
+    A byte-order mark and the first ``skip`` lines are left out. In a file whose lines end with a carriage
+    return alone, each becomes a newline. Where the file is still being written, wait for what comes.
     """
     rest: list[bytes] = []  # the beginning of a line: joined once, when its end has come
-    expanded, waiting, compression, returns = 0, 0, source.compression, False
+    expanded, waiting, compression, growing = 0, 0, source.compression, source.growing
+    returns = False
     try:
         with open(path, "rb") as raw, open_binary(path, compression) as stream:
             total = raw.seek(0, 2)
-            while part := stream.read(size) or _later(source, stream, expanded, size):
-                if not expanded:
-                    returns = ends_with_returns(part)
+            while part := stream.read(size) or (growing and _later(growing, stream, expanded, size)):
+                if not expanded:  # the lines may end with a carriage return alone, as the first ones tell
+                    returns = b"\n" not in part and b"\r" in part[:-1]
                 expanded += len(part)
                 if compression != "none":
                     refuse_expansion(path, total, expanded)
@@ -50,7 +54,12 @@ def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
                 cut = part.rfind(b"\n") + 1
                 if cut:
                     whole = b"".join([*rest, part[:cut]]) if rest else memoryview(part)[:cut]
-                    yield np.frombuffer(whole, dtype=np.uint8)
+                    piece = np.frombuffer(whole, dtype=np.uint8)
+                    if skip:
+                        ends = np.flatnonzero(piece == NEWLINE)[:skip]
+                        piece, skip = piece[int(ends[-1]) + 1 :], skip - ends.size
+                    if piece.size:
+                        yield piece
                     rest, waiting = [], 0
                 if cut < len(part):
                     rest.append(part[cut:])
@@ -62,32 +71,32 @@ def pieces(source: Source, path: str, size: int = PIECE) -> Iterator[Text]:
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{path!r} is damaged or cannot be read ({error}).") from error
     last = b"".join(rest)
-    if last.strip(b" \t\r\n"):
+    if last.strip(b" \t\r\n") and not skip:
         yield np.frombuffer(last + b"\n", dtype=np.uint8)
 
 
-def ends_with_returns(head: bytes) -> bool:
-    """Whether the lines of a file end with a carriage return alone, as its beginning tells."""
-    return b"\n" not in head and b"\r" in head[:-1]
-
-
-def _later(source: Source, stream: Any, read: int, size: int) -> bytes:
+def _later(growing: Growing, stream: Any, read: int, size: int) -> bytes:
     """What comes after the first bytes of a file that is being written; nothing if that was all."""
-    waited = source.growing is not None and source.growing.wait_beyond(read)
-    found: bytes = stream.read(size) if waited else b""
+    found: bytes = stream.read(size) if growing.wait_beyond(read) else b""
     return found
 
 
-def in_order(task: Callable[[Text], T], source: Iterator[Text], *, live: bool = False) -> Iterator[T]:
-    """Apply a task to each piece in other threads, a few pieces ahead, and yield the answers in order.
+def read_pieces(task: Callable[[Text], T], source: Source, path: str, *, skip: int = 0) -> Iterator[T]:
+    """Apply a task to each piece of a file, after the first ``skip`` lines, and yield the answers in order.
 
-    With ``live``, one by one: nobody knows when the next piece will come.
+    Other threads work a few pieces ahead, unless there is one piece only, or the file is still being written:
+    nobody knows when its next piece will come.
     """
-    if live:
-        yield from map(task, source)
+    found = pieces(source, path, skip=skip)
+    if source.growing is not None:
+        yield from map(task, found)
+        return
+    first = list(itertools.islice(found, 2))
+    if len(first) < 2:
+        yield from map(task, first)
         return
     ahead: deque[Future[T]] = deque()
-    for piece in source:
+    for piece in itertools.chain(first, found):
         ahead.append(threads.submit(task, piece))
         if len(ahead) > threads.n_threads():
             yield ahead.popleft().result()

@@ -28,6 +28,8 @@ ARCHIVE = b"PK\x03\x04"
 def open_binary(path: str, compression: str) -> IO[bytes]:
     """Open a file for reading, decompressed."""
     try:
+        if compression == "none":
+            return open(path, "rb")
         stream: IO[bytes] = _decompressed(path, compression)
         return stream
     except OSError as error:
@@ -42,12 +44,10 @@ def _decompressed(raw: Any, compression: str) -> Any:
         return bz2.open(raw, "rb")
     if compression == "xz":
         return lzma.open(raw, "rb")
-    if compression == "zstd":
-        with needs("Reading zstd files", extra="cli"):
-            import pyarrow as pa
+    with needs("Reading zstd files", extra="cli"):
+        import pyarrow as pa
 
-        return pa.CompressedInputStream(raw if isinstance(raw, str) else pa.PythonFile(raw, "r"), "zstd")
-    return open(raw, "rb") if isinstance(raw, str) else raw
+    return pa.CompressedInputStream(raw if isinstance(raw, str) else pa.PythonFile(raw, "r"), "zstd")
 
 
 def read_head(path: str, compression: str, size: int = HEAD) -> bytes:

@@ -1,0 +1,332 @@
+"""What the first lines of a CSV file tell: how it is written, and what its columns hold."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..errors import InputError
+from . import text
+from .encoding import need_distinct
+from .identifiers import counts_up
+from .readings import PLAIN_READING, evidence_of, look, shape
+from .sources import NUMBER, Request, Source
+from .unpacking import HEAD, read_head
+
+SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
+# Cells that say that a value is missing.
+MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
+_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
+_WHOLE = re.compile(r"[+-]?\d{1,38}")
+_LONG = re.compile(r"[+-]?\d{16,}")  # shorter ones are floats, all of them
+_COMMA = re.compile(r"[+-]?\d+,\d+")
+_CODE = re.compile(r"0\d+")
+_FRACTION = re.compile(r"\d[.,]\d")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a CSV file is written: ``skip`` lines come before the names, or before the rows without a header.
+
+    ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none.
+    ``comments`` of the lines before the table are comments.
+    """
+
+    delimiter: str
+    header: bool
+    names: tuple[str, ...]
+    unnamed: tuple[str, ...] = ()
+    skip: int = 0
+    commented: int = 0
+    comments: int = field(default=0, compare=False)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is said about lines before the table."""
+        if self.commented:
+            return [f"The names of the columns are from the comment in line {self.commented}."]
+        if not self.comments:
+            return []
+        lines = "1 line of comments is" if self.comments == 1 else f"{self.comments} lines of comments are"
+        return [f"{lines} left out before the table."]
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """What the first rows tell.
+
+    Attributes
+    ----------
+    kinds : dict of str to str
+        The type of each column: of plain numbers, dates or text.
+    decimal : str or None
+        What separates fractions in the columns of plain numbers, where another column leaves that open.
+    counting : tuple of str
+        The columns that count up by one, as far as can be seen.
+    empty : tuple of str
+        The columns without a value.
+    whole : bool
+        Whether these are all rows.
+    notes : tuple of str
+        About columns whose numbers may be codes.
+    content : bytes or None
+        All of a small file.
+    """
+
+    kinds: dict[str, str]
+    decimal: str | None
+    counting: tuple[str, ...]
+    empty: tuple[str, ...]
+    whole: bool
+    notes: tuple[str, ...] = ()
+    content: bytes | None = None
+
+
+def find_dialect(path: str, compression: str) -> Dialect:
+    """The delimiter, the header and the column names of a CSV file."""
+    every = _lines(path, _head(path, compression))
+    before, delimiter = _preamble(every)
+    lines = [line for line in every[len(before) :] if line.strip()]
+    if not lines:
+        raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
+    if delimiter is None:
+        delimiter = _find_delimiter(lines)
+    found = list(_rows([line + "\n" for line in lines], delimiter))
+    if not found:
+        raise InputError(
+            f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
+        )
+    first, *rows = found
+    above = _commented_names(path, before, lines, delimiter) if before else []
+    header = _is_header(first, [] if above else rows)
+    if above and not header:
+        first = above
+    if header and _agreement(lines, delimiter)[1] == len(first) + 1:
+        # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
+        first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
+    numbered = [f"column{k}" for k in range(1, len(first) + 1)]
+    named = header or bool(above)
+    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
+    need_distinct(path, names)
+    unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
+    commented = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
+    return Dialect(
+        delimiter,
+        header,
+        tuple(names),
+        tuple(unnamed),
+        len(before),
+        commented=0 if header or not above else commented,
+        comments=sum(line.startswith("#") for line in before),
+    )
+
+
+def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool) -> Sampled:
+    """What the first rows tell of the columns; with ``careful``, numbers may still be written otherwise."""
+    path = source.paths[0]
+    head = _head(path, source.compression, SAMPLE)
+    every = _lines(path, head, SAMPLED)[dialect.skip :]
+    lines = [line + "\n" for line in every if line.strip()]
+    rows = _rows(lines, dialect.delimiter)
+    if dialect.header:
+        next(rows, None)
+    # A line of another length ends them.
+    alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
+    columns = dict(
+        zip(dialect.names, zip(*alike, strict=True) if alike else ((),) * len(dialect.names), strict=True)
+    )
+    nothing = {*MISSING, *request.codes}
+    given = {name: Counter(cell for cell in cells if cell not in nothing) for name, cells in columns.items()}
+    plain = {name for name, cells in given.items() if all(NUMBER.fullmatch(cell.strip()) for cell in cells)}
+    decimal = _decimal(given) if len(plain) < len(given) and _has_fractions(given, plain) else None
+    known = () if request.encoding is None else request.encoding.columns
+    text_only = {*request.text, request.row_names}
+    text_only |= {c.name for c in known if c.levels is not None or c.reading != PLAIN_READING}
+    comma = request.decimal == "," or (decimal == "," and request.decimal is None)
+    if careful or comma or request.thousands is not None:
+        # Numbers without a fraction may still have commas further down; points may separate thousands.
+        text_only |= plain - {request.target}
+    kinds = {
+        name: "VARCHAR" if name in text_only else _whole_kind(cells) if name in plain else _kind(cells)
+        for name, cells in given.items()
+    }
+    small = len(source.paths) == 1 and len(head) < SAMPLE
+    return Sampled(
+        kinds,
+        decimal,
+        tuple(name for name in plain if _counts(columns[name])),
+        tuple(name for name, cells in given.items() if not cells),
+        whole=small and len(alike) < SAMPLED - int(dialect.header),
+        notes=tuple(
+            f"{name}: some numbers begin with a zero ({code}), as codes do; they are read as numbers. If "
+            f"they are names, read the column as text: --text {name}."
+            for name, cells in given.items()
+            if kinds[name] == "DOUBLE"
+            and name not in request.exclude
+            and (code := next(filter(_CODE.fullmatch, cells), None)) is not None
+        ),
+        content=head if small and source.growing is None else None,
+    )
+
+
+def is_number_text(cell: str) -> bool:
+    """Whether a cell reads as a number, if need be with a decimal comma."""
+    text = cell.strip()
+    return NUMBER.fullmatch(text) is not None or _COMMA.fullmatch(text) is not None
+
+
+def _is_header(first: list[str], rows: list[list[str]]) -> bool:
+    """Whether a line holds names: none is a number, or one that is none stands above numbers alone."""
+    words = [k for k, cell in enumerate(first) if not is_number_text(cell)]
+    if len(words) == len(first):
+        return True
+    for k in words:
+        cells = {row[k] for row in rows if k < len(row)} - {*MISSING}
+        if first[k] not in MISSING and cells and all(map(is_number_text, cells)):
+            return True
+    return False
+
+
+def _commented_names(path: str, before: list[str], lines: list[str], delimiter: str) -> list[str]:
+    """The names of the columns, if the last comment before the rows can be them, as NumPy writes it.
+
+    Raises
+    ------
+    InputError
+        Where the first line may be names just as well.
+    """
+    comments = [line for line in before if line.strip()]
+    if not comments or not comments[-1].startswith("#"):
+        return []
+    above = [cell.strip() for cell in next(_rows([comments[-1].lstrip("# ")], delimiter), [])]
+    rows = list(_rows(lines[:20], delimiter))
+    if len(above) < 2 or len(above) != len(rows[0]) or any(map(is_number_text, above)):
+        return []
+    if not any(is_number_text(cell) for row in rows for cell in row):
+        raise InputError(
+            f"{path!r} has as many words in a comment as there are columns: are they the names, or is the "
+            "line after it? Remove the comment, or its '#'."
+        )
+    return above
+
+
+def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
+    """The lines before the table, and the delimiter if one of them names it.
+
+    They are empty, or comments that begin with ``#``, or the line ``sep=;`` that spreadsheets write.
+    """
+    before = list(itertools.takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
+    rest = lines[len(before) :]
+    named = re.fullmatch(r'"?sep=(.)"?', rest[0].strip(" \r\n")) if rest else None
+    return (before, None) if named is None else ([*before, rest[0]], named[1])
+
+
+def _find_delimiter(lines: list[str]) -> str:
+    delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
+    if delimiter == "," and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
+        return ";"  # who separates cells by semicolons writes fractions with commas
+    return delimiter if _agreement(lines, delimiter)[1] > 1 else ","
+
+
+def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
+    """How many lines have as many cells as the first, and how many cells those are.
+
+    Lines may all have one cell more than the first: a name of each row, or nothing behind a last delimiter.
+    """
+    rows = list(_rows(lines, delimiter))
+    cells = [len(row) for row in rows]
+    if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1}:
+        names, last = {row[0] for row in rows[1:]}, {bool(row[-1]) for row in rows[1:]}
+        if last == {False} or (last == {True} and len(names) == len(rows) - 1):
+            return 1.0, cells[0] + 1
+    if not cells or cells[0] < 2:
+        return 0.0, 1
+    return round(cells.count(cells[0]) / len(cells), 1), cells[0]
+
+
+def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
+    """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
+    with contextlib.suppress(csv.Error):
+        yield from csv.reader(lines, delimiter=delimiter)
+
+
+def _head(path: str, compression: str, size: int = HEAD) -> bytes:
+    """The first bytes of a file: so many, or more where the first lines are longer."""
+    while True:
+        head = read_head(path, compression, size)
+        if len(head) < size or size >= text.LONGEST_LINE or head.count(b"\n") + head.count(b"\r") > 2:
+            return head
+        size *= 16
+
+
+def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
+    """The first whole lines."""
+    text = _decoded(path, head).replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.split("\n")
+    if len(head) >= HEAD and len(lines) > 1:
+        lines.pop()
+    return lines[:most]
+
+
+def _decoded(path: str, head: bytes) -> str:
+    head = head.removeprefix(b"\xef\xbb\xbf")
+    for cut in range(4):
+        try:
+            return head[: len(head) - cut].decode()
+        except UnicodeDecodeError as error:
+            if error.start < len(head) - 4:
+                raise _encoding_error(path) from error
+    raise _encoding_error(path)
+
+
+def _encoding_error(path: str) -> InputError:
+    return InputError(
+        f"{path!r} is not UTF-8 text.",
+        remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+        parameter="text_encoding",
+    )
+
+
+def _has_fractions(given: dict[str, Counter[str]], plain: set[str]) -> bool:
+    """Whether a column that is not of plain numbers may hold fractions."""
+    others = (cells for name, cells in given.items() if name not in plain)
+    return any(map(_FRACTION.search, itertools.chain.from_iterable(others)))
+
+
+def _kind(cells: Counter[str]) -> str:
+    """The type of a column that is not all plain numbers: dates as ISO writes them, or text."""
+    return "TIMESTAMP" if all(_DATE.match(cell) for cell in cells) else "VARCHAR"
+
+
+def _whole_kind(cells: Counter[str]) -> str:
+    """The type of a column of plain numbers.
+
+    Where all are whole and some would be rounded, whole numbers: labels stay apart, features are refused.
+    """
+    long = [cell for cell in map(str.strip, cells) if _LONG.fullmatch(cell)]
+    rounded = any(text.is_rounded(cell.encode(), float(cell)) for cell in long)
+    if rounded and all(_WHOLE.fullmatch(cell) for cell in cells):
+        return "BIGINT" if all(abs(int(cell)) < 1 << 63 for cell in cells) else "HUGEINT"
+    return "DOUBLE"
+
+
+def _decimal(given: dict[str, Counter[str]]) -> str | None:
+    """What separates fractions in this file, where its columns agree on that."""
+    return evidence_of(look(Counter(map(shape, cells))) for cells in given.values())
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    """Whether the first two cells are a number and the next, and so are all others."""
+    try:
+        if len(cells) < 2 or float(cells[1]) - float(cells[0]) != 1.0:
+            return False
+        return counts_up(np.array(cells, dtype=np.float64))
+    except ValueError:
+        return False
