@@ -24,7 +24,7 @@ from .claims import Approximate, Certificate, Multipliers
 from .digest import start_digest
 from .monomials import PLAIN
 from .nearby import first_failure
-from .numbers import COARSE, row_integers, small_sums
+from .numbers import COARSE, rows_in_integers, small_sums
 from .scores import Signs, first_wrong
 
 Ints = NDArray[np.int64]
@@ -296,9 +296,10 @@ def _first_nonzero_column(m: Multipliers, sign: Ints, signs: Signs, pause: Calla
     large = [(i, int(sign[i]) * c) for i, c in enumerate(coarse) if sign[i] and abs(c) >= COARSE]
     parts: dict[int, dict[int, int]] = {}
     for entries, sums in ((fine, parts), (large, totals)):
-        for i, value in entries:
+        numbers = rows_in_integers(signs.matrix, [m.rows[i] for i, _ in entries])
+        for (_, value), row in zip(entries, numbers, strict=True):
             pause()
-            for column, mantissa, exponent in row_integers(signs.matrix, m.rows[i]):
+            for column, mantissa, exponent in row:
                 part = sums.setdefault(column, {})
                 part[exponent] = part.get(exponent, 0) + value * mantissa
     for column in sorted(set(totals) | set(parts)):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..rows.blocks import BlockMatrix
 from ..rows.pages import relax
 from .claims import Approximate
 from .scores import Signs
@@ -230,18 +231,34 @@ def _cut(values: Floats, bits: int) -> Iterator[Floats]:
 
 def wrong_relation(m: Approximate, signs: Signs, rows: Ints, pause: Callable[[], None]) -> str | None:
     """The first relation of the left-out coordinates that does not hold on some row of the data."""
-    width = int(signs.matrix.shape[1])
     for terms in m.left_out:
         pause()
-        inner = [(c, v) for c, v in terms if c < width]
-        constant = sum(v for c, v in terms if c == width)
-        columns = signs.matrix[:, [c for c, _ in inner]]
-        values = columns[rows].toarray() if sparse.issparse(columns) else np.asarray(columns[rows])
-        wrong = _nonzero_sum(values, [v for _, v in inner], constant)
+        if isinstance(signs.matrix, BlockMatrix):
+            found = signs.matrix.find(rows)
+            each = [(places,) for _, _, places in found]
+            parts = signs.matrix.map(
+                "verify", _first_unrelated, terms, among=[k for k, *_ in found], each=each
+            )
+            places = [
+                int(which[part]) for (_, which, _), part in zip(found, parts, strict=True) if part is not None
+            ]
+            wrong = min(places, default=None)
+        else:
+            wrong = _first_unrelated(signs.matrix, terms, rows)
         if wrong is not None:
             place = terms[0][0]
             return f"The relation that leaves out coordinate {place} does not hold in row {rows[wrong]}."
     return None
+
+
+def _first_unrelated(matrix: Any, terms: tuple[tuple[int, int], ...], rows: Ints) -> int | None:
+    """The first of some rows where a relation does not hold; None where it holds on all."""
+    width = int(matrix.shape[1])
+    inner = [(c, v) for c, v in terms if c < width]
+    constant = sum(v for c, v in terms if c == width)
+    columns = matrix[:, [c for c, _ in inner]]
+    values = columns[rows].toarray() if sparse.issparse(columns) else np.asarray(columns[rows])
+    return _nonzero_sum(values, [v for _, v in inner], constant)
 
 
 def _nonzero_sum(values: NDArray[Any], factors: list[int], constant: int) -> int | None:

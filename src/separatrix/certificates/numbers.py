@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..inputs.data import refuse_not_finite
+from ..inputs.matrix import refuse_not_finite
+from ..rows.blocks import BlockMatrix
 from .claims import Multipliers
 from .monomials import MonomialMatrix
 
@@ -18,6 +19,22 @@ Ints = NDArray[np.int64]
 
 SUM_ROWS = 1 << 14  # rows summed at a time: limbs of 27 bits, times coarse ones of 12, stay below 2**53
 COARSE = 1 << 12
+
+
+FETCHED = 1 << 20  # numbers of rows elsewhere that are held at a time
+
+
+def rows_in_integers(matrix: Any, rows: Sequence[int]) -> Iterator[Iterator[tuple[int, int, int]]]:
+    """The same for some rows, one after the other; those that are elsewhere are fetched, some at a time."""
+    base = matrix.base if isinstance(matrix, MonomialMatrix) else matrix
+    if not isinstance(base, BlockMatrix):
+        yield from (row_integers(matrix, row) for row in rows)
+        return
+    step = max(1, FETCHED // max(1, base.n_columns))
+    for start in range(0, len(rows), step):
+        part = base[np.array(rows[start : start + step], dtype=np.int64)]
+        here = MonomialMatrix(part, matrix.degrees) if isinstance(matrix, MonomialMatrix) else part
+        yield from (row_integers(here, place) for place in range(part.shape[0]))
 
 
 def row_integers(matrix: Any, row: int) -> Iterator[tuple[int, int, int]]:
@@ -48,25 +65,50 @@ def small_sums(m: Multipliers, sign: Ints, matrix: Any) -> dict[int, dict[int, i
     Every number is cut into limbs of at most 27 bits with an exponent; limbs of one column and one
     exponent are added in float64, which is exact as the sum stays below 2**53.
     """
-    sums: dict[int, dict[int, int]] = {}
     if not m.coarse:
-        return sums
+        return {}
     coarse = np.array([c if abs(c) < COARSE else 0 for c in m.coarse], dtype=np.int64) * sign
     used = np.flatnonzero(coarse)
-    rows = np.asarray(m.rows, dtype=np.int64)
+    rows, factors = np.asarray(m.rows, dtype=np.int64)[used], coarse[used]
     if isinstance(matrix, MonomialMatrix):
-        for i in used.tolist():
-            for column, mantissa, exponent in row_integers(matrix, m.rows[i]):
-                at = sums.setdefault(column, {})
-                at[exponent] = at.get(exponent, 0) + int(coarse[i]) * mantissa
-        return sums
-    for start in range(0, used.size, SUM_ROWS):
-        part = used[start : start + SUM_ROWS]
-        for columns, values, factors in _entries(matrix, rows[part], coarse[part].astype(np.float64)):
+        return _sums_of_monomials(matrix, rows, factors)
+    if not isinstance(matrix, BlockMatrix):
+        return _sums(matrix, rows, factors)
+    found = matrix.find(rows)
+    parts = matrix.map(
+        "sum",
+        _sums,
+        among=[k for k, _, _ in found],
+        each=[(places.astype(np.int32), factors[which].astype(np.int16)) for _, which, places in found],
+    )
+    total: dict[int, dict[int, int]] = {}
+    for part in parts:
+        for column, by_exponent in part.items():
+            at = total.setdefault(column, {})
+            for exponent, value in by_exponent.items():
+                at[exponent] = at.get(exponent, 0) + value
+    return total
+
+
+def _sums_of_monomials(matrix: MonomialMatrix, rows: Ints, factors: Ints) -> dict[int, dict[int, int]]:
+    sums: dict[int, dict[int, int]] = {}
+    for factor, numbers in zip(factors.tolist(), rows_in_integers(matrix, rows.tolist()), strict=True):
+        for column, mantissa, exponent in numbers:
+            at = sums.setdefault(column, {})
+            at[exponent] = at.get(exponent, 0) + factor * mantissa
+    return sums
+
+
+def _sums(matrix: Any, rows: Ints, factors: Ints) -> dict[int, dict[int, int]]:
+    """The sum of some rows, each times a whole number below ``COARSE`` in magnitude."""
+    sums: dict[int, dict[int, int]] = {}
+    for start in range(0, rows.size, SUM_ROWS):
+        part = slice(start, start + SUM_ROWS)
+        for columns, values, weighed in _entries(matrix, rows[part], factors[part].astype(np.float64)):
             for limbs, exponents in _limbs(values):
                 low = int(exponents.min(initial=0))
                 span = int(exponents.max(initial=0)) - low + 1
-                keys, found = _summed(columns * span + (exponents - low), limbs * factors)
+                keys, found = _summed(columns * span + (exponents - low), limbs * weighed)
                 for key, total in zip(keys.tolist(), found.tolist(), strict=True):
                     at = sums.setdefault(key // span, {})
                     exponent = key % span + low

@@ -6,7 +6,7 @@ A float is an integer times a power of two: rows that the bound cannot settle ar
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..inputs.data import Data
+from ..rows.blocks import BlockMatrix
 from ..rows.pages import relax
 from .claims import Certificate, Number
 from .monomials import MonomialMatrix, as_monomials
@@ -35,6 +36,8 @@ class Signs:
     """
 
     def __init__(self, claim: Certificate, data: Data) -> None:
+        self.question = replace(claim, weights=None, multipliers=None, approximate=None)
+        self.data = data
         self.matrix, self.codes, self.lift = as_monomials(data.matrix, claim.degrees), data.codes, claim.lift
         self.roundings = self.matrix.shape[1] + 8 + claim.degrees[-1]
         self.tiny = self.matrix.smallest_error() if isinstance(self.matrix, MonomialMatrix) else 0.0
@@ -74,6 +77,8 @@ def first_wrong(
     if tight:
         pairs = np.array(sorted(tight), dtype=np.int64)
         on_plane[pairs[:, 0], np.maximum(pairs[:, 1], 0)] = True
+    if isinstance(signs.data.matrix, BlockMatrix):
+        return _first_wrong_elsewhere(weights, signs, signs.data.matrix, on_plane, pause)
     plane = ClaimedPlane([_exact_weights(each) for each in weights], *_rounded(weights), on_plane)
     step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
@@ -84,6 +89,52 @@ def first_wrong(
         if found is not None:
             return found
     return None
+
+
+def _first_wrong_elsewhere(
+    weights: tuple[tuple[Number, ...], ...],
+    signs: Signs,
+    matrix: BlockMatrix,
+    on_plane: NDArray[np.bool_],
+    pause: Callable[[], None],
+) -> tuple[int, int, int] | None:
+    """The same for a matrix in blocks: each block is scored where it lies."""
+    own = [
+        (np.flatnonzero(~inside), np.argwhere(tight))
+        for (inside,), (tight,) in zip(matrix.pieces(signs.inside), matrix.pieces(on_plane), strict=True)
+    ]
+    question = replace(signs.question, excluded=())
+    classes = signs.data.classes
+    found = matrix.map(
+        "verify",
+        _first_wrong_of_block,
+        question,
+        classes,
+        weights,
+        beside=(signs.data.beside,),
+        each=own,
+        pause=pause,
+    )
+    for first, each in zip(matrix.offsets.tolist(), found, strict=False):
+        if each is not None:
+            row, rival, score = each
+            return first + row, rival, score
+    return None
+
+
+def _first_wrong_of_block(
+    block: Any,
+    codes: Ints,
+    question: Certificate,
+    classes: tuple[str, ...],
+    weights: tuple[tuple[Number, ...], ...],
+    outside: Ints,
+    tight: Ints,
+) -> tuple[int, int, int] | None:
+    data = Data(block, codes.astype(np.int64), classes, (), None)
+    signs = Signs(replace(question, excluded=tuple(outside.tolist())), data)
+    rivals = tight[:, 1] if signs.joint else np.full(len(tight), -1)
+    return first_wrong(weights, signs, set(zip(tight[:, 0].tolist(), rivals.tolist(), strict=True)))
 
 
 @dataclass(frozen=True)

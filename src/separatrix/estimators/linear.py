@@ -19,7 +19,6 @@ from ..perceptron.run import Run, finish_online
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
-from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, read_rows, shares_of
 from .habits import MARGIN_KERNEL, PERCEPTRONS
@@ -190,7 +189,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             self._check_parameters()
             warm = self._weights_so_far()
-            rows, classes, sample_weight = inputs.read_training(self, X, y, sample_weight)
+            rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
             seed = self._generator()
             start = self._start(rows, seed) if warm is None else self._go_on(warm, rows, classes)
             self._first_weights = None if warm is None else start
@@ -378,7 +377,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         return start
 
     def _row_weights(
-        self, rows: MemoryRows, classes: NDArray[Any], scales: Floats | None, *, balanced: bool = True
+        self, rows: Rows, classes: NDArray[Any], scales: Floats | None, *, balanced: bool = True
     ) -> Floats | None:
         if not balanced and isinstance(self.class_weight, str):
             raise InputError(

@@ -35,6 +35,7 @@ from ..proofs.signed import conflicting_rows
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, not_converged, read_rows, scores_of
 from .habits import MARGIN_KERNEL, MARGINS
 
@@ -82,7 +83,7 @@ class _LinearDecision(Decision):
         )
         return scores_of(outputs)
 
-    def _store_weights(self, weights: Floats, rows: MemoryRows, classes: NDArray[Any]) -> None:
+    def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
         shown = np.atleast_2d(weights)
         self.classes_ = classes
         self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
@@ -90,7 +91,7 @@ class _LinearDecision(Decision):
         if self.intercept == "free" and shown.shape[0] > 1:
             self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
 
-    def _store_support(self, rows: MemoryRows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
+    def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
         """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
         self.support_, self.dual_coef_ = signed_coefficients(
             rows.labels, members, rivals, multipliers, rows.n_classes
@@ -251,10 +252,10 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             inputs.need_positive(self, "gap")
             inputs.need_positive(self, "max_iter", whole=True)
             inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
-            rows, classes, _ = inputs.read_training(self, X, y, sample_weight)
+            rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = _kernel_of(self, rows)
             if self.kernel_ is not None:
-                found: Any = self._fit_kernel(rows, classes, (X, y, sample_weight))
+                found: Any = self._fit_kernel(inputs.need_memory(self, rows), classes, (X, y, sample_weight))
             else:
                 found = self._fit_linear(rows, classes, (X, y, sample_weight))
             self.margin_lower_, self.margin_upper_ = found.margin_lower, found.margin_upper
@@ -266,11 +267,9 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
 
-    def _fit_linear(
-        self, rows: MemoryRows, classes: NDArray[Any], given: tuple[Any, Any, Any]
-    ) -> HardOptimum:
+    def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
         few = not rows.sparse and rows.n_rows <= MOST_ROWS
-        if self.inseparable == "raise" and rows.n_columns > WIDE and not few:
+        if self.inseparable == "raise" and rows.n_columns > WIDE and not few and isinstance(rows, MemoryRows):
             # text often holds a row twice; the solver would take long to find out
             conflict = next(conflicting_rows(rows.matrix, rows.labels, rows.order), None)
             if conflict is not None:
@@ -450,7 +449,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             for name in ("C", "gap"):
                 inputs.need_positive(self, name)
             inputs.need_positive(self, "max_iter", whole=True)
-            rows, classes, weights = inputs.read_training(self, X, y, sample_weight)
+            rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = _kernel_of(self, rows)
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
             by_class = inputs.class_weights(self.class_weight, classes, rows)
@@ -459,7 +458,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             found: Any = (
                 self._fit_linear(rows, classes, caps)
                 if self.kernel_ is None
-                else self._fit_kernel(rows, classes, caps)
+                else self._fit_kernel(inputs.need_memory(self, rows), classes, caps)
             )
             self.objective_, self.dual_objective_, self.gap_ = found.primal, found.dual, found.gap
             self.converged_ = found.outcome is Outcome.REACHED
@@ -470,7 +469,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
 
-    def _fit_linear(self, rows: MemoryRows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
+    def _fit_linear(self, rows: Rows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
         found = solve_soft_margin(
             rows,
             caps,
@@ -496,7 +495,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         return found
 
 
-def _kernel_of(estimator: Any, rows: MemoryRows) -> Kernel | None:
+def _kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
     """The kernel of an estimator that may have one, with its parameters."""
     given = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
     if estimator.kernel is None:
@@ -508,12 +507,13 @@ def _kernel_of(estimator: Any, rows: MemoryRows) -> Kernel | None:
                 parameter="kernel",
             )
         return None
+    rows = inputs.need_memory(estimator, rows)
     _ = rows.squared_norms  # every value is finite
     counted = rows.matrix if rows.order.size == rows.n_rows else rows.matrix[rows.order]
     return tuned(estimator.kernel, counted, **given)
 
 
-def _soft_support(multipliers: Floats, rows: MemoryRows) -> tuple[Ints, Ints, Floats]:
+def _soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
     """The positive multipliers as (row, rival, value)."""
     if multipliers.ndim == 1:
         members = np.flatnonzero(multipliers)
@@ -626,7 +626,7 @@ class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
             inputs.need_choice(self, "form", FORMS)
             inputs.need_choice(self, "intercept", ("lifted", None))
             inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
-            rows, classes, _ = inputs.read_training(self, X, y, sample_weight)
+            rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             found = solve_linear_program(rows, form=self.form)
             weights = found.weights
             if not found.separated:

@@ -12,6 +12,7 @@ from ..errors import ConvergenceWarning, convergence_warning
 from ..result import Result, Status
 from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
 
 SHORTEST, LONGEST = 0.5, 5.0  # seconds for the question; in between, as long as the run itself took
 LARGE = 1 << 22  # numbers of rows that are not read again for the sake of a warning
@@ -38,7 +39,7 @@ class Closer:
     margin: float = 0.0
 
 
-def warning_of(result: Result, rows: MemoryRows, seconds: float, reached: str, *, average: bool) -> object:
+def warning_of(result: Result, rows: Rows, seconds: float, reached: str, *, average: bool) -> object:
     """The warning of a run that did not separate: how it ended, how far it came, what is known and helps."""
     limited = result.status in (Status.PASS_LIMIT, Status.UPDATE_LIMIT)
     closer = look_closer(rows, seconds) if limited and not average and is_heard() else Closer(None)
@@ -64,9 +65,9 @@ def warning_of(result: Result, rows: MemoryRows, seconds: float, reached: str, *
     return told
 
 
-def look_closer(rows: MemoryRows, seconds: float) -> Closer:
+def look_closer(rows: Rows, seconds: float) -> Closer:
     """Ask for a verdict on the rows, and for the margin where they can be separated; bounded in time."""
-    if rows.numbers > LARGE:
+    if rows.numbers > LARGE or not isinstance(rows, MemoryRows):
         return Closer(None)
     from ..margins.max_margin import solve_max_margin
     from ..proofs.verdict import separability
@@ -94,13 +95,13 @@ def is_heard() -> bool:
     return True
 
 
-def is_scaled(rows: MemoryRows) -> bool:
+def is_scaled(rows: Rows) -> bool:
     """Whether the columns, of a sample of the rows, are about as wide as each other, and near zero."""
     step = max(1, rows.n_rows // SAMPLE)
-    part = rows.matrix[::step]
-    if part.shape[0] * part.shape[1] > LARGE:
+    sample = np.arange(0, rows.n_rows, step)
+    if sample.size * rows.n_columns > LARGE:
         return False
-    values = dense(part).astype(np.float64)
+    values = dense(rows.take(sample).matrix).astype(np.float64)
     widths = values.std(axis=0)
     widths, centres = widths[widths > 0.0], np.abs(values.mean(axis=0))[widths > 0.0]
     if not widths.size:

@@ -7,16 +7,19 @@ compiled code are imported inside the functions that need them: whoever checks a
 
 from __future__ import annotations
 
-from .data import Data, as_matrix, read_data, read_table, read_weights, refuse_not_finite, titles
+from .data import Data, read_data, read_weights
 from .labels import codes_of, one_label_a_row
+from .matrix import as_matrix, read_table, refuse_not_finite, titles
 from .parameters import generator, need_bool, need_choice, need_count, need_positive
 from .training import (
     class_weights,
     column_names,
     known_classes,
+    need_memory,
     read_labels,
     read_matrix,
     read_training,
+    read_training_anywhere,
     unchanged_on_error,
 )
 
@@ -31,6 +34,7 @@ __all__ = [
     "need_bool",
     "need_choice",
     "need_count",
+    "need_memory",
     "need_positive",
     "one_label_a_row",
     "read_data",
@@ -38,6 +42,7 @@ __all__ = [
     "read_matrix",
     "read_table",
     "read_training",
+    "read_training_anywhere",
     "read_weights",
     "refuse_not_finite",
     "titles",

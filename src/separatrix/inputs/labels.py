@@ -112,7 +112,13 @@ def coded(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         if high - low < MANY_CODES and high <= LARGEST:
             found = np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64, casting="unsafe"))) + low
             return found.astype(y.dtype), _positions(y, found)
-    classes = np.unique(y)
+    try:
+        classes = np.unique(y)
+    except TypeError:
+        raise LabelError(
+            "The labels in y cannot be put in order: they are of mixed kinds. Use one kind of label, for "
+            "example text."
+        ) from None
     return classes, _positions(y, classes)
 
 

@@ -15,11 +15,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, InputTypeError, LabelError
-from .data import not_numbers, read_weights
+from .collections import is_collection, read_collection, read_collection_labels
+from .data import read_weights
 from .labels import coded, codes_of, refuse_masked, refuse_unusable_labels
+from .matrix import not_numbers
 
 if TYPE_CHECKING:
     from ..rows.memory import MemoryRows
+    from ..rows.protocol import Rows
 
 Floats = NDArray[np.float64]
 
@@ -131,12 +134,49 @@ def read_training(
     classes: NDArray[Any] | None = None,
     reset: bool = True,
 ) -> tuple[MemoryRows, NDArray[Any], Floats | None]:
+    """Validate training data in memory, as `read_training_anywhere` does; collections of Dask are refused."""
+    if is_collection(X):
+        raise not_in_memory(estimator)
+    rows, found, weights = read_training_anywhere(
+        estimator, X, y, sample_weight, classes=classes, reset=reset
+    )
+    return need_memory(estimator, rows), found, weights
+
+
+def need_memory(estimator: Any, rows: Rows) -> MemoryRows:
+    """The rows, if they are in memory."""
+    from ..rows.memory import MemoryRows
+
+    if not isinstance(rows, MemoryRows):
+        raise not_in_memory(estimator)
+    return rows
+
+
+def not_in_memory(estimator: Any) -> InputError:
+    """The error of those that need all rows in memory, and got a Dask collection."""
+    kernel = " with a kernel" if getattr(estimator, "kernel", None) is not None else ""
+    return InputError(
+        f"{type(estimator).__name__}{kernel} needs rows in memory, and X is a Dask collection.",
+        remedy="Take the rows into memory first, if they fit: X.compute().",
+        parameter="X",
+    )
+
+
+def read_training_anywhere(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    classes: NDArray[Any] | None = None,
+    reset: bool = True,
+) -> tuple[Rows, NDArray[Any], Floats | None]:
     """Validate training data.
 
     Returns
     -------
-    rows : MemoryRows
-        Those of zero weight are left out of the order.
+    rows : Rows
+        In memory, or where the collection is that X is. Those of zero weight are left out of the order.
     classes : ndarray
     sample_weight : ndarray or None
         None where every weight is one.
@@ -146,15 +186,17 @@ def read_training(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
             "Pass one label for each row of X."
         )
-    from ..rows.memory import as_rows
-
-    refuse_unusable_labels(y)
-    matrix, target = read_matrix(estimator, X, y, reset=reset)
+    beside: list[Any] = []
     online = classes is not None
-    if classes is None:
-        classes, codes = classes_of(target)
+    matrix: Any
+    if is_collection(X):
+        matrix, names = read_collection(X, check_finite=False)
+        _count_columns(estimator, matrix.n_columns, names, reset=reset)
+        classes, codes, beside = read_collection_labels(y, matrix, classes)
     else:
-        codes = codes_of(target, classes)
+        refuse_unusable_labels(y)
+        matrix, target = read_matrix(estimator, X, y, reset=reset)
+        classes, codes = classes_of(target) if classes is None else (classes, codes_of(target, classes))
     weights = keep = None
     if sample_weight is not None:
         weights = read_weights(sample_weight, matrix.shape[0])
@@ -171,15 +213,37 @@ def read_training(
             f"y has one class ({present.tolist()[0]!r}){among}; two classes are needed to "
             "separate anything. If y comes from cross-validation, use a stratified splitter."
         )
-    rows = as_rows(
-        matrix,
-        codes,
-        n_classes=max(2, classes.size),
-        lift=estimator.fit_intercept,
-        keep=keep,
-        names=column_names(estimator),
-    )
+    options: dict[str, Any] = {
+        "n_classes": max(2, classes.size),
+        "lift": estimator.fit_intercept,
+        "keep": keep,
+        "names": column_names(estimator),
+    }
+    rows: Rows
+    if beside:
+        from ..rows.cluster import cluster_rows
+
+        rows = cluster_rows(matrix, beside, codes, **options)
+    else:
+        from ..rows.memory import as_rows
+
+        rows = as_rows(matrix, codes, **options)
     return rows, classes, weights
+
+
+def _count_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None, *, reset: bool) -> None:
+    """Keep, or compare, the columns of rows that scikit-learn does not see."""
+    if reset:
+        estimator.n_features_in_ = n_columns
+        if names is not None:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+    elif estimator.n_features_in_ != n_columns:
+        raise InputError(
+            f"X has {n_columns} features, but {type(estimator).__name__} is expecting "
+            f"{estimator.n_features_in_} features as input."
+        )
 
 
 def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
@@ -204,7 +268,7 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
     return known
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], rows: MemoryRows) -> Floats | None:
+def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
     """The weight of each class; None where all are one."""
     if class_weight is None:
         return None

@@ -10,37 +10,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..result import Floats
-from ..rows.memory import MemoryRows, as_rows
+from ..rows.cluster import ClusterRows
+from ..rows.memory import MemoryRows, as_rows, column_reach
+from ..rows.protocol import Rows
 from .proved import exact_sum
 
 FAR = 256.0  # times its spread that a column lies away from zero; less costs no digits that are needed
 SAMPLE = 100  # rows that tell whether it is worth while to look at all
 
 
-def far_columns(rows: MemoryRows) -> Floats | None:
+def far_columns(rows: Rows) -> Floats | None:
     """What to subtract from each column; None where no column lies far from zero."""
     if rows.sparse or rows.order.size == 0:
         return None
-    matrix = rows.matrix
-    few = rows.order[:SAMPLE]
-    if not _far(matrix[few]).any():
+    few = rows.take(rows.order[:SAMPLE])
+    if not _far(*column_reach(few)).any():
         return None
-    some = matrix if rows.order.size == rows.n_rows else matrix[rows.order]
-    far = _far(some)
+    assert isinstance(rows, MemoryRows | ClusterRows)
+    far = _far(*(column_reach(rows) if isinstance(rows, MemoryRows) else rows.column_reach()))
     if not far.any():
         return None
-    return np.where(far, np.asarray(some[0], dtype=np.float64), 0.0)
+    return np.where(far, np.asarray(few.matrix[0], dtype=np.float64), 0.0)
 
 
-def _far(block: Floats) -> NDArray[np.bool_]:
-    low, high = block.min(axis=0).astype(np.float64), block.max(axis=0).astype(np.float64)
+def _far(low: Floats, high: Floats) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         found: NDArray[np.bool_] = np.minimum(np.abs(low), np.abs(high)) > FAR * (high - low)
     return found
 
 
-def moved_rows(rows: MemoryRows, centre: Floats) -> MemoryRows:
+def moved_rows(rows: Rows, centre: Floats) -> Rows:
     """The rows less the centre."""
+    if isinstance(rows, ClusterRows):
+        return rows.less(centre)
+    assert isinstance(rows, MemoryRows)
     keep = np.zeros(rows.n_rows, dtype=bool)
     keep[rows.order] = True
     moved = np.zeros(rows.matrix.shape)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..deadline import Deadline
+from ..rows.blocks import BlockMatrix
 from ..rows.memory import MemoryRows, as_rows
 from .signed import SignedRows
 
@@ -47,7 +48,8 @@ def reduced_rows(signed: SignedRows, basis: Ints, among: NDArray[np.bool_]) -> R
 
     Raises OutOfTime when the deadline of the question comes first.
     """
-    if signed.joint or signed.copied or basis.size > MOST:
+    elsewhere = isinstance(signed.data.matrix, BlockMatrix)
+    if signed.joint or signed.copied or elsewhere or basis.size > MOST:
         return None
     matrix = sparse.csr_array(signed.data.matrix, dtype=np.float64)
     if signed.lift:

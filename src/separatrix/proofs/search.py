@@ -21,6 +21,7 @@ from ..margins.cone_program import ConeProgram
 from ..margins.optimum import HardOptimum, Outcome
 from ..result import Result
 from ..rows.memory import MemoryRows
+from ..rows.protocol import Rows
 from . import simplex
 from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
 from .near import Near
@@ -58,14 +59,14 @@ NOTHING: Ints = np.zeros(0, dtype=np.int64)
 
 
 # These load the compiled loops, which small questions do without: they are imported when they are called.
-def solve_perceptron(rows: MemoryRows, **options: Any) -> Result:
+def solve_perceptron(rows: Rows, **options: Any) -> Result:
     """See `perceptron.orders`."""
     from ..perceptron import orders
 
     return orders.solve_perceptron(rows, **options)
 
 
-def solve_max_margin(rows: MemoryRows, **options: Any) -> HardOptimum:
+def solve_max_margin(rows: Rows, **options: Any) -> HardOptimum:
     """See `margins.max_margin`."""
     from ..margins import max_margin
 
@@ -260,7 +261,8 @@ class Search:
         """A short run of the perceptron: a separator if that is easy, else the rows that it stumbles over."""
         signed = self.signed
         try:
-            order = "working_set" if signed.width > WIDE else "cyclic"
+            turns = isinstance(signed.rows, MemoryRows) and signed.width <= WIDE
+            order = "cyclic" if turns else "working_set"
             result = solve_perceptron(signed.rows, order=order, max_iter=PASSES, deadline=self.deadline)
         except NumericOverflowError:
             self._add(self._spread(signed.width + 100))

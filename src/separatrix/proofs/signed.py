@@ -25,9 +25,11 @@ from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
 from ..rows import threads
+from ..rows.blocks import BlockMatrix
 from ..rows.facts import known_facts
-from ..rows.hashes import row_hashes
-from ..rows.memory import MemoryRows, as_rows
+from ..rows.hashes import keyed_hashes, row_hashes
+from ..rows.memory import as_rows
+from ..rows.protocol import Rows
 from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
 
 Floats = NDArray[np.float64]
@@ -62,7 +64,7 @@ class SignedRows:
         deadline: Deadline = NEVER,
     ) -> None:
         self.data, self.lift, self.inside, self.deadline = data, lift, inside, deadline
-        self.joint = positive is None
+        self.joint, self.positive = positive is None, positive
         self.n_classes = len(data.classes) if self.joint else 2
         self.labels = data.codes if positive is None else (data.codes == positive).astype(np.int64)
         self.order = np.flatnonzero(inside)
@@ -85,9 +87,7 @@ class SignedRows:
             self.matrix = data.matrix.scaled(exponents)
         elif self.copied:
             self.matrix = _scaled(data.matrix, exponents)
-        self.rows: MemoryRows = as_rows(
-            self.matrix, self.labels, n_classes=self.n_classes, lift=lift, keep=inside
-        )
+        self.rows: Rows = self._rows_of(self.matrix)
         self.small = self.ids.size * self.width <= SMALL
 
     def due(self, deadline: Deadline) -> SignedRows:
@@ -111,19 +111,23 @@ class SignedRows:
             return np.ascontiguousarray(vectors[0])
         return np.vstack([vectors, np.zeros((1, self.block))])
 
-    def original_rows(self) -> MemoryRows:
+    def original_rows(self) -> Rows:
         """The rows of the data as they are, not scaled."""
-        if not self.copied:
-            return self.rows
-        return as_rows(
-            self.data.matrix, self.labels, n_classes=self.n_classes, lift=self.lift, keep=self.inside
-        )
+        return self._rows_of(self.data.matrix) if self.copied else self.rows
+
+    def _rows_of(self, matrix: Any) -> Rows:
+        options: dict[str, Any] = {"n_classes": self.n_classes, "lift": self.lift, "keep": self.inside}
+        if not isinstance(matrix, BlockMatrix):
+            return as_rows(matrix, self.labels, **options)
+        from ..rows.cluster import cluster_rows
+
+        return cluster_rows(matrix, self.data.beside, self.labels, positive=self.positive, **options)
 
     def lowest(self, weights: Floats, limit: int, among: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """The lowest scores among some signed rows (a mask over ``ids``), with their numbers."""
         full = self.full_weights(weights)
         if not self.joint and not self.small:
-            rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])
+            rows: Rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])  # type: ignore[type-var]
             found = rows.scan(full, limit)
             return found.rows, found.scores
         outputs = self._products(self.matrix, full) if self.small else self.rows.outputs(full)[self.order]
@@ -217,9 +221,12 @@ class SignedRows:
         """Some signed rows as integers."""
         parts = []
         rows, rivals = self.split(ids)
-        for row, rival in zip(rows.tolist(), rivals.tolist(), strict=True):
+        fetched = isinstance(self.data.matrix, BlockMatrix)
+        matrix = self.data.matrix[rows] if fetched else self.data.matrix
+        places = np.arange(len(rows)) if fetched else rows
+        for place, row, rival in zip(places.tolist(), rows.tolist(), rivals.tolist(), strict=True):
             self.deadline.need()
-            part = row_parts(self.data.matrix, row)
+            part = row_parts(matrix, place)
             if self.lift:
                 part[self.block - 1] = (1, 0)
             own = int(self.labels[row])
@@ -291,7 +298,11 @@ class SignedRows:
     def _orthogonal(self, vectors: Ints, prime: int) -> NDArray[np.bool_]:
         matrix, count = self.data.matrix, len(vectors)
         blocks = vectors.reshape(count * (self.n_classes - 1), self.block)
-        outputs = products(matrix, blocks[:, : matrix.shape[1]], prime, deadline=self.deadline)
+        if isinstance(matrix, BlockMatrix):
+            parts = matrix.map("residues", products, blocks[:, : matrix.shape[1]], prime)
+            outputs = np.concatenate(parts)
+        else:
+            outputs = products(matrix, blocks[:, : matrix.shape[1]], prime, deadline=self.deadline)
         if self.lift:
             outputs = (outputs + blocks[:, -1]) % prime
         inside: NDArray[np.bool_] = np.ones(self.ids.size, dtype=bool)
@@ -320,6 +331,8 @@ def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
 
 def _column_sizes(matrix: Any) -> Floats:
     """The largest magnitude in each column."""
+    if isinstance(matrix, BlockMatrix):
+        return np.asarray(np.maximum.reduce(matrix.map("sizes", _column_sizes)))
     if (known := known_facts(matrix)) is not None:
         return known.largest
     largest = np.zeros(matrix.shape[1])
@@ -351,8 +364,11 @@ def _scaled(matrix: Any, exponents: Ints) -> Any:
 
 def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[int, int]]:
     """Pairs of rows with identical numbers and different labels, one pair for each such set."""
-    known = known_facts(matrix)
-    hashes = (row_hashes(matrix) if known is None else known.hashes)[order]
+    if isinstance(matrix, BlockMatrix):
+        hashes = np.concatenate(matrix.map("hash", keyed_hashes))[order]
+    else:
+        known = known_facts(matrix)
+        hashes = (row_hashes(matrix) if known is None else known.hashes)[order]
     ascending = np.sort(hashes)
     if (ascending[1:] != ascending[:-1]).all():
         return
@@ -375,6 +391,8 @@ def _row_scales(values: Any) -> Floats:
 
 
 def _equal_rows(matrix: Any, i: int, j: int) -> bool:
+    if isinstance(matrix, BlockMatrix):
+        return _equal_rows(matrix[np.array([i, j])], 0, 1)
     if not sparse.issparse(matrix):
         return bool((matrix[i] == matrix[j]).all())
     return row_parts(matrix, i) == row_parts(matrix, j)

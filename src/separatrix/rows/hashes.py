@@ -20,12 +20,17 @@ SMALL = 20_000  # numbers up to which NumPy numbers the rows: loading compiled l
 
 def row_hashes(matrix: Any) -> Hashes:
     """Equal rows have equal hashes."""
-    stored = matrix.data if sparse.issparse(matrix) else matrix
     if 0 < math.prod(matrix.shape) <= SMALL:
         dense = matrix.toarray() if sparse.issparse(matrix) else matrix
         # the sum makes one zero of the two
         numbers = np.unique(dense + dense.dtype.type(0), axis=0, return_inverse=True)[1]
         return numbers.ravel().astype(np.uint64)
+    return keyed_hashes(matrix)
+
+
+def keyed_hashes(matrix: Any) -> Hashes:
+    """The same, and equal also for equal rows of different matrices of one type and width."""
+    stored = matrix.data if sparse.issparse(matrix) else matrix
     hashes, keys = np.zeros(matrix.shape[0], dtype=np.uint64), hash_keys(matrix.shape[1])
     rows, magnitude = bit_rows(matrix)
     ranges = threads.chunks(matrix.shape[0], stored.size)

@@ -252,6 +252,13 @@ def _gathered(values: NDArray[Any], indices: Ints) -> NDArray[Any]:
     return found
 
 
+def column_reach(rows: MemoryRows) -> tuple[Floats, Floats]:
+    """The smallest and the largest number of each column of dense rows that count."""
+    every = rows.order.size == rows.n_rows
+    values = rows.matrix if every else rows.matrix[rows.order]
+    return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
+
+
 def as_rows(
     X: Any,
     labels: NDArray[Any],

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from . import pages
@@ -18,10 +20,26 @@ WORTH_A_THREAD = 1 << 17
 MOST_AT_ONCE = 1 << 20
 
 _pool: ThreadPoolExecutor | None = None
+_here = threading.local()
+
+
+@contextmanager
+def alone() -> Iterator[None]:
+    """Let what is called inside use this thread only: where blocks are worked on at the same time."""
+    before = getattr(_here, "alone", False)
+    _here.alone = True
+    try:
+        yield
+    finally:
+        _here.alone = before
 
 
 def n_threads() -> int:
-    """Count the cores that this process may use."""
+    """Count the cores that this process, or this thread if it is `alone`, may use."""
+    return 1 if getattr(_here, "alone", False) else _cores()
+
+
+def _cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
@@ -32,7 +50,7 @@ def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
     """Start a task in the pool."""
     global _pool
     if _pool is None:
-        _pool = ThreadPoolExecutor(max(2, n_threads()), thread_name_prefix="separatrix")
+        _pool = ThreadPoolExecutor(max(2, _cores()), thread_name_prefix="separatrix")
     return _pool.submit(task, *arguments)
 
 
@@ -40,6 +58,8 @@ def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> lis
     """Run a task once for each tuple of arguments, the last one in this thread."""
     if len(arguments) == 1 and not pages.watched:
         return [task(*arguments[0])]
+    if getattr(_here, "alone", False):
+        return [_relaxed(task, *each) for each in arguments]
     others = [submit(_relaxed, task, *each) for each in arguments[:-1]]
     own = _relaxed(task, *arguments[-1])
     return [*(other.result() for other in others), own]

@@ -1,0 +1,222 @@
+"""A matrix in blocks of rows that are elsewhere: tasks go to the blocks, their answers come back in order.
+
+No compiled code here: whoever checks a proof imports this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import wait
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..deadline import OutOfTime
+from ..errors import SeparatrixError
+from . import threads
+
+T = TypeVar("T")
+Ints = NDArray[np.int64]
+INTERVAL = 0.1  # seconds between two looks at the clock while tasks are run
+Handle = Any  # of something that a runner keeps where its tasks are run
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A task for each of some blocks.
+
+    Attributes
+    ----------
+    name : str
+        What the task is called where tasks are watched.
+    task : callable
+        Called as ``task(*blocks, *common, *own)``: a pure function, which may be run twice.
+    blocks : list of tuples of handles
+        What each call reads, where it lies.
+    common : tuple
+        Arguments that all calls share.
+    own : list of tuples
+        Arguments of each call.
+    """
+
+    name: str
+    task: Callable[..., Any]
+    blocks: list[tuple[Handle, ...]]
+    common: tuple[Any, ...] = ()
+    own: list[tuple[Any, ...]] | None = None
+
+    def arguments(self, place: int) -> tuple[Any, ...]:
+        """The arguments of one call, without its blocks."""
+        return self.common if self.own is None else (*self.common, *self.own[place])
+
+
+Pause = Callable[[], None]
+Answers = Callable[[Pause | None], list[Any]]
+
+
+class Runner(Protocol):
+    """Runs tasks where blocks are."""
+
+    def start(self, work: Work) -> Answers:
+        """Start the calls; the function returned waits for their answers, in the order of the calls."""
+
+    def keep(self, work: Work) -> list[Handle]:
+        """Handles of the answers, which stay where they were found."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """The answer of a task that has something to say to the user."""
+
+    error: Exception
+
+
+def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
+    """Run one call in one thread; what the user is to be told becomes its answer."""
+    with threads.alone():
+        try:
+            return task(*blocks, *arguments)
+        except (SeparatrixError, OutOfTime) as error:
+            return Failure(error)
+
+
+class ThreadRunner:
+    """Runs tasks by threads of this process; a handle is the block itself."""
+
+    def start(self, work: Work) -> Answers:
+        """Start the calls; the function returned waits for their answers, in the order of the calls."""
+        started = [
+            threads.submit(perform, work.task, blocks, work.arguments(k))
+            for k, blocks in enumerate(work.blocks)
+        ]
+
+        def finish(pause: Pause | None) -> list[Any]:
+            if pause is not None:
+                while wait(started, timeout=INTERVAL).not_done:
+                    pause()
+            return [each.result() for each in started]
+
+        return finish
+
+    def keep(self, work: Work) -> list[Handle]:
+        """The answers themselves."""
+        return [work.task(*blocks, *work.arguments(k)) for k, blocks in enumerate(work.blocks)]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockMatrix:
+    """A matrix whose rows lie elsewhere, block after block.
+
+    Attributes
+    ----------
+    handles : tuple
+        One for each block that has rows.
+    offsets : ndarray of int64
+        The first row of each block, and the count of all rows.
+    n_columns : int
+    dtype : dtype
+        The same in all blocks.
+    csr : bool
+        Whether the blocks are CSR matrices; else they are arrays.
+    stored : ndarray of int64
+        How many numbers each block stores.
+    places : tuple of str
+        What each block is called in messages.
+    runner : Runner
+    """
+
+    handles: tuple[Handle, ...]
+    offsets: Ints
+    n_columns: int
+    dtype: np.dtype[Any]
+    csr: bool
+    stored: Ints
+    places: tuple[str, ...]
+    runner: Runner
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return int(self.offsets[-1]), self.n_columns
+
+    def map(
+        self,
+        name: str,
+        task: Callable[..., T],
+        *common: Any,
+        beside: Sequence[Sequence[Handle]] = (),
+        each: Sequence[tuple[Any, ...]] | None = None,
+        among: Sequence[int] | None = None,
+        pause: Callable[[], None] | None = None,
+    ) -> list[T]:
+        """Call ``task(block, *beside, *common, *each)`` where each block is; the answers, block by block.
+
+        ``beside`` are lists of handles, one for each block. ``among`` chooses blocks; ``each`` has arguments
+        for these. ``pause`` is called now and then while they are waited for, and may raise.
+        """
+        chosen = range(len(self.handles)) if among is None else among
+        blocks = [(self.handles[k], *(handles[k] for handles in beside)) for k in chosen]
+        work = Work(name, task, blocks, common, None if each is None else list(each))
+        answers = self.runner.start(work)(pause)
+        for k, answer in zip(chosen, answers, strict=True):
+            if isinstance(answer, Failure):
+                raise self._located(answer.error, k)
+        return answers
+
+    def pieces(self, values: Sequence[T] | NDArray[Any]) -> list[tuple[Any]]:
+        """One number a row, cut into those of each block."""
+        edges = self.offsets.tolist()
+        return [(values[start:stop],) for start, stop in pairwise(edges)]
+
+    def find(self, rows: Ints) -> list[tuple[int, Ints, Ints]]:
+        """For each block that has some of the rows: its number, which of them, and their places in it."""
+        block = np.searchsorted(self.offsets, rows, side="right") - 1
+        order = np.argsort(block, kind="stable")
+        starts = np.flatnonzero(np.diff(block[order], prepend=-1))
+        found = []
+        for which in np.split(order, starts[1:]) if rows.size else []:
+            k = int(block[which[0]])
+            found.append((k, which, rows[which] - self.offsets[k]))
+        return found
+
+    def __getitem__(self, rows: Any) -> Any:
+        """Copy some rows into memory: an array, or a CSR matrix."""
+        everything = np.arange(self.shape[0])
+        wanted = everything[rows] if isinstance(rows, slice) else np.asarray(rows, dtype=np.int64)
+        found = self.find(wanted.ravel())
+        parts = self.map(
+            "take", pick, among=[k for k, _, _ in found], each=[(places,) for _, _, places in found]
+        )
+        if self.csr:
+            empty = sparse.csr_array((0, self.n_columns), dtype=self.dtype)
+            joined: Any = sparse.csr_array(sparse.vstack([empty, *parts], format="csr"))
+        else:
+            joined = np.concatenate([np.zeros((0, self.n_columns), dtype=self.dtype), *parts])
+        back = np.empty(wanted.size, dtype=np.int64)
+        if found:
+            back[np.concatenate([which for _, which, _ in found])] = np.arange(wanted.size)
+        taken = joined[back]
+        return taken if wanted.ndim else taken[0]
+
+    def _located(self, error: Exception, block: int) -> Exception:
+        """The error with rows counted from the first of all, and the block named."""
+        if not isinstance(error, SeparatrixError):
+            return error
+        where = self.places[block]
+        if error.row is not None:
+            first, row = int(self.offsets[block]), error.row
+            where += f" (its row {row})"
+            error.problem = error.problem.replace(f"row {row}", f"row {first + row}")
+            error.row = first + row
+        error.problem = f"In {where}: {error.problem}"
+        error.args = (f"{error.problem} {error.remedy}" if error.remedy else error.problem,)
+        return error
+
+
+def pick(block: Any, places: Ints) -> Any:
+    """Some rows of a block, copied."""
+    return block[places]

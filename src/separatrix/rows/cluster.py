@@ -1,0 +1,287 @@
+"""Rows on a cluster: what the protocol asks is answered where the blocks lie, and merged in their order.
+
+Only weights, the lowest scores and their rows, sums, and one number a row travel. Merging goes by the order
+of the blocks, so that the answers depend on the blocks, but neither on the workers nor on their speed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .blocks import BlockMatrix, Handle, Work
+from .memory import MemoryRows, as_rows, column_reach
+from .protocol import Floats, Ints, Scan
+
+
+@dataclass(eq=False)
+class ClusterRows:
+    """Labelled rows of a matrix in blocks that are elsewhere.
+
+    Attributes are those of the protocol, and:
+
+    Attributes
+    ----------
+    matrix : BlockMatrix
+    codes : list of handles
+        The class codes of each block's rows, where these are.
+    labels : ndarray of shape (rows,)
+        The same in memory.
+    order : ndarray of int64
+        The rows that count.
+    """
+
+    matrix: BlockMatrix
+    codes: list[Handle]
+    labels: NDArray[Any]
+    n_classes: int
+    lifted: bool
+    order: Ints
+    names: tuple[str, ...] | None = None
+    n_rows: int = field(init=False)
+    n_columns: int = field(init=False)
+    sparse: bool = field(init=False)
+    numbers: int = field(init=False)
+    weights_shape: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        matrix = self.matrix
+        self.n_rows, self.n_columns = matrix.shape
+        self.sparse = matrix.csr
+        self.numbers = int(matrix.stored.sum()) + self.n_rows
+        width = self.n_columns + self.lifted
+        self.weights_shape = (width,) if self.n_classes == 2 else (self.n_classes, width)
+
+    @cached_property
+    def _kept(self) -> list[Handle]:
+        """For each block, which of its rows count (None: all of them), beside the block."""
+        matrix = self.matrix
+        if self.order.size == self.n_rows:
+            parts: list[tuple[Any]] = [(None,)] * len(matrix.handles)
+        else:
+            keep = np.zeros(self.n_rows, dtype=bool)
+            keep[self.order] = True
+            parts = [(np.packbits(part),) for (part,) in matrix.pieces(keep)]
+        return matrix.runner.keep(Work("mask", as_it_is, [()] * len(parts), own=parts))
+
+    def _map(self, name: str, task: Any, *common: Any, each: Any = None) -> list[Any]:
+        """Call a task on the rows of each block, in memory there."""
+        return self.matrix.map(
+            name,
+            on_rows,
+            task,
+            self.n_classes,
+            self.lifted,
+            self.names,
+            common,
+            beside=(self.codes, self._kept),
+            each=each,
+        )
+
+    @cached_property
+    def squared_norms(self) -> Floats:
+        """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
+        return np.concatenate([np.empty(0), *self._map("norms", _squared_norms)])
+
+    @cached_property
+    def radius(self) -> float:
+        """R: the largest norm of a lifted row that counts."""
+        return float(np.sqrt(self.squared_norms[self.order].max(initial=0.0)))
+
+    @cached_property
+    def integral(self) -> bool:
+        """Whether every value is a whole number, so that sums do not round while they are small."""
+        return all(self._map("integral", _integral))
+
+    def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
+        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
+
+        So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
+        on each row costs; an array of one number serves all rows.
+        """
+        limit = max(1, min(limit, self.order.size))
+        each = self._each(costs) if costs is not None and costs.size > 1 else None
+        common = (weights, limit) if each is not None else (weights, limit, costs)
+        parts = self._map("scan", _scan, *common, each=each)
+        rows = np.concatenate([part.rows + at for part, at in zip(parts, self._firsts, strict=True)])
+        scores = np.concatenate([part.scores for part in parts])
+        kept = np.lexsort((rows, scores))[:limit]
+        mistakes, cost = sum(part.mistakes for part in parts), sum(part.cost for part in parts)
+        return Scan(mistakes, float(cost), rows[kept], scores[kept])
+
+    def take(self, indices: Ints) -> MemoryRows:
+        """Copy a few rows, in the given order, into memory."""
+        found = self.matrix[np.asarray(indices, dtype=np.int64)]
+        return as_rows(
+            found, self.labels[indices], n_classes=self.n_classes, lift=self.lifted, names=self.names
+        )
+
+    def outputs(self, weights: Floats) -> Floats:
+        """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
+        return np.concatenate(self._map("outputs", _outputs, weights))
+
+    def scores(self, weights: Floats) -> Floats:
+        """<w, z_i> for every row, two classes."""
+        return np.concatenate(self._map("outputs", _scores, weights))
+
+    def combination(self, multipliers: Floats) -> Floats:
+        """Sum of ``multipliers[i] * z_i``, two classes."""
+        return self._sum(self._map("sum", _combination, each=self._each(multipliers)))
+
+    def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
+        """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights.
+
+        Rows that were corrected are few, and fetched; then the sum is that of rows in memory, bit by bit.
+        """
+        used = np.flatnonzero(counts.any(axis=1))
+        rows = max(1, AT_ONCE // max(1, self.n_columns))
+        for start in range(0, used.size, rows):
+            part = used[start : start + rows]
+            self.take(part).combine(counts[part], steps if steps.size == 1 else steps[part], weights)
+
+    def class_sums(self, factors: Floats) -> Floats:
+        """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
+        return self._sum(self._map("sum", _class_sums, each=self._each(factors)))
+
+    def outer_sum(self, members: Ints) -> Floats:
+        """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
+        chosen = np.zeros(self.n_rows, dtype=bool)
+        chosen[members] = True
+        each = [(np.packbits(part),) for (part,) in self.matrix.pieces(chosen)]
+        return self._sum(self._map("sum", _outer_sum, each=each))
+
+    def column_reach(self) -> tuple[Floats, Floats]:
+        """The smallest and the largest number of each column of dense rows that count."""
+        parts = [part for part in self._map("reach", _column_reach) if part is not None]
+        return np.minimum.reduce([low for low, _ in parts]), np.maximum.reduce([high for _, high in parts])
+
+    def less(self, centre: Floats) -> ClusterRows:
+        """Dense rows less a centre, in float64; kept where the rows are."""
+        matrix = self.matrix
+        moved = matrix.runner.keep(Work("move", _less, [(each,) for each in matrix.handles], (centre,)))
+        return replace(self, matrix=replace(matrix, handles=tuple(moved), dtype=np.dtype(np.float64)))
+
+    def _each(self, values: Floats) -> list[tuple[Any]]:
+        return self.matrix.pieces(np.ascontiguousarray(values, dtype=np.float64))
+
+    @property
+    def _firsts(self) -> list[int]:
+        return list(self.matrix.offsets[:-1].tolist())
+
+    @staticmethod
+    def _sum(parts: list[Floats]) -> Floats:
+        total = np.zeros_like(parts[0])
+        for part in parts:  # in the order of the blocks, whoever was first
+            total += part
+        return total
+
+
+def cluster_rows(
+    matrix: BlockMatrix,
+    codes: list[Handle],
+    labels: NDArray[Any],
+    *,
+    n_classes: int = 2,
+    lift: bool = True,
+    keep: NDArray[np.bool_] | None = None,
+    names: tuple[str, ...] | None = None,
+    positive: int | None = None,
+) -> ClusterRows:
+    """See a matrix in blocks and its class codes as rows.
+
+    Parameters
+    ----------
+    matrix : BlockMatrix
+    codes : list of handles
+        The codes of each block's rows.
+    labels : ndarray of shape (rows,)
+        The codes of all rows; whether they are ``positive``, where that is given.
+    n_classes, lift, keep, names
+        As for `as_rows`.
+    positive : int, optional
+        The class to be set against the rest.
+    """
+    order = np.arange(matrix.shape[0]) if keep is None else np.flatnonzero(keep)
+    if positive is not None:
+        codes = matrix.runner.keep(Work("codes", _against_the_rest, [(each,) for each in codes], (positive,)))
+    return ClusterRows(matrix, codes, labels, n_classes, bool(lift), order, names)
+
+
+def _against_the_rest(codes: NDArray[np.int32], positive: int) -> NDArray[np.int32]:
+    return np.asarray(codes == positive, dtype=np.int32)
+
+
+AT_ONCE = 1 << 22  # numbers fetched at a time
+
+
+def as_it_is(value: Any) -> Any:
+    """What is given, where the task is run."""
+    return value
+
+
+def on_rows(
+    block: Any,
+    codes: NDArray[Any],
+    kept: NDArray[np.uint8] | None,
+    task: Any,
+    n_classes: int,
+    lifted: bool,
+    names: tuple[str, ...] | None,
+    common: tuple[Any, ...],
+    *own: Any,
+) -> Any:
+    """Call a task with a block as rows in memory, which are not copied."""
+    keep = None if kept is None else np.unpackbits(kept, count=len(codes)).astype(bool)
+    rows = as_rows(block, codes, n_classes=n_classes, lift=lifted, keep=keep, names=names)
+    return task(rows, *common, *own)
+
+
+def _squared_norms(rows: MemoryRows) -> Floats:
+    return rows.squared_norms
+
+
+def _integral(rows: MemoryRows) -> bool:
+    return rows.integral
+
+
+def _scan(rows: MemoryRows, weights: Floats, limit: int, costs: Floats | None) -> Scan:
+    if not rows.order.size:
+        return Scan(0, 0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
+    return rows.scan(_own(weights), limit, None if costs is None else _own(costs))
+
+
+def _outputs(rows: MemoryRows, weights: Floats) -> Floats:
+    return rows.outputs(_own(weights))
+
+
+def _scores(rows: MemoryRows, weights: Floats) -> Floats:
+    return rows.scores(_own(weights))
+
+
+def _combination(rows: MemoryRows, multipliers: Floats) -> Floats:
+    return rows.combination(_own(multipliers))
+
+
+def _class_sums(rows: MemoryRows, factors: Floats) -> Floats:
+    return rows.class_sums(_own(factors))
+
+
+def _outer_sum(rows: MemoryRows, chosen: NDArray[np.uint8]) -> Floats:
+    return rows.outer_sum(np.flatnonzero(np.unpackbits(chosen, count=rows.n_rows)))
+
+
+def _column_reach(rows: MemoryRows) -> tuple[Floats, Floats] | None:
+    return column_reach(rows) if rows.order.size else None
+
+
+def _less(block: NDArray[Any], centre: Floats) -> Floats:
+    return np.asarray(block, dtype=np.float64) - centre
+
+
+def _own(values: Floats) -> Floats:
+    """The same numbers in memory that may be written, which is what loops are compiled for."""
+    return values if values.flags.writeable else values.copy()
