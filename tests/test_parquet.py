@@ -80,6 +80,31 @@ def files(draw):
     return table, out.getvalue()
 
 
+def bit_packed_levels(content):
+    """The file with a page header that says that whether values are missing is written in another way."""
+    header = b"\x15\x06\x15\x06\x1c"  # both kinds of levels in runs, then the statistics of the page
+    assert content.count(header)
+    return content.replace(header, b"\x15\x08\x15\x06\x1c", 1)
+
+
+def one_row_too_few(content):
+    """The file with a footer that says that it has minus 6 rows, in groups of 5."""
+    rows = b"\x16\x0a\x19\x1c"  # five rows, then a list of one group
+    assert content.count(rows) == 1
+    return content.replace(rows, b"\x16\x0b\x19\x1c")
+
+
+@pytest.mark.parametrize("damage", [bit_packed_levels, one_row_too_few])
+def test_what_two_readers_read_differently_is_refused_as_damaged(tmp_path, damage):
+    out = io.BytesIO()
+    table = pa.table({"a": [0.0, 0.0, -1.0, -1.0, 1.0], "y": [1, 0, 0, 1, 0]})
+    pq.write_table(table, out, compression="none", use_dictionary=False, store_schema=False)
+    path = tmp_path / "rows.parquet"
+    path.write_bytes(damage(out.getvalue()))
+    with pytest.raises(InputError, match="damaged"):
+        read(path, ["a", "y"])
+
+
 @given(files(), st.integers(1, 300), st.integers(0, 800))
 def test_however_a_file_is_written_its_rows_are_those_that_arrow_reads(tmp_path_factory, file, rows, start):
     table, content = file

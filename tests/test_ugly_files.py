@@ -140,6 +140,7 @@ REFUSED = {
     "gzip, cut short": (gzip.compress(b"a,y\n" + MANY)[:200], "is damaged"),
     "gzip, damaged": (b"\x1f\x8b\x08\0" + b"\x07" * 60, "is damaged"),
     "ZIP, cut short": (b"PK\x03\x04" + b"\0" * 40, "is not a ZIP archive"),
+    "ZIP, cut within its mark": (b"PK\x03", "is cut short"),
     "Parquet, cut short": (b"PAR1" + b"\0" * 40, "cannot be read"),
     "Feather, cut short": (b"ARROW1\0\0" + b"\0" * 40, "cannot be read"),
     "SPSS, cut short": (b"$FL2@(#) SPSS DATA FILE", "cannot be read"),

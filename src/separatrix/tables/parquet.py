@@ -79,15 +79,15 @@ def read_columns(
     with explaining(source.name):
         for path in source.paths:
             with pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
-                if start >= file.metadata.num_rows:
-                    start -= file.metadata.num_rows
-                    continue
                 sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
-                if sum(sizes) != file.metadata.num_rows:
+                if sum(sizes) != file.metadata.num_rows or min(sizes, default=0) < 0:
                     raise InputError(
                         f"{path!r} cannot be read: it is damaged, and says that it has "
                         f"{file.metadata.num_rows:,} rows in groups of {sum(sizes):,}."
                     )
+                if start >= file.metadata.num_rows:
+                    start -= file.metadata.num_rows
+                    continue
                 groups = list(range(len(sizes)))
                 while start >= sizes[groups[0]]:
                     start -= sizes[groups.pop(0)]

@@ -253,8 +253,9 @@ class Query:
             target = None if self.target_name is None else batch.column(matrices.width)
             for begin, X, good in matrices.of_arrow(batch, rows):
                 part = None if target is None else target.slice(begin, len(X))
-                if not good or (part is not None and part.null_count):
-                    self._refuse_missing(X, at + begin)
+                nulls = part is not None and bool(part.null_count)
+                if not good or nulls:
+                    self._refuse_missing(X, at + begin, nulls=nulls)
                     self._refuse_rounded(X, at + begin)
                 labels = None if part is None else self._untyped(arrow_labels(part))
                 self._refuse_rounded_labels(labels)
@@ -337,14 +338,19 @@ class Query:
     def _place(self, row: int) -> str:
         return find_places(self, [row])[0].words
 
-    def _refuse_missing(self, X: NDArray[np.float64], at: int) -> None:
-        """Name the columns that lack values, and how many."""
+    def _refuse_missing(self, X: NDArray[np.float64], at: int, *, nulls: bool) -> None:
+        """Name the columns that lack values, and how many; ``nulls`` says whether labels are missing."""
         used, lacking = self.selection.used, self.selection.lacking
         counts = ", ".join(f"count(*) FILTER ({lacking(name)})" for name in used)
         found = self.database.rows(f"SELECT {counts} FROM {self.selection.rows}")[0]
         without = [f"{name!r} ({count:,})" for name, count in zip(used, found, strict=True) if count]
+        rows = np.flatnonzero(np.isnan(X).any(axis=1))
+        if not without and (rows.size or nulls):
+            raise InputError(
+                f"{self.database.name!r} cannot be read: it is damaged. One reader finds values missing among "
+                f"the rows {at + 1:,} to {at + len(X):,}, another finds none. Write the file anew."
+            )
         if without:
-            rows = np.flatnonzero(np.isnan(X).any(axis=1))
             first = f", the first in {self._place(at + int(rows[0]))}" if rows.size else ""
             raise InputError(
                 f"{self.database.name!r} lacks values in {shown(without)}{first}.",

@@ -278,10 +278,17 @@ class _Look:
         for each in self.formats:
             if each.marks(head):
                 return self._binary(path, each, compression)
+        self._refuse_beginnings(path, head)
         plain = self.text_encoding is None and head.isascii() and b"\0" not in head
         charset = None if plain else find_charset(path, head, self.text_encoding)
         endings = Path(path if suffix is None else f"data{suffix}").suffixes[-2:]
         return _Seen(self._text(path, endings, head, charset), compression, charset)
+
+    def _refuse_beginnings(self, path: str, head: bytes) -> None:
+        """Raise where all that is left of a file is a part of the mark that it began with."""
+        marks = [ARCHIVE, *MAGIC, *(mark for each in self.formats for place, mark in each.magic if not place)]
+        if len(head) > 1 and any(mark.startswith(head) for mark in marks):
+            raise InputError(f"{path!r} is cut short: it ends after {len(head)} bytes. Fetch it again.")
 
     def _binary(self, path: str, found: Format | None, compression: str) -> _Seen:
         if self.text_encoding is not None and found is not None and not found.charsets:
