@@ -441,7 +441,11 @@ def check_arrays(rng: random.Random, cases: int, folder: Path) -> None:
                 parts = [part.copy() for part, _ in open_table(path).batches(7)]
             except SeparatrixError:
                 continue
-            found = np.load(path, allow_pickle=False)
+            try:
+                found = np.load(path, allow_pickle=False)
+            except ValueError:
+                assert not parts, bytes(content)  # a line of text, of which no row is read
+                continue
             wanted = (found["X"] if packed else found).astype(np.float64)
         assert bits(np.concatenate(parts) if parts else wanted[:0]) == bits(wanted), bytes(content)
 

@@ -88,6 +88,8 @@ def test_duckdb_reads_the_same_numbers(values, signs, unit, marked):
         (["1.234,5", "17"], "decimal comma, thousands point"),
         (["1,234.5", "17"], "thousands comma"),
         (["1,234,567", "8,900"], "thousands comma"),
+        (["12,34,567.50", "8,900"], "thousands comma"),
+        (["12,34,56"], None),
         (["1.234.567"], "decimal comma, thousands point"),
         (["1 234", "12 345 678", "5"], "thousands blank"),
         (["1\u202f234,5", "3,25"], "decimal comma, thousands blank"),
@@ -141,6 +143,23 @@ def test_a_cell_that_does_not_fit_makes_a_column_odd(column, odd):
     found = seen(column)
     assert found.kind == "odd"
     assert [cell for cell in column if shape(cell) not in found.fitting] == [odd]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        ["(0.04)", "(1.50)", "(3)"],
+        ["5,00-", "3,25-"],
+        ["1_000", "2_500.5"],
+        ["\u0661\u0662", "\u0663.\u0664"],
+        ["\u200b1.5", "2.5\ufeff"],
+        ["\x1e1.5", "\x1e2.5"],
+    ],
+)
+def test_numbers_written_as_nobody_reads_them_are_no_categories(column):
+    found = seen(column)
+    assert found.kind == "odd"
+    assert not found.fitting
 
 
 @pytest.mark.parametrize(

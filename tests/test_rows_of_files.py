@@ -314,6 +314,29 @@ def test_codes_that_are_named_are_missing(tmp_path, kind):
     assert np.array_equal(again.read()[0], X)
 
 
+def test_an_option_for_lists_may_be_given_several_times_and_names_may_have_commas(tmp_path):
+    path = tmp_path / "rows.csv"
+    cells = [(-9 if k == 2 else -8 if k == 4 else row[0], *row[1:]) for k, row in enumerate(ROWS)]
+    path.write_text(csv_text(['"x, z"', "n", "y"], cells))
+    codes = ["--na=-9", "--na=-8", "--missing", "drop"]
+    assert answer("check", path, "--target", "y", *codes)["data"]["rows"] == 38
+    found = answer("check", path, "--target", "y", *codes, "--features", '"x, z"', "--features", "n")
+    assert list(found["data"]["columns"]) == ["x, z", "n"]
+    assert list(answer("check", path, "--target", "y", *codes, "--exclude", '"x, z"')["data"]["columns"]) == [
+        "n"
+    ]
+
+
+def test_a_query_has_rows_of_its_own_and_says_so(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text(csv_text(["x", "n", "y"], [(*row[:2], int(row[2] == "a")) for row in ROWS]))
+    found = answer("check", path, "--target", "y", "--sql", "FROM data WHERE n < 60 ORDER BY x")
+    assert any("Rows are those of the query's answer" in note for note in found["data"]["notes"])
+    assert not any("line" in each for each in found["witness_rows"])
+    assert {*open_table(path, target="y", sql="FROM data").classes.tolist()} == {0, 1}
+    assert open_table(path, target="y", sql="FROM data").classes.dtype == np.int64
+
+
 def test_text_is_text_where_it_is_asked_for(tmp_path):
     path, model = tmp_path / "rows.csv", tmp_path / "m.skops"
     path.write_text(csv_text(["zip", "x", "y"], [(f"0{k % 3}123", *row[::2]) for k, row in enumerate(ROWS)]))
@@ -468,6 +491,10 @@ VERIFY = {
     "decimal": (with_x([f"{x:.3f}".replace(".", ",") for x in X], delimiter=";"), ["--decimal", ","]),
     "thousands": (with_x([f"1,{k + 100}" for k in range(40)], delimiter=";"), ["--thousands", ","]),
     "points": (with_x([f"1.{k + 100}" for k in range(40)], delimiter=";"), ["--decimal", ","]),
+    "codes one by one": (
+        with_x([-9 if k == 3 else -8 if k == 5 else x for k, x in enumerate(X)]),
+        ["--na=-9", "--na=-8", "--missing", "drop"],
+    ),
     "text": (with_x([k % 3 for k in range(40)]), ["--text", "x"]),
     "names": (with_x([f"P{k}" for k in range(40)], ["id", *HEAD[1:]]), ["--row-names", "id"]),
     "query": (COMMAS, ["--sql", QUERY]),

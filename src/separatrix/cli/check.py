@@ -285,7 +285,7 @@ def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
         {
             **each,
             "row": place.row,
-            "line": place.line or place.row,
+            **({"line": place.line or place.row} if rows.has_lines else {}),
             **({} if place.name is None else {"name": place.name}),
         }
         for each, place in zip(fields["witness_rows"], places, strict=False)

@@ -31,6 +31,11 @@ class FormulaRows:
         return str(self.table.kind)
 
     @property
+    def has_lines(self) -> bool:
+        """Whether rows stand in lines of the file."""
+        return bool(self.table.has_lines)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know about how the file was read."""
         return (f"formula: {self.formula}", *self.table.notes)
@@ -71,11 +76,11 @@ def design(source: options.DataOptions, formula: str) -> FormulaRows:
     from ..proofs.formula import read_formula, variables
 
     for name in ("target", "features", "exclude"):
-        if getattr(source, name) is not None:
+        if getattr(source, name):
             raise typer.BadParameter(
                 f"--{name} does not go with --formula, which names the columns. Leave it out."
             )
-    table = replace(source, features=",".join(variables(formula))).open()
+    table = replace(source, features=[options.quoted(each) for each in variables(formula)]).open()
     if not hasattr(table.reader, "frame"):
         raise InputError(f"{table.name!r} has no named columns, which a formula is about.")
     with waiting("Reading the rows"):

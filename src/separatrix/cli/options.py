@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -25,12 +25,24 @@ Data = Annotated[
 Target = Annotated[
     str | None, typer.Option("--target", "-t", help="The column to be explained: the class of each row.")
 ]
+# Lists may be given in one word, in several, or by the option several times: all of them count.
 Features = Annotated[
-    str | None,
-    typer.Option("--features", help="Use only these columns, separated by commas. Default: all others."),
+    list[str] | None,
+    typer.Option(
+        "--features",
+        metavar="COLUMNS",
+        help="Use only these columns, separated by commas. Default: all others.",
+        show_default=False,
+    ),
 ]
 Exclude = Annotated[
-    str | None, typer.Option("--exclude", help="Leave these columns out, separated by commas.")
+    list[str] | None,
+    typer.Option(
+        "--exclude",
+        metavar="COLUMNS",
+        help="Leave these columns out, separated by commas.",
+        show_default=False,
+    ),
 ]
 Where = Annotated[
     str | None, typer.Option("--where", help="Keep the rows for which this SQL condition holds.")
@@ -58,16 +70,22 @@ Thousands = Annotated[
     typer.Option("--thousands", metavar="SIGN", help="What separates thousands. Default: the columns tell."),
 ]
 MissingCodes = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--na",
         metavar="CODES",
         help="More cells that mean a missing value, separated by commas, such as .,-9",
+        show_default=False,
     ),
 ]
 TextColumns = Annotated[
-    str | None,
-    typer.Option("--text", metavar="COLUMNS", help="Read these columns as text, separated by commas."),
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="COLUMNS",
+        help="Read these columns as text, separated by commas.",
+        show_default=False,
+    ),
 ]
 RowNames = Annotated[
     str | None,
@@ -105,25 +123,26 @@ Report = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
 
 KERNELS = ("linear", "poly", "rbf", "geometric")
+_NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 @dataclass(frozen=True)
 class DataOptions:
-    """Where rows come from, as it was asked for."""
+    """Where rows come from, as it was asked for; lists of names as the words that they were given in."""
 
     data: str | None
     target: str | None = None
-    features: str | None = None
-    exclude: str | None = None
+    features: Sequence[str] | None = None
+    exclude: Sequence[str] | None = None
     where: str | None = None
     sql: str | None = None
     table: str | None = None
     missing: str = "error"
     decimal: str | None = None
     thousands: str | None = None
-    na: str | None = None
-    text: str | None = None
+    na: Sequence[str] | None = None
+    text: Sequence[str] | None = None
     row_names: str | None = None
     sheet: str | None = None
     text_encoding: str | None = None
@@ -137,8 +156,8 @@ class DataOptions:
         return open_table(
             self.data,
             target=self.target,
-            features=_names(self.features),
-            exclude=_names(self.exclude) or (),
+            features=names(self.features),
+            exclude=names(self.exclude) or (),
             where=self.where,
             sql=self.sql,
             table=self.table,
@@ -149,8 +168,8 @@ class DataOptions:
             live=live,
             decimal=self.decimal,
             thousands=self.thousands,
-            na=_names(self.na) or (),
-            text=_names(self.text) or (),
+            na=names(self.na) or (),
+            text=names(self.text) or (),
             row_names=self.row_names,
             sheet=self.sheet,
             text_encoding=self.text_encoding,
@@ -163,14 +182,15 @@ class DataOptions:
 
         Examples
         --------
-        >>> DataOptions("my data.csv", where="age > 30", na="-9").verify_command("proof.json")
+        >>> DataOptions("my data.csv", where="age > 30", na=["-9"]).verify_command("proof.json")
         "separatrix verify proof.json 'my data.csv' --where 'age > 30' --na=-9"
         """
         words = ["separatrix", "verify", _path(certificate)]
         words += [] if self.data is None else [_path(self.data)]
-        given = ("where", "sql", "table", "sheet", "missing", "decimal", "thousands", "na", "text")
-        values = {**{name: getattr(self, name) for name in given}, "encoding": self.text_encoding}
-        for name, value in values.items():
+        given = ("where", "sql", "table", "sheet", "missing", "decimal", "thousands")
+        values = [(name, getattr(self, name)) for name in given]
+        values += [(name, each) for name in ("na", "text") for each in getattr(self, name) or ()]
+        for name, value in [*values, ("encoding", self.text_encoding)]:
             if value is not None and (name, value) != ("missing", "error"):
                 words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
         return shlex.join(words)
@@ -296,7 +316,7 @@ def labels(words: str) -> list[Any]:
     >>> labels("-1,1"), labels("ham, spam")
     ([-1, 1], ['ham', 'spam'])
     """
-    found = _names(words) or []
+    found = names([words]) or []
     for kind in (int, float):
         try:
             return [kind(each) for each in found]
@@ -305,5 +325,21 @@ def labels(words: str) -> list[Any]:
     return list(found)
 
 
-def _names(words: str | None) -> list[str] | None:
-    return None if words is None else [name.strip() for name in words.split(",") if name.strip()]
+def names(words: Sequence[str] | None) -> list[str] | None:
+    """The names of a list; those with commas stand in quotation marks.
+
+    Examples
+    --------
+    >>> names(["age, dose", '"a, b"'])
+    ['age', 'dose', 'a, b']
+    """
+    if not words:
+        return None
+    found = [each for word in words for each in _NAME.finditer(word)]
+    listed = [each[2].strip() if each[1] is None else each[1].replace('""', '"') for each in found]
+    return [name for name in listed if name]
+
+
+def quoted(name: str) -> str:
+    """A name as one of a list, whatever is in it."""
+    return '"' + name.replace('"', '""') + '"'

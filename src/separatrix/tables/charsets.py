@@ -39,7 +39,7 @@ def find_charset(name: str, head: bytes, said: str | None) -> str | None:
             return asked
     if marked is None and said is None and (order := _unmarked(head)) is not None:
         raise InputError(
-            f"{name!r} looks like UTF-16 text without a byte order mark.",
+            f"{name!r} looks like UTF-16 text without a byte order mark (utf-16-{order}).",
             remedy=f"If it is, pass text_encoding='utf-16-{order}'.",
             parameter="text_encoding",
         )

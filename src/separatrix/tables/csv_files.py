@@ -114,7 +114,8 @@ class CsvFile:
             stream=table.stream,
             connection=cleaned.database.connection,
         )
-        return ask(found, self.request, notes=[*notes, *readings_told(cleaned.readings)])
+        told = readings_told(cleaned.readings)
+        return ask(replace(found, typed=False), self.request, notes=[*notes, *told])
 
     def _ask_again(self, encoding: Encoding) -> Query:
         """The same columns, where all rows tell how numbers are written."""

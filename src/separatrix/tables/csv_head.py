@@ -21,13 +21,14 @@ from .sources import NUMBER, Request, Source
 from .unpacking import HEAD, read_head
 
 SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
+PADDING = " \t"  # around numbers; Python strips more, which others do not take for blanks
 # Cells that say that a value is missing.
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
-_WHOLE = re.compile(r"[+-]?\d{1,38}")
-_LONG = re.compile(r"[+-]?\d{16,}")  # shorter ones are floats, all of them
-_COMMA = re.compile(r"[+-]?\d+,\d+")
-_CODE = re.compile(r"0\d+")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,38}")
+_LONG = re.compile(r"[+-]?[0-9]{16,}")  # shorter ones are floats, all of them
+_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_CODE = re.compile(r"0[0-9]+")
 _FRACTION = re.compile(r"\d[.,]\d")
 
 
@@ -144,7 +145,9 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
     )
     nothing = {*MISSING, *request.codes}
     given = {name: Counter(cell for cell in cells if cell not in nothing) for name, cells in columns.items()}
-    plain = {name for name, cells in given.items() if all(NUMBER.fullmatch(cell.strip()) for cell in cells)}
+    plain = {
+        name for name, cells in given.items() if all(NUMBER.fullmatch(cell.strip(PADDING)) for cell in cells)
+    }
     decimal = _decimal(given) if len(plain) < len(given) and _has_fractions(given, plain) else None
     known = () if request.encoding is None else request.encoding.columns
     text_only = {*request.text, request.row_names}
@@ -178,7 +181,7 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
 
 def is_number_text(cell: str) -> bool:
     """Whether a cell reads as a number, if need be with a decimal comma."""
-    text = cell.strip()
+    text = cell.strip(PADDING)
     return NUMBER.fullmatch(text) is not None or _COMMA.fullmatch(text) is not None
 
 
@@ -310,7 +313,7 @@ def _whole_kind(cells: Counter[str]) -> str:
 
     Where all are whole and some would be rounded, whole numbers: labels stay apart, features are refused.
     """
-    long = [cell for cell in map(str.strip, cells) if _LONG.fullmatch(cell)]
+    long = [cell for cell in (each.strip(PADDING) for each in cells) if _LONG.fullmatch(cell)]
     rounded = any(text.is_rounded(cell.encode(), float(cell)) for cell in long)
     if rounded and all(_WHOLE.fullmatch(cell) for cell in cells):
         return "BIGINT" if all(abs(int(cell)) < 1 << 63 for cell in cells) else "HUGEINT"

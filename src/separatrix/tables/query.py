@@ -347,7 +347,7 @@ class Query:
         rows = np.flatnonzero(np.isnan(X).any(axis=1))
         if not without and (rows.size or nulls):
             raise InputError(
-                f"{self.database.name!r} cannot be read: it is damaged. One reader finds values missing among "
+                f"{self.database.name!r} cannot be read: it is damaged. One reader misses values among "
                 f"the rows {at + 1:,} to {at + len(X):,}, another finds none. Write the file anew."
             )
         if without:

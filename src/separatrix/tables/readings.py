@@ -43,6 +43,9 @@ _DATE = re.compile(
     r"9{1,2}([./-])9{1,2}\1(9999|99)([T ].*)?|9999([./-])9{1,2}\4(9{1,2})([T ].*)?"
     r"|9{1,2}:99(:99)?([.,]9+)?( ?[AaPp][Mm])?"
 )
+# Numbers grouped by underscores, and in digits other than 0 to 9.
+_FOREIGN = re.compile(r"[+-]?9+(?:_9+)+(?:[.,]9+)?|(?=.*[^\x00-\x7f])[+-]?[\d.,]*\d")
+_UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\u2060\ufeff]")
 SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
 
 
@@ -55,7 +58,7 @@ class Reading:
     decimal : {".", ","}
         What stands before the fraction.
     thousands : str
-        What stands between groups of three digits; nothing, if empty.
+        What stands between groups of digits; nothing, if empty.
     unit : str
         What stands before or behind each number, such as ``%``; the numbers stay as they are.
     """
@@ -181,7 +184,7 @@ def look(shapes: Mapping[str, int], wanted: Wanted = Wanted(), evidence: str | N
     units: dict[str, int] = {}
     for each, times in given.items():
         unit, fits = _parse(each)
-        if fits:
+        if fits or _is_foreign(each[1:]):
             units[unit] = units.get(unit, 0) + times
     most = _unit(units, sum(given.values()))
     if most is None:
@@ -256,6 +259,19 @@ def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
     return unit, frozenset(pair for pair in CANDIDATES if _fits(found["number"], *pair, ungrouped=ungrouped))
 
 
+def _is_foreign(text: str) -> bool:
+    """Whether a text is surely a number, but written as nobody here reads it.
+
+    Such are an accountant's ``(5)`` and ``5-``, which are below zero, ``1_000``, digits of other scripts, and
+    numbers among characters that nobody sees.
+    """
+    bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text.rstrip("-\u2212")
+    bare = _UNSEEN.sub("", bare)
+    if bare != text:
+        return _CELL.fullmatch(bare.strip(BLANKS)) is not None
+    return _FOREIGN.fullmatch(text) is not None
+
+
 def _number(shape_: str) -> str:
     found = _CELL.fullmatch(shape_[1:])
     return "" if found is None else found["number"]
@@ -269,9 +285,8 @@ def _fits(number: str, decimal: str, thousands: str, *, ungrouped: bool) -> bool
     groups = whole.split(thousands) if thousands else [whole]
     if len(groups) == 1:
         return set(whole) <= {"9"}
-    return (
-        not ungrouped
-        and 1 <= len(groups[0]) <= 3
-        and all(each == "999" for each in groups[1:])
-        and set(groups[0]) == {"9"}
-    )
+    first, *others = groups
+    grouped = all(each == "999" for each in others) and len(first) <= 3
+    # As in India: 12,34,567.
+    grouped |= thousands == "," and others[-1] == "999" and {*others[:-1]} == {"99"} and len(first) <= 2
+    return not ungrouped and grouped and set(first) == {"9"}

@@ -25,7 +25,9 @@ from .spool import Spool
 from .unpacking import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head, refuse_bomb
 
 LINES, PATIENCE = 1000, 1.0  # of a stream to wait for before it is opened, and for how many seconds
-NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE)
+NUMBER = re.compile(
+    r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE | re.ASCII
+)
 
 _JSON = ('{"', "[{", "[ {")
 _DOCUMENTS = {

@@ -42,6 +42,8 @@ FORMATS = (
     idx.FORMAT,
 )
 
+ANSWER = "Rows are those of the query's answer, counted from 1, not those of the file."
+
 
 class Reader(Protocol):
     """What a format gives for a file that it has opened."""
@@ -260,6 +262,11 @@ class Table:
         """Where rows, counted from zero, stand in the file, before any were left out."""
         return find_places(self.reader, rows)
 
+    @property
+    def has_lines(self) -> bool:
+        """Whether rows stand in lines of the file."""
+        return self.reader.line_finder is not None
+
     def identities(self) -> Identities:
         """The numbers and names of the rows, for who goes through all of them."""
         return Identities(self.reader)
@@ -405,7 +412,9 @@ def open_table(
     asked = {"where": where, "sql": sql, "table": table, "missing": missing}
     if source is None:
         reader = ask(describe("The query", "", sql=sql), request)
-        return Table("The query", "query", reader.target_name, reader.encoding, reader, asked=asked)
+        return Table(
+            "The query", "query", reader.target_name, reader.encoding, reader, asked=asked, found=(ANSWER,)
+        )
     found = find_source(source, FORMATS, live=live, text_encoding=text_encoding)
     if sheet is not None and found.format is not excel.FORMAT:
         raise InputError(
@@ -424,5 +433,5 @@ def open_table(
         asked,
         found.growing,
         before,
-        found.notes,
+        found.notes if sql is None else (*found.notes, ANSWER),
     )
