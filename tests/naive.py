@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -158,6 +159,56 @@ def perceptron(
         if run.mistakes >= max_updates:
             return run
     return run
+
+
+# ---------------------------------------------------------------- shards
+
+
+@dataclass
+class Mixture:
+    """What iterative parameter mixing did, epoch by epoch."""
+
+    weights: np.ndarray
+    counts: np.ndarray
+    mixed: np.ndarray  # the counts, each weighed as its shard was
+    per_epoch: list = field(default_factory=list)  # mistakes of each shard in every epoch
+    means: list = field(default_factory=list)  # of the weights over the visits of an epoch, mixed
+    closest: float = np.inf
+    clean: bool = False
+
+
+def mixture(X, codes, starts, *, n_classes=2, lift=True, mixing="even", max_iter=100, weights=None):
+    """Shards from the given rows on: a cyclic pass over each from the same weights, then a weighted mean."""
+    edges = [*starts, len(codes)]
+    parts = [range(a, b) for a, b in pairwise(edges)]
+    importance = np.ones(len(codes)) if weights is None else np.asarray(weights)
+    parts = [part for part in parts if np.any(importance[part] > 0)]
+    shape = next(iter(kesler_rows(X, codes, n_classes, lift)[0].values())).shape
+    counts = np.zeros((len(codes), 1 if n_classes == 2 else n_classes), dtype=int)
+    found = Mixture(np.zeros(shape), counts, counts.astype(float))
+    for _ in range(max_iter):
+        runs = [
+            perceptron(
+                X[part], codes[part], n_classes=n_classes, lift=lift, max_iter=1,
+                weights=importance[part], start=found.weights,
+            )
+            for part in parts
+        ]  # fmt: skip
+        made = [run.mistakes for run in runs]
+        found.per_epoch.append(made)
+        found.closest = min(found.closest, *(run.closest for run in runs))
+        total = sum(made)
+        even = mixing == "even" or total == 0
+        shares = [1 / len(runs) if even else each / total for each in made]
+        found.means.append(sum(s * np.mean(run.visited, axis=0) for s, run in zip(shares, runs, strict=True)))
+        if total == 0:
+            found.clean = True
+            return found
+        found.weights = sum(share * run.weights for share, run in zip(shares, runs, strict=True))
+        for part, share, run in zip(parts, shares, runs, strict=True):
+            found.counts[part] += run.counts
+            found.mixed[part] += share * run.counts
+    return found
 
 
 # ---------------------------------------------------------------- averaging and voting

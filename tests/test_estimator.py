@@ -52,8 +52,11 @@ def test_no_check_of_scikit_learn_is_skipped_or_expected_to_fail():
 
 
 @quietly
-@pytest.mark.parametrize("options", [{"average": "averaged"}, {"order": "shuffled", "average": "voted"}])
-def test_averaging_passes_every_check_but_those_that_its_weights_cannot(options):
+@pytest.mark.parametrize(
+    "options",
+    [{"average": "averaged"}, {"order": "shuffled", "average": "voted"}, {"order": "mixed", "average": True}],
+)
+def test_visits_in_turn_pass_every_check_but_those_that_their_weights_cannot(options):
     # A row given twice is visited twice, a row of weight two is corrected by twice the step: where every
     # row is visited in turn these are different runs, and the mean over visits ignores class weights.
     impossible = {

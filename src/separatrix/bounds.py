@@ -59,8 +59,9 @@ class BoundReport:
 
     Attributes
     ----------
-    mistakes : int
-        M, the updates that led to the weights.
+    mistakes : float
+        M, the updates that led to the weights. Where the weights of shards were mixed, an update counts as
+        much as its shard did: that is the number that the theorems bound then.
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
@@ -72,7 +73,7 @@ class BoundReport:
     bounds : tuple of Bound
     """
 
-    mistakes: int
+    mistakes: float
     radius: float
     margin_lower: float
     margin_upper: float
@@ -109,7 +110,7 @@ class BoundReport:
 
     def _headline(self) -> str:
         return (
-            f"{self.mistakes} mistakes, {self.n_classes} classes, R = {self.radius:.6g}, "
+            f"{self.mistakes:.12g} mistakes, {self.n_classes} classes, R = {self.radius:.6g}, "
             f"best margin between {max(0.0, self.margin_lower):.6g} and {self.margin_upper:.6g}"
         )
 
@@ -188,6 +189,10 @@ def mistake_bounds(
     ``c >= -g``. From zero weights the first update gives ``c >= g / s``, and each further one adds at least
     ``(1 + g) / sqrt(1 + s^2) - 1``. That is positive if the step is below ``2 margin / (R^2 - margin^2)``.
     From other weights c may be below -g, and nothing is proved.
+
+    Where the weights of shards were mixed, every theorem for plain runs holds with M the sum of
+    ``mixed_counts`` and each loss weighed by them: a mixture gains as much along u as its parts do on
+    average, and its squared length is at most the average of theirs.
 
     Examples
     --------
@@ -277,8 +282,8 @@ class _Case:
     """A run in the terms of the theorems: signed rows scaled by their steps, a start, mistakes."""
 
     def __init__(self, rows: MemoryRows, result: Result, steps: Floats, start: Floats | None) -> None:
-        self.rows, self.counts, self.steps = rows, result.counts, steps
-        self.mistakes = int(result.counts.sum())
+        self.rows, self.counts, self.steps = rows, result.multipliers, steps
+        self.mistakes: float = self.counts.sum().item()
         self.many = rows.n_classes > 2
         # With many classes an update moves two vectors by half a step each.
         self.factor = np.broadcast_to(steps * (0.5 if self.many else 1.0), (rows.n_rows,))
@@ -467,13 +472,13 @@ def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats 
     """The first weights: as the model was told, or what the updates leave of the last ones."""
     init = _first_weights(run)
     total = np.zeros_like(result.weights)
-    rows.combine(result.counts, steps, total)
+    rows.combine(result.multipliers, steps, total)
     start: Floats = result.weights - total
     noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
     told = None if init is None or isinstance(init, str) else np.asarray(init, dtype=np.float64)
     if told is None and not (isinstance(init, str) and init == "zeros"):
         return start if np.linalg.norm(start) > noise else None
-    added = float(result.counts.sum(axis=1) @ (np.sqrt(rows.squared_norms) * steps))
+    added = float(result.multipliers.sum(axis=1) @ (np.sqrt(rows.squared_norms) * steps))
     if np.linalg.norm(start - (0.0 if told is None else told)) > noise + 1e-9 * added:
         raise InputError(
             "The weights of the run are not what its mistakes on these rows add up to. Pass the data the run "

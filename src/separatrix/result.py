@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -219,6 +220,10 @@ class Result(RunResult):
     counts : ndarray of int64, shape (rows, rivals)
         Updates on each row that led to these weights; one column for two classes, else one for each
         class it was taken for. They sum to ``kept_mistakes``.
+    mixed_counts : ndarray of float64, shape (rows, rivals), or None
+        With order "mixed", the counts as they went into the weights: an update counts as much as the weights
+        of its shard did when they were mixed. The sum of the signed rows so weighed is the weights, and the
+        sum of these numbers is what Novikoff's theorem bounds.
     mistakes : int
         Updates made in the whole run: more than ``kept_mistakes`` where earlier weights were better than the
         last, and kept.
@@ -253,11 +258,17 @@ class Result(RunResult):
     """
 
     weights: Floats
+    mixed_counts: Floats | None = None
     average: Floats | None = None
     average_sum: Floats | None = None
     votes: Votes | None = None
     trace: Trace | None = None
     cycle: Cycle | None = None
+
+    @property
+    def multipliers(self) -> NDArray[Any]:
+        """How often each row went into the weights: ``counts``, or ``mixed_counts`` where there are any."""
+        return self.counts if self.mixed_counts is None else self.mixed_counts
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

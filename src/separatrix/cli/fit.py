@@ -89,7 +89,8 @@ def fit(
     order: Annotated[
         str | None,
         typer.Option(
-            "--order", help="Perceptrons: which mistake comes next: working_set, cyclic, shuffled or worst."
+            "--order",
+            help="Perceptrons: which mistake comes next: working_set, cyclic, shuffled, worst or mixed.",
         ),
     ] = None,
     max_iter: Annotated[

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import inputs
 from ..errors import InputError
 from ..perceptron.learner import Learner, steps_of
+from ..perceptron.mixing import MIXINGS
 from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
 from ..perceptron.run import Run, finish_online
 from ..perceptron.voting import Voters, gather_voters, join_voters
@@ -38,10 +39,11 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    order : {"working_set", "cyclic", "shuffled", "worst"}, default="working_set"
+    order : {"working_set", "cyclic", "shuffled", "worst", "mixed"}, default="working_set"
         Which mistake is corrected next. "working_set" learns on few rows and reads all the data
         only to find the rows that are most wrong; "cyclic" and "shuffled" pass over all rows;
-        "worst" corrects the most violated row and scans all rows again. Averaging and
+        "worst" corrects the most violated row and scans all rows again; "mixed" lets shards of the
+        rows pass side by side and mixes their weights after each pass. Averaging and
         renormalising need every row visited in turn: with them "working_set" means "shuffled".
     average : bool, "averaged" or "voted", default=False
         Predict with the last weights, with their mean over every visit (True is the same), or by a vote of
@@ -61,7 +63,14 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     max_iter : int, default=100
         How often all rows may be read.
     max_updates : int or None, default=None
-        How many mistakes may be corrected.
+        How many mistakes may be corrected. With ``order="mixed"`` they are counted after each epoch.
+    shards : int or None, default=None
+        With ``order="mixed"``: into how many pieces of consecutive rows the rows are cut; None means eight.
+        The outcome depends on it, but not on how many threads there are. Rows on a cluster are
+        in shards already: their partitions.
+    mixing : {"mistakes", "even"}, default="mistakes"
+        With ``order="mixed"``: whether the weights of a shard count as much as it made mistakes in the
+        epoch, or as much as those of any other.
     class_weight : dict, "balanced" or None, default=None
         Scales the updates of each class, in every order.
     trace : bool, default=False
@@ -89,7 +98,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     mistake_counts_ : ndarray of shape (rows,)
         Updates on each training row that led to the weights; they sum to ``kept_mistakes_``. From zero
         weights, without sample or class weights and without renormalising, ``eta0`` times the sum of
-        the signed rows so counted is the last weights, up to rounding (with two classes).
+        the signed rows so counted is the last weights, up to rounding (with two classes); with
+        ``order="mixed"`` that holds of ``result_.mixed_counts``.
     n_iter_ : int
         How often all rows were read: passes that learn and scans that do not.
     converged_ : bool
@@ -110,12 +120,19 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     *More than two classes.* Half of an update goes to the row's own class and half away from the
     rival, so that two classes would give ``w[1] - w[0]`` equal to the binary weights.
 
+    *Mixing.* With ``order="mixed"`` Novikoff's theorem bounds not the mistakes but the sum of
+    ``result_.mixed_counts``, in which a mistake counts as much as the weights of its shard did (McDonald,
+    Hall and Mann 2010): with even mixing, the mistakes divided by the number of shards. With mixing by
+    mistakes, at most ``(R / margin)**2`` epochs make mistakes (twice that with more than two classes).
+
     References
     ----------
     Novikoff, A. B. J. (1962). On convergence proofs on perceptrons. Symposium on the Mathematical
     Theory of Automata 12, 615-622.
     Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron
     algorithm. Machine Learning 37, 277-296.
+    McDonald, R., Hall, K. and Mann, G. (2010). Distributed training strategies for the structured
+    perceptron. Proceedings of NAACL-HLT, 456-464.
 
     Examples
     --------
@@ -140,6 +157,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         renormalise: bool = False,
         max_iter: int = 100,
         max_updates: int | None = None,
+        shards: int | None = None,
+        mixing: str = "mistakes",
         class_weight: Any = None,
         trace: bool = False,
         random_state: Any = None,
@@ -154,6 +173,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.renormalise = renormalise
         self.max_iter = max_iter
         self.max_updates = max_updates
+        self.shards = shards
+        self.mixing = mixing
         self.class_weight = class_weight
         self.trace = trace
         self.random_state = random_state
@@ -207,6 +228,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 renormalise=self.renormalise,
                 average=self._mean,
                 trace=self.trace,
+                shards=self.shards,
+                mixing=self.mixing,
                 seed=seed,
             )
             seconds = time.monotonic() - begun
@@ -321,6 +344,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_positive(self, "eta0")
         inputs.need_positive(self, "max_iter", whole=True)
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
+        inputs.need_positive(self, "shards", whole=True, optional=True)
+        inputs.need_choice(self, "mixing", MIXINGS)
         for name in ("fit_intercept", "renormalise", "trace", "warm_start"):
             inputs.need_bool(self, name)
         if self.renormalise and self.average:
@@ -350,7 +375,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         return weights.copy()
 
     def _passes_over_rows(self) -> bool:
-        return self.order in ("cyclic", "shuffled") or bool(self.average) or self.renormalise
+        return self.order in ("cyclic", "shuffled", "mixed") or bool(self.average) or self.renormalise
 
     def _generator(self) -> np.random.Generator | None:
         """Chance, where it is asked for: fresh entropy costs a millisecond."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import loops
 from ..errors import NumericOverflowError
@@ -20,8 +22,8 @@ MOST_UPDATES = 2**63 - 1
 class Learner:
     """The weights of a run, moved by mistakes, and the counts that say by which.
 
-    ``weights - start`` is the sum of ``steps[i] * counts[i] * z_i``, up to rounding, unless the weights are
-    renormalised.
+    ``weights - start`` is the sum of ``steps[i] * multipliers[i] * z_i``, up to rounding, unless the weights
+    are renormalised.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class Learner:
         The step of each row's update; a single number where all rows share it.
     renormalise : bool
         Whether the weights are scaled to length one after each update.
+    mixed : ndarray of shape (rows, rivals) or None
+        The counts as they went into mixed weights, where the weights of shards are mixed.
     first_visit : int
         The number of the first visit, where an earlier run goes on.
     tally : Tally
@@ -60,6 +64,7 @@ class Learner:
         self.weights = start.copy()
         self.steps = steps
         self.renormalise = renormalise
+        self.mixed: Floats | None = None
         self.first_visit = visits
         self.log: list[Ints] = []
         rivals = 1 if rows.n_classes == 2 else rows.n_classes
@@ -77,6 +82,11 @@ class Learner:
     def mistakes(self) -> int:
         """Updates made so far."""
         return int(self.tally.clock[MISTAKES])
+
+    @property
+    def multipliers(self) -> NDArray[Any]:
+        """How often each row went into the weights: its counts, unless weights were mixed."""
+        return self.tally.counts if self.mixed is None else self.mixed
 
     @property
     def out_of_updates(self) -> bool:
@@ -106,7 +116,7 @@ class Learner:
     def rebuild(self) -> None:
         """Make the weights anew from the counts: an interrupt may have come between the two."""
         self.weights[...] = self.start
-        self.rows.combine(self.tally.counts, self.steps, self.weights)
+        self.rows.combine(self.multipliers, self.steps, self.weights)
         self.tally.clock[MISTAKES] = self.tally.counts.sum()
 
 
@@ -144,17 +154,18 @@ class Bracket:
         return lowest_score / length if length > 0.0 else 0.0
 
     def upper(self) -> float:
-        """|sum of a_i z_i| / sum of a_i for a = counts * steps: no margin is larger."""
+        """|sum of a_i z_i| / sum of a_i for a = multipliers * steps: no margin is larger."""
         learner, two_classes = self.learner, self.learner.weights.ndim == 1
         if learner.steps.size == 1:
-            mass = float(learner.steps[0]) * learner.mistakes
+            updates = learner.mistakes if learner.mixed is None else float(learner.mixed.sum())
+            mass = float(learner.steps[0]) * updates
         else:
-            mass = float(learner.tally.counts.sum(axis=1) @ learner.steps)
+            mass = float(learner.multipliers.sum(axis=1) @ learner.steps)
         if mass == 0.0:
             return learner.rows.radius * (1.0 if two_classes else math.sqrt(2.0))
         if learner.renormalise:
             total = np.zeros_like(learner.weights)
-            learner.rows.combine(learner.tally.counts, learner.steps, total)
+            learner.rows.combine(learner.multipliers, learner.steps, total)
             length = norm(total)
         else:
             length = self.length() if learner.from_zero else norm(learner.weights - learner.start)

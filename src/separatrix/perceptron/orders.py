@@ -8,12 +8,15 @@ from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result
+from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from ..rows.shards import Shards, cut
 from .learner import Learner, normalise, steps_of
+from .mixing import MIXINGS, SHARDS, solve_mixed
 from .run import Run, finish
 from .working_set import Part, solve_working_set
 
-ORDERS = ("working_set", "cyclic", "shuffled", "worst")
+ORDERS = ("working_set", "cyclic", "shuffled", "worst", "mixed")
 AVERAGES = (False, True, "averaged", "voted")  # True, as in scikit-learn, is "averaged"
 
 
@@ -29,6 +32,8 @@ def solve_perceptron(
     renormalise: bool = False,
     average: str | bool = False,
     trace: bool = False,
+    shards: int | None = None,
+    mixing: str = "mistakes",
     seed: int | np.random.Generator | None = None,
     deadline: Deadline = NEVER,
 ) -> Result:
@@ -36,18 +41,18 @@ def solve_perceptron(
 
     Every order corrects mistakes only, so Novikoff's theorem holds for all of them: from zero weights, with
     one step for all rows and without renormalising, at most ``(R / margin)**2`` updates (twice that with more
-    than two classes).
+    than two classes). With order "mixed" it bounds the sum of ``mixed_counts`` instead (see `mixing`).
 
     Parameters
     ----------
     rows : Rows
-        "cyclic" and "shuffled" visit the rows in turn and need `MemoryRows`; the other orders do with scans
-        and copies of a few rows.
-    order : {"working_set", "cyclic", "shuffled", "worst"}
+        "cyclic" and "shuffled" visit the rows in turn and need `MemoryRows`; "mixed" visits shards in turn,
+        each where it is; the other orders do with scans and copies of a few rows.
+    order : {"working_set", "cyclic", "shuffled", "worst", "mixed"}
         Which mistake is corrected next. Averaging and renormalising need every row visited in
         turn: with them, "working_set" means "shuffled".
     max_iter, max_updates : int
-        Where to stop if no separator was found.
+        Where to stop if no separator was found. With order "mixed" updates are counted after each epoch.
     eta0 : float
         Scales every update. From zero weights, in exact arithmetic, it changes nothing but the scale; in
         floats that holds for powers of two, as long as nothing leaves their range.
@@ -61,6 +66,10 @@ def solve_perceptron(
     average : {False, "averaged", "voted"}
     trace : bool
         Keep every update.
+    shards : int, optional
+        With order "mixed", how many pieces rows in memory are cut into.
+    mixing : {"mistakes", "even"}
+        With order "mixed", what the weights of a shard count: as much as it made mistakes, or all the same.
     seed : int or Generator, optional
         For the shuffles.
     deadline : Deadline
@@ -79,6 +88,8 @@ def solve_perceptron(
             "Averaging needs an order that visits every row: 'cyclic' or 'shuffled'. Got 'worst' instead.",
             parameter="order",
         )
+    if order == "mixed":
+        _check_mixed(average=average, renormalise=renormalise, trace=trace, mixing=mixing)
     learner = Learner(
         rows,
         start=np.broadcast_to(0.0, rows.weights_shape) if start is None else start,
@@ -96,6 +107,8 @@ def solve_perceptron(
                 solve_working_set(run)
             elif order == "worst":
                 _worst(run)
+            elif order == "mixed":
+                solve_mixed(run, _shards(rows, shards), mixing)
             else:
                 shuffle = np.random.default_rng(seed) if order == "shuffled" else None
                 clean = False
@@ -105,9 +118,27 @@ def solve_perceptron(
                     )
         except KeyboardInterrupt:
             interrupted = True
-            if not renormalise and (order == "working_set" or run.visitor is None):
+            if not renormalise and (order in ("working_set", "mixed") or run.visitor is None):
                 learner.rebuild()
     return finish(run, order, interrupted=interrupted, voted=average == "voted", trace=trace)
+
+
+def _check_mixed(*, average: str | bool, renormalise: bool, trace: bool, mixing: str) -> None:
+    if mixing not in MIXINGS:
+        raise InputError(f"mixing must be one of {', '.join(MIXINGS)}. Got {mixing!r} instead.")
+    for asked, name in ((renormalise, "renormalise"), (trace, "trace"), (average == "voted", "voting")):
+        if asked:
+            raise InputError(
+                f"Order 'mixed' cannot be combined with {name}: the shards learn side by side, so there is "
+                "no one sequence of updates. Choose order 'cyclic' or 'shuffled', or leave the other out.",
+                parameter="order",
+            )
+
+
+def _shards(rows: Rows, number: int | None) -> Shards:
+    if isinstance(rows, MemoryRows):
+        return cut(rows, SHARDS if number is None else number)
+    raise InputError("These rows are not in shards.", parameter="order")
 
 
 def _worst(run: Run) -> None:

@@ -203,6 +203,7 @@ def _result(
         status=status,
         weights=learner.weights,
         counts=learner.tally.counts,
+        mixed_counts=learner.mixed,
         mistakes=mistakes,
         errors=standing.errors,
         passes=passes,

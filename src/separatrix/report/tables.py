@@ -235,8 +235,8 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
         "What theory allows",
         ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
         tuple(rows),
-        f"The bounds are held against the {report.mistakes:,} updates behind the weights; the longest row "
-        f"has norm R = {short(report.radius)}; "
+        f"The bounds are held against the {report.mistakes:,.12g} updates behind the weights; the longest "
+        f"row has norm R = {short(report.radius)}; "
         + (
             "the best margin (of rows with a constant coordinate, where there is an intercept) is "
             f"{bracket((max(0.0, report.margin_lower), report.margin_upper))}."
