@@ -8,9 +8,10 @@ from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result
+from ..rows.cluster import ClusterRows
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from ..rows.shards import Shards, cut
+from ..rows.shards import ClusterShards, Shards, cut
 from .learner import Learner, normalise, steps_of
 from .mixing import MIXINGS, SHARDS, solve_mixed
 from .run import Run, finish
@@ -138,7 +139,16 @@ def _check_mixed(*, average: str | bool, renormalise: bool, trace: bool, mixing:
 def _shards(rows: Rows, number: int | None) -> Shards:
     if isinstance(rows, MemoryRows):
         return cut(rows, SHARDS if number is None else number)
-    raise InputError("These rows are not in shards.", parameter="order")
+    if not isinstance(rows, ClusterRows):
+        raise InputError("Order 'mixed' needs rows in memory, or on a cluster.", parameter="order")
+    found = ClusterShards(rows)
+    if number not in (None, found.starts.size):
+        raise InputError(
+            f"The rows lie in {found.starts.size} partitions, and these are the shards. Got shards={number}.",
+            remedy="Leave shards out, or cut the collection anew with rechunk or repartition.",
+            parameter="shards",
+        )
+    return found
 
 
 def _worst(run: Run) -> None:

@@ -82,6 +82,12 @@ class ClusterRows:
             each=each,
         )
 
+    def visit(self, task: Any, steps: Floats, *shared: Any) -> list[Any]:
+        """Call ``task(rows, steps, *shared)`` where each block is; what it returns, block by block."""
+        if steps.size == 1:
+            return self._map("pass", _visit, task, shared, steps)
+        return self._map("pass", _visit, task, shared, each=self._each(steps))
+
     @cached_property
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
@@ -238,6 +244,10 @@ def on_rows(
     keep = None if kept is None else np.unpackbits(kept, count=len(codes)).astype(bool)
     rows = as_rows(block, codes, n_classes=n_classes, lift=lifted, keep=keep, names=names)
     return task(rows, *common, *own)
+
+
+def _visit(rows: MemoryRows, task: Any, shared: tuple[Any, ...], steps: Floats) -> Any:
+    return task(rows, _own(steps), *shared)
 
 
 def _squared_norms(rows: MemoryRows) -> Floats:

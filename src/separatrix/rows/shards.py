@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from . import threads
+from .cluster import ClusterRows
 from .memory import MemoryRows
 from .protocol import Floats, Ints
 
@@ -56,6 +57,29 @@ class LocalShards:
         return threads.run_all(
             task, [(part, each, *shared) for part, each in zip(self.parts, own, strict=True)]
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterShards:
+    """Rows on a cluster, each block of which is a shard.
+
+    Attributes
+    ----------
+    rows : ClusterRows
+    starts : ndarray of int64
+        The first row of each block.
+    """
+
+    rows: ClusterRows
+
+    @property
+    def starts(self) -> Ints:
+        """The first row of each shard."""
+        return self.rows.matrix.offsets[:-1]
+
+    def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
+        """Call ``task(rows, steps, *shared)`` where each block is; what it returns, in their order."""
+        return self.rows.visit(task, steps, *shared)
 
 
 def cut(rows: MemoryRows, number: int) -> LocalShards:
