@@ -408,7 +408,7 @@ def test_a_deadline_ends_a_run_that_would_go_on(order):
 
 
 @every_order
-def test_the_worked_example_of_note_002(order):
+def test_the_smallest_worked_example(order):
     rows = as_rows(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 0]), lift=False)
     result = solve_perceptron(rows, order=order, trace=True, seed=0)
     assert result.mistakes == 2

@@ -367,7 +367,7 @@ def test_time_goes_forward_back_to_the_next_mistake_and_by_the_slider(page):
 @pytest.mark.slow
 def test_the_step_shows_the_numbers_of_the_update(page):
     page.open()
-    page.preset("note_002")
+    page.preset("smallest")
     page.click("step-next")
     assert "w ← (0, 0) + (1, 0)" in page.text("step")
     page.click("step-next")
@@ -501,7 +501,7 @@ def test_the_verdict_draws_its_proof_and_the_certificate_verifies_elsewhere(page
 @pytest.mark.slow
 def test_everything_can_be_taken_away(page, tmp_path):
     page.open()
-    page.preset("note_002")
+    page.preset("smallest")
     page.click("save-svg")
     svg = page.downloaded("playground.svg").decode()
     assert svg.startswith("<svg")

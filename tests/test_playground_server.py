@@ -161,6 +161,8 @@ def test_without_the_token_nobody_is_let_in_and_with_it_the_page_gets_a_cookie(g
     for path in ("/", "/api/about", "/static/js/main.js", "/?token=wrong"):
         status, _, body = guarded.ask(path)
         assert (status, json.loads(body)["code"]) == (403, "token")
+    status, headers, _ = guarded.ask("/?lesson=2&token=a-secret-token")
+    assert (status, headers["location"]) == (303, "/?lesson=2")
     status, headers, _ = guarded.ask("/?token=a-secret-token")
     assert status == 303
     cookie = headers["set-cookie"]
@@ -334,7 +336,17 @@ def test_others_are_let_in_by_a_token_only():
         assert len(place.token) >= 32
         assert place.address.endswith(f"?token={place.token}")
         assert "token" in place.note
+    with listen("0.0.0.0", 0, lesson="3") as place:
+        assert place.address.endswith(f"/?lesson=3&token={place.token}")
     with pytest.raises(InputError, match="cannot listen"), listen("203.0.113.7", 0):
+        pass
+
+
+def test_a_lesson_that_does_not_exist_is_refused_with_those_that_do():
+    with (
+        pytest.raises(InputError, match=r"no lesson '7'\. .*0, 1, 2, 3, 4"),
+        listen("127.0.0.1", 0, lesson="7"),
+    ):
         pass
 
 

@@ -25,7 +25,7 @@ COMMANDS = {
     "predict": "Predict the class of every row, in bounded memory.",
     "inspect": "What does this file say? A model or a certificate; nothing in it is executed.",
     "export": "Write a model as an ONNX graph with the outputs label and scores.",
-    "experiment": "Run the experiments of the lecture notes: question, theorem, figure, and an answer that "
+    "experiment": "Run the experiments of the course: question, theorem, figure, and an answer that "
     "was checked.",
     "film": "Watch a perceptron learn: every update with the weights before and after, and the proof of the "
     "bound.",

@@ -1,4 +1,4 @@
-"""``separatrix experiment``: ask a question of the lecture notes again, and write down what comes out."""
+"""``separatrix experiment``: ask a question of the course again, and write down what comes out."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def experiment(
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Run the experiments of the lecture notes: question, theorem, figure, and an answer that was checked.
+    """Run the experiments of the course: question, theorem, figure, and an answer that was checked.
 
     What was measured before in DIR is not measured again: a run that was interrupted goes on where it was.
 

@@ -24,6 +24,12 @@ def play(
             help="Where to listen. Any address but this machine's own asks for a token, which the link has.",
         ),
     ] = "127.0.0.1",
+    lesson: Annotated[
+        str | None,
+        typer.Option(
+            "--lesson", "-l", metavar="N", help="Begin with the lesson to this chapter of the course: 0 to 4."
+        ),
+    ] = None,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
@@ -35,6 +41,7 @@ def play(
     For example:
 
         separatrix play
+        separatrix play --lesson 0
         separatrix play --port 9000 --no-browser
     """
     from ..errors import needs
@@ -42,7 +49,7 @@ def play(
     with needs("The playground", extra="play"):
         from ..playground.listen import listen
 
-    with listen(host, port) as place:
+    with listen(host, port, lesson=lesson) as place:
         if place.note:
             say(place.note)
         show(f"The playground is at {place.address}", "Ctrl-C ends it.")

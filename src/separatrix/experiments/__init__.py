@@ -1,4 +1,4 @@
-"""The exercises of the lecture notes as experiments: a table, a figure, and an answer that was checked."""
+"""The exercises and claims of the course as experiments: table, figure, and an answer that was checked."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def _draw_updates(table: Table) -> Figure:
 UPDATES = Study(
     name="updates",
     title="How many updates does the perceptron need?",
-    source="Note 004, exercise 1 (2 to 4)",
+    source="Chapter 4, exercise 1 (2 to 4)",
     question=(
         "How does the number of updates depend on the number of points, on the dimension, and on the known "
         "separation of the classes, and how far is it from the theorem's bound?"
@@ -239,7 +239,7 @@ def _draw_angle(table: Table) -> Figure:
 ANGLE = Study(
     name="angle",
     title="How close is the separator to the known one?",
-    source="Note 004, exercise 1 (1)",
+    source="Chapter 4, exercise 1 (1)",
     question="How close does the perceptron's answer come to the plane that the data were made with?",
     method=(
         "Points in five dimensions around a known plane with margin 0.05; it is the plane of largest "
@@ -377,7 +377,7 @@ def _draw_factors(table: Table) -> Figure:
 FACTORS = Study(
     name="two-factors",
     title="Width of the band, magnitude of the points",
-    source="Note 003",
+    source="Chapter 3, two factors",
     question=(
         "Two factors are said to decide how long it takes: the width of the empty band between the classes, "
         "and the magnitude of the points, the length of the longest. What does each do, and do they act "

@@ -139,7 +139,7 @@ def points(ax: Axes, X: np.ndarray, y: np.ndarray, size: float = 16) -> None:
 SPREAD = Study(
     name="order-start",
     title="The separator depends on order and start",
-    source="Note 004, after theorem 1",
+    source="Chapter 4, any start",
     question="How far apart are the separators that different orders and different starts lead to?",
     method=(
         "One data set of 60 points in the plane with margin 0.12. Many runs that differ only in the order "
@@ -270,7 +270,7 @@ def _draw_difficulty(table: Table) -> Figure:
 DIFFICULTY = Study(
     name="difficulty",
     title="Counts measure difficulty",
-    source="Note 004, section 4, observation 1",
+    source="Chapter 4, exercises 6 and 7",
     question="Are the points that had to be corrected most often those nearest to the boundary?",
     method=(
         "200 points with margin 0.03 in 2, 5 and 20 dimensions, each run in many random orders; the "
@@ -436,7 +436,7 @@ def _draw_dual(table: Table) -> Figure:
 DUAL = Study(
     name="dual",
     title="The dual: correct, usable, and a linear program",
-    source="Note 004, exercises 6 to 8",
+    source="Chapter 4, exercises 6 to 8",
     question=(
         "Is the dual form the same algorithm? How does its answer classify new points? And which linear "
         "program has the best multipliers as its solution?"

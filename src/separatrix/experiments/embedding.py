@@ -161,7 +161,7 @@ def _draw_degree(table: Table) -> Figure:
 DEGREE = Study(
     name="degree",
     title="Which degree separates?",
-    source="Note 000, section 2.1",
+    source="Chapter 0, embeddings",
     question="Which degree must a polynomial have to separate given classes, and from which on anything?",
     method=(
         "Six shapes in the plane, and random labels on random points, are mapped to all monomials up to a "
@@ -273,7 +273,7 @@ def _draw_growth(table: Table) -> Figure:
 GROWTH = Study(
     name="monomials",
     title="How wide the embedding becomes",
-    source="Note 000, section 2.1",
+    source="Chapter 0, embeddings",
     question="How many monomials are there, and what does a kernel compute instead?",
     method=(
         f"N(n, d) for n variables and degrees up to ten; wherever it is at most {COUNTABLE:,}, the map is "
@@ -411,7 +411,7 @@ def _draw_time(table: Table) -> Figure:
 TIME = Study(
     name="kernel-time",
     title="The kernel against the explicit embedding",
-    source="Note 000, section 2.2",
+    source="Chapter 0, kernels",
     question="When does it pay to replace the embedding by a kernel?",
     method=(
         "A ball inside a shell in eight dimensions. Once the points are mapped to all monomials up to "

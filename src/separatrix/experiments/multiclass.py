@@ -177,7 +177,7 @@ def _draw_drawn(table: Table) -> Figure:
 DRAWN = Study(
     name="discriminators",
     title="Discriminators",
-    source="Note 004, exercise 9",
+    source="Chapter 4, exercise 9",
     question="How does the perceptron update w₊ and w₋ directly, and what are they geometrically?",
     method=(
         "150 points in the unit disc, two, three and five classes. A plain loop adds half of a wrongly "
@@ -261,7 +261,7 @@ def _draw_bound(table: Table) -> Figure:
 BOUND = Study(
     name="multiclass-bound",
     title="The bound with several classes",
-    source="Note 004, exercise 10",
+    source="Chapter 4, exercise 10",
     question="Does the perceptron with k discriminators halt, and after how many updates at most?",
     method=(
         "500 points in ten dimensions with 2, 3, 5 and 10 classes and a known matrix of discriminators of "
@@ -410,7 +410,7 @@ def _draw_error(table: Table) -> Figure:
 ERROR = Study(
     name="error-classes",
     title="Error against the number of classes",
-    source="Note 004, exercise 11",
+    source="Chapter 4, exercise 11",
     question="With a data set of given size, how does the error rate depend on the number of classes?",
     method=(
         "Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some "

@@ -101,7 +101,7 @@ def _draw_noise(table: Table) -> Figure:
 NOISE = Study(
     name="label-noise",
     title="Mistakes when no plane is perfect",
-    source="Note 002, inseparable data",
+    source="Chapter 2, inseparable data",
     question="How many mistakes are made online when labels are wrong, and how tight is the bound?",
     method=(
         "Points in five dimensions with margin 0.1, of which a share of the labels is flipped; one pass in "
@@ -220,7 +220,7 @@ def _draw_online(table: Table) -> Figure:
 ONLINE = Study(
     name="online",
     title="Mistakes over time",
-    source="Note 002, online learning",
+    source="Chapter 2, online learning",
     question="When points come one by one, how do the mistakes add up, with and without wrong labels?",
     method=(
         "Streams of points in ten dimensions, seen once each, in order. Mistakes so far against the round, "

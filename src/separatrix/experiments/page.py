@@ -112,8 +112,9 @@ def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
     quick = any(experiment.quick for experiment in experiments)
     size = "the quick plan, with few repetitions" if quick else "the full plan"
     lead = (
-        "The exercises and claims of five lecture notes, each asked as a question, measured, and held "
-        f"against its theorem. Made by separatrix {__version__} with {size}; every random number is seeded. "
+        "The exercises and claims of the course in separatrix's documentation, each asked as a question, "
+        f"measured, and held against its theorem. Made by separatrix {__version__} with {size}; every random "
+        "number is seeded. "
     )
     legend = (
         "Orange lines are theory. Markers are medians and whiskers reach from the smallest to the largest "

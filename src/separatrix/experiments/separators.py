@@ -120,7 +120,7 @@ def _draw_side(table: Table) -> Figure:
 SIDE = Study(
     name="separators",
     title="Perceptron, linear program and largest margin, side by side",
-    source="Note 001",
+    source="Chapter 1, margins",
     question="Among perfect separators, how do three methods that find one differ?",
     method=(
         "The same 60 points, on both sides of a plane through the origin, given to the perceptron, to a "
@@ -251,7 +251,7 @@ def _draw_robust(table: Table) -> Figure:
 ROBUST = Study(
     name="robustness",
     title="How much perturbation each separator bears",
-    source="Note 001",
+    source="Chapter 1, margins",
     question="Is the separator of largest margin more robust to perturbation of the points?",
     method=(
         "200 points in ten dimensions. Every point is pushed by a given multiple of the largest margin, "
@@ -429,7 +429,7 @@ def _draw_case(ax: Axes, case: str) -> None:
 HULLS = Study(
     name="hulls",
     title="Which distance is the margin?",
-    source="Note 000, claim in section 1",
+    source="Chapter 0, the margin",
     question=(
         "A perceptron is said to make at most 4R²/δ² updates, R the length of the longest point and δ the "
         "smallest distance between a good and a bad point. Is it so, and is it so with the distance between "

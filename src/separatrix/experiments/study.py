@@ -91,7 +91,7 @@ class Study:
     name : str
     title : str
     source : str
-        The lecture note and exercise that asked it; the texts below do not rely on it.
+        The chapter of the course that has it, and its proofs; the texts below do not rely on it.
     question, method, theorem, reference : str
         In words; the theorem is what the figure is to be held against.
     plan : callable

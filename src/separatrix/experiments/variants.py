@@ -144,7 +144,7 @@ def _draw_rate(table: Table) -> Figure:
 RATE = Study(
     name="learning-rate",
     title="From zero, the learning rate changes nothing but rounding",
-    source="Note 004, exercise 2",
+    source="Chapter 4, exercise 2",
     question="Does a learning rate η in the update w ← w + ηyx change how soon the perceptron ends?",
     method=(
         "The same data sets (300 points, five dimensions, margin 0.03) are run with rates that are powers "
@@ -273,7 +273,7 @@ def _draw_lift(table: Table) -> Figure:
 LIFT = Study(
     name="lifted",
     title="Lifted against affine",
-    source="Note 004, exercise 3",
+    source="Chapter 4, exercise 3",
     question=(
         "What changes in the proof if the perceptron works with w and b in the plain space instead of "
         "homogeneous coordinates, and where does the extra constant factor come from?"
@@ -404,7 +404,7 @@ def _draw_own(table: Table) -> Figure:
 OWN = Study(
     name="own-point",
     title="Every update improves its own point",
-    source="Note 004, exercise 4; note 001",
+    source="Chapter 4, exercise 4",
     question="Does w after an update do better on the point it was made for, and what about the others?",
     method=(
         "Runs on 200 points with margin 0.03, from a random start of length 3R, keep every update. Left: "
@@ -542,7 +542,7 @@ def _draw_unit(table: Table) -> Figure:
 UNIT = Study(
     name="renormalised",
     title="Renormalised weights",
-    source="Note 004, exercise 5",
+    source="Chapter 4, exercise 5",
     question="What becomes of the analysis if w is scaled to length one after every update?",
     method=(
         f"Two data sets: the two signed points ({WIDE}, ±{HIGH}), and 200 points in a ball with margin "

@@ -1,7 +1,7 @@
-"""Lessons, one for each of five lecture notes: prepared states; the page has their sentences.
+"""Lessons, one for each chapter of the course: prepared states; the page has their sentences.
 
 A state is a preset, or points of its own, with settings that differ, and the moment that is shown first. Its
-sentence, question and answer are the texts ``lesson_NOTE_NUMBER``, ``..._question`` and ``..._answer``.
+sentence, question and answer are the texts ``lesson_CHAPTER_NUMBER``, ``..._question`` and ``..._answer``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def _band(height: float) -> dict[str, Any]:
 
 LESSONS: list[dict[str, Any]] = [
     {
-        "name": "000",
+        "name": "0",
         "states": [
             {"preset": "separable", "settings": {}, "moment": "start"},
             {"preset": "hull", "settings": {}, "moment": "end"},
@@ -29,7 +29,7 @@ LESSONS: list[dict[str, Any]] = [
         ],
     },
     {
-        "name": "001",
+        "name": "1",
         "states": [
             {"preset": "separable", "settings": {"method": "linear_program"}, "moment": "end"},
             {"preset": "separable", "settings": {"order": "worst"}, "moment": "start"},
@@ -38,16 +38,16 @@ LESSONS: list[dict[str, Any]] = [
         ],
     },
     {
-        "name": "002",
+        "name": "2",
         "states": [
-            {"preset": "note_002", "settings": {}, "moment": "start"},
+            {"preset": "smallest", "settings": {}, "moment": "start"},
             {"preset": "separable", "settings": {}, "moment": "end"},
             {"preset": "orthonormal", "settings": {}, "moment": "end"},
             {"preset": "overlapping", "settings": {}, "moment": "end"},
         ],
     },
     {
-        "name": "003",
+        "name": "3",
         "states": [
             {"preset": "separable", "settings": {"lift": False, "updates": 100}, "moment": "end"},
             {"data": _band(0.5), "settings": {}, "moment": "end"},
@@ -56,7 +56,7 @@ LESSONS: list[dict[str, Any]] = [
         ],
     },
     {
-        "name": "004",
+        "name": "4",
         "states": [
             {"preset": "separable", "settings": {"order": "shuffled", "seed": 1}, "moment": "end"},
             {"preset": "separable", "settings": {"start": "random"}, "moment": "start"},

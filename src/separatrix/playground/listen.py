@@ -12,10 +12,12 @@ import time
 import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
+from urllib.parse import urlencode
 
 import uvicorn
 
 from ..errors import InputError
+from .lessons import LESSONS
 from .limits import Limits
 from .server import create_app
 
@@ -74,14 +76,21 @@ class Listener:
 
 
 @contextlib.contextmanager
-def listen(host: str, port: int | None) -> Iterator[Listener]:
-    """Take a port; without a wish, the usual one or any that is free.
+def listen(host: str, port: int | None, *, lesson: str | None = None) -> Iterator[Listener]:
+    """Take a port; without a wish, the usual one or any that is free. The page opens with the lesson named.
 
     Raises
     ------
     InputError
-        Where the port is taken or the address is not this machine's.
+        Where the port is taken, the address is not this machine's, or there is no such lesson.
     """
+    names = [each["name"] for each in LESSONS]
+    if lesson is not None and lesson not in names:
+        raise InputError(
+            f"There is no lesson {lesson!r}.",
+            remedy=f"There is one for each chapter of the course: {', '.join(names)}.",
+            parameter="lesson",
+        )
     note = ""
     try:
         taken = _bind(host, PORT if port is None else port)
@@ -96,7 +105,8 @@ def listen(host: str, port: int | None) -> Iterator[Listener]:
         token = secrets.token_urlsafe(24) if open_to_others else None
         shown = socket.gethostname() if host in ("0.0.0.0", "::", "") else host
         bracketed = f"[{shown}]" if ":" in shown else shown
-        query = "" if token is None else f"?token={token}"
+        asked = {name: value for name, value in (("lesson", lesson), ("token", token)) if value is not None}
+        query = f"?{urlencode(asked)}" if asked else ""
         if open_to_others:
             note = f"{note} Others can reach this address; the token in the link lets them in.".strip()
         yield Listener(taken, shown, f"http://{bracketed}:{number}/{query}", token, note)

@@ -65,7 +65,7 @@ def _spirals() -> Made:
     return points(rounded(2.0 * problem.X / np.abs(problem.X).max()), problem.y), settings, {}
 
 
-def _note_002() -> Made:
+def _smallest() -> Made:
     return points([[1.0, 0.0], [0.0, 1.0]], [1, 0]), replace(PLAIN, lift=False), {"updates": 2}
 
 
@@ -125,7 +125,7 @@ PRESETS: dict[str, Callable[[], Made]] = {
     "rings": _rings,
     "spirals": _spirals,
     "three": _three,
-    "note_002": _note_002,
+    "smallest": _smallest,
     "hull": _hull,
     "orthonormal": _orthonormal,
     "iris": _iris,

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -204,9 +204,10 @@ class Gate:
         cookies = dict(part.strip().partition("=")[::2] for part in headers.get("cookie", "").split(";"))
         if _same(cookies.get(COOKIE, ""), self.token):
             return None
-        shown = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        shown = query.pop("token", [""])[0]
         if scope["path"] == "/" and _same(shown, self.token):
-            welcome = RedirectResponse("/", 303)
+            welcome = RedirectResponse(f"/?{urlencode(query, doseq=True)}" if query else "/", 303)
             welcome.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
             return welcome
         return _response(
