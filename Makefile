@@ -156,5 +156,5 @@ lock: ## write constraints.txt anew from the newest versions that fit (needs the
 	@echo "constraints.txt written; run 'make test' and read the difference before committing it"
 
 clean: ## remove the environments and everything that can be made again
-	rm -rf $(VENV) $(CORE) $(OLDEST) $(NEWEST) build dist docs/_build docs/course docs/applications docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(CORE) $(OLDEST) $(NEWEST) build dist docs/_build docs/course docs/applications docs/benchmarks docs/reference/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

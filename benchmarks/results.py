@@ -46,7 +46,7 @@ MOST = 3  # rows of a section
 def keep(rows: Sequence[Row], notes: Sequence[str], path: Path = RESULTS) -> None:
     """Put the rows into the file, in the stead of older ones of the same sections."""
     sections = {row.section for row in rows}
-    known = [each for each in _read(path)["rows"] if each["section"] not in sections]
+    known = [each for each in read(path)["rows"] if each["section"] not in sections]
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
     merged = [*known, *({**asdict(row), "notes": list(notes), "load": load} for row in rows)]
     path.parent.mkdir(exist_ok=True)
@@ -58,7 +58,7 @@ def rendered(path: Path = RESULTS) -> str:
     lines = ["| | separatrix | the other | |", "|---|---|---|---|"]
     shown = []
     for section, parts in SHOWN.items():
-        rows = [row for row in _read(path)["rows"] if row["section"] == section and _is_peer(row["against"])]
+        rows = [row for row in read(path)["rows"] if row["section"] == section and is_peer(row["against"])]
         shown += [row for row in rows if any(part in row["what"] for part in parts)][:MOST]
     for row in shown:
         against = re.sub(r"^best \S+\. All: ", "", row["against"])
@@ -69,7 +69,7 @@ def rendered(path: Path = RESULTS) -> str:
     return "\n".join(lines) + "\n" + (f"\n{busy}\n" if busy else "")
 
 
-def _is_peer(against: str) -> bool:
+def is_peer(against: str) -> bool:
     """Whether it is another program, and no product of matrices."""
     return bool(against) and not against.startswith(("X @ w", "einsum", "limit"))
 
@@ -80,7 +80,7 @@ def with_table(text: str, table: str) -> str:
     return before + BEGIN + table + END + rest.split(END)[1]
 
 
-def _read(path: Path) -> dict[str, list[dict[str, Any]]]:
+def read(path: Path) -> dict[str, list[dict[str, Any]]]:
     if not path.exists():
         return {"rows": []}
     found: dict[str, list[dict[str, Any]]] = json.loads(path.read_text("utf-8"))

@@ -13,10 +13,11 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx_gallery.sorting import FileNameSortKey
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "src"))
+sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent)]
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import separatrix  # noqa: E402
+from benchmarks import page  # noqa: E402
 
 project = "separatrix"
 author = "the separatrix developers"
@@ -95,6 +96,11 @@ def _block(self, node):
     raise nodes.SkipNode
 
 
+def _write_benchmarks(app):
+    """The page of the benchmarks comes from their results file."""
+    page.write(HERE / "benchmarks")
+
+
 def _copy_gallery(app, error):
     """The gallery's pictures stand in HTML, for light and dark, so Sphinx does not see them."""
     if error is None:
@@ -102,6 +108,7 @@ def _copy_gallery(app, error):
 
 
 def setup(app):
+    app.connect("builder-inited", _write_benchmarks)
     app.connect("build-finished", _copy_gallery)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))
 

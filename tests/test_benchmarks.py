@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import benchmarks
-from benchmarks import results
+from benchmarks import page, results
 from benchmarks.table import Row, median_interval
 
 NAMES = [each.name for each in pkgutil.iter_modules(benchmarks.__path__)]
@@ -46,6 +46,47 @@ def test_results_of_a_section_replace_its_older_ones_and_no_others(tmp_path):
     shown = results.rendered(path)
     assert "0.3 times as fast" in shown  # lost, and shown
     assert "y \\| z" in shown
+
+
+def _row(section, what, ours, against, ratio, met=None, noisy=""):
+    told = {"section": section, "what": what, "ours": ours, "against": against, "ratio": ratio}
+    return {**told, "target": ">= 1", "met": met, "noisy": noisy, "notes": ["a | b"], "load": "1.5"}
+
+
+LOST = (
+    _row("pass", "slower", "2 s", "Perceptron 1 s", "0.5 times as fast", met=False),
+    _row("margin", "longer", "2 s", "SVC 1 s", "2 times its time"),
+    _row("zero", "stopped", "no answer in 5 s", "", "", met=False),
+    _row("start", "later", "2 s", "scikit-learn's 1 s", "+1.00 s", met=False),
+)
+NOT_LOST = (
+    _row("pass", "faster", "1 s", "Perceptron 2 s", "2.0 times as fast", met=True),
+    _row("zero", "at least", "9 s", "HiGHS: no answer in 5 s", "> 0.55"),
+    _row("pass", "a product", "2 s", "X @ w, 1 core 1 s", "2 times its time"),
+    _row("start", "soon", "2 s", "scikit-learn's 1.9 s", "+0.10 s", met=True),
+)
+
+
+@pytest.mark.parametrize("row", [*LOST, *NOT_LOST], ids=lambda row: row["what"])
+def test_a_loss_is_a_row_in_which_another_was_faster_or_we_had_no_answer(row):
+    assert page.is_lost(row) == (row in LOST)
+
+
+def test_the_page_of_the_site_lists_losses_before_all_other_tables(tmp_path):
+    pytest.importorskip("matplotlib")
+    results_file = tmp_path / "bench.json"
+    results_file.write_text(json.dumps({"rows": [*NOT_LOST, *LOST]}))
+    index, *pictures = page.write(tmp_path / "page", results_file)
+    text = index.read_text("utf-8")
+    lost = text.partition("## What we lose at")[2].partition("\n## ")[0]
+    assert all(f"| {row['what']} |" in lost for row in LOST)
+    assert not any(f"| {row['what']} |" in lost for row in NOT_LOST)
+    assert all(text.count(f"| {row['what']} |") == 1 for row in NOT_LOST)
+    assert "a \\| b" in text
+    assert [path.name for path in pictures] == [
+        f"{section}-{theme}.svg" for section in ("pass", "zero", "margin") for theme in ("light", "dark")
+    ]
+    assert all(f"{{image}} {path.name}" in text and path.stat().st_size > 1000 for path in pictures)
 
 
 def test_the_picture_of_the_readme_is_drawn_by_its_script(tmp_path):

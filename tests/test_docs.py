@@ -28,7 +28,13 @@ from typer.testing import CliRunner
 from separatrix.cli.app import COMMANDS, app, load
 
 ROOT = pathlib.Path(__file__).parent.parent
-MADE = {"_build", "course", "applications", "generated"}  # by the build, from sources that are run there
+MADE = {
+    "_build",
+    "course",
+    "applications",
+    "benchmarks",
+    "generated",
+}  # by the build, from sources that are run there
 PAGES = sorted(page for page in (ROOT / "docs").rglob("*.md") if not MADE & set(page.parts))
 PAGES += [ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -37,7 +43,7 @@ SHELL = ("", "console")
 ELSEWHERE = (
     "pip install",
     "make ",
-    *(f"separatrix {name}" for name in ("play", "demo", "film", "experiment")),
+    *(f"separatrix {name}" for name in ("play", "demo", "experiment")),
 )
 pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 

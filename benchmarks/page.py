@@ -1,0 +1,200 @@
+"""The site's page on benchmarks, written from the results file when the site is built: losses, tables, plots.
+
+python -m benchmarks.page DIR       # write index.md and its pictures into DIR
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from separatrix.atomic import write_text
+
+from .results import NAMES, RESULTS, is_peer, read
+
+Measured = dict[str, Any]
+TITLES = {
+    "first": "the first fit",
+    "memory": "memory",
+    "verify": "checking a proof",
+    "growth": "how time grows with the rows",
+    "kernels": "kernels",
+    **NAMES,
+}
+HEAD = """\
+# Benchmarks
+
+This page is made when the site is built, from {{download}}`the results file <{source}>` that `make bench`
+writes. Losses are listed first.
+
+## How it is measured
+
+- **Same question.** Every contender gets the same rows and must reach the same goal. The answer is checked on
+  the data, outside the clock. A run that did not reach the goal is shown as such, not as a time.
+- **Same machine, same threads, in turn.** Contenders take turns in one process. What is printed is the median,
+  with half the range behind the sign ±. Ratios are medians of pairs.
+- **Compilation apart.** The first call compiles; it is made before the clock starts.
+- **Best settings of the other.** They stand at the end of this page.
+- **Unsure** means that a 90 % interval of the median has the target inside.
+
+To repeat it: `make bench`, or one section by `make bench BENCH_ARGS="--only pass"`.
+{load}
+"""
+LIMITS = """\
+And these things others do, and we do not, or only on small data:
+
+- Soft margins with a kernel are bounded to 5,000 rows. `SVC` goes further.
+- There is no penalised logistic regression, and there are no probabilities. Use scikit-learn's.
+- Training a network with more than one layer: use a library for networks.
+- Nothing runs on a graphics card.
+"""
+COLUMNS = ("what", "separatrix", "the other", "result", "target", "met")
+
+
+def write(folder: Path, results: Path = RESULTS) -> list[Path]:
+    """Write the page and its pictures; return their paths."""
+    rows = read(results)["rows"]
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures = {name: _draw(folder, name, part) for name, part in _sections(rows).items()}
+    page = folder / "index.md"
+    write_text(page, text(rows, {name: paths for name, paths in pictures.items() if paths}))
+    return [page, *(path for paths in pictures.values() for path in paths)]
+
+
+def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
+    """The page in Markdown."""
+    loads = [float(row["load"]) for row in rows if row.get("load")]
+    load = (
+        f"The load average of the machine meanwhile: {min(loads):.0f} to {max(loads):.0f}." if loads else ""
+    )
+    parts = [HEAD.format(source="../../benchmarks/results/bench.json", load=load)]
+    parts.append("## What we lose at\n")
+    lost = [row for row in rows if is_lost(row)]
+    parts.append(
+        "In these rows another program was faster, or ours gave no answer.\n\n" + _table(lost)
+        if lost
+        else "In no row of the file was another program faster.\n"
+    )
+    missed = [row for row in rows if row["met"] is False and row not in lost]
+    if missed:
+        parts.append(
+            "In these rows we were not slower, but the target that we had set was not reached. Where the "
+            "other was stopped without an answer, it may be slower than shown.\n\n" + _table(missed)
+        )
+    parts.append(LIMITS)
+    for name, part in _sections(rows).items():
+        parts.append(f"## {TITLES.get(name, name).capitalize()}\n")
+        if name in pictures:
+            parts.append(_picture(name, pictures[name]))
+        parts.append(_table(part))
+    parts.append("## Settings and versions\n")
+    notes = dict.fromkeys(note for row in rows for note in row["notes"])
+    parts.append("\n".join(f"- {_escaped(note)}" for note in notes) + "\n")
+    return "\n".join(parts)
+
+
+def speed(row: Measured) -> tuple[float, bool] | None:
+    """How many times as fast as the other program we were, and whether that is a lower bound only."""
+    if not is_peer(row["against"]) or "the faster product" in row["against"]:
+        return None
+    found = re.fullmatch(r"(more than |> )?([\d.,]+)( times as fast)?", row["ratio"])
+    if found:
+        return float(found[2].replace(",", "")), bool(found[1])
+    found = re.fullmatch(r"([\d.,]+) times its time", row["ratio"])
+    return (1.0 / float(found[1].replace(",", "")), False) if found else None
+
+
+def is_lost(row: Measured) -> bool:
+    """Whether another program was faster, or we had no answer where one was asked for."""
+    if row["ours"].startswith("no answer") or (row["ratio"].startswith("+") and row["met"] is not True):
+        return True
+    found = speed(row)
+    return found is not None and found[0] < 1.0 and not found[1]
+
+
+def _sections(rows: list[Measured]) -> dict[str, list[Measured]]:
+    """The rows by section, those that the README shows first."""
+    present = {row["section"] for row in rows}
+    names = [name for name in NAMES if name in present] + sorted(present - set(NAMES))
+    return {name: [row for row in rows if row["section"] == name] for name in names}
+
+
+def _table(rows: list[Measured]) -> str:
+    lines = ["| " + " | ".join(COLUMNS) + " |", "|---" * len(COLUMNS) + "|"]
+    for row in rows:
+        met = {True: "yes", False: "no", None: ""}[row["met"]]
+        if row["met"] is not None and row["noisy"]:
+            met = f"unsure: {row['noisy']}"
+        cells = (row["what"], row["ours"], row["against"], row["ratio"], row["target"], met)
+        lines.append("| " + " | ".join(map(_escaped, cells)) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(words: str) -> str:
+    """The words as Markdown that means nothing but them."""
+    return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", words)
+
+
+def _picture(name: str, paths: list[Path]) -> str:
+    title = f"{TITLES.get(name, name)}: how many times as fast as the other"
+    return "\n".join(
+        f"```{{image}} {path.name}\n:alt: {title}\n:class: only-{theme}\n```\n"
+        for path, theme in zip(paths, ("light", "dark"), strict=True)
+    )
+
+
+def _draw(folder: Path, name: str, rows: list[Measured]) -> list[Path]:
+    """A point a row, to the right of one where we were faster; nothing where there is nothing to compare."""
+    points = [(row, *found) for row in rows if (found := speed(row)) is not None]
+    if not points:
+        return []
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    from separatrix.plot.style import style
+
+    mpl.use("Agg")
+    paths = []
+    for theme in ("light", "dark"):
+        with style(theme) as colors, mpl.rc_context({"svg.fonttype": "path", "svg.hashsalt": "separatrix"}):
+            figure, axes = plt.subplots(figsize=(8.0, 0.9 + 0.3 * len(points)), layout="constrained")
+            axes.axvline(1.0, color=colors.muted, linewidth=1.0)
+            for place, (_, ratio, at_least) in enumerate(reversed(points)):
+                color = colors.color(0) if ratio >= 1.0 else colors.accent
+                axes.plot([1.0, ratio], [place, place], color=color)
+                axes.plot(ratio, place, ">" if at_least else "o", color=color)
+                told = f"{'>' if at_least else ''}{ratio:.3g}"
+                aside, side = (7, "left") if ratio >= 1.0 else (-7, "right")
+                axes.annotate(
+                    told,
+                    (ratio, place),
+                    (aside, 0),
+                    textcoords="offset points",
+                    ha=side,
+                    va="center",
+                    fontsize=8,
+                )
+            axes.set_yticks(range(len(points)), [_label(row) for row, *_ in reversed(points)])
+            axes.set_xscale("log")
+            low, high = min(1.0, *(each[1] for each in points)), max(1.0, *(each[1] for each in points))
+            axes.set_xlim(0.6 * low, 2.5 * high)
+            axes.xaxis.set_major_formatter("{x:g}")
+            axes.set(ylim=(-0.7, len(points) - 0.3), xlabel="times as fast as the other (1: level)")
+            paths.append(folder / f"{name}-{theme}.svg")
+            figure.savefig(paths[-1], metadata={"Date": None})
+            plt.close(figure)
+    return paths
+
+
+def _label(row: Measured) -> str:
+    """What was measured and against whom, in few words."""
+    other = re.sub(r"^best (\S+)\. All: .*", r"\1", row["against"])
+    other = re.split(r":| \d| no answer", other)[0]
+    return f"{row['what']} | {other}"
+
+
+if __name__ == "__main__":
+    for each in write(Path(sys.argv[1])):
+        print(each)
