@@ -33,7 +33,7 @@ writes. Losses are listed first.
 
 - **Same question.** Every contender gets the same rows and must reach the same goal. The answer is checked on
   the data, outside the clock. A run that did not reach the goal is shown as such, not as a time.
-- **Same machine, same threads, in turn.** Contenders take turns in one process. What is printed is the median,
+- **Same machine, same threads, in turn.** Contenders take turns in one process. The median is printed,
   with half the range behind the sign ±. Ratios are medians of pairs.
 - **Compilation apart.** The first call compiles; it is made before the clock starts.
 - **Best settings of the other.** They stand at the end of this page.

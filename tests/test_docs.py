@@ -166,6 +166,16 @@ def _write_files(page):
         ill.to_parquet("patients.parquet")
 
 
+@pytest.mark.parametrize("name", sx.__all__)
+def test_the_reference_has_every_public_name(name):
+    folder = ROOT / "docs" / "reference"
+    listed = (folder / "index.md").read_text("utf-8")
+    if inspect.ismodule(getattr(sx, name)):
+        page = folder / f"{name}.md"
+        assert f"automodule:: {getattr(sx, name).__name__}\n" in page.read_text("utf-8")
+    assert re.search(rf"^ *{name}$", listed, re.MULTILINE)
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_the_examples_of_the_help_are_those_of_the_page(name):
     section = (

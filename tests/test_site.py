@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
 import shutil
 import subprocess
 import sys
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+
+import separatrix as sx
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,6 +28,24 @@ class Links(HTMLParser):
         told = dict(attrs)
         self.targets += [told[name] for name in ("href", "src") if told.get(name)]
         self.anchors |= {told[name] for name in ("id", "name") if told.get(name)}
+
+
+def public_names() -> set[str]:
+    """Every public name, under the name of its home: that of a class or function, or that of its face."""
+    names = set()
+    for name in sx.__all__:
+        value = getattr(sx, name)
+        if inspect.ismodule(value):
+            names |= {f"{value.__name__}.{each}" for each in value.__all__}
+        else:
+            names.add(f"separatrix.{name}")
+    return names
+
+
+def _described(inventory: Path) -> set[str]:
+    """What the reference describes, by the names that links may use."""
+    text = zlib.decompress(inventory.read_bytes().split(b"\n", 4)[4]).decode()
+    return {line.split()[0] for line in text.splitlines() if " py:" in line}
 
 
 @pytest.mark.slow
@@ -45,6 +67,8 @@ def test_the_site_builds_without_a_warning_and_every_link_inside_it_resolves(tmp
     pages = {page: Links() for page in site.rglob("*.html") if "_static" not in page.parts}
     for page, links in pages.items():
         links.feed(page.read_text(encoding="utf-8"))
+    described = _described(site / "objects.inv")
+    assert sorted(public_names() - described) == []
     assert len(list((site / "_downloads").rglob("plot_?_*.ipynb"))) == 5
     for page, links in pages.items():
         for target in links.targets:

@@ -24,6 +24,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from .errors import InputError
 
+__all__ = ["Monomials", "RadialLift"]
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
