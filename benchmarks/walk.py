@@ -1,6 +1,6 @@
 """How long the ways through this package are: what some calls cross, counted by ``sys.setprofile``.
 
-python -m benchmarks.walk [--old CHECKOUT]
+python -m benchmarks.walk [--old CHECKOUT] [--list NAME]
 
 A call runs once, so that everything is imported and compiled, and is then counted: the modules and functions
 of this package that it enters, and the most of its functions that are on the stack at once. Functions without
@@ -35,12 +35,16 @@ class Walk(NamedTuple):
     depth: int
 
 
-def walk(call: Callable[[], Any], package: str) -> Walk:
-    """Call twice, and count what the second call crosses of the files in a directory."""
+def walk(call: Callable[[], Any], package: str, *, listing: bool = False) -> Walk:
+    """Call twice, and count what the second call crosses of the files in a directory.
+
+    With ``listing``, print each function where it is first entered, below the one that called it.
+    """
     call()
     entered: set[tuple[str, int]] = set()
     deepest = 0
     inside: list[FrameType] = []
+    lines: list[str] = []
 
     def count(frame: FrameType, event: str, _: Any) -> None:
         nonlocal deepest
@@ -49,6 +53,8 @@ def walk(call: Callable[[], Any], package: str) -> Walk:
             return
         if event == "call":
             inside.append(frame)
+            if (code.co_filename, code.co_firstlineno) not in entered:
+                lines.append(f"{'  ' * len(inside)}{code.co_filename[len(package) :]}: {code.co_qualname}")
             entered.add((code.co_filename, code.co_firstlineno))
             deepest = max(deepest, len(inside))
         elif event == "return" and inside and inside[-1] is frame:
@@ -59,6 +65,8 @@ def walk(call: Callable[[], Any], package: str) -> Walk:
         call()
     finally:
         sys.setprofile(None)
+    if listing:
+        print(*lines, sep="\n")
     return Walk(len({name for name, _ in entered}), len(entered), deepest)
 
 
@@ -95,14 +103,17 @@ def ways(place: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "learn x.csv", program("learn", place / "x.csv", "--target", "y")
 
 
-def count_all() -> dict[str, Walk]:
-    """Walk each of the ways through the package that is imported."""
+def count_all(listed: str | None = None) -> dict[str, Walk]:
+    """Walk each of the ways through the package that is imported; list those whose name begins so."""
     import separatrix as sx
 
     warnings.simplefilter("ignore")
     package = str(Path(sx.__file__).parent) + os.sep
     with tempfile.TemporaryDirectory() as folder:
-        return {name: walk(call, package) for name, call in ways(Path(folder))}
+        return {
+            name: walk(call, package, listing=listed is not None and name.startswith(listed))
+            for name, call in ways(Path(folder))
+        }
 
 
 def count_in(checkout: Path) -> dict[str, Walk]:
@@ -117,11 +128,14 @@ def count_in(checkout: Path) -> dict[str, Walk]:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.walk", description=__doc__.splitlines()[0])
     parser.add_argument("--old", type=Path, metavar="CHECKOUT", help="a tree to show beside this one")
+    parser.add_argument("--list", metavar="NAME", help="print the functions on the way that begins so, too")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
         print(json.dumps(count_all()))
         return
+    if options.list is not None:
+        count_all(options.list)
     trees = [count_in(each) for each in (options.old, ROOT) if each is not None]
     heads = ["before", "now"][-len(trees) :]
     print(f"| modules / functions / depth | {' | '.join(heads)} |")

@@ -203,7 +203,7 @@ def read_csv(path: Path, *, plain: bool = True, largest: int = small_csv.LARGEST
     try:
         table = open_table(path)
         if not plain:
-            table.reader.plain = table.reader.labels = table.reader.count = None
+            table.reader.plain = table.reader.labels = None
         parts = [part.copy() for part, _ in table.batches()]
         return (np.concatenate(parts), table.encoding) if parts else "no rows"
     except SeparatrixError as error:

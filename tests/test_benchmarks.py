@@ -90,7 +90,6 @@ def test_the_page_of_the_site_lists_losses_before_all_other_tables(tmp_path):
 
 
 def test_the_picture_of_the_readme_is_drawn_by_its_script(tmp_path):
-    pytest.importorskip("matplotlib")
     from examples import readme_picture
 
     written = readme_picture.draw(tmp_path)

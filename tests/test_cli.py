@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 import os
@@ -15,17 +16,12 @@ import time
 import zipfile
 
 import numpy as np
-import pytest
-
-import separatrix as sx
-
-pytest.importorskip("typer")
-pytest.importorskip("duckdb")
-
 import pyarrow.parquet as pq
+import pytest
 import skops.io
 from typer.testing import CliRunner
 
+import separatrix as sx
 from separatrix import errors
 from separatrix.cli.app import BUG, COMMANDS, app, load
 from separatrix.errors import SeparatrixError
@@ -646,6 +642,15 @@ def test_help_and_docs_cover_every_option(command):
         assert f"`{option}`" in section
         assert words.replace("|", "\\|") in section
     assert "For example" in shown
+
+
+@pytest.mark.parametrize("command", ["check", "fit", "learn"])
+def test_every_field_of_the_reading_is_an_option_of_the_commands_that_learn(command):
+    from separatrix.cli.options import Reading
+
+    argument, *names = (field.name for field in dataclasses.fields(Reading))
+    assert argument == "data"
+    assert {f"--{name.replace('_', '-')}" for name in names} <= set(options_of(command))
 
 
 def test_json_is_on_every_command_that_answers():

@@ -5,13 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import dask.array as da
 import numpy as np
 import pytest
 
 import separatrix as sx
-
-da = pytest.importorskip("dask.array")
-pytest.importorskip("distributed")
 
 
 @pytest.fixture(scope="module")

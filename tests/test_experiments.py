@@ -350,7 +350,8 @@ def test_the_table_lies_beside_the_figure_as_csv_and_parquet(report, name):
         rows = list(csv.reader(file))
     assert rows[0] == list(table)
     assert len(rows) == every[name].n_rows + 1
-    pq = pytest.importorskip("pyarrow.parquet")
+    import pyarrow.parquet as pq
+
     kept = pq.read_table(directory / f"{name}.parquet")
     for column in table:
         assert [str(v) for v in kept[column].to_pylist()] == [str(v) for v in table[column].tolist()]
@@ -507,7 +508,6 @@ def test_an_output_directory_that_is_a_file_is_refused(tmp_path, inside):
 
 @pytest.fixture(scope="module")
 def command():
-    pytest.importorskip("typer")
     from typer.testing import CliRunner
 
     from separatrix.cli.app import app

@@ -283,9 +283,10 @@ def test_a_file_that_is_changed_while_it_is_read_is_refused(tmp_path, name):
     elif name == "rows.svm":
         path.write_text("".join(f"1 1:{a:g} 2:{b:g}\n" for a, b in X))
     elif name == "rows.parquet":
-        parquet = pytest.importorskip("pyarrow.parquet")
-        arrow = pytest.importorskip("pyarrow")
-        parquet.write_table(arrow.table({"a": X[:, 0], "b": X[:, 1]}), path)
+        import pyarrow as pa
+        import pyarrow.parquet as parquet
+
+        parquet.write_table(pa.table({"a": X[:, 0], "b": X[:, 1]}), path)
     else:
         np.save(path, X)
     opened = open_table(path)
@@ -331,9 +332,11 @@ def test_an_array_in_a_file_is_read_as_numpy_reads_it(tmp_path):
 
 
 def test_no_damage_to_the_footer_of_a_parquet_file_ends_the_process(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
     path = tmp_path / "rows.parquet"
-    rows = arrow.table({"a": np.arange(5.0), "y": np.arange(5) % 2})
+    rows = pa.table({"a": np.arange(5.0), "y": np.arange(5) % 2})
     parquet.write_table(rows, path, compression="snappy", store_schema=False)
     code = """
         import sys
@@ -361,10 +364,12 @@ def test_no_damage_to_the_footer_of_a_parquet_file_ends_the_process(tmp_path):
 
 def test_nulls_that_a_parquet_page_denies_are_nulls(tmp_path):
     """A data page of version 2 counts its nulls in its header; the levels say which they are."""
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
     path = tmp_path / "rows.parquet"
     mask = np.arange(64) % 8 == 3
-    rows = arrow.table({"a": arrow.array(np.arange(64.0), mask=mask), "y": np.arange(64) % 2})
+    rows = pa.table({"a": pa.array(np.arange(64.0), mask=mask), "y": np.arange(64) % 2})
     parquet.write_table(
         rows, path, compression="none", use_dictionary=False, data_page_version="2.0", write_statistics=False
     )

@@ -12,7 +12,9 @@ import sys
 import tracemalloc
 import zipfile
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,9 +29,6 @@ from separatrix.tables import csv_numbers, libsvm, small_csv, sources
 from separatrix.tables.batches import Matrices
 from separatrix.tables.encoding import Encoding
 from separatrix.tables.table import open_table
-
-duckdb = pytest.importorskip("duckdb")
-pa = pytest.importorskip("pyarrow")
 
 HEADER = ("light", "x", "wet", "y")
 ROWS = [("sunny", 1.5, True, 1), ("shady", -2.0, False, 0), ("sunny", 0.25, False, 0), ("dark", 3.0, True, 1)]

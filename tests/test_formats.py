@@ -16,7 +16,11 @@ import warnings
 import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyreadstat
 import pytest
+import python_calamine as calamine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -27,12 +31,6 @@ from separatrix.tables import arff
 from separatrix.tables.table import open_table
 from tests.sheets import date, error, formula, write_workbook
 from tests.test_files import HEADER, LABELS, MATRIX, NAMES, ROWS, _frame
-
-pa = pytest.importorskip("pyarrow")
-pytest.importorskip("duckdb")
-calamine = pytest.importorskip("python_calamine")
-pyreadstat = pytest.importorskip("pyreadstat")
-feather = pytest.importorskip("pyarrow.feather")
 
 LIGHTS = ("dark", "shady", "sunny")
 ARFF = (

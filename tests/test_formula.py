@@ -13,8 +13,6 @@ from scipy.optimize import linprog
 from separatrix.errors import InputError, SeparationWarning
 from separatrix.proofs.verdict import check_separation
 
-pytest.importorskip("formulaic")
-
 FRAME = pd.DataFrame(
     {
         "ill": ["no", "no", "yes", "yes", "no", "yes"],

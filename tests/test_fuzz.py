@@ -8,9 +8,6 @@ import pytest
 
 from tests import fuzz
 
-pytest.importorskip("duckdb")
-pytest.importorskip("pyarrow")
-
 # So many that each takes a second or two.
 SHORT = {"numbers": 20_000, "cells": 10_000, "csv": 40, "libsvm": 200, "parquet": 60, "arrays": 200}
 

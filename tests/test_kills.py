@@ -9,9 +9,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pyarrow")
-pytest.importorskip("onnx")
-
 
 @pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="elsewhere temporary files have names")
 def test_a_killed_command_leaves_no_torn_file_and_nothing_after_the_next_run():

@@ -7,14 +7,13 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from separatrix.report import tables as report_tables
 from separatrix.tables import parquet
 from separatrix.tables.table import open_table
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 MEMORY, FIXED, BYTES_A_ROW = 256, 350, 100  # megabytes that are allowed, and what the help says comes beside
 ROWS, COLUMNS = 1_250_000, 100

@@ -34,7 +34,6 @@ def run(code):
         "LinearSVC": LinearSVC, "CalibratedClassifierCV": CalibratedClassifierCV,
     }  # fmt: skip
     if "river" in code or "linear_model" in code:
-        pytest.importorskip("river")
         from river import linear_model, preprocessing
 
         names |= {"linear_model": linear_model, "preprocessing": preprocessing}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import onnxruntime as ort
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, PolynomialFeatures, StandardScaler
 
 import separatrix as sx
 from separatrix.storage import onnx as sx_onnx
-
-ort = pytest.importorskip("onnxruntime")
 
 
 def run(model, X, dtype="float64"):
@@ -93,7 +92,8 @@ def test_labels_keep_their_type(labels):
 
 
 def test_feature_names_are_in_the_file():
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     X, y = problem(2)
     model = sx.SoftMargin().fit(pd.DataFrame(X, columns=list("abcde")), y)
     properties = {p.key: p.value for p in sx_onnx.to_onnx(model).metadata_props}

@@ -6,6 +6,8 @@ import io
 import pathlib
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,9 +16,6 @@ from separatrix.errors import InputError
 from separatrix.loops import columns as loops
 from separatrix.tables.batches import Matrices
 from separatrix.tables.table import open_table
-
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 KINDS = ("f8", "f4", "i8", "i4", "i2", "i1", "u2", "u1")
 
@@ -118,7 +117,8 @@ def test_however_a_file_is_written_its_rows_are_those_that_arrow_reads(tmp_path_
 
 
 def test_a_file_that_duckdb_wrote_is_read(tmp_path):
-    duckdb = pytest.importorskip("duckdb")
+    import duckdb
+
     path = tmp_path / "rows.parquet"
     query = "SELECT i % 7 AS a, i / 3 AS b, (i // 1000) % 2 AS c, i AS d, i % 2 AS y FROM range(300000) t(i)"
     duckdb.sql(f"COPY ({query}) TO '{path}' (FORMAT parquet)")

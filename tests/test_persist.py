@@ -86,7 +86,8 @@ def test_cycles_sparse_voters_names_and_the_ledger_survive(tmp_path):
     path = tmp_path / "model.skops"
     cycle = sx.Perceptron(order="cyclic").fit(SQUARE, [0, 0, 1, 1])
     voted = sx.Perceptron(average="voted", random_state=0).fit(sparse.csr_array(X), y)
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     named = sx.Perceptron().fit(pd.DataFrame(X, columns=list("abcd")), y)
     for model in (cycle, voted, named):
         sx.save(model, path)

@@ -5,21 +5,19 @@ from __future__ import annotations
 import json
 from collections import Counter
 
+import duckdb
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import separatrix as sx
 from separatrix.errors import InputError
+from separatrix.tables.cleaning import shape_sql, value_sql
 from separatrix.tables.encoding import Encoding
 from separatrix.tables.readings import BLANKS, CANDIDATES, MARKS, UNITS, Look, Reading, Wanted, look, shape
 from separatrix.tables.table import open_table
-
-duckdb = pytest.importorskip("duckdb")
-pa = pytest.importorskip("pyarrow")
-
-from separatrix.tables.cleaning import shape_sql, value_sql  # noqa: E402
 
 
 def written(value, decimals, decimal, thousands):

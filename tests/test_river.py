@@ -7,15 +7,13 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+import river.checks as checks
 from hypothesis import given
 from hypothesis import strategies as st
 
 import separatrix as sx
 from separatrix.errors import InputError, InputTypeError, LabelError
 from tests.problems import clouds, grids
-
-river = pytest.importorskip("river")
-checks = pytest.importorskip("river.checks")
 
 
 def frame(X):

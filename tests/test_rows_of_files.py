@@ -8,22 +8,18 @@ import re
 import shlex
 import sqlite3
 
+import duckdb
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from separatrix.cli.app import app
 from separatrix.errors import InputError
 from separatrix.tables.table import open_table
-
-pytest.importorskip("typer")
-duckdb = pytest.importorskip("duckdb")
-pa = pytest.importorskip("pyarrow")
-
-import pyarrow.parquet as pq  # noqa: E402
-from typer.testing import CliRunner  # noqa: E402
-
-from separatrix.cli.app import app  # noqa: E402
 
 
 def run(*arguments, stdin=None):

@@ -402,7 +402,6 @@ def test_the_bracket_holds_the_margin_exactly(seed):
 
 
 def test_a_formula_asks_about_the_columns_it_names():
-    pytest.importorskip("formulaic")
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"PI": rng.integers(0, 50, 60), "kind": rng.choice(["a", "b"], 60)})
     frame["HG"] = rng.integers(0, 2, 60)

@@ -211,7 +211,8 @@ def test_overlap_says_that_the_estimate_is_finite():
 
 
 def test_a_formula_is_asked_about_as_the_library_does(folder):
-    pd = pytest.importorskip("pandas")
+    import pandas as pd
+
     answer = json.loads(
         run("check", "patients.csv", "--formula", "recovered ~ dose * C(ward)", "--json").stdout
     )

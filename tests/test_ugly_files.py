@@ -13,15 +13,13 @@ import threading
 import zipfile
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from separatrix.errors import InputError
 from separatrix.tables.table import open_table
 from tests.sheets import write_workbook
-
-pytest.importorskip("duckdb")
-pa = pytest.importorskip("pyarrow")
-pq = pytest.importorskip("pyarrow.parquet")
 
 MANY = b"1,0\n2,1\n" * 20_000
 
@@ -229,7 +227,6 @@ def test_an_archive_may_hold_one_file(tmp_path):
 
 
 def test_a_workbook_with_two_full_sheets_asks_which(tmp_path):
-    pytest.importorskip("python_calamine")
     path = tmp_path / "book.csv"  # by a wrong name, too
     write_workbook(path, {"one": [("a", "y"), (1, 0), (2, 1)], "two": [("a", "y"), (3, 0), (4, 1)]})
     with pytest.raises(InputError, match="has 2 sheets with rows: one, two"):

@@ -29,7 +29,7 @@ class Deadline:
 
     def need(self, seconds: float = 0.0) -> None:
         """Raise OutOfTime unless it leaves more than so many seconds: for work that cannot be interrupted."""
-        if seconds >= self.left:
+        if time.monotonic() + seconds >= self.moment:
             raise OutOfTime
 
     @property

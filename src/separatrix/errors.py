@@ -52,6 +52,22 @@ class SeparatrixError(Exception):
         self.problem, self.remedy, self.parameter = problem, remedy, parameter
         self.row: int | None = None
 
+    def count_rows_from(self, first: int) -> None:
+        """Name the row among all rows, where the error is about some of them, of which this is the first.
+
+        Examples
+        --------
+        >>> error = at_row(InputError("There is NaN in row 7."), 7)
+        >>> error.count_rows_from(100)
+        >>> str(error)
+        'There is NaN in row 107.'
+        """
+        if self.row is not None and first:
+            before, after = f"row {self.row}", f"row {self.row + first}"
+            self.problem = self.problem.replace(before, after)
+            self.args = tuple(str(each).replace(before, after) for each in self.args)
+            self.row += first
+
 
 Located = TypeVar("Located", bound=SeparatrixError)
 
@@ -149,28 +165,6 @@ def at_row(error: Located, row: int) -> Located:
 
 
 @contextmanager
-def rows_from(first: int) -> Iterator[None]:
-    """Let errors about some of the rows count from the first of all: ``first`` is the number of theirs.
-
-    Examples
-    --------
-    >>> with rows_from(100):
-    ...     raise at_row(InputError("There is NaN in row 7."), 7)
-    Traceback (most recent call last):
-    separatrix.errors.InputError: There is NaN in row 107.
-    """
-    try:
-        yield
-    except SeparatrixError as error:
-        if error.row is not None and first:
-            before, after = f"row {error.row}", f"row {error.row + first}"
-            error.problem = error.problem.replace(before, after)
-            error.args = tuple(str(each).replace(before, after) for each in error.args)
-            error.row += first
-        raise
-
-
-@contextmanager
 def needs(what: str, *, extra: str) -> Iterator[None]:
     """Import inside what ``what`` needs; if it is not installed, the error says what to install.
 
@@ -184,14 +178,19 @@ def needs(what: str, *, extra: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as problem:
-        package = str(problem.name).partition(".")[0]
-        if package == __package__:
-            raise
-        raise MissingPackageError(
-            f"{what} needs {package}. Install it with: pip install 'separatrix[{extra}]' "
-            f"(in a copy of the repository: pip install '.[{extra}]')",
-            name=package,
-        ) from None
+        raise missing_package(problem, what, extra=extra) from None
+
+
+def missing_package(problem: ModuleNotFoundError, what: str, *, extra: str) -> MissingPackageError:
+    """The error that says what to install for ``what``; a module of ours that is missing is raised itself."""
+    package = str(problem.name).partition(".")[0]
+    if package == __package__:
+        raise problem
+    return MissingPackageError(
+        f"{what} needs {package}. Install it with: pip install 'separatrix[{extra}]' "
+        f"(in a copy of the repository: pip install '.[{extra}]')",
+        name=package,
+    )
 
 
 def convergence_warning(message: str, *, problem: str, parameter: str | None = None) -> Any:

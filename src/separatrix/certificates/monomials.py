@@ -113,8 +113,3 @@ class MonomialMatrix:
             factor, power = single.get(columns[-1], (0, 0))
             known[columns] = (mantissa * factor, exponent + power)
         return known[columns]
-
-
-def as_monomials(matrix: Any, degrees: tuple[int, ...]) -> Any:
-    """The monomials of a matrix; the matrix itself where they are its own numbers."""
-    return matrix if degrees == PLAIN else MonomialMatrix(matrix, degrees)

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..inputs.data import Data
+from ..rows import pages
 from ..rows.blocks import BlockMatrix
-from ..rows.pages import relax
 from .claims import Certificate, Number
-from .monomials import MonomialMatrix, as_monomials
+from .monomials import PLAIN, MonomialMatrix
 from .numbers import row_integers
 from .zeros import exactly_zero
 
@@ -38,7 +38,9 @@ class Signs:
     def __init__(self, claim: Certificate, data: Data) -> None:
         self.question = replace(claim, weights=None, multipliers=None, approximate=None)
         self.data = data
-        self.matrix, self.codes, self.lift = as_monomials(data.matrix, claim.degrees), data.codes, claim.lift
+        plain = claim.degrees == PLAIN
+        self.matrix: Any = data.matrix if plain else MonomialMatrix(data.matrix, claim.degrees)
+        self.codes, self.lift = data.codes, claim.lift
         self.roundings = self.matrix.shape[1] + 8 + claim.degrees[-1]
         self.tiny = self.matrix.smallest_error() if isinstance(self.matrix, MonomialMatrix) else 0.0
         self.n_classes = len(data.classes)
@@ -70,7 +72,7 @@ def first_wrong(
     weights: tuple[tuple[Number, ...], ...],
     signs: Signs,
     tight: set[tuple[int, int]],
-    pause: Callable[[], None] = relax,
+    pause: Callable[[], None] = pages.relax,
 ) -> tuple[int, int, int] | None:
     """The first signed row not strictly separated (tight rows: not on the plane), with the sign found."""
     on_plane = np.zeros((signs.codes.size, signs.n_classes if signs.joint else 1), dtype=bool)
@@ -82,7 +84,8 @@ def first_wrong(
     plane = ClaimedPlane([_exact_weights(each) for each in weights], *_rounded(weights), on_plane)
     step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
-        relax()
+        if pages.watched:
+            pages.relax()
         rows = signs.order[start : start + step]
         block = _floats(signs.matrix[start : start + step] if everything else signs.matrix[rows])
         found = _first_wrong_of(block, rows, plane, signs, pause)

@@ -7,7 +7,7 @@ import sys
 import threading
 from typing import Any
 
-from ..errors import MissingPackageError, needs
+from ..errors import missing_package
 
 STOPPED = 130  # what shells say of a program that Ctrl-C has ended
 AGAIN = 0.05  # seconds after which a Ctrl-C that was swallowed is repeated
@@ -16,24 +16,19 @@ AGAIN = 0.05  # seconds after which a Ctrl-C that was swallowed is repeated
 def main() -> None:
     """Run the command line; what the program ``separatrix`` starts."""
     sys.unraisablehook = _insist
-    try:
-        _run()
-    except KeyboardInterrupt:  # before there was a command, or after it
-        sys.stderr.write("Stopped.\n")
-        sys.exit(STOPPED)
-
-
-def _run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
     try:
-        with needs("The command line", extra="cli"):
-            from .app import app
-    except MissingPackageError as problem:
-        sys.stderr.write(f"{problem}\n")
+        from .app import app
+
+        app(prog_name="separatrix")
+    except ModuleNotFoundError as problem:
+        sys.stderr.write(f"{missing_package(problem, 'The command line', extra='cli')}\n")
         sys.exit(2)
-    app(prog_name="separatrix")
+    except KeyboardInterrupt:  # before there was a command, or after it
+        sys.stderr.write("Stopped.\n")
+        sys.exit(STOPPED)
 
 
 def _insist(ignored: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..errors import InputError
 from . import options
 from .console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
 
@@ -15,23 +16,9 @@ BYTES_A_COLUMN = 400
 TONES = {"separable": "bold green", "quasi-separable": "bold yellow", "undecided": "bold"}
 
 
+@options.reads()
 def check(
-    data: options.Data = None,
-    target: options.Target = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    where: options.Where = None,
-    sql: options.Sql = None,
-    table: options.TableName = None,
-    sheet: options.Sheet = None,
-    encoding: options.TextEncoding = None,
-    missing: options.Missing = "error",
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na: options.MissingCodes = None,
-    text: options.TextColumns = None,
-    row_names: options.RowNames = None,
-    memory: options.Memory = None,
+    source: options.Reading,
     intercept: options.Intercept = True,
     quasi: Annotated[
         bool, typer.Option("--quasi/--no-quasi", help="Also tell quasi-separable from overlapping.")
@@ -61,7 +48,7 @@ def check(
     kernel: Annotated[
         str | None,
         typer.Option(
-            "--kernel", help="Ask in the feature space of a kernel: linear, poly, rbf or geometric."
+            "--kernel", help="Ask in the feature space of a kernel, such as linear, poly, rbf or geometric."
         ),
     ] = None,
     degree: Annotated[
@@ -99,25 +86,7 @@ def check(
         separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
     _check_choices(fail_if or [])
-    room = options.size(memory)
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
-    source = options.DataOptions(
-        data,
-        target,
-        features,
-        exclude,
-        where,
-        sql,
-        table,
-        missing,
-        decimal,
-        thousands,
-        na,
-        text,
-        row_names,
-        sheet=sheet,
-        text_encoding=encoding,
-    )
     if formula is not None:
         if certificate is not None:
             raise typer.BadParameter(
@@ -129,10 +98,10 @@ def check(
         rows: Any = design(source, formula)
         (X, y), intercept = rows.read(), rows.design.intercept and intercept
     else:
-        rows = options.labelled(source.open(intercept=intercept))
+        rows = source.open(intercept=intercept, labelled=True)
         _need_room(rows.encoding.n_features, rows.name)
         with waiting("Reading the rows"):
-            X, y = rows.read(room)
+            X, y = rows.read(source.room)
     from ..proofs.verdict import separability  # late: what is wrong with the data is said a second earlier
 
     with waiting("Looking for a separator, or for a proof against one"), options.naming_rows(rows):
@@ -166,7 +135,6 @@ def check(
 
 def _need_room(columns: int, name: str) -> None:
     """Raise before the work begins where a verdict on so many columns does not fit into memory."""
-    from ..errors import InputError
     from ..tables.sources import free_memory
 
     free = free_memory()
@@ -228,7 +196,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
     show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=rows.name))
 
 
-def _say_files(certificate: str | None, report: str | None, source: options.DataOptions) -> None:
+def _say_files(certificate: str | None, report: str | None, source: options.Reading) -> None:
     if certificate is not None:
         say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
     if report is not None:

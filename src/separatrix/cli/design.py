@@ -70,7 +70,7 @@ class FormulaRows:
         }
 
 
-def design(source: options.DataOptions, formula: str) -> FormulaRows:
+def design(source: options.Reading, formula: str) -> FormulaRows:
     """Read the variables of a formula, and evaluate it on them."""
     from ..errors import InputError
     from ..proofs.formula import read_formula, variables

@@ -40,7 +40,7 @@ def export(
 
     saved = read(model)
     graph = to_onnx(saved.model, dtype=dtype).SerializeToString()
-    source = options.DataOptions(check, sheet=sheet, text_encoding=encoding)
+    source = options.Reading(check, sheet=sheet, encoding=encoding)
     found = None if check is None else _compare(graph, saved, source, dtype)
     write_bytes(onnx, graph)
     if json:
@@ -57,7 +57,7 @@ def export(
     show(heading("An ONNX graph"), "", facts(pairs), "")
 
 
-def _compare(graph: bytes, saved: Any, source: options.DataOptions, dtype: str) -> dict[str, Any]:
+def _compare(graph: bytes, saved: Any, source: options.Reading, dtype: str) -> dict[str, Any]:
     """How far the graph is from the model on some rows."""
     import numpy as np
 
@@ -73,7 +73,7 @@ def _compare(graph: bytes, saved: Any, source: options.DataOptions, dtype: str) 
             "--check needs onnxruntime. Install it with: pip install onnxruntime"
         ) from None
     encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = source.open(encoding=encoding)
+    rows = source.open(known=encoding)
     session = onnxruntime.InferenceSession(graph)
     seen = differing = 0
     apart = largest = 0.0

@@ -14,15 +14,9 @@ from .console import say, waiting, write_json
 ENDINGS = (".html", ".gif", ".mp4")
 
 
+@options.reads("row_names", "memory")
 def film(
-    data: options.Data = None,
-    target: options.Target = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    where: options.Where = None,
-    sql: options.Sql = None,
-    table: options.TableName = None,
-    missing: options.Missing = "error",
+    source: options.Reading,
     output: Annotated[
         str,
         typer.Option("--output", "-o", metavar="FILE", help="Where the film goes: .html, .gif or .mp4."),
@@ -67,8 +61,7 @@ def film(
     if not 0.0 < fps <= 60.0:
         raise typer.BadParameter(f"--fps is above 0 and at most 60. Got {fps:g} instead.")
     first = "zeros" if start is None else options.first_weights(start)
-    source = options.DataOptions(data, target, features, exclude, where, sql, table, missing)
-    rows = options.labelled(source.open(intercept=intercept))
+    rows = source.open(intercept=intercept, labelled=True)
     with waiting("Reading the rows"):
         X, y = rows.read()
     from ..estimators.linear import Perceptron

@@ -58,23 +58,9 @@ class Score:
         return f"{100 * mean:.1f} % right{spread}, {self.how}"
 
 
+@options.reads()
 def fit(
-    data: options.Data = None,
-    target: options.Target = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    where: options.Where = None,
-    sql: options.Sql = None,
-    table: options.TableName = None,
-    sheet: options.Sheet = None,
-    encoding: options.TextEncoding = None,
-    missing: options.Missing = "error",
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na: options.MissingCodes = None,
-    text: options.TextColumns = None,
-    row_names: options.RowNames = None,
-    memory: options.Memory = None,
+    source: options.Reading,
     model: Annotated[
         str, typer.Option("--model", "-m", metavar="MODEL", help=f"What to learn: {', '.join(MODELS)}.")
     ] = "perceptron",
@@ -127,7 +113,9 @@ def fit(
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option("--kernel", help="Kernel perceptron: linear, poly, rbf or geometric. Default: rbf."),
+        typer.Option(
+            "--kernel", help="Kernel perceptron: such as linear, poly, rbf or geometric. Default: rbf."
+        ),
     ] = None,
     degree: Annotated[int | None, typer.Option("--degree", min=1, help="Of the poly kernel.")] = None,
     gamma: options.Gamma = None,
@@ -183,24 +171,7 @@ def fit(
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
-    source = options.DataOptions(
-        data,
-        target,
-        features,
-        exclude,
-        where,
-        sql,
-        table,
-        missing,
-        decimal,
-        thousands,
-        na,
-        text,
-        row_names,
-        sheet=sheet,
-        text_encoding=encoding,
-    )
-    rows = options.labelled(source.open(intercept=intercept))
+    rows = source.open(intercept=intercept, labelled=True)
     needs_rows = (
         scale, holdout is not None, folds is not None, bounds, report is not None, eta0 is not None,
         start is not None, renormalise, trace is not None,
@@ -209,7 +180,7 @@ def fit(
         _learn_once(rows, output, average=model == "averaged", json=json)
         return
     with waiting("Reading the rows"):
-        X, y = rows.read(options.size(memory))
+        X, y = rows.read(source.room)
     _need_enough(y, holdout, folds)
     estimator = _build(model, given, intercept=intercept)
     if scale:

@@ -6,6 +6,7 @@ import shlex
 import signal
 import sys
 import time
+from contextlib import nullcontext
 from typing import Annotated, Any
 
 import typer
@@ -14,23 +15,9 @@ from . import options
 from .console import facts, heading, say, show, write_json
 
 
+@options.reads()
 def learn(
-    data: options.Data = None,
-    target: options.Target = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    where: options.Where = None,
-    sql: options.Sql = None,
-    table: options.TableName = None,
-    sheet: options.Sheet = None,
-    encoding: options.TextEncoding = None,
-    missing: options.Missing = "error",
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na: options.MissingCodes = None,
-    text: options.TextColumns = None,
-    row_names: options.RowNames = None,
-    memory: options.Memory = None,
+    source: options.Reading,
     classes: Annotated[
         str | None,
         typer.Option(
@@ -77,27 +64,11 @@ def learn(
 
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
-    source = options.DataOptions(
-        data,
-        target,
-        features,
-        exclude,
-        where,
-        sql,
-        table,
-        missing,
-        decimal,
-        thousands,
-        na,
-        text,
-        row_names,
-        sheet=sheet,
-        text_encoding=encoding,
-    )
-    rows = source.open(intercept=intercept, count_columns=False, live=True).within(options.size(memory))
+    rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
-    _stop_politely()
-    with _Line() as line, options.naming_rows(rows):
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a request to end is handled as Ctrl-C is
+    line = _Line() if sys.stderr.isatty() else None
+    with options.naming_rows(rows), line or nullcontext():
         learnt = learn_online(
             rows,
             classes=None if classes is None else options.labels(classes),
@@ -105,7 +76,7 @@ def learn(
             path=checkpoint,
             every_rows=every,
             every_seconds=seconds,
-            report=line.report,
+            report=None if line is None else line.report,
         )
     taken = time.perf_counter() - begun
     if learnt.repaired:
@@ -135,7 +106,7 @@ def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
     return {
         "rows": learnt.rows,
         "mistakes": learnt.mistakes,
-        "mistake_rate": _rate(learnt),
+        "mistake_rate": learnt.rate,
         "sorted_by_class": learnt.sorted,
         "resumed_from": learnt.resumed,
         "interrupted": learnt.interrupted,
@@ -149,16 +120,19 @@ def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
 
 def show_learnt(learnt: Any, seconds: float) -> None:
     """Say what one pass over the rows came to."""
+    from ..estimators.online import novikoff_so_far
     from ..tables.encoding import shown
 
+    upper, bound = novikoff_so_far(learnt.model)
+    known = f"no margin is above {upper:.3g}: Novikoff's bound is {bound:,.0f} mistakes or more"
     show(
-        heading(f"{learnt.mistakes:,} mistakes in {learnt.rows:,} rows: {100 * _rate(learnt):.2f} %."),
+        heading(f"{learnt.mistakes:,} mistakes in {learnt.rows:,} rows: {100 * learnt.rate:.2f} %."),
         "",
         facts(
             [
                 ("features", f"{learnt.encoding.n_features:,}"),
                 ("classes", shown(learnt.model.classes_.tolist())),
-                ("bound", _bound_words(learnt.model)),
+                ("bound", known if 0.0 < bound < float("inf") else "says nothing yet"),
                 ("time", f"{seconds:.2f} s, {_speed(learnt, seconds):,.0f} rows/s"),
             ]
         ),
@@ -171,19 +145,6 @@ def show_learnt(learnt: Any, seconds: float) -> None:
         )
 
 
-def _bound_words(model: Any) -> str:
-    from ..estimators.online import novikoff_so_far
-
-    upper, bound = novikoff_so_far(model)
-    if not 0.0 < bound < float("inf"):
-        return "says nothing yet"
-    return f"no margin is above {upper:.3g}: Novikoff's bound is {bound:,.0f} mistakes or more"
-
-
-def _rate(learnt: Any) -> float:
-    return float(learnt.mistakes / max(1, learnt.rows))
-
-
 def _speed(learnt: Any, seconds: float) -> float:
     return float((learnt.rows - learnt.resumed) / max(seconds, 1e-9))
 
@@ -194,11 +155,6 @@ def _say_how_to_resume(learnt: Any, checkpoint: str | None) -> None:
         return
     command = shlex.join(["separatrix", *sys.argv[1:]])
     say(f"Stopped after row {learnt.rows:,}; the state is in {checkpoint}. To go on: {command}")
-
-
-def _stop_politely() -> None:
-    """Let a request to end be handled as Ctrl-C is."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def _against_the_bound(progress: Any) -> str:

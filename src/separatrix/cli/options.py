@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, fields
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from ..errors import SeparatrixError
 from .console import say
 
 Data = Annotated[
@@ -122,58 +125,68 @@ Report = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
 
-KERNELS = ("linear", "poly", "rbf", "geometric")
 _NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 @dataclass(frozen=True)
-class DataOptions:
-    """Where rows come from, as it was asked for; lists of names as the words that they were given in."""
+class Reading:
+    """What is to be read: an option for each field, in every command that `reads`. Lists are words yet."""
 
-    data: str | None
-    target: str | None = None
-    features: Sequence[str] | None = None
-    exclude: Sequence[str] | None = None
-    where: str | None = None
-    sql: str | None = None
-    table: str | None = None
-    missing: str = "error"
-    decimal: str | None = None
-    thousands: str | None = None
-    na: Sequence[str] | None = None
-    text: Sequence[str] | None = None
-    row_names: str | None = None
-    sheet: str | None = None
-    text_encoding: str | None = None
+    data: Data = None
+    target: Target = None
+    features: Features = None
+    exclude: Exclude = None
+    where: Where = None
+    sql: Sql = None
+    table: TableName = None
+    sheet: Sheet = None
+    encoding: TextEncoding = None
+    missing: Missing = "error"
+    decimal: Decimal = None
+    thousands: Thousands = None
+    na: MissingCodes = None
+    text: TextColumns = None
+    row_names: RowNames = None
+    memory: Memory = None
 
     def open(
-        self, *, intercept: bool = True, encoding: Any = None, count_columns: bool = True, live: bool = False
+        self,
+        *,
+        intercept: bool = True,
+        known: Any = None,
+        labelled: bool = False,
+        count_columns: bool = True,
+        live: bool = False,
     ) -> Any:
-        """The table, not read yet."""
+        """The table, not read yet; where it has to be ``labelled``, it has a target with two values or more.
+
+        ``known`` is the encoding of the table that a model was fitted on.
+        """
         from ..tables.table import open_table
 
-        return open_table(
-            self.data,
-            target=self.target,
-            features=names(self.features),
-            exclude=names(self.exclude) or (),
-            where=self.where,
-            sql=self.sql,
-            table=self.table,
-            missing=self.missing,
+        room = self.room  # first: a size that is none is said before anything is read
+        asked = {name: value for name, value in vars(self).items() if value not in (None, [])}
+        asked |= {name: names(asked[name]) for name in LISTS if name in asked}
+        if "encoding" in asked:
+            asked["text_encoding"] = asked.pop("encoding")
+        asked.pop("memory", None)
+        table = open_table(
+            asked.pop("data", None),
+            **asked,
             intercept=intercept,
-            encoding=encoding,
+            encoding=known,
             count_columns=count_columns,
             live=live,
-            decimal=self.decimal,
-            thousands=self.thousands,
-            na=names(self.na) or (),
-            text=names(self.text) or (),
-            row_names=self.row_names,
-            sheet=self.sheet,
-            text_encoding=self.text_encoding,
         )
+        if labelled:
+            _ = table.classes
+        return table if room is None else table.within(room)
+
+    @property
+    def room(self) -> int | None:
+        """How many bytes the rows may take; None leaves it to the machine."""
+        return None if self.memory is None else size(self.memory)
 
     def verify_command(self, certificate: str) -> str:
         """The command that checks a certificate of these rows, ready for a shell.
@@ -182,18 +195,47 @@ class DataOptions:
 
         Examples
         --------
-        >>> DataOptions("my data.csv", where="age > 30", na=["-9"]).verify_command("proof.json")
+        >>> Reading("my data.csv", where="age > 30", na=["-9"]).verify_command("proof.json")
         "separatrix verify proof.json 'my data.csv' --where 'age > 30' --na=-9"
         """
         words = ["separatrix", "verify", _path(certificate)]
         words += [] if self.data is None else [_path(self.data)]
-        given = ("where", "sql", "table", "sheet", "missing", "decimal", "thousands")
-        values = [(name, getattr(self, name)) for name in given]
-        values += [(name, each) for name in ("na", "text") for each in getattr(self, name) or ()]
-        for name, value in [*values, ("encoding", self.text_encoding)]:
-            if value is not None and (name, value) != ("missing", "error"):
+        for name, given in vars(self).items():
+            if name in NOT_REPEATED or given in (None, getattr(Reading, name)):
+                continue
+            for value in given if name in LISTS else [given]:
                 words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
         return shlex.join(words)
+
+
+def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Reading`, but some, in the place of its parameter ``source``."""
+    shared = [
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=HINTS[each.name])
+        for each in fields(Reading)
+        if each.name not in without
+    ]
+
+    def expand(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(**given: Any) -> None:
+            asked = {each.name: given.pop(each.name) for each in shared}
+            command(source=Reading(**asked), **given)
+
+        found = signature(command, eval_str=True).parameters
+        own = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name != "source"]
+        before = list(found).index("source")
+        run.__signature__ = Signature([*own[:before], *shared, *own[before:]])  # type: ignore[attr-defined]
+        return run
+
+    return expand
+
+
+HINTS = get_type_hints(Reading, include_extras=True)
+# Separated by commas.
+LISTS = ("features", "exclude", "na", "text")
+# What a certificate holds itself, and what a check of it does not depend on.
+NOT_REPEATED = ("data", "target", "features", "exclude", "row_names", "memory")
 
 
 def _path(name: str) -> str:
@@ -208,16 +250,14 @@ def say_notes(table: Any) -> None:
 
 
 @contextmanager
-def naming_rows(table: Any) -> Iterator[None]:
-    """Let errors of the library, which counts rows from zero, name the rows of the file."""
-    from ..errors import SeparatrixError
-
+def naming_rows(table: Any, first: int = 0) -> Iterator[None]:
+    """Let errors about rows of a table, counted from ``first`` on, name the rows of the file."""
     try:
         yield
     except SeparatrixError as error:
-        row = getattr(error, "row", None)
-        if row is not None:
-            error.problem = rows_named(_column_named(error.problem, table), table, only=row)
+        error.count_rows_from(first)
+        if error.row is not None:
+            error.problem = rows_named(_column_named(error.problem, table), table, only=error.row)
         raise
 
 
@@ -241,13 +281,7 @@ def rows_named(words: str, table: Any, *, only: int | None = None) -> str:
     )
 
 
-def labelled(table: Any) -> Any:
-    """The table, which must have a target with two values or more."""
-    _ = table.classes
-    return table
-
-
-def size(words: str | None) -> int | None:
+def size(words: str) -> int:
     """Bytes from text such as ``2GB``.
 
     For example:
@@ -255,8 +289,6 @@ def size(words: str | None) -> int | None:
     >>> size("500MB"), size("1.5 G")
     (500000000, 1500000000)
     """
-    if words is None:
-        return None
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", words, re.IGNORECASE)
     if not found or float(found[1]) <= 0:
         raise typer.BadParameter(f"--memory needs a size such as 500MB or 2GB. Got {words!r} instead.")
@@ -264,23 +296,23 @@ def size(words: str | None) -> int | None:
 
 
 def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
-    """The kernel that the options describe: a name, or one with its degree or width; None without one."""
+    """The kernel of a name: the name itself, or one with its degree or width; None without a name."""
     if degree is not None and name != "poly":
         raise typer.BadParameter(f"--degree is for the poly kernel, not for {name}.")
     if gamma is not None and name != "rbf":
         raise typer.BadParameter(f"--gamma is for the rbf kernel, not for {name or 'none'}.")
     if gamma is not None and not gamma > 0.0:
         raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
-    if name is not None and name not in KERNELS:
-        raise typer.BadParameter(f"--kernel takes one of {', '.join(KERNELS)}. Got {name!r} instead.")
-    if degree is None and gamma is None:
-        return name
-    from separatrix import kernels  # late: they import scikit-learn
+    if name is None:
+        return None
+    from ..kernels.given import NAMES  # late: kernels import scikit-learn
 
-    if degree is not None:
-        return kernels.Polynomial(degree=degree)
-    assert gamma is not None
-    return kernels.Gaussian(c=gamma)
+    known = [each for each in NAMES if each != "precomputed"]  # there is no matrix to give here
+    if name not in known:
+        raise typer.BadParameter(f"--kernel takes one of {', '.join(known)}. Got {name!r} instead.")
+    given = {"degree": degree, "c": gamma}
+    fields = {field: value for field, value in given.items() if value is not None}
+    return NAMES[name](**fields) if fields else name
 
 
 def first_weights(words: str) -> Any:

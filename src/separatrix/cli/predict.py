@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,9 +18,10 @@ from .console import say, write_json
 BATCH = 16_384  # rows that are held at a time
 
 
+@options.reads("target", "features", "exclude", "text")
 def predict(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit wrote.")],
-    data: options.Data = None,
+    source: options.Reading,
     output: Annotated[
         str | None,
         typer.Option(
@@ -35,17 +37,6 @@ def predict(
         str | None,
         typer.Option("--target", "-t", help="Also compare with this column, and say how often it agrees."),
     ] = None,
-    where: options.Where = None,
-    sql: options.Sql = None,
-    table: options.TableName = None,
-    sheet: options.Sheet = None,
-    encoding: options.TextEncoding = None,
-    missing: options.Missing = "error",
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na: options.MissingCodes = None,
-    row_names: options.RowNames = None,
-    memory: options.Memory = None,
     json: Annotated[bool, typer.Option("--json", help="Write a summary as JSON; needs --output.")] = False,
 ) -> None:
     """Predict the class of every row, in bounded memory.
@@ -68,24 +59,8 @@ def predict(
             f"Predictions are written to a .csv or .parquet file. Got {output!r} instead."
         )
     saved = read(model)
-    source = options.DataOptions(
-        data,
-        target,
-        None,
-        None,
-        where,
-        sql,
-        table,
-        missing,
-        decimal,
-        thousands,
-        na,
-        row_names=row_names,
-        sheet=sheet,
-        text_encoding=encoding,
-    )
     known = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    rows = source.open(encoding=known).within(options.size(memory))
+    rows = replace(source, target=target).open(known=known)
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them
@@ -123,12 +98,11 @@ class _Counted:
         import numpy as np
         import pyarrow as pa
 
-        from ..errors import rows_from
         from ..inputs import refuse_not_finite
 
         identities = self.source.identities()
         for X, y in self.source.batches(BATCH):
-            with options.naming_rows(self.source), rows_from(self.rows):
+            with options.naming_rows(self.source, self.rows):
                 if hasattr(self.model, "steps"):
                     refuse_not_finite(X)  # by its row and column, which a scaler does not name
                 found = self.model.decision_function(X)

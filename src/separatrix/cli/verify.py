@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,25 +12,12 @@ from . import options
 from .console import heading, show, waiting, write_json
 
 
+@options.reads("row_names")
 def verify(
     certificate: Annotated[
         str, typer.Argument(metavar="CERTIFICATE", help="The JSON file that check wrote.")
     ],
-    data: options.Data = None,
-    target: options.Target = None,
-    features: options.Features = None,
-    exclude: options.Exclude = None,
-    where: options.Where = None,
-    sql: options.Sql = None,
-    table: options.TableName = None,
-    sheet: options.Sheet = None,
-    encoding: options.TextEncoding = None,
-    missing: options.Missing = "error",
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    na: options.MissingCodes = None,
-    text: options.TextColumns = None,
-    memory: options.Memory = None,
+    source: options.Reading,
     same_data: Annotated[
         bool,
         typer.Option(
@@ -54,26 +42,13 @@ def verify(
 
     parts, columns = unpack(Path(certificate).read_bytes())
     kept = columns.get("target")
-    source = options.DataOptions(
-        data,
-        target or (kept if isinstance(kept, str) else None),
-        features,
-        exclude,
-        where,
-        sql,
-        table,
-        missing,
-        decimal,
-        thousands,
-        na,
-        text,
-        sheet=sheet,
-        text_encoding=encoding,
-    )
-    known = Encoding.from_dict(columns["encoding"]) if "encoding" in columns and features is None else None
-    rows = source.open(intercept=parts[0][1].lift, encoding=_fitting(known, parts[0][1]))
+    own = "encoding" in columns and not source.features
+    known = Encoding.from_dict(columns["encoding"]) if own else None
+    if source.target is None and isinstance(kept, str):
+        source = replace(source, target=kept)
+    rows = source.open(intercept=parts[0][1].lift, known=_fitting(known, parts[0][1]))
     with waiting("Checking the proof"):
-        X, y = rows.read(options.size(memory))
+        X, y = rows.read(source.room)
         if y is None:
             raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
         checks = [(of, proof, verify_certificate(proof, X, y, same_data=same_data)) for of, proof in parts]

@@ -111,12 +111,12 @@ class NotOffered:
 
 
 @cache
-def _parameters(kind: Any) -> tuple[str, ...]:
+def _parameters(kind: type[Named]) -> tuple[str, ...]:
     return tuple(inspect.signature(kind.__init__).parameters)[1:]
 
 
 def _refuse_unknown(kind: type[Named], names: Iterable[str]) -> None:
-    known = _parameters(kind)  # type: ignore[arg-type]
+    known = _parameters(kind)  # type: ignore[arg-type]  # mypy takes a class for no Hashable
     for name in names:
         if name in known:
             continue

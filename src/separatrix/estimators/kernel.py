@@ -242,11 +242,12 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             _need_zeros_and_ones(counted)
             training, similarity = self._training(rows, classes)
             seed = self._generator()
+            machine: Expansion | Budget
             if self.budget is None:
-                machine: Expansion | Budget = Expansion(similarity, rows.n_classes)
+                machine = expansion = Expansion(similarity, rows.n_classes)
                 result = solve_kernel_perceptron(
                     training,
-                    machine,  # type: ignore[arg-type]
+                    expansion,
                     order=self.order,
                     max_iter=self.max_iter,
                     max_updates=self.max_updates,

@@ -16,10 +16,11 @@ from ..errors import InputError
 from ..perceptron.learner import Learner, steps_of
 from ..perceptron.mixing import MIXINGS
 from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
-from ..perceptron.run import Run, finish_online
+from ..perceptron.visitor import learn_once
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
+from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, read_rows, shares_of
 from .habits import MARGIN_KERNEL, PERCEPTRONS
@@ -297,7 +298,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             )
             if self._mean == "averaged" and not first:
                 learner.tally.average[...] = self._average_sum
-            self._learn_online(learner)
+            self._learn_online(learner, rows)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -415,11 +416,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         weights: Floats = by_class[rows.labels]
         return weights if scales is None else weights * scales
 
-    def _learn_online(self, learner: Learner) -> None:
-        rows, before = learner.rows, (self.mistakes_, self.kept_mistakes_)
-        run = Run(learner, max_iter=1)
-        run.plain_passes(rows.order)
-        result = finish_online(run)
+    def _learn_online(self, learner: Learner, rows: MemoryRows) -> None:
+        before, result = (self.mistakes_, self.kept_mistakes_), learn_once(learner, rows)
         if result.votes is not None:
             voters = gather_voters(rows, result.votes, learner.steps, learner.start)
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
@@ -501,7 +499,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.result_ = result
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_iter_ = result.passes
-        self.converged_ = result.separated
+        self.converged_ = result.status is Status.SEPARATED
 
 
 def _what_is_wrong(result: Result) -> str:

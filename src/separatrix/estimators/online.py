@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError, rows_from
-from ..tables.batches import whole
+from ..errors import InputError, SeparatrixError
+from ..tables.batches import Batch, whole
 from ..tables.encoding import Encoding
 from ..tables.libsvm import LibsvmFile
 from ..tables.table import Table
@@ -82,6 +82,11 @@ class Learnt:
     repaired: bool
     interrupted: bool
     stretches: int
+
+    @property
+    def rate(self) -> float:
+        """Mistakes a row."""
+        return self.mistakes / max(1, self.rows)
 
     @property
     def sorted(self) -> bool:
@@ -176,14 +181,20 @@ class _Run:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
             self._resume(path, *found[:2])
-        known = self._known_classes()
+        known = self.table.classes if found is None and self.classes is None else self.classes
         resumed, saved_rows, saved_at = self.rows, self.rows if found else -1, time.monotonic()
         reported = (self.rows, self.mistakes)
         interrupted = False
         try:
-            for X, y in self._batches():
-                with rows_from(self.rows):
+            file = self.uncounted
+            rows = self.table.batches(BATCH, self.rows) if file is None else self._batches_of(file)
+            for X, y in rows:
+                assert y is not None  # the table has a target
+                try:
                     self.model.partial_fit(X, y, classes=None if self.rows else known)
+                except SeparatrixError as error:
+                    error.count_rows_from(self.rows)
+                    raise
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 self._count_stretches(y)
                 if report is not None:
@@ -206,7 +217,7 @@ class _Run:
             raise self.table.empty()
         if path is not None and self.rows != saved_rows:
             self._save(path)
-        encoding = self._settle_columns()
+        encoding = self._settled_columns() if self.uncounted else self.table.encoding
         repaired = found is not None and found[2]
         return Learnt(
             self.model, encoding, self.rows, self.mistakes, resumed, repaired, interrupted, self.stretches
@@ -217,15 +228,10 @@ class _Run:
         self.stretches += int(np.count_nonzero(y[1:] != y[:-1])) + begins
         self.label = y[-1:].copy()
 
-    def _batches(self) -> Iterator[tuple[Any, NDArray[Any]]]:
-        """The rows not seen yet; columns of a LIBSVM file as they stand, since nobody has counted them."""
-        if self.uncounted is None:
-            for X, y in self.table.batches(BATCH, self.rows):
-                assert y is not None
-                yield X, y
-            return
+    def _batches_of(self, file: LibsvmFile) -> Iterator[Batch]:
+        """The rows not seen yet, with their columns as they stand, since nobody has counted them."""
         skipped = self.rows
-        for lines in self.uncounted.lines():
+        for lines in file.lines():
             if skipped >= lines.labels.size:
                 skipped -= lines.labels.size
                 continue
@@ -240,18 +246,8 @@ class _Run:
             skipped = 0
         self.table.need_unchanged()
 
-    def _known_classes(self) -> NDArray[Any]:
-        if hasattr(self.model, "classes_"):
-            return np.asarray(self.model.classes_)
-        if self.classes is None:
-            return self.table.classes
-        given: NDArray[Any] = np.unique(np.asarray(self.classes))
-        return given
-
-    def _settle_columns(self) -> Encoding:
+    def _settled_columns(self) -> Encoding:
         """Forget the room that was kept for columns of a LIBSVM file that never came."""
-        if self.uncounted is None:
-            return self.table.encoding
         width = max(1, self.last + 1 - self.first)
         self.model._reshape_online(self.first, width)
         return Encoding(intercept=self.table.encoding.intercept, width=width, first=self.first)

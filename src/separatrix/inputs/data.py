@@ -51,7 +51,7 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
     """
     beside: list[Any] = []
     matrix: Any
-    if is_collection(X):
+    if type(X) is not np.ndarray and is_collection(X):
         matrix, names = read_collection(X, check_finite=check_finite)
         classes, codes, beside = read_collection_labels(y, matrix)
     else:

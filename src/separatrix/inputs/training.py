@@ -135,7 +135,7 @@ def read_training(
     reset: bool = True,
 ) -> tuple[MemoryRows, NDArray[Any], Floats | None]:
     """Validate training data in memory, as `read_training_anywhere` does; collections of Dask are refused."""
-    if is_collection(X):
+    if type(X) is not np.ndarray and is_collection(X):
         raise not_in_memory(estimator)
     rows, found, weights = read_training_anywhere(
         estimator, X, y, sample_weight, classes=classes, reset=reset
@@ -189,7 +189,7 @@ def read_training_anywhere(
     beside: list[Any] = []
     online = classes is not None
     matrix: Any
-    if is_collection(X):
+    if type(X) is not np.ndarray and is_collection(X):
         matrix, names = read_collection(X, check_finite=False)
         _count_columns(estimator, matrix.n_columns, names, reset=reset)
         classes, codes, beside = read_collection_labels(y, matrix, classes)

@@ -16,7 +16,7 @@ from scipy import sparse
 from ..errors import InputError
 from ..features import LARGEST
 from ..rows.matrices import dense
-from .base import Floats, Graph, Kernel, Rounding, as_matrix, function_name
+from .base import Floats, Graph, Kernel, Rounding, as_matrix, factor, function_name
 
 __all__ = ["Product", "Scaled", "Sum", "Warped"]
 
@@ -45,7 +45,7 @@ class _Combination(Kernel):
         return hash((type(self).__name__, frozenset(Counter(self.members).items())))
 
     @property
-    def n_terms(self) -> int:  # type: ignore[override]
+    def n_terms(self) -> int:
         """Those of all members."""
         return sum(member.n_terms for member in self.members)
 
@@ -276,10 +276,10 @@ class Scaled(_Around):
 
     def scaled(self, c: float) -> Kernel:
         """One factor for both."""
-        return Scaled(self.inner, super().scaled(c).c * self.c)  # type: ignore[attr-defined]
+        return Scaled(self.inner, factor(c) * self.c)
 
     @property
-    def n_terms(self) -> int:  # type: ignore[override]
+    def n_terms(self) -> int:
         """Those of the kernel inside."""
         return self.inner.n_terms
 
@@ -363,7 +363,7 @@ class Warped(_Around):
         return f"{name}(x) {name}(x') * {_grouped(self.inner)}"
 
     @property
-    def n_terms(self) -> int:  # type: ignore[override]
+    def n_terms(self) -> int:
         """f(x), then those of the kernel inside."""
         return 1 + self.inner.n_terms
 

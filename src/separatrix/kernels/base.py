@@ -71,8 +71,6 @@ class Kernel:
     stored_as : str
         The name of its type in model files, with a version: ``separatrix/Name/1``. It changes with the
         fields of the class, never with the module. Empty where no file may hold the kernel.
-    n_terms : int
-        How many numbers `row_terms` gives for a row.
 
     Examples
     --------
@@ -88,7 +86,11 @@ class Kernel:
 
     names: ClassVar[tuple[str, ...]] = ()
     stored_as: ClassVar[str] = ""
-    n_terms = 0
+
+    @property
+    def n_terms(self) -> int:
+        """How many numbers `row_terms` gives for a row."""
+        return 0
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
         """K of every row of X with every row of Y (of X, if Y is None); a number for two vectors.
@@ -199,13 +201,7 @@ class Kernel:
 
     def scaled(self, c: float) -> Kernel:
         """The kernel times c, for c >= 0."""
-        c = real_number("scale", c)
-        if c < 0.0:
-            raise InputError(
-                f"A kernel times {c:g} is not positive semidefinite: K(x, x) would be negative. "
-                "Scale by 0 or more."
-            )
-        return algebra.Scaled(self, c)
+        return algebra.Scaled(self, factor(c))
 
     def warped(self, f: Callable[[Any], Any]) -> Kernel:
         """f(x) f(x') K(x, x'), for a function from rows, shape (n, d), to n numbers."""
@@ -350,6 +346,17 @@ class Kernel:
                 parameter="X",
             )
         return values
+
+
+def factor(c: Any) -> float:
+    """What a kernel may be scaled by."""
+    found: float = real_number("scale", c)
+    if found < 0.0:
+        raise InputError(
+            f"A kernel times {found:g} is not positive semidefinite: K(x, x) would be negative. "
+            "Scale by 0 or more."
+        )
+    return found
 
 
 def product_error(width: int, unit: float) -> float:

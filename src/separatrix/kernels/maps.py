@@ -134,7 +134,7 @@ class _Mapped(_Around):
         self.inner.join()
 
     @property
-    def n_terms(self) -> int:  # type: ignore[override]
+    def n_terms(self) -> int:
         """Those of the kernel inside."""
         return self.inner.n_terms
 
@@ -459,7 +459,7 @@ class Normalised(_Around):
         return f"normalised({self.inner})"
 
     @property
-    def n_terms(self) -> int:  # type: ignore[override]
+    def n_terms(self) -> int:
         """One over the length of the image, then those of the kernel inside."""
         return 1 + self.inner.n_terms
 

@@ -129,13 +129,17 @@ class Gaussian(Kernel):
     c: float = 1.0
     names: ClassVar[tuple[str, ...]] = ("rbf", "gaussian")
     stored_as: ClassVar[str] = "separatrix/Gaussian/1"
-    n_terms = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "c", _positive("Gaussian", self.c, zero=False))
 
     def __str__(self) -> str:
         return f"exp(-{self.c:g} |x - x'|^2)"
+
+    @property
+    def n_terms(self) -> int:
+        """The squared norm."""
+        return 1
 
     def row_terms(self, X: Any) -> Floats:
         """The numbers ``c |x|^2``."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Any
 
 import numpy as np
 
@@ -13,13 +12,14 @@ from ..errors import InputError
 from ..loops.layouts import VISITS
 from ..loops.replay import replay
 from ..progress import Progress
-from ..result import Floats, Ints, PassRecord, Result, Status, Trace, Votes
+from ..result import Floats, Ints, PassRecord, Result, Status, Trace
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Scan
 from .cycle import CycleDetector
 from .learner import Bracket, Learner, normalise
 from .pocket import Pocket, Standing
 from .visitor import Visitor
+from .voting import votes_of
 
 TRACE_ROOM = 1 << 31  # bytes of the weights after each update
 LARGE = 1 << 20  # numbers from which a scan is not made for the asking
@@ -98,16 +98,10 @@ class Run:
         for _ in range(most):
             if self.stopped():
                 return False
-            before = learner.mistakes
-            learner.tally.floor[0] = np.inf
-            # The first pass measures the rows while it has them at hand.
-            norms = np.full(0 if self.history else visitor.rows.n_rows, -1.0)
-            learner.tally = learner.tally._replace(norms=norms)
-            clean = visitor.visit(order) and learner.mistakes == before
-            if norms.size:
-                visitor.rows.offer_norms(norms)
+            clean = visitor.make_pass(order, measure=not self.history)
             lowest = float(learner.tally.floor[0])
-            self.end_pass(Standing(before, 0, 0.0, self.bracket.lower(lowest)) if clean else None)
+            standing = Standing(learner.mistakes, 0, 0.0, self.bracket.lower(lowest)) if clean else None
+            self.end_pass(standing)
             if clean:
                 return True
         return False
@@ -166,14 +160,6 @@ def finish(run: Run, order: str, *, interrupted: bool, voted: bool, trace: bool)
     elif run.pocket is not None:
         standing = run.pocket.restore(standing, learner)
     return _result(run, status, order, standing, passes, mistakes, voted=voted, trace=trace)
-
-
-def finish_online(run: Run) -> Result:
-    """Close a run that visited each row once and is not to read any row again."""
-    mistakes = run.learner.mistakes
-    voted = run.learner.tally.log.shape[0] > 0
-    unknown = Standing(mistakes, None, math.inf, -math.inf)
-    return _result(run, Status.ONLINE, "cyclic", unknown, len(run.history), mistakes, voted=voted)
 
 
 def _closing_scan(run: Run) -> Standing:
@@ -244,10 +230,3 @@ def trace_of(learner: Learner) -> Trace:
             normalise(current)
             weights[part] = current
     return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights, learner.start.copy())
-
-
-def votes_of(learner: Learner, visits: int) -> Votes:
-    """Survival counts: the m-th weights were in force from one mistake's visit to the next."""
-    log = learner.logged()
-    times: Any = np.concatenate([[learner.first_visit], log[:, 2], [visits]])
-    return Votes(log[:, 0].copy(), log[:, 1].copy(), np.diff(times))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..loops import ahead as ahead_loops
+from ..loops.layouts import VISITS
 from ..loops.rows import learn
-from ..result import Ints
-from ..rows import threads
+from ..result import Ints, PassRecord, Result, Status
+from ..rows import pages, threads
 from ..rows.memory import MemoryRows
-from ..rows.pages import relax
-from .learner import Learner, normalise
+from .learner import Bracket, Learner, normalise
+from .voting import votes_of
 
 BLOCK = 1 << 22  # numbers visited before Python runs again, and with it Ctrl-C
 AHEAD = 1 << 18  # numbers visited before it is seen whether mistakes have become rare; then twice as many
@@ -18,6 +22,32 @@ AHEAD = 1 << 18  # numbers visited before it is seen whether mistakes have becom
 # read fastest in long stretches.
 SHARE_DENSE, SHARE_SPARSE = 1 << 14, 1 << 11
 RARE = 0.25  # mistakes in such a block from which on the other thread is more in the way than of help
+
+
+def learn_once(learner: Learner, rows: MemoryRows) -> Result:
+    """Let a learner visit its rows once, and read none again: online learning."""
+    clean = Visitor(learner, rows).make_pass(rows.order, measure=True)
+    bracket, visits = Bracket(learner), int(learner.tally.clock[VISITS])
+    lower = bracket.lower(float(learner.tally.floor[0])) if clean else -math.inf
+    bracket.length()  # refuses weights beyond float64
+    upper, averaging = bracket.upper(), learner.tally.average.size > 0
+    return Result(
+        status=Status.ONLINE,
+        weights=learner.weights,
+        counts=learner.tally.counts,
+        mistakes=learner.mistakes,
+        errors=None,
+        passes=1,
+        radius=rows.radius,
+        margin_lower=-math.inf,
+        margin_upper=upper,
+        history=(PassRecord(learner.mistakes, 0 if clean else None, lower, upper),),
+        order="cyclic",
+        visits=visits,
+        average=learner.weights - learner.tally.average / max(1, visits) if averaging else None,
+        average_sum=learner.tally.average if averaging else None,
+        votes=votes_of(learner, visits) if learner.tally.log.shape[0] > 0 else None,
+    )
 
 
 @dataclass
@@ -36,6 +66,21 @@ class Visitor:
     learner: Learner
     rows: MemoryRows
     rate: float = 1.0
+
+    def make_pass(self, order: Ints, *, measure: bool) -> bool:
+        """Visit the rows of ``order`` once; return whether all were visited, and none was a mistake.
+
+        With ``measure``, the norms of the rows are measured while they are at hand. The lowest score is the
+        ``floor`` of the tally then.
+        """
+        learner, before = self.learner, self.learner.mistakes
+        norms = np.full(self.rows.n_rows if measure else 0, -1.0)
+        learner.tally = learner.tally._replace(norms=norms)
+        learner.tally.floor[0] = np.inf
+        clean = self.visit(order) and learner.mistakes == before
+        if measure:
+            self.rows.offer_norms(norms)
+        return clean
 
     def visit(self, order: Ints) -> bool:
         """Visit the rows of ``order`` once; return whether all of them were visited.
@@ -60,7 +105,8 @@ class Visitor:
             if seen < part.size and learner.out_of_updates:
                 return False
             self.rate = (learner.mistakes - before) / part.size
-            relax()
+            if pages.watched:
+                pages.relax()
         return True
 
     def _visit_renormalised(self, order: Ints) -> bool:

@@ -13,6 +13,7 @@ from ..result import Floats, Ints, Votes
 from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from .learner import Learner
 
 BLOCK = 1 << 20  # numbers of the block of products that is held at a time
 
@@ -100,3 +101,10 @@ def join_voters(earlier: Voters, later: Voters) -> Voters:
 def _matrix(rows: MemoryRows) -> Any:
     """The rows as a float64 matrix, without labels and lift."""
     return rows.matrix.astype(np.float64)
+
+
+def votes_of(learner: Learner, visits: int) -> Votes:
+    """Survival counts: the m-th weights were in force from one mistake's visit to the next."""
+    log = learner.logged()
+    times: Ints = np.concatenate([[learner.first_visit], log[:, 2], [visits]])
+    return Votes(log[:, 0].copy(), log[:, 1].copy(), np.diff(times))

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..certificates.monomials import MonomialMatrix
-from ..certificates.numbers import row_integers
 from ..deadline import NEVER, Deadline
 from ..rows.matrices import dense
 
@@ -185,11 +184,6 @@ def reduced(values: Sequence[int]) -> list[int]:
         if common == 1:
             return list(values)
     return [value // common for value in values] if common else list(values)
-
-
-def row_parts(matrix: Any, row: int) -> dict[int, tuple[int, int]]:
-    """One row of the data as a dict of column to (integer, exponent of two)."""
-    return {column: (mantissa, exponent) for column, mantissa, exponent in row_integers(matrix, row)}
 
 
 def residues(values: NDArray[Any], prime: int) -> Ints:

@@ -48,10 +48,11 @@ class Near:
     complete: bool
 
 
+@dataclass(frozen=True, eq=False)
 class NearProver:
     """Makes proofs of approximate multipliers for one question.
 
-    Parameters
+    Attributes
     ----------
     signs : Signs
         The signed rows, as the checker sees them.
@@ -62,10 +63,10 @@ class NearProver:
     deadline : Deadline
     """
 
-    def __init__(
-        self, signs: Signs, accept: Callable[[str, Approximate], bool], finer: bool, deadline: Deadline
-    ) -> None:
-        self.signs, self.accept, self.finer, self.deadline = signs, accept, finer, deadline
+    signs: Signs
+    accept: Callable[[str, Approximate], bool]
+    finer: bool
+    deadline: Deadline
 
     def prove(self, rows: Ints, rivals: Ints, values: Floats) -> Near | None:
         """A proof by some of these rows, or None. Raises OutOfTime when the deadline comes first."""

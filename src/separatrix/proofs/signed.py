@@ -22,6 +22,7 @@ from scipy import sparse
 
 from .. import loops
 from ..certificates.monomials import MonomialMatrix
+from ..certificates.numbers import row_integers
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
 from ..rows import threads
@@ -30,7 +31,7 @@ from ..rows.facts import known_facts
 from ..rows.hashes import keyed_hashes, row_hashes
 from ..rows.memory import as_rows
 from ..rows.protocol import Rows
-from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, row_parts, transpose
+from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, transpose
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -226,7 +227,7 @@ class SignedRows:
         places = np.arange(len(rows)) if fetched else rows
         for place, row, rival in zip(places.tolist(), rows.tolist(), rivals.tolist(), strict=True):
             self.deadline.need()
-            part = row_parts(matrix, place)
+            part = {c: (m, e) for c, m, e in row_integers(matrix, place)}
             if self.lift:
                 part[self.block - 1] = (1, 0)
             own = int(self.labels[row])
@@ -395,4 +396,4 @@ def _equal_rows(matrix: Any, i: int, j: int) -> bool:
         return _equal_rows(matrix[np.array([i, j])], 0, 1)
     if not sparse.issparse(matrix):
         return bool((matrix[i] == matrix[j]).all())
-    return row_parts(matrix, i) == row_parts(matrix, j)
+    return sorted(row_integers(matrix, i)) == sorted(row_integers(matrix, j))

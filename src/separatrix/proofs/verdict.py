@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..certificates.claims import Certificate
 from ..certificates.digest import start_digest
-from ..certificates.monomials import PLAIN, as_monomials, count_columns
+from ..certificates.monomials import PLAIN, MonomialMatrix, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, SeparationWarning
 from ..inputs.data import Data, read_data, read_weights
@@ -311,7 +311,8 @@ class _Asked:
         )
         deadline = Deadline.after(self.time_limit if seconds is None else seconds)
         judge = Judge(template, data, deadline)
-        mapped = replace(data, matrix=as_monomials(data.matrix, template.degrees))
+        plain = template.degrees == PLAIN
+        mapped = data if plain else replace(data, matrix=MonomialMatrix(data.matrix, template.degrees))
         signed = SignedRows(mapped, positive, inside, self.lifted, deadline)
         reason = ""
         if self.kernel is None:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
+from ..rows import pages
 from ..rows.matrices import dense
-from ..rows.pages import relax
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
@@ -93,7 +93,8 @@ class NamedData:
         found, step = np.empty(self.X.shape[0]), max(1, AT_ONCE // max(1, self.X.shape[1]))
         for start in range(0, found.size, step):
             found[start : start + step] = dense(self.X[start : start + step, [index]])[:, 0]
-            relax()  # of a file larger than memory, the rows around are brought in
+            if pages.watched:  # of a file larger than memory, the rows around are brought in
+                pages.relax()
         return found
 
 

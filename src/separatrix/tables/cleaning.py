@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError
-from .database import Database, identifier, literal
+from .database import Database, identifier, is_number, literal
 from .encoding import Column, Encoding
 from .places import placed
 from .readings import BLANKS, MARKS, PLAIN_READING, SIGNS, Look, Reading, Wanted, evidence_of, look, shape
@@ -21,7 +21,6 @@ from .sources import Request
 SAMPLED = 1000  # rows that tell whether a column of text looks like numbers; all rows tell how they are read
 MOST_SHAPES = 100_000
 WRITTEN_DATE = "DATE AS TEXT"  # a type that DuckDB does not have
-FLOATS = ("DOUBLE", "FLOAT")
 
 
 class ReadingError(InputError):
@@ -95,11 +94,6 @@ def numeric(na: Sequence[str]) -> list[float]:
         except ValueError:
             continue
     return [code for code in found if math.isfinite(code)]
-
-
-def is_number(kind: str) -> bool:
-    """Whether a DuckDB type is a number."""
-    return kind in FLOATS or kind.startswith("DECIMAL") or kind.endswith(("INT", "INTEGER"))
 
 
 def shape_sql(cell: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..errors import InputError, needs
 from .encoding import need_distinct
-from .parquet import open_parquet
+from .parquet import ask_parquet, find_columns
 from .query import Query
 from .sources import Request, Source
 from .spool import Spool
@@ -43,7 +43,8 @@ def open_copy(
     if not rows:
         raise InputError(f"{source.name!r} has no rows. A table needs at least one for each class.")
     copy = replace(source, paths=(path,), compression="none", spool=(spool, source.spool))
-    query = open_parquet(copy, request, notes=notes, unnamed=unnamed)
+    kinds = find_columns(copy) if request.sql is None else None
+    query = ask_parquet(copy, request, kinds, notes=notes, unnamed=unnamed)
     if typed:
         return query
     return replace(query, labels=None, database=replace(query.database, typed=False))

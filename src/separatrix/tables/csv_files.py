@@ -1,23 +1,33 @@
-"""CSV files: plain numbers by compiled code, small files by Python, all else by DuckDB."""
+"""CSV files by up to three readers: each stops at a cell that it does not know, and the next goes on there.
+
+Compiled code reads plain numbers, Python small files. DuckDB reads all else: columns as the first rows tell
+how they are written, and where a cell is otherwise, as all rows tell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..errors import InputError
-from .cleaning import clean, numeric, readings_told
+from .batches import Batch
+from .cleaning import ReadingError, clean, numeric, readings_told
 from .csv_head import MISSING, Dialect, Sampled, find_dialect, sample
 from .csv_lines import find_lines
 from .csv_numbers import NotPlain, counts_up, find_labels, read_numbers
-from .csv_reader import CsvReader, read_carefully
 from .database import CellError, Database, describe, literal, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import counts_to_its_end
 from .query import Query, ask
 from .small_csv import SmallTable, read_small
 from .sources import Format, Request, Source
+
+T = TypeVar("T")
 
 
 def open_csv(source: Source, request: Request) -> Query | CsvReader:
@@ -28,19 +38,27 @@ def open_csv(source: Source, request: Request) -> Query | CsvReader:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
     if not (dialect.header or dialect.commented or request.sql is not None):
         _need_header(source, dialect, request)
-    file = CsvFile.seen(source, dialect, request)
+    file = look_at(source, dialect, request)
     if request.columns_only:
         names = choose_columns(
             dialect.names, target=request.target, features=request.features, exclude=request.exclude
         )
-        if file.holds_plain(names):
-            return file.reader(Encoding(tuple(map(Column, names)), request.intercept), None)
+        if file.holds_plain(names):  # there is nothing to ask a database yet
+            return CsvReader(file, Encoding(tuple(map(Column, names)), request.intercept))
     try:
         query = file.ask()
     except CellError as error:
-        file = CsvFile.seen(source, dialect, request, careful=True)
-        query = read_carefully(error, file.ask)
-    return query if request.sql is not None else file.reader(query.encoding, query)
+        file = look_at(source, dialect, request, careful=True)
+        query = _ask_carefully(file, error)
+    return query if request.sql is not None else CsvReader(file, query.encoding, query)
+
+
+def look_at(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> CsvFile:
+    """Look at the first rows; with ``careful``, columns are text until all rows have told."""
+    sampled, small = sample(source, dialect, request, careful=careful), None
+    if sampled.content is not None and not dialect.skip and request.all_rows:
+        small = read_small(sampled.content, dialect.delimiter, dialect.header, sampled.kinds, MISSING)
+    return CsvFile(source, request, dialect, sampled, small)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,14 +71,6 @@ class CsvFile:
     sampled: Sampled
     small: SmallTable | None
 
-    @staticmethod
-    def seen(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> CsvFile:
-        """Look at the first rows; with ``careful``, columns are text until all rows have told."""
-        sampled, small = sample(source, dialect, request, careful=careful), None
-        if sampled.content is not None and not dialect.skip and request.all_rows:
-            small = read_small(sampled.content, dialect.delimiter, dialect.header, sampled.kinds, MISSING)
-        return CsvFile(source, request, dialect, sampled, small)
-
     def holds_plain(self, names: Sequence[str]) -> bool:
         """Whether columns, and the target, are plain numbers, and none may number or name the rows."""
         used = names if self.request.target is None else (*names, self.request.target)
@@ -69,67 +79,16 @@ class CsvFile:
             self.request.features is not None or doubtful.isdisjoint(names)
         )
 
-    def reader(self, encoding: Encoding, query: Query | None) -> CsvReader:
-        """Read the rows by the quickest reader that can, and by a query from where that cannot.
-
-        Without a query none is made until then: the columns are plain numbers.
-        """
-        source, dialect, target, kinds = self.source, self.dialect, self.request.target, self.sampled.kinds
-        reader = CsvReader(
-            encoding,
-            target,
-            notes=(*dialect.notes, *self.sampled.notes) if query is None else query.notes,
-            line_finder=partial(find_lines, source, dialect),
-            ask=self.ask,
-            ask_again=partial(self._ask_again, encoding),
-            in_turn=query is None or query.in_turn,
-            query=query,
-        )
-        if self.small is not None and self.small.fits(encoding):
-            reader.plain, reader.count = partial(self.small.batches, encoding, target), self.small.n_rows
-            reader.labels = None if target is None else partial(self.small.classes, target)
-        elif (
-            self.request.where is None
-            and not numeric(self.request.codes)
-            and (target is None or kinds[target] == "DOUBLE")
-        ):
-            names = [column.name for column in encoding.columns]
-            if all(kinds[name] == "DOUBLE" for name in names):
-                reader.plain = partial(read_numbers, source, dialect, names, target)
-            if source.growing is None and target is not None:
-                reader.labels = partial(find_labels, source, dialect, target)
-        return reader
-
     def ask(self) -> Query:
         """Let DuckDB read the rows."""
-        table, notes = self._table(), (*self.dialect.notes, *self.sampled.notes)
-        if self.request.sql is None:
-            return ask(table, self.request, suspects=partial(self._counting, table), notes=notes)
-        cleaned = clean(table, self.request, ())
-        found = describe(
-            table.name,
-            cleaned.database.relation,
-            sql=self.request.sql,
-            keep=table.keep,
-            stream=table.stream,
-            connection=cleaned.database.connection,
-        )
-        told = readings_told(cleaned.readings)
-        return ask(replace(found, typed=False), self.request, notes=[*notes, *told])
-
-    def _ask_again(self, encoding: Encoding) -> Query:
-        """The same columns, where all rows tell how numbers are written."""
-        request = replace(self.request, encoding=encoding, features=None, exclude=())
-        return CsvFile.seen(self.source, self.dialect, request, careful=True).ask()
-
-    def _table(self) -> Database:
-        dialect, sampled, source = self.dialect, self.sampled, self.source
-        return Database(
+        notes = (*self.dialect.notes, *self.sampled.notes)
+        dialect, sampled, source, kinds = self.dialect, self.sampled, self.source, self.sampled.kinds
+        table = Database(
             source.name,
-            self._relation(sampled.kinds),
-            sampled.kinds,
+            self._relation(kinds),
+            kinds,
             typed=False,
-            texts=self._relation(dict.fromkeys(sampled.kinds, "VARCHAR")),
+            texts=self._relation(dict.fromkeys(kinds, "VARCHAR")),
             keep=source,
             stream=source.growing,
             lines=partial(find_lines, source, dialect),
@@ -138,6 +97,19 @@ class CsvFile:
             cells=None if self.small is None else self.small.texts,
             empty=sampled.empty if sampled.whole else (),
         )
+        if self.request.sql is None:
+            return ask(table, self.request, suspects=partial(self._counting, table), notes=notes)
+        cleaned = clean(table, self.request, ())
+        found = describe(
+            source.name,
+            cleaned.database.relation,
+            sql=self.request.sql,
+            keep=source,
+            stream=source.growing,
+            connection=cleaned.database.connection,
+        )
+        told = readings_told(cleaned.readings)
+        return ask(replace(found, typed=False), self.request, notes=[*notes, *told])
 
     def _relation(self, kinds: dict[str, str]) -> str:
         columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
@@ -161,6 +133,140 @@ class CsvFile:
             return counts_up(self.source, self.dialect, name)
         except NotPlain:
             return counts_to_its_end(table, name)
+
+
+class CsvReader:
+    """Rows of a CSV file.
+
+    Parameters
+    ----------
+    file : CsvFile
+    encoding : Encoding
+    query : Query, optional
+        The one that the first rows ask for. Columns of plain numbers do without, until it is needed.
+    """
+
+    def __init__(self, file: CsvFile, encoding: Encoding, query: Query | None = None) -> None:
+        self.file, self.encoding, self.target_name = file, encoding, file.request.target
+        self.in_turn = query is None or query.in_turn
+        self.line_finder = partial(find_lines, file.source, file.dialect)
+        self.query, self.careful = query, None
+        self.plain, self.labels = _quick_readers(file, encoding)
+
+    plain: Callable[[int, int], Iterator[Batch]] | None  # yields rows up to one that is not plain
+    labels: Callable[[], NDArray[Any] | None] | None
+    careful: Query | None  # as all rows tell, where the first ones were not all
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        small = self.file.small
+        return self._answer(Query.n_rows) if small is None else small.n_rows
+
+    def classes(self) -> NDArray[Any]:
+        """The different labels."""
+        found = None if self.labels is None or self.careful is not None else self.labels()
+        return self._answer(Query.classes) if found is None else found
+
+    def told(self) -> list[str]:
+        """What a person should know about the reading, a sentence each."""
+        if self.query is None:
+            return [*self.file.dialect.notes, *self.file.sampled.notes]
+        return list(dict.fromkeys([*self.query.notes, *self._answer(Query.told)]))
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        return self._answer(Query.frame)
+
+    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+        """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
+        at = start
+        if self.plain is not None and self.careful is None:
+            try:
+                for X, y in self.plain(rows, at):
+                    yield X, y
+                    at += len(X)
+                return
+            except NotPlain:
+                pass
+        if self.careful is None:
+            try:
+                for X, y in self._asked().batches(rows, at):
+                    yield X, y
+                    at += len(X)
+                return
+            except CellError as error:
+                self._read_again(error, at)
+        assert self.careful is not None
+        yield from self.careful.batches(rows, at)
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
+        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
+        done = 0
+        if self.careful is None:
+            try:
+                for numbers, names in self._asked().identities():
+                    yield numbers, names
+                    done += numbers.size
+                return
+            except CellError as error:
+                self._read_again(error)
+        assert self.careful is not None
+        for numbers, names in self.careful.identities():
+            skipped, done = min(done, numbers.size), max(0, done - numbers.size)
+            yield numbers[skipped:], None if names is None else names[skipped:]
+
+    def _answer(self, question: Callable[[Query], T]) -> T:
+        if self.careful is None:
+            try:
+                return question(self._asked())
+            except CellError as error:
+                self._read_again(error)
+        assert self.careful is not None
+        return question(self.careful)
+
+    def _asked(self) -> Query:
+        self.query = self.query or self.file.ask()
+        return self.query
+
+    def _read_again(self, error: CellError, at: int = 0) -> None:
+        """Make the careful query, to go on with from row ``at``; raise where rows before it differ."""
+        if self.careful is None:
+            file = self.file
+            request = replace(file.request, encoding=self.encoding, features=None, exclude=())
+            found = _ask_carefully(look_at(file.source, file.dialect, request, careful=True), error)
+        else:
+            found = self.careful
+        # What was a fraction before would be thousands now.
+        if at and any(reading.thousands == "." for reading in found.readings.values()):
+            raise error
+        self.careful = found
+
+
+def _quick_readers(file: CsvFile, encoding: Encoding) -> tuple[Any, Any]:
+    """Who reads rows, and the different labels, as long as they are plain; None where nobody can."""
+    target, kinds, small = file.request.target, file.sampled.kinds, file.small
+    if small is not None and small.fits(encoding):
+        return partial(small.batches, encoding, target), target and partial(small.classes, target)
+    if file.request.where is not None or numeric(file.request.codes):
+        return None, None
+    if target is not None and kinds[target] != "DOUBLE":
+        return None, None
+    names = [column.name for column in encoding.columns]
+    plain = all(kinds[name] == "DOUBLE" for name in names)
+    rows = partial(read_numbers, file.source, file.dialect, names, target) if plain else None
+    if target is None or file.source.growing is not None:
+        return rows, None
+    return rows, partial(find_labels, file.source, file.dialect, target)
+
+
+def _ask_carefully(file: CsvFile, error: CellError) -> Query:
+    """The query in which all cells tell; where it cannot be, say what was wrong in the first place."""
+    try:
+        return file.ask()
+    except ReadingError:
+        raise  # names the row, too
+    except InputError:
+        raise error from None
 
 
 def _need_header(source: Source, dialect: Dialect, request: Request) -> None:

@@ -15,6 +15,8 @@ from ..errors import InputError, SeparatrixError, needs
 from .growing import Growing
 from .places import Lines
 
+FLOATS = ("DOUBLE", "FLOAT")
+
 
 class CellError(InputError):
     """A cell of a CSV file is no number, though the first ones of its column are."""
@@ -148,6 +150,11 @@ def connect() -> Any:
     )
 
 
+def is_number(kind: str) -> bool:
+    """Whether a DuckDB type is a number."""
+    return kind in FLOATS or kind.startswith("DECIMAL") or kind.endswith(("INT", "INTEGER"))
+
+
 def identifier(name: str) -> str:
     """A column's name in SQL."""
     return '"' + name.replace('"', '""') + '"'
@@ -176,11 +183,12 @@ def explaining(name: str) -> Iterator[None]:
         pa: Any = sys.modules.get("pyarrow")
         theirs = (*((duckdb.Error,) if duckdb else ()), *((pa.ArrowException,) if pa else ()))
         if isinstance(error, (sqlite3.Error, OSError, *theirs)):
-            raise _explained(name, str(error)) from error
+            raise explained(name, str(error)) from error
         raise
 
 
-def _explained(name: str, message: str) -> InputError:
+def explained(name: str, message: str) -> InputError:
+    """What a message of DuckDB, SQLite or Arrow about a file means."""
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f"{name!r}, line {int(line[1]):,}" if line else f"{name!r}"
     cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .cleaning import WRITTEN_DATE, is_number
-from .database import Database, identifier
+from .cleaning import WRITTEN_DATE
+from .database import Database, identifier, is_number
 from .encoding import MAX_LEVELS, Column, shown
 from .readings import Reading
 from .sources import Request

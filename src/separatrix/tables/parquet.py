@@ -5,26 +5,26 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import MOST_ROWS, arrow_labels, release_arrow
-from .cleaning import is_number, numeric
-from .database import Database, describe, explaining, literals
+from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, release_arrow
+from .cleaning import numeric
+from .database import Database, describe, explained, is_number, literals
+from .encoding import Column, Encoding, choose_columns
 from .identifiers import FEWEST
-from .query import Query, ask
+from .query import Query, ask, largest_exact
 from .sources import Format, Request, Source
 
 COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, as most writers make them
 BUFFER = 1 << 16  # bytes read ahead in each column: whole row groups would take hundreds of megabytes
 # The types of Arrow in DuckDB's words; a file with any other is described by DuckDB itself.
-_KINDS = {
-    "bool": "BOOLEAN",
+_NUMBERS = {
     "int8": "TINYINT",
     "int16": "SMALLINT",
     "int32": "INTEGER",
@@ -35,34 +35,128 @@ _KINDS = {
     "uint64": "UBIGINT",
     "float": "FLOAT",
     "double": "DOUBLE",
-    "string": "VARCHAR",
 }
+_KINDS = {**_NUMBERS, "bool": "BOOLEAN", "string": "VARCHAR"}
 
 
-def open_parquet(
-    source: Source, request: Request, *, notes: Sequence[str] = (), unnamed: tuple[str, ...] = ()
-) -> Query:
-    """One Parquet file, or several as one table; ``unnamed`` columns had no name where it was copied from."""
-    relation = f"read_parquet({literals(source.paths)})"
-    schemas = _schemas(source) if request.sql is None else None
-    kinds = None if schemas is None else _columns(source, schemas)
-    if kinds is None:
-        found = describe(source.name, relation, sql=request.sql, keep=source)
-    else:
-        found = Database(source.name, relation, kinds, keep=source)
-    found = replace(found, unnamed=unnamed if request.sql is None else ())
-    query = ask(
-        found, request, suspects=None if kinds is None else partial(_counting, source, found), notes=notes
+def open_parquet(source: Source, request: Request) -> Query | ParquetReader:
+    """One Parquet file, or several as one table."""
+    kinds = find_columns(source) if request.sql is None else None
+    if kinds is None or not request.columns_only:
+        return ask_parquet(source, request, kinds)
+    names = choose_columns(
+        tuple(kinds), target=request.target, features=request.features, exclude=request.exclude
     )
-    if schemas is None or request.where is not None or request.missing != "error" or numeric(request.codes):
+    used = names if request.target is None else (*names, request.target)
+    if not all(kinds[name] in _NUMBERS.values() for name in used):
+        return ask_parquet(source, request, kinds)
+    if request.features is None and find_counting(source, kinds, names):
+        return ask_parquet(source, request, kinds)
+    encoding = Encoding(tuple(map(Column, names)), request.intercept)
+    return ParquetReader(source, request, kinds, encoding, request.target, used)
+
+
+def ask_parquet(
+    source: Source,
+    request: Request,
+    kinds: dict[str, str] | None,
+    *,
+    notes: Sequence[str] = (),
+    unnamed: tuple[str, ...] = (),
+) -> Query:
+    """Let DuckDB read the rows, and Arrow columns of numbers; ``unnamed`` ones had no name before."""
+    relation, suspects = f"read_parquet({literals(source.paths)})", None
+    if kinds is not None and all(kinds.values()):
+        found = Database(source.name, relation, kinds, keep=source)
+        suspects = partial(find_counting, source, kinds)
+    else:
+        found = describe(source.name, relation, sql=request.sql, keep=source)
+    found = replace(found, unnamed=unnamed if request.sql is None else ())
+    query = ask(found, request, suspects=suspects, notes=notes)
+    if kinds is None or request.where is not None or request.missing != "error" or numeric(request.codes):
         return query
     rows = query.selection
     # The columns as the file has them: in the query, text may have become numbers.
     if all(is_number(found.columns[name]) for name in rows.names):
         query = replace(query, columns=partial(read_columns, source, rows.used))
     if rows.target is not None and is_number(found.columns[rows.target]):
-        query = replace(query, labels=partial(_classes, source, rows.target))
+        query = replace(query, labels=partial(find_labels, source, rows.target))
     return query
+
+
+@dataclass(frozen=True, eq=False)
+class ParquetReader:
+    """Columns of numbers, which Arrow reads; where there is more to know, DuckDB is asked, and says it.
+
+    Attributes
+    ----------
+    source : Source
+    request : Request
+    kinds : dict of str to str
+        The DuckDB type of each column.
+    encoding : Encoding
+    target_name : str or None
+    used : tuple of str
+        The features, and the target behind them.
+    memory : int or None
+        Bytes that reading may take.
+    """
+
+    source: Source
+    request: Request
+    kinds: dict[str, str]
+    encoding: Encoding
+    target_name: str | None
+    used: tuple[str, ...]
+    memory: int | None = None
+    in_turn: bool = True
+    line_finder: None = None
+
+    @cached_property
+    def query(self) -> Query:
+        """The same rows for DuckDB."""
+        asked = ask_parquet(self.source, self.request, self.kinds)
+        return asked if self.memory is None else asked.within(self.memory)
+
+    def within(self, memory: int) -> ParquetReader:
+        """The same rows, read in about so many bytes."""
+        return replace(self, memory=memory)
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        return self.query.n_rows()
+
+    def classes(self) -> NDArray[Any]:
+        """The different labels."""
+        assert self.target_name is not None
+        return find_labels(self.source, self.target_name)
+
+    def told(self) -> list[str]:
+        """Numbers are read as they are."""
+        return []
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        return self.query.frame()
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
+        """The numbers of the rows, counted from 1."""
+        yield np.arange(1, self.n_rows() + 1), None
+
+    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+        """Yield the rows as they stand in the files, up to one that lacks a value or would be rounded."""
+        width, at = self.encoding.n_features, start
+        matrices = Matrices(np.array([largest_exact(self.kinds[name]) for name in self.used[:width]]))
+        most = max(rows, batch_rows(width))
+        for batch in ahead(read_columns(self.source, self.used, most, start, self.memory)):
+            target = None if self.target_name is None else batch.column(width)
+            for begin, X, good in matrices.of_arrow(batch, rows):
+                part = None if target is None else target.slice(begin, len(X))
+                if not good or (part is not None and part.null_count):
+                    yield from self.query.batches(rows, at + begin)
+                    return
+                yield X, None if part is None else arrow_labels(part)
+            at += batch.num_rows
 
 
 def read_columns(
@@ -74,9 +168,10 @@ def read_columns(
     of ``memory``, only so many columns are read together, and wait in a temporary file for the others.
     """
     together = len(names) if memory is None else max(1, memory // (4 * COLUMN))
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with explaining(source.name):
+    try:
         for path in source.paths:
             with pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
                 sizes = [file.metadata.row_group(k).num_rows for k in range(file.num_row_groups)]
@@ -95,6 +190,8 @@ def read_columns(
                     if start < batch.num_rows:
                         yield batch.slice(start)
                     start = max(0, start - batch.num_rows)
+    except (OSError, pa.ArrowException) as error:
+        raise explained(source.name, str(error)) from error
 
 
 def _read(file: Any, groups: list[int], names: list[str], rows: int, together: int) -> Iterator[Any]:
@@ -129,12 +226,12 @@ def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Itera
             yield pa.RecordBatch.from_arrays(columns, names=names)
 
 
-def _counting(source: Source, found: Database, names: Sequence[str]) -> list[str]:
+def find_counting(source: Source, kinds: dict[str, str], names: Sequence[str]) -> list[str]:
     """The columns of whole numbers that count up by one: the first rows of each tell which may.
 
     What a file says of the ranges of its columns is not asked: damaged, it ends the process inside Arrow.
     """
-    whole = [name for name in names if is_number(found.columns[name])]
+    whole = [name for name in names if kinds[name] in _NUMBERS.values()]
     first = next(iter(read_columns(source, whole, FEWEST, 0)), None) if whole else None
     if first is None or first.num_rows < FEWEST:
         return []
@@ -158,35 +255,42 @@ def _counts_up(source: Source, name: str) -> bool:
     return True
 
 
-def _classes(source: Source, target: str) -> NDArray[Any]:
+def find_labels(source: Source, target: str) -> NDArray[Any]:
     """The different labels; rows without one have none."""
     batches = read_columns(source, [target], MOST_ROWS, 0)
     parts = [arrow_labels(_known(batch.column(0)).unique().drop_null()) for batch in batches]
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
-def _schemas(source: Source) -> list[Any] | None:
-    """Arrow's schema of each file; None where Arrow cannot tell columns apart that DuckDB can."""
+def _known(column: Any) -> Any:
+    """The column in a type whose values old versions of Arrow can count: half floats as floats."""
+    import pyarrow as pa
+
+    if not pa.types.is_float16(column.type):
+        return column
+    return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)
+
+
+def find_columns(source: Source) -> dict[str, str] | None:
+    """The columns of files, each with its type in DuckDB's words, or "" where only DuckDB knows.
+
+    None where Arrow cannot read them, or cannot tell columns apart that DuckDB can.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         return None  # whoever connects to DuckDB says what to install
     try:
-        found = [pq.read_schema(path) for path in source.paths]
-        alone = all(len(set(each.names)) == len(each.names) for each in found)
+        schemas = [pq.read_schema(path) for path in source.paths]
+        if any(len(set(each.names)) < len(each.names) for each in schemas):
+            return None
     except (OSError, pa.ArrowException, UnicodeDecodeError):
         return None  # DuckDB knows better, or what is wrong
-    return found if alone else None
-
-
-def _columns(source: Source, schemas: list[Any]) -> dict[str, str] | None:
-    """The columns of files in DuckDB's words, without asking DuckDB; None where only DuckDB can tell."""
     first = schemas[0]
-    for path, schema in zip(source.paths, schemas, strict=True):
+    for path, schema in zip(source.paths[1:], schemas[1:], strict=True):
         _need_same_columns(source.paths[0], first, path, schema)
-    kinds = {name: _KINDS.get(str(kind), "") for name, kind in zip(first.names, first.types, strict=True)}
-    return kinds if all(kinds.values()) else None
+    return {name: _KINDS.get(str(kind), "") for name, kind in zip(first.names, first.types, strict=True)}
 
 
 def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
@@ -203,12 +307,3 @@ def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
 
 
 FORMAT = Format("parquet", "Parquet", open_parquet, magic=((0, b"PAR1"),), several=True)
-
-
-def _known(column: Any) -> Any:
-    """The column in a type whose values old versions of Arrow can count: half floats as floats."""
-    import pyarrow as pa
-
-    if not pa.types.is_float16(column.type):
-        return column
-    return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
-from .cleaning import FLOATS, clean, is_number, plain_sql, readings_told
-from .database import Database, identifier, literal
+from .cleaning import clean, plain_sql, readings_told
+from .database import FLOATS, Database, identifier, is_number, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
 from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
 from .places import Lines, Place, placed
@@ -285,8 +285,11 @@ class Query:
         limits = []
         for column in self.encoding.columns:
             kept = self.encoding.kept_levels(column)
-            wide = kept is None and (is_wide(self.database.columns[column.name]) or self._in_digits)
-            limits += [LARGEST_WHOLE if wide else np.inf] * (1 if kept is None else len(kept))
+            if kept is None:
+                kind = self.database.columns[column.name]
+                limits.append(LARGEST_WHOLE if self._in_digits else largest_exact(kind))
+            else:
+                limits += [np.inf] * len(kept)
         return np.array(limits, dtype=np.float64)
 
     @property
@@ -383,6 +386,11 @@ def _identified(reader: Any, rows: Sequence[int]) -> tuple[list[int], list[str] 
         if begin > wanted.max(initial=-1):
             break
     return numbers.tolist(), names if named else None
+
+
+def largest_exact(kind: str) -> float:
+    """The largest number of a DuckDB type that is certain to be a float64."""
+    return LARGEST_WHOLE if is_wide(kind) else float("inf")
 
 
 def is_wide(kind: str) -> bool:

@@ -118,6 +118,9 @@ class Wanted:
     thousands: str | None = None
 
 
+ANYTHING = Wanted()
+
+
 @dataclass(frozen=True)
 class Look:
     """What a column holds, as far as its shapes tell.
@@ -163,7 +166,7 @@ def shape(cell: str) -> str:
     return mark + re.sub("9{4,}", "9999", re.sub("[0-9]", "9", text))
 
 
-def look(shapes: Mapping[str, int], wanted: Wanted = Wanted(), evidence: str | None = None) -> Look:  # noqa: B008
+def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | None = None) -> Look:
     """Say what a column holds.
 
     Parameters

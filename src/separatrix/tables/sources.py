@@ -40,6 +40,9 @@ _DOCUMENTS = {
 }
 
 
+Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
+
+
 @dataclass(frozen=True)
 class Request:
     """Which rows and columns of a source are wanted; see `open_table`."""
@@ -154,6 +157,8 @@ class Source:
         Where the one file is still being written.
     notes : tuple of str
         What the user should know about how it is read.
+    stamps : tuple of Stamp
+        What the files were like before anything was read of them; of copies there are none.
     """
 
     name: str
@@ -163,6 +168,7 @@ class Source:
     spool: Any = None
     growing: Growing | None = None
     notes: tuple[str, ...] = ()
+    stamps: tuple[Stamp, ...] = ()
 
     def need_numbered(self, request: Request) -> None:
         """Raise where a request is about named columns, which this source has none of."""
@@ -185,6 +191,15 @@ class Source:
                 )
         if request.encoding is not None and request.encoding.width is None:
             raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
+
+
+def stamp_of(path: str) -> Stamp:
+    """What a change of a file changes: which file it is, its size, when it was last written to."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
 @dataclass(frozen=True)
@@ -216,6 +231,7 @@ def find_source(
     if not os.path.isfile(paths[0]):  # a pipe, which can be read once only
         with open(paths[0], "rb") as stream:
             return _spooled(said, stream, None, look)
+    before = tuple(map(stamp_of, paths))
     seen = {path: look.at(path) for path in paths}
     first = seen[paths[0]]
     for path, other in seen.items():
@@ -230,7 +246,7 @@ def find_source(
         raise InputError(
             f"{said!r} matches {len(paths)} files; {first.format.kind} files are read one at a time."
         )
-    source = Source(said, first.format, paths, first.compression)
+    source = Source(said, first.format, paths, first.compression, stamps=before)
     if first.compression == "none" and first.charset is None:
         return source
     for path in paths:

@@ -15,14 +15,13 @@ from scipy import sparse
 from ..errors import InputError, LabelError
 from . import arff, arrays, arrow_files, by_duckdb, csv_files, excel, idx, libsvm, parquet, stat_files
 from .batches import Batch, ahead, batch_rows, release_arrow
-from .changes import Stamp, need_unchanged, stamps
 from .database import describe
 from .encoding import Encoding
 from .growing import Growing
 from .places import Lines, Place
 from .query import Query, ask, find_places
 from .readings import SEPARATORS
-from .sources import Request, find_source, free_memory
+from .sources import Request, Stamp, find_source, free_memory, stamp_of
 from .spill import Spill
 
 # Every format that can be read; text that looks like none of them is of the first.
@@ -202,13 +201,18 @@ class Table:
 
     def within(self, memory: int | None) -> Table:
         """The same table, read in about so many bytes beside its rows, where its reader can be told."""
-        if memory is None or not isinstance(self.reader, Query):
+        if memory is None or not isinstance(self.reader, Query | parquet.ParquetReader):
             return self
         return replace(self, reader=self.reader.within(memory))
 
     def need_unchanged(self) -> None:
         """Raise where a file was changed since it was opened."""
-        need_unchanged(self.paths, self.stamps)
+        for path, stamp in zip(self.paths, self.stamps, strict=True):
+            if stamp_of(path) != stamp:
+                raise InputError(
+                    f"{path!r} was changed while it was read, so what was read is of no one state of it. "
+                    "Wait until nobody writes to it, or make a copy and use that."
+                )
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
         yield from self.reader.batches(rows, start)
@@ -421,7 +425,6 @@ def open_table(
             f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
         )
     paths = found.paths if found.spool is None else ()
-    before = stamps(paths)
     reader = found.format.open(found, request)
     return Table(
         found.name,
@@ -432,6 +435,6 @@ def open_table(
         paths,
         asked,
         found.growing,
-        before,
+        found.stamps,
         found.notes if sql is None else (*found.notes, ANSWER),
     )
