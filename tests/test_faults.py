@@ -429,19 +429,20 @@ def test_ctrl_c_that_a_callback_swallows_is_repeated():
     code = """
         import ctypes, os, signal, sys, time
         from separatrix import cli
+        from separatrix.cli import app
 
         @ctypes.CFUNCTYPE(None)
         def callback():
             os.kill(os.getpid(), signal.SIGINT)
             time.sleep(0.01)
 
-        def work():
+        def work(prog_name):
             callback()  # what is raised in it is ignored
             for _ in range(500):
                 time.sleep(0.01)
             print("was not stopped")
 
-        cli._run = work
+        app.app = work
         cli.main()
     """
     done = run(code)

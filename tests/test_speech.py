@@ -237,7 +237,10 @@ def test_a_formula_is_asked_about_as_the_library_does(folder):
             ("check", "patients.csv", "--formula", "recovered ~ dose", "--certificate", "c.json"),
             "--certificate",
         ),
-        (("check", "xor.csv", "-t", "y", "--kernel", "foo", "--certificate", "c.json"), "linear, poly, rbf"),
+        (
+            ("check", "xor.csv", "-t", "y", "--kernel", "foo", "--certificate", "c.json"),
+            "geometric, linear, poly, rbf",
+        ),
         (
             ("check", "xor.csv", "-t", "y", "--kernel", "rbf", "--degree", "2"),
             "--degree is for the poly kernel",

@@ -307,9 +307,9 @@ def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
         return None
     from ..kernels.given import NAMES  # late: kernels import scikit-learn
 
-    known = [each for each in NAMES if each != "precomputed"]  # there is no matrix to give here
-    if name not in known:
-        raise typer.BadParameter(f"--kernel takes one of {', '.join(known)}. Got {name!r} instead.")
+    if name not in NAMES or name == "precomputed":  # there is no matrix to give here
+        listed = ", ".join(sorted({kind.names[0] for kind in NAMES.values()} - {"precomputed"}))
+        raise typer.BadParameter(f"--kernel takes one of {listed}. Got {name!r} instead.")
     given = {"degree": degree, "c": gamma}
     fields = {field: value for field, value in given.items() if value is not None}
     return NAMES[name](**fields) if fields else name
