@@ -103,8 +103,8 @@ $(NEWEST)/.installed: pyproject.toml
 	$(NEWEST)/$(BIN)/python -m pip install --quiet --no-build-isolation --editable '.[test]'
 	@touch $@
 
-fuzz: setup ## the readers against referees, on random and on damaged files; SEED=... repeats a run
-	@$(with_empty_cache) $(RUN) tests/fuzz.py $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
+fuzz: setup ## readers and proofs against referees, on random and on damaged cases; SEED=... repeats a run
+	@$(with_empty_cache) $(RUN) -m tests.fuzz $(if $(SEED),--seed $(SEED)) $(FUZZ_ARGS)
 
 kills: setup ## a thousand kills while commands write: nothing is torn, nothing is left; SEED=... repeats a run
 	@$(with_empty_cache) $(RUN) tests/kills.py $(if $(SEED),--seed $(SEED)) $(KILLS_ARGS)

@@ -1,8 +1,8 @@
-"""Readers against referees, on random and on damaged files: ``make fuzz``.
+"""Readers and proofs against referees, on random cases and damaged files: ``make fuzz``.
 
-Every target makes cases from a seed and compares what a reader of this library makes of them with Python's
-``float``, with a slow twin, or with Arrow, DuckDB, scikit-learn and NumPy. Each batch of cases runs in a
-process of its own, so that a crash is a finding like any other, and names the seed that repeats it.
+Every target makes cases from a seed and compares what this library makes of them with Python's ``float``,
+with a slow twin, with rational arithmetic, or with Arrow, DuckDB, scikit-learn and NumPy. Each batch of cases
+runs in a process of its own, so that a crash is a finding like any other, and names the seed that repeats it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 from separatrix.errors import InputError, SeparatrixError
 from separatrix.tables import small_csv
 from separatrix.tables.table import open_table
+from tests import fuzz_brackets
 
 PLAIN = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 WHOLE = re.compile(rb"[+-]?\d+")
@@ -458,6 +459,8 @@ TARGETS = {
     "libsvm": (check_libsvm, 2_000, 10_000),
     "parquet": (check_parquet, 1_000, 10_000),
     "arrays": (check_arrays, 2_000, 10_000),
+    "margins": (fuzz_brackets.check_hard, 250, 2_000),
+    "soft margins": (fuzz_brackets.check_soft, 250, 2_000),
 }
 
 
@@ -493,7 +496,17 @@ def run_target(name: str, seed: int, seconds: float) -> bool:
     for batch in range(-(-total // size)):
         if time.monotonic() - begun > seconds or bad == 3:
             break
-        command = [sys.executable, __file__, "--only", name, "--seed", str(seed), "--batch", str(batch)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.fuzz",
+            "--only",
+            name,
+            "--seed",
+            str(seed),
+            "--batch",
+            str(batch),
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         made += size
         if done.returncode:

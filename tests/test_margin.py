@@ -259,7 +259,8 @@ def test_many_classes_reach_the_gap_on_real_data(load, intercept):
     lifted = intercept == "lifted"
     caps = np.ones(len(y))
     own = naive.joint_objective(X, y, caps, model.coef_, model.intercept_, penalise_b=lifted)
-    assert own == pytest.approx(model.objective_, rel=1e-12)
+    # rounded up by as much of the gap as rounding may take
+    assert own * (1.0 - 1e-14) <= model.objective_ <= own * (1.0 + 3e-9)
     # the bound, again from the multipliers alone
     dual, rows = model.dual_coef_, np.arange(len(model.support_))
     held = dual[y[model.support_], rows]
@@ -274,7 +275,7 @@ def test_many_classes_reach_the_gap_on_real_data(load, intercept):
     square = ((dual @ X[model.support_]) ** 2).sum() + ((pull**2).sum() if lifted else 0.0)
     bound = held.sum() - 0.5 * square
     assert own - bound <= 1.001e-6 * own
-    assert bound == pytest.approx(model.dual_objective_, rel=1e-9)
+    assert bound == pytest.approx(model.dual_objective_, rel=3e-9)
 
 
 def test_many_classes_agree_with_liblinear():

@@ -194,7 +194,8 @@ def test_a_soft_margin_after_its_deadline_returns_at_once_with_a_valid_bracket(f
         lambda: solve_soft_margin(rows, np.ones(len(y)), free_intercept=free, deadline=PAST)
     )
     assert found.outcome is Outcome.TIME_LIMIT
-    assert (found.primal, found.dual, found.steps) == (len(y), 0.0, 0)
+    assert (found.dual, found.steps) == (0.0, 0)
+    assert len(y) <= found.primal <= len(y) * (1.0 + 1e-14)
     assert seconds < 1.0
 
 

@@ -185,7 +185,7 @@ def test_identical_rows_of_two_classes_are_found_before_anything_is_solved(monke
     X = sparse.vstack([X, X[:1]], format="csr")
     y = np.append(rng.integers(0, 2, 40), 0)
     y[0] = 1
-    monkeypatch.setattr(margin, "solve_max_margin", None)
+    monkeypatch.setattr(margin, "solve_anywhere", None)
     with pytest.raises(NotSeparable, match="2 rows prove it") as refused:
         sx.MaxMargin().fit(X, y)
     assert sx.verify(refused.value.certificate, X, y).holds

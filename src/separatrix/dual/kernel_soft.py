@@ -7,7 +7,7 @@ the kernel itself: objective and bound are summed from kernel values, each with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
@@ -17,7 +17,7 @@ from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..kernels import EPS
 from ..margins.brackets import best_shift
-from ..margins.optimum import Outcome, SoftOptimum
+from ..margins.optimum import CAPS, Outcome, SoftOptimum, relative_gap
 from ..margins.soft_margin import solve_soft_margin
 from ..result import Floats, Ints
 from ..rows.memory import as_rows
@@ -56,7 +56,11 @@ class KernelSoftOptimum:
     @property
     def gap(self) -> float:
         """(primal - dual) / primal: no weights have an objective lower by a larger part."""
-        return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
+        return relative_gap(self.primal, self.dual)
+
+    def with_rounded_caps(self) -> KernelSoftOptimum:
+        """The same bracket where caps are products that were rounded: true of the exact products, too."""
+        return replace(self, primal=self.primal * (1.0 + CAPS), dual=self.dual * (1.0 - CAPS))
 
     def _repr_html_(self) -> str:
         facts = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,9 +22,9 @@ from ..dual.kernel_margin import (
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
 from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
 from ..kernels import Kernel, Precomputed, check_gram, tuned
-from ..margins.centring import far_columns, moved_rows, moved_weights
+from ..margins.anywhere import errors_of, in_rationals, solve_anywhere
 from ..margins.linear_program import FORMS, solve_linear_program
-from ..margins.max_margin import WIDE, solve_max_margin
+from ..margins.max_margin import WIDE
 from ..margins.multipliers import against_rivals
 from ..margins.optimum import HardOptimum, Outcome, SoftOptimum, signed_coefficients
 from ..margins.pivoting import MOST_ROWS
@@ -40,6 +39,7 @@ from .decision import Decision, linear_scores, not_converged, read_rows, scores_
 from .habits import MARGIN_KERNEL, MARGINS
 
 ON_INSEPARABLE = ("raise", "warn")
+NO_SQUARES = "the squares of its numbers are beyond float64"
 EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
 
 
@@ -153,10 +153,11 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
         The bracket of the best margin (affine with ``intercept="free"``, else that of the rows as they
-        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data (with more
-        than two classes and a free intercept to rounding, and with a kernel). With two classes and a free
-        intercept the lower end is that of the best intercept for ``coef_``, which no float need hold. Where
-        the classes cannot be separated the lower end is zero or less.
+        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data (with a
+        kernel to rounding). With two classes and a free intercept the lower end is that of the best intercept
+        for ``coef_``, which no float need hold. Where float64 does not resolve the margin of a small problem
+        (20 weights or fewer), it is found in rational numbers; the margin of ``coef_``, which is rounded, may
+        then be smaller. Where the classes cannot be separated the lower end is zero or less.
     converged_ : bool
         Whether the bracket is as narrow as ``gap`` asks.
     n_iter_ : int
@@ -277,19 +278,28 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                     self, _exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
                 )
         free = self.intercept == "free"
-        centre = far_columns(rows) if free else None
-        if centre is None:
-            found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
-        else:
-            near = moved_rows(rows, centre)
-            found = solve_max_margin(near, gap=self.gap, free_intercept=True, max_iter=self.max_iter)
-            found = replace(found, weights=moved_weights(found.weights, centre))
-        weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
+        found = solve_anywhere(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        soft = None
         if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
-            _refuse(self, _exact_verdict(self, *given), _no_margin(found.margin_upper))
-            soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
+            verdict = _exact_verdict(self, *given)
+            exact = in_rationals(rows, found, free) if verdict.separable else None
+            if exact is not None:
+                found = exact
+            else:
+                _refuse(self, verdict, _no_margin(found.margin_upper))
+                soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
+        weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
+        if soft is not None:
             weights = soft.weights
             members, rivals, multipliers = _soft_support(soft.multipliers, rows)
+        elif found.margin_lower > 0.0 and (wrong := errors_of(rows, weights)):
+            warnings.warn(
+                "The bracket of the margin is proved, but float64 holds no weights that reach it here: coef_ "
+                f"and intercept_ get {wrong} of {rows.order.size} rows wrong. Subtract the columns' means "
+                "first, or scale the columns.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         self._store_weights(weights, rows, classes)
         self._store_support(rows, members, rivals, multipliers)
         return found
@@ -371,12 +381,11 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
     support_vectors_ : ndarray or CSR matrix of shape (support, columns)
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     objective_, dual_objective_ : float
-        The objective of the weights, and the bound below it.
+        The objective of the weights, rounded up, and the bound below every objective, rounded down. All
+        rounding is counted: the least objective of the exact numbers of the data lies between them. With a
+        kernel that states no bound of its rounding (a function of your own), its values are taken as exact.
     gap_ : float
-        Their relative difference, recomputed from the data, to rounding: with a large C even a loss of
-        1e-12 counts, and the bound may come out above the objective by as little. With a kernel that states
-        a bound of its rounding, the rounding of every value and sum is counted in; but with a free intercept
-        the multipliers of the classes balance to rounding only.
+        Their relative difference.
     converged_ : bool
         Whether ``gap_`` is at most ``gap``.
     n_iter_ : int
@@ -460,6 +469,8 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                 if self.kernel_ is None
                 else self._fit_kernel(inputs.need_memory(self, rows), classes, caps)
             )
+            if weights is not None or by_class is not None:
+                found = found.with_rounded_caps()
             self.objective_, self.dual_objective_, self.gap_ = found.primal, found.dual, found.gap
             self.converged_ = found.outcome is Outcome.REACHED
             self.n_iter_ = max(1, found.steps)
@@ -655,7 +666,7 @@ def _exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: A
 
 
 def _no_margin(upper: float) -> str:
-    return f"no separator was found, and no margin is above {upper:.3g}"
+    return f"no separator was found, and no margin is above {upper:.3g}" if np.isfinite(upper) else NO_SQUARES
 
 
 def _refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:

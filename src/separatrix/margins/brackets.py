@@ -103,6 +103,8 @@ class SoftBracket:
         The lowest objective and the highest bound; at first those of zero weights and zero multipliers.
     weights, multipliers : ndarray
         Which have them.
+    combination : ndarray
+        Of the signed rows, by these multipliers.
     """
 
     def __init__(self, rows: Rows, caps: Floats, gap: float, free_intercept: bool) -> None:
@@ -110,6 +112,7 @@ class SoftBracket:
         self.weights = np.zeros(rows.weights_shape)
         self.primal = float(caps.sum())
         self.multipliers = np.zeros((rows.n_rows, *rows.weights_shape[:-1]))
+        self.combination = np.zeros(rows.weights_shape)
         self.dual = 0.0
 
     @property
@@ -157,7 +160,7 @@ class SoftBracket:
             mass = float(multipliers.max(axis=1).sum())
         bound = mass - 0.5 * self._square(total)
         if bound > self.dual:
-            self.dual, self.multipliers = bound, multipliers.copy()
+            self.dual, self.multipliers, self.combination = bound, multipliers.copy(), total
         return total
 
     def _square(self, weights: Floats) -> float:

@@ -13,7 +13,7 @@ from ..result import Floats
 from ..rows.cluster import ClusterRows
 from ..rows.memory import MemoryRows, as_rows, column_reach
 from ..rows.protocol import Rows
-from .proved import exact_sum
+from .summing import exact_sum
 
 FAR = 256.0  # times its spread that a column lies away from zero; less costs no digits that are needed
 SAMPLE = 100  # rows that tell whether it is worth while to look at all

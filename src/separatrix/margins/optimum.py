@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,16 @@ class Outcome(Explained):
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
 
 
+def relative_gap(primal: float, dual: float) -> float:
+    """What is left between two objectives, relative to the first; one where that is not finite."""
+    if not np.isfinite(primal):
+        return 1.0
+    return (primal - dual) / primal if primal > 0.0 else 0.0
+
+
+CAPS = 2.0**-51  # what rounding changes at most in C times the weights of a row and of its class
+
+
 @dataclass(frozen=True, eq=False)
 class SoftOptimum:
     """The minimum of ``|w|^2 / 2 + sum_i caps[i] * max(0, 1 - score_i)``, bracketed.
@@ -35,7 +45,8 @@ class SoftOptimum:
     multipliers : ndarray of shape (rows,) or (rows, classes)
         Feasible dual variables; with many classes each row sums to zero.
     primal, dual : float
-        The objective of the weights, and the lower bound that the multipliers prove.
+        The objective of the weights, rounded up, and the lower bound that the multipliers prove, rounded
+        down: the exact minimum lies between them.
     steps : int
         Newton steps or passes of coordinate descent.
     """
@@ -50,7 +61,11 @@ class SoftOptimum:
     @property
     def gap(self) -> float:
         """(primal - dual) / primal: no weights have an objective lower by a larger part."""
-        return max(0.0, self.primal - self.dual) / self.primal if self.primal > 0.0 else 0.0
+        return relative_gap(self.primal, self.dual)
+
+    def with_rounded_caps(self) -> SoftOptimum:
+        """The same bracket where caps are products that were rounded: true of the exact products, too."""
+        return replace(self, primal=self.primal * (1.0 + CAPS), dual=self.dual * (1.0 - CAPS))
 
     def _repr_html_(self) -> str:
         facts = [

@@ -10,9 +10,8 @@ goes outwards. Only rows whose score may be the lowest are summed so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,15 +19,12 @@ from scipy import sparse
 
 from ..result import Floats, Ints
 from ..rows.protocol import Rows
-from .algebra import row_scores
+from .algebra import lifted_matrix, row_scores
 from .pairs import Pairs
+from .summing import UNIT, UP, length_bounds, lost, power_of, scaled_columns, sums, terms
 
+SHORTEST = 2.0**-500  # above the root of all that underflow may take from the square of a norm
 MOST_PRODUCTS = 1 << 23  # that are summed exactly; beyond, a bound of the rounding of plain sums serves
-PIECE = 1 << 18  # products split at a time
-SPLITTER = 134217729.0  # 2**27 + 1
-UNIT = 2.0**-53
-UNDERFLOW = 2.0**-960  # above all that underflow may take from a sum of products of numbers below one
-UP = 1.0 + 2.0**-50  # above the rounding of the few operations that follow a sum
 
 
 def proved_bracket(
@@ -41,30 +37,28 @@ def proved_bracket(
 ) -> tuple[float, float]:
     """The bracket that weights and multipliers prove, where plain sums found one.
 
-    Where the bound of the rounding of plain sums is below ``precision`` times the sum, it is enough.
-
-    Where an end cannot be summed exactly (too many products, or numbers beyond the range of floats), plain
-    sums and a bound of their rounding serve. With many classes and a free intercept these hold to rounding.
+    Plain sums and a bound of their rounding serve where that bound is below ``precision`` times the sum,
+    where there are too many products to sum exactly, and for an upper end that is zero but for rounding. No
+    margin is above the longest row, nor the best one below minus that: what is left where numbers leave the
+    range.
     """
     lower, upper = found
-    outwards = 8.0 * (proof[0].size + rows.n_columns + 16.0) * UNIT * float(rows.radius)
+    longest = _longest(rows) * (1.0 if rows.n_classes == 2 else 1.5)
     with np.errstate(all="ignore"):
         if math.isfinite(lower):
-            lower = _settled(lambda: proved_lower(rows, weights, free, precision), lower - outwards)
+            lower = max(-longest, _settled(lambda: proved_lower(rows, weights, free, precision), -longest))
         if math.isfinite(upper):
-            plain = upper + outwards
-            upper = plain
-            if lower > 0.0:  # else nothing is gained by more digits of an end that is zero but for rounding
-                upper = _settled(lambda: proved_upper(rows, *proof, free, precision), plain)
+            digits = precision if lower > 0.0 else math.inf
+            upper = min(longest, _settled(lambda: proved_upper(rows, *proof, free, digits), longest))
     return lower, upper
 
 
-def _settled(bound: Callable[[], float], plain: float) -> float:
+def _settled(bound: Callable[[], float], otherwise: float) -> float:
     try:
         found = bound()
     except (OverflowError, ValueError):  # of fsum: numbers beyond the range
-        return plain
-    return found if math.isfinite(found) else plain
+        return otherwise
+    return found if math.isfinite(found) else otherwise
 
 
 def proved_lower(rows: Rows, weights: Floats, free_intercept: bool, precision: float = 0.0) -> float:
@@ -72,11 +66,11 @@ def proved_lower(rows: Rows, weights: Floats, free_intercept: bool, precision: f
     part = weights[..., :-1] if free_intercept else weights
     if not part.any() or not np.isfinite(weights).all():
         return -math.inf
-    scale = _power(part)
+    scale = power_of(part)
     part, weights = np.ldexp(part, -scale), np.ldexp(weights, -scale)
     both = free_intercept and weights.ndim == 1
     best = (_lowest_of_both if both else _lowest)(rows, weights, precision)
-    shortest, longest = _norm_bounds(part)
+    shortest, longest = length_bounds(part)
     found = best / (longest if best > 0.0 else shortest)
     return math.nextafter(found / UP if found > 0.0 else found * UP, -math.inf)
 
@@ -91,57 +85,120 @@ def proved_upper(
 ) -> float:
     """A bound above the best margin by these multipliers of signed rows; infinite where they prove none."""
     pairs = Pairs(rows)
-    values = np.ldexp(multipliers, -_power(multipliers))
+    values = np.ldexp(multipliers, -power_of(multipliers))
     kept = values > 0.0
     values, pairs.members, pairs.rivals = values[kept], members[kept], rivals[kept]
-    if not 0 < pairs.size * pairs.width <= MOST_PRODUCTS:
+    if not values.size:
         return math.inf
-    if rows.n_classes == 2:
-        plain, error = _plain_upper(rows, pairs.members, values, free_intercept)
-        if error <= precision * plain < math.inf:
+    many = pairs.size * pairs.width > MOST_PRODUCTS
+    if many or rows.n_classes == 2 or precision == math.inf:
+        plain, error = _plain_upper(pairs, values, free_intercept)
+        if many or error <= precision * plain:
             return (plain + error) * UP
-    matrix, left_over = pairs.matrix(), 0.0
     mass = sum(map(Fraction, values.tolist()), Fraction(0))
-    factors = np.ones(matrix.shape[1])
+    moves: dict[int, Fraction] = {}
     if free_intercept:
-        moves = _balancing(rows, pairs, values)
-        if moves is None:
+        found = _balancing(rows, pairs, values)
+        if found is None:
             return math.inf
+        moves = found
         mass += sum(moves.values(), Fraction(0))
+    longest = combination_length(pairs, values, free_intercept, moves)
+    return math.nextafter(longest / (float(mass) / UP) * UP, math.inf)
+
+
+def combination_length(
+    pairs: Pairs, values: Floats, free_intercept: bool, moves: dict[int, Fraction] | None = None
+) -> float:
+    """A bound above the length of a combination of signed rows; each column is summed exactly, rounded once.
+
+    ``moves`` are added to some of the factors. Raises OverflowError for lengths beyond the range of floats.
+    """
+    matrix, left_over = pairs.matrix(), 0.0
+    if moves:
         places, changes, left_over = _in_floats(moves)
         matrix = _stacked(matrix, places)
         values = np.concatenate([values, changes])
+    factors = np.ones(matrix.shape[1])
+    if free_intercept:
         factors[pairs.intercepts] = 0.0
-    counted = matrix if factors.all() else matrix[:, np.flatnonzero(factors)]
-    scale = _power(counted.data if sparse.issparse(counted) else counted)
+    counted, powers = scaled_columns(matrix if factors.all() else matrix[:, np.flatnonzero(factors)])
+    power = power_of(values)
+    values = np.ldexp(values, -power)
     # each sum is rounded once; what balancing left is below left_over times a number below one
-    sums = np.array([s for s in _sums(counted.T, values, scale) if s] or [0.0])
-    longest = _norm_bounds(UP * sums)[1]
-    longest += math.sqrt(factors.size) * UP * (_lost(values) + left_over * UP)
-    try:
-        return math.nextafter(math.ldexp(longest / (float(mass) / UP) * UP, scale), math.inf)
-    except OverflowError:
-        return math.inf
+    total = np.abs(np.fromiter(sums(counted.T, values, 0), np.float64, powers.size)) * UP
+    total += UP * (lost(values) + math.ldexp(left_over, -power) * UP)
+    top = int(powers.max()) if powers.size else 0
+    return math.ldexp(length_bounds(np.ldexp(total, powers - top))[1] * UP + 2.0**-960, top + power)
 
 
-def _plain_upper(rows: Rows, members: Ints, values: Floats, free: bool) -> tuple[float, float]:
-    """The upper bound in plain sums, with two classes, and a bound of their rounding.
+def _plain_upper(pairs: Pairs, values: Floats, free: bool) -> tuple[float, float]:
+    """The upper bound in plain sums, and a bound of their rounding; both infinite where they prove none."""
+    rows = pairs.rows
+    if pairs.blocks == 1:
+        full = np.zeros(rows.n_rows)
+        full[pairs.members] = values
+        total = rows.combination(full)
+    else:
+        support, place = np.unique(pairs.members, return_inverse=True)
+        factors = np.zeros((pairs.blocks, support.size))
+        np.add.at(factors, (rows.labels[pairs.members], place), values)
+        np.add.at(factors, (pairs.rivals, place), -values)
+        total = np.asarray((lifted_matrix(rows, support).T @ factors.T).T)
+    mass = math.fsum(values.tolist())
+    error = combination_error(pairs, values)
+    if free:
+        moved = imbalance(pairs, values)
+        if moved is None or not 4.0 * moved[0] * len(moved[1]) < mass:
+            return math.inf, math.inf
+        change, edges = moved
+        error += 2.0 * change * (len(edges) + 1) * _longest(rows)
+        mass -= change * len(edges)
+    return length_bounds(total[..., :-1] if free else total)[1] / mass, error / mass * UP
 
-    Sums of k products are off by at most ``k 2**-53`` of their magnitudes, and these are at most the mass
-    times the longest row. With a free intercept, taking what one class has more from its largest multiplier
-    moves the combination by as much times the longest row.
+
+def combination_error(pairs: Pairs, values: Floats) -> float:
+    """A bound of what rounding adds to the length of a combination of signed rows in plain sums.
+
+    A sum of k products is off by at most ``k 2**-53`` of their magnitudes, in any order. With many classes a
+    row is added and subtracted.
     """
-    full = np.zeros(rows.n_rows)
-    full[members] = values
-    total, mass = rows.combination(full), math.fsum(values.tolist())
-    signs = 2.0 * rows.labels[members] - 1.0
-    excess = abs(math.fsum((signs * values).tolist())) if free else 0.0
-    part = total[:-1] if free else total
-    longest = float(rows.radius)
-    if not 4.0 * excess < values.max():
-        return math.inf, math.inf
-    error = 4.0 * (values.size + part.size + 16.0) * UNIT * longest + 4.0 * excess * longest / mass
-    return _norm_bounds(part)[1] / mass, error + 2.0**-960 * (1.0 + longest)
+    reach = float(values @ row_norms(pairs.rows, pairs.members)) * UP
+    twice = 1.0 if pairs.blocks == 1 else 2.0
+    return 4.0 * twice * (values.size + 8.0) * UNIT * reach + 2.0**-960 * (values.size + pairs.width)
+
+
+def imbalance(pairs: Pairs, values: Floats) -> tuple[float, list[int]] | None:
+    """How far a few multipliers have to be moved so that no class gives more than it gets, and which.
+
+    The classes are joined by their largest multipliers; along this tree excesses, whose sum is zero, can be
+    handed on. None where one of them is smaller than that.
+    """
+    own = pairs.rows.labels[pairs.members].astype(np.int64)
+    n_classes = pairs.rows.n_classes
+    rivals = 1 - own if pairs.blocks == 1 else pairs.rivals
+    change = 0.0
+    for each in range(n_classes if pairs.blocks > 1 else 1):
+        signed = np.where(own == each, values, 0.0) - np.where(rivals == each, values, 0.0)
+        change += abs(math.fsum(signed.tolist())) * UP
+    if change == 0.0:
+        return 0.0, []
+    group, edges = list(range(n_classes)), []
+    for i in _largest(own * n_classes + rivals, values):
+        r, s = int(own[i]), int(rivals[i])
+        if group[r] != group[s]:
+            edges.append(i)
+            group = [group[r] if g == group[s] else g for g in group]
+    if not edges or values[edges].min() < change:
+        return None
+    return change, edges
+
+
+def _largest(kinds: Ints, values: Floats) -> list[int]:
+    """The place of the largest value of each kind, largest first."""
+    order = np.argsort(-values, kind="stable")
+    _, first = np.unique(kinds[order], return_index=True)
+    return [int(order[at]) for at in np.sort(first)]
 
 
 def _lowest(rows: Rows, weights: Floats, precision: float) -> float:
@@ -151,22 +208,28 @@ def _lowest(rows: Rows, weights: Floats, precision: float) -> float:
     if error <= precision * scores.min():
         return float(scores.min()) - error
     near = rows.order[~(scores > scores.min() + 2.0 * error)]
-    pairs = Pairs(rows)
-    others = 1 if pairs.blocks == 1 else pairs.blocks
-    if near.size * pairs.width * others > MOST_PRODUCTS or not math.isfinite(error):
+    if near.size * weights.size > MOST_PRODUCTS or not math.isfinite(error):
         return float(scores.min()) - error
-    if pairs.blocks == 1:
-        pairs.members, pairs.rivals = near, np.zeros_like(near)
-    else:
-        pairs.members = np.repeat(near, others)
-        pairs.rivals = np.tile(np.arange(others), near.size)
-        kept = pairs.rivals != rows.labels[pairs.members]
-        pairs.members, pairs.rivals = pairs.members[kept], pairs.rivals[kept]
-    matrix = pairs.matrix()
-    scale = _power(matrix.data if sparse.issparse(matrix) else matrix)
-    lost = _lost(weights.ravel())
-    lowest = min(_sums(matrix, weights.ravel(), scale))
-    return _scaled(math.nextafter(lowest, -math.inf) - lost, scale)
+    return float(scores_below(rows, near, weights).min())
+
+
+def scores_below(rows: Rows, members: Ints, weights: Floats) -> Floats:
+    """Bounds below the scores of some rows: exact sums, rounded down."""
+    pairs = Pairs(rows)
+    others = pairs.blocks
+    pairs.members, pairs.rivals = members, np.zeros_like(members)
+    if others > 1:
+        pairs.members = np.repeat(members, others - 1)
+        pairs.rivals = np.tile(np.arange(others - 1), members.size)
+        pairs.rivals += pairs.rivals >= rows.labels[pairs.members]
+    matrix, powers = scaled_columns(pairs.matrix())
+    vector = np.ldexp(weights.ravel(), powers)
+    power = power_of(vector)
+    vector = np.ldexp(vector, -power)
+    missed = lost(vector)
+    below = [math.nextafter(each, -math.inf) - missed for each in sums(matrix, vector, 0)]
+    lowest = np.array(below).reshape(members.size, -1).min(axis=1)
+    return np.asarray(np.nextafter(np.ldexp(lowest, power), -np.inf))
 
 
 def _lowest_of_both(rows: Rows, weights: Floats, precision: float) -> float:
@@ -190,18 +253,18 @@ def _lowest_of_both(rows: Rows, weights: Floats, precision: float) -> float:
     pairs.members = np.concatenate([near[0][:1], *near])
     pairs.rivals = np.zeros_like(pairs.members)
     matrix = pairs.matrix()[:, :-1]
-    scale = _power(matrix.data if sparse.issparse(matrix) else matrix)
-    terms = list(_terms(matrix, weights[:-1], scale))
-    against, start = terms[0], 1  # of the negative class: its signed row is minus itself
+    scale = power_of(matrix.data if sparse.issparse(matrix) else matrix)
+    parts = list(terms(matrix, weights[:-1], scale))
+    against, start = parts[0], 1  # of the negative class: its signed row is minus itself
     lowest = []
     for side, each in enumerate(near):
-        own = terms[start : start + each.size]
+        own = parts[start : start + each.size]
         start += each.size
         sign = (-1.0, 1.0)[side]
         # the reference is a row of the negative class: there it is subtracted, on the other side added
         lowest.append(min(math.fsum([*z, *(sign * v for v in against)]) for z in own))
     total = math.fsum(lowest)
-    slack = sum(abs(v) for v in lowest) * 2.0 * UNIT + 4.0 * _lost(weights[:-1])
+    slack = sum(abs(v) for v in lowest) * 2.0 * UNIT + 4.0 * lost(weights[:-1])
     return _scaled(0.5 * (math.nextafter(total, -math.inf) - slack), scale)
 
 
@@ -214,95 +277,27 @@ def _scaled(value: float, scale: int) -> float:
 
 def _plain_error(rows: Rows, weights: Floats) -> float:
     """A bound of the rounding of every score in plain sums, of any order."""
-    width = int(weights.shape[-1])
-    norm = _norm_bounds(weights)[1]
-    return 4.0 * (width + 8.0) * UNIT * UP * (norm * float(rows.radius) + 2.0**-960)
+    return float(plain_errors(rows, weights, _longest(rows)))
 
 
-def _norm_bounds(values: Floats) -> tuple[float, float]:
-    """Bounds of the length of a vector below and above."""
-    scale = _power(values)
-    flat = np.ldexp(values.ravel(), -scale)
-    square = math.fsum((flat * flat).tolist())
-    low, high = math.sqrt(square / UP), math.sqrt((square + flat.size * 2.0**-1000) * UP)
-    return math.ldexp(low / UP, scale), math.ldexp(high * UP, scale)
+def row_norms(rows: Rows, members: Ints) -> Floats:
+    """The lengths of some rows, to rounding; with what underflow may have taken from their squares."""
+    return np.asarray(np.sqrt(rows.squared_norms[members]) + SHORTEST)
 
 
-def _power(values: Floats) -> int:
-    """The exponent of two that brings the largest of some numbers below one."""
-    return int(np.frexp(np.abs(values).max(initial=0.0))[1])
+def _longest(rows: Rows) -> float:
+    return float(rows.radius) * (1.0 + (rows.n_columns + 8.0) * UNIT) + SHORTEST
 
 
-def _sums(matrix: Any, vector: Floats, scale: int) -> Iterator[float]:
-    """``matrix @ vector / 2**scale``, each entry rounded once."""
-    return map(math.fsum, _terms(matrix, vector, scale))
+def plain_errors(rows: Rows, weights: Floats, norms: Any) -> Any:
+    """Bounds of the rounding of the scores of rows of some norms in plain sums, of any order.
 
-
-def _terms(matrix: Any, vector: Floats, scale: int) -> Iterator[list[float]]:
-    """For each row floats whose exact sum is that of its products with the vector, over ``2**scale``.
-
-    Sparse numbers are multiplied one by one, each product as two floats. Dense ones are cut into slices,
-    whose matrix products are exact: a few floats a row, whatever its length. `_lost` bounds what is missing.
+    A sum of k products is off by at most ``k 2**-53`` of their magnitudes; the factor 4 covers a second
+    output and the rounding of norms. An intercept meets a one, not the whole length of the row.
     """
-    if sparse.issparse(matrix):
-        matrix = sparse.csr_array(matrix)
-        starts = matrix.indptr.tolist()
-        high, low = _products(np.ldexp(matrix.data, -scale), vector[matrix.indices])
-        for start, stop in pairwise(starts):
-            yield high[start:stop].tolist() + low[start:stop].tolist()
-        return
-    power, bits = _power(vector), _slice_bits(vector.size)
-    v = np.ldexp(vector, -power)
-    v1, v2, v3, v4 = _cut(v, bits)
-    step = max(1, PIECE // max(1, matrix.shape[1]))
-    for start in range(0, matrix.shape[0], step):
-        a1, a2, a3, a4 = _cut(np.ldexp(matrix[start : start + step], -scale), bits)
-        first = a1 @ np.column_stack([v1, v2, v3, v4])
-        second = a2 @ np.column_stack([v1, v2, v3 + v4])
-        third = a3 @ np.column_stack([v1, v2 + (v3 + v4)])
-        rest = first[:, 3] + second[:, 2] + third[:, 1] + a4 @ v  # all but this is exact
-        parts = np.column_stack([first[:, :3], second[:, :2], third[:, :1], rest])
-        yield from np.ldexp(parts, power).tolist()
-
-
-def _slice_bits(count: int) -> int:
-    """How long slices are so that sums of so many products of two of them are exact in 53 bits."""
-    return (51 - math.ceil(math.log2(count + 1))) // 2
-
-
-def _cut(values: Floats, bits: int) -> Iterator[Floats]:
-    """Numbers below one as three slices, multiples of ``2**-bits`` and its powers, and what is left."""
-    for each in range(1, 4):
-        part = np.ldexp(np.rint(np.ldexp(values, each * bits)), -each * bits)
-        yield part
-        values = values - part
-    yield values
-
-
-def _lost(vector: Floats) -> float:
-    """A bound of what the terms of `_terms` miss of a sum: rounding of the last one, and underflow."""
-    count, size = vector.size, 2.0 ** max(0, _power(vector))
-    rounding = 8.0 * (count + 16) * 2.0**-52 * count * 2.0 ** (-3 * _slice_bits(count))
-    return size * (rounding + UNDERFLOW * count)
-
-
-def _products(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Products of floats below one, each as the sum of two floats; exact but for underflow."""
-    high = a * b
-    a_high, b_high = _upper_half(a), _upper_half(b)
-    a_low, b_low = a - a_high, b - b_high
-    return high, ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-def exact_sum(a: Floats, b: Floats) -> float:
-    """The sum of products of two vectors, rounded once; numbers near the ends of the range may fail."""
-    high, low = _products(a, b)
-    return math.fsum([*high.tolist(), *low.tolist()])
-
-
-def _upper_half(values: Floats) -> Floats:
-    shifted = SPLITTER * values
-    return np.asarray(shifted - (shifted - values))
+    part, intercept = (weights[..., :-1], weights[..., -1:]) if rows.lifted else (weights, np.zeros(1))
+    sizes = length_bounds(part)[1] * norms + length_bounds(intercept)[1]
+    return 4.0 * (weights.shape[-1] + 8.0) * UNIT * UP * (sizes + 2.0**-960)
 
 
 def _balancing(rows: Rows, pairs: Pairs, values: Floats) -> dict[int, Fraction] | None:

@@ -9,6 +9,8 @@ memory; two classes of rows elsewhere are left to Newton steps alone.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..deadline import NEVER, Deadline, OutOfTime
@@ -22,9 +24,11 @@ from .coordinate_descent import POLISH, descend
 from .effort import Effort, need_time
 from .newton_system import DIRECT
 from .optimum import Outcome, SoftOptimum
+from .proved_soft import PRECISION, proved_bound, proved_objective
 from .proximal_newton import ProximalNewton
 
 INTERCEPTS = ("lifted", "free", None)
+NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
 EXACT = 1e-15  # the relative gap below which there is nothing left to polish
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
 
@@ -78,7 +82,8 @@ def solve_soft_margin(
     ignored = np.ones(rows.n_rows, dtype=np.bool_)
     ignored[rows.order] = False
     _ = rows.squared_norms  # every value is finite
-    bracket = SoftBracket(rows, np.where(ignored, 0.0, caps), gap, free_intercept)
+    caps = np.where(ignored, 0.0, caps)
+    bracket = SoftBracket(rows, caps, NEARLY * gap, free_intercept)
     effort = Effort(max_iter, deadline)
     try:
         # caps near the ends of float64's range may leave it on the way: what is found is summed anew
@@ -89,9 +94,32 @@ def solve_soft_margin(
         outcome = Outcome.INTERRUPTED
     except OutOfTime:
         outcome = Outcome.REACHED if bracket.reached else Outcome.TIME_LIMIT
-    return SoftOptimum(
-        outcome, bracket.weights, bracket.multipliers, bracket.primal, bracket.dual, effort.steps
-    )
+    return _proved(bracket, gap, outcome, effort.steps)
+
+
+def _proved(bracket: SoftBracket, gap: float, outcome: Outcome, steps: int) -> SoftOptimum:
+    """What was found, with all rounding counted.
+
+    A solver that keeps scores up to date step by step may lose their digits far from the origin. Where
+    weights turn out to be worse than it thought, those of the multipliers, and none at all, are tried.
+    """
+    rows, caps, free, precision = bracket.rows, bracket.caps, bracket.free_intercept, PRECISION * gap
+    weights, multipliers = bracket.weights, bracket.multipliers
+    with np.errstate(all="ignore"):
+        primal = proved_objective(rows, caps, weights, free, precision)
+        dual = proved_bound(rows, caps, multipliers, bracket.combination, free, precision)
+        if not primal <= bracket.primal * (1.0 + gap):
+            for other in (bracket.combination, np.zeros_like(weights)):
+                again = SoftBracket(rows, caps, gap, free)
+                again.primal = np.inf
+                again.offer_weights(other)
+                objective = proved_objective(rows, caps, again.weights, free, precision)
+                if objective < primal:
+                    primal, weights = objective, again.weights
+    found = SoftOptimum(outcome, weights, multipliers, primal, dual, steps)
+    if outcome is Outcome.REACHED and found.gap > gap:
+        return replace(found, outcome=Outcome.STALLED)
+    return found
 
 
 def _minimise(rows: Rows, bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Outcome:

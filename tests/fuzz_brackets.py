@@ -1,0 +1,134 @@
+"""Brackets that are called proved, against rational arithmetic: two targets of ``make fuzz``.
+
+Small problems at any shift and scale, degenerate ones among them. The exact optimum has to lie between the
+two ends that the library reports, and separable classes must not be refused.
+"""
+
+from __future__ import annotations
+
+import random
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+from scipy import sparse
+
+import separatrix as sx
+from separatrix.errors import NotSeparable, NumericOverflowError, SeparatrixError
+from tests import naive_exact
+
+SHIFTS = (0.0, 0.0, 0.0, 1.0, 1e3, 1e6, 1e7, 1e10, 1e14)
+SCALES = (0, 0, 0, 0, -300, -160, -140, -20, -6, 6, 30, 100, 150)
+INTERCEPTS = ("free", "lifted", None)
+
+
+def small_rows(rng: np.random.Generator, n_rows: int, n_columns: int) -> np.ndarray:
+    """Rows of one of several kinds, a few of which are hard for floating point."""
+    shape = n_rows, n_columns
+    kind = rng.integers(6)
+    if kind == 0:
+        return rng.integers(-4, 5, shape) * 1.0
+    if kind == 1:
+        return rng.integers(-1, 2, shape) * 1.0
+    noise = 1e-6 * rng.standard_normal(shape)
+    if kind == 2:  # all but on a line
+        return rng.standard_normal((n_rows, 1)) @ rng.standard_normal((1, n_columns)) + noise
+    if kind == 3:  # rows that come twice
+        centres = rng.standard_normal((2, n_columns))[rng.integers(0, 2, n_rows)]
+        return centres + 0.1 * rng.integers(0, 3, shape)
+    return rng.standard_normal(shape)
+
+
+def small_problem(rng: np.random.Generator, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """A few rows, separable more often than not, moved and scaled: all columns alike, or each by itself."""
+    n_rows, n_columns = int(rng.integers(n_classes, 8)), int(rng.integers(1, 5))
+    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes)]
+    X = small_rows(rng, n_rows, n_columns)
+    if n_classes == 2:
+        X[:, 0] += float(rng.choice([0.0, 2.0, 6.0])) * y
+    else:
+        X = X + float(rng.choice([2.0, 6.0])) * rng.standard_normal((n_classes, n_columns))[y]
+    each = n_columns if rng.random() < 0.2 else 1
+    X = X + rng.choice(SHIFTS, each) * rng.choice([1.0, -1.0, 0.3], each)
+    return X * 10.0 ** rng.choice(SCALES, 1 if rng.random() < 0.9 else n_columns), y
+
+
+def stored(rng: np.random.Generator, X: np.ndarray) -> object:
+    """The rows as an array, most often, or as a sparse matrix."""
+    return sparse.csr_array(X) if rng.random() < 0.2 else X
+
+
+def hard_margin(seed: int) -> str:
+    """What `MaxMargin` made of a problem: "holds", "inseparable", or what is wrong."""
+    rng = np.random.default_rng(seed)
+    n_classes = 3 if rng.random() < 0.25 else 2
+    X, y = small_problem(rng, n_classes)
+    intercept = INTERCEPTS[rng.integers(3)]
+    data = stored(rng, X)
+    square = naive_exact.margin_square(X.tolist(), y.tolist(), intercept, n_classes)
+    where = f"intercept={intercept!r}, {n_classes} classes, margin {float(square) ** 0.5:.3g}"
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
+            model = sx.MaxMargin(intercept=intercept).fit(data, y)
+    except SeparatrixError as problem:
+        proved = isinstance(problem, NotSeparable) and problem.certificate is not None
+        if square == 0:
+            return "inseparable" if proved else f"no proof of overlap: {problem}"
+        return f"refused, though separable ({where}): {problem}"
+    lower, upper = Fraction(model.margin_lower_), Fraction(model.margin_upper_)
+    if not lower**2 <= square <= upper**2 or lower > upper:
+        return f"missed ({where}): {model.margin_lower_!r} {model.margin_upper_!r}"
+    return "holds" if model.converged_ else "wide"
+
+
+def soft_margin(seed: int) -> str:
+    """What `SoftMargin` made of a problem: "holds", "wide", or what is wrong."""
+    rng = np.random.default_rng(seed)
+    n_classes = 3 if rng.random() < 0.25 else 2
+    X, y = small_problem(rng, n_classes)
+    intercept = INTERCEPTS[rng.integers(3)]
+    data = stored(rng, X)
+    C = float(10.0 ** rng.integers(-3, 4)) if rng.random() < 0.9 else float(10.0 ** rng.integers(-30, 30))
+    weights = rng.integers(0, 3, y.size) * 0.3 if rng.random() < 0.3 else None
+    by_class = {each: 0.1 * (each + 1) for each in range(n_classes)} if rng.random() < 0.2 else None
+    if weights is not None and np.unique(y[weights > 0.0]).size < n_classes:
+        weights = None
+    caps = [Fraction(C)] * y.size
+    if weights is not None:
+        caps = [cap * Fraction(float(weight)) for cap, weight in zip(caps, weights, strict=True)]
+    if by_class is not None:
+        caps = [cap * Fraction(by_class[int(label)]) for cap, label in zip(caps, y, strict=True)]
+    counted = [i for i, cap in enumerate(caps) if cap]
+    least = naive_exact.least_objective(
+        X[counted].tolist(), y[counted].tolist(), [caps[i] for i in counted], intercept, n_classes
+    )
+    gap = float(rng.choice([1e-6, 1e-6, 1e-9, 1e-3]))
+    model = sx.SoftMargin(C, intercept=intercept, class_weight=by_class, gap=gap)
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
+            model.fit(data, y, weights)
+    except NumericOverflowError:
+        return "too large"
+    where = f"intercept={intercept!r}, {n_classes} classes, C={C}, least objective {float(least):.17g}"
+    if not Fraction(model.dual_objective_) <= least <= Fraction(model.objective_):
+        return f"missed ({where}): {model.dual_objective_!r} {model.objective_!r}"
+    if model.converged_ and not model.objective_ - model.dual_objective_ <= gap * model.objective_:
+        return f"called converged ({where})"
+    return "holds" if model.converged_ else "wide"
+
+
+def check_hard(rng: random.Random, count: int, _folder: Path) -> None:
+    """The exact margin lies in the bracket, and what can be separated is not refused."""
+    for seed in (rng.randrange(10**9) for _ in range(count)):
+        found = hard_margin(seed)
+        assert found in ("holds", "inseparable"), f"hard_margin({seed}): {found}"
+
+
+def check_soft(rng: random.Random, count: int, _folder: Path) -> None:
+    """The least objective lies between the two that are reported."""
+    for seed in (rng.randrange(10**9) for _ in range(count)):
+        found = soft_margin(seed)
+        assert found in ("holds", "wide", "too large"), f"soft_margin({seed}): {found}"
