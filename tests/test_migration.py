@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import dump_svmlight_file
 from sklearn.linear_model import Perceptron, SGDClassifier
 from sklearn.svm import SVC, LinearSVC
 
@@ -50,9 +51,28 @@ def run(code):
     return made
 
 
-@pytest.mark.parametrize("code", sorted({here for _, here in lines()}))
+def commands():
+    return [here for _, here in lines() if here.startswith("separatrix ")]
+
+
+@pytest.mark.parametrize("code", sorted({here for _, here in lines()} - set(commands())))
 def test_every_line_of_ours_runs(code):
     run(code)
+
+
+def test_every_command_of_ours_runs(tmp_path, monkeypatch):
+    pytest.importorskip("typer")
+    from typer.testing import CliRunner
+
+    from separatrix.cli.app import app
+
+    monkeypatch.chdir(tmp_path)
+    dump_svmlight_file(X, 2 * Y - 1, "rows.svm", zero_based=False)
+    np.savetxt("rows.csv", np.column_stack([X, Y]), delimiter=",", header="a,b,c,y", comments="")
+    assert len(commands()) == 8
+    for line in commands():
+        done = CliRunner().invoke(app, line.split()[1:])
+        assert done.exit_code == 0, (line, done.output)
 
 
 PYTHON = re.compile(r"Perceptron|SGD|LinearSVC|SVC|linear_|prepro")

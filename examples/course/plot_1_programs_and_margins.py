@@ -76,8 +76,8 @@ print(proof.status, {row: str(weight) for row, weight in proof.witness_rows.item
 
 # %%
 # Half of row 0 plus half of row 1 is the point (½, ½); so is half of row 2 plus half of row 3. One point lies in both
-# hulls, so no line has them on different sides. Two lines and a rule to combine them do: see :doc:`XOR in the gallery
-# </gallery>`.
+# hulls, so no line has them on different sides. Two lines and a rule to combine them do, so stacking
+# perceptrons *can* represent XOR: see :ref:`XOR four ways <sphx_glr_applications_plot_xor_four_ways.py>`.
 #
 # Which separator?
 # ----------------
@@ -116,6 +116,16 @@ sx.plot.BracketDisplay.from_estimator(
 )
 
 # %%
+# Measure it, and show it
+# -----------------------
+#
+# - ``separatrix experiment separators``: how do three methods that find a separator differ?
+# - ``separatrix experiment robustness``: how much perturbation does each separator bear?
+# - ``separatrix experiment own-point``: what does an update do to its own point, and to the others?
+#
+# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 1``. (If the playground is
+# running, `here it is <http://127.0.0.1:8317/?lesson=1>`_.)
+#
 # To think about
 # --------------
 #

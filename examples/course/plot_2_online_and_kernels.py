@@ -123,6 +123,15 @@ def distance(a, b):
 print(sx.kernels.check_legal(distance, points))
 
 # %%
+# Measure it, and show it
+# -----------------------
+#
+# - ``separatrix experiment label-noise``: how many mistakes when labels are wrong, and how tight is the bound?
+# - ``separatrix experiment online``: how do the mistakes of a stream add up?
+#
+# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 2``. (If the playground is
+# running, `here it is <http://127.0.0.1:8317/?lesson=2>`_.)
+#
 # To think about
 # --------------
 #

@@ -107,6 +107,14 @@ sx.plot.DecisionRegionDisplay.from_estimator(
 )
 
 # %%
+# Measure it, and show it
+# -----------------------
+#
+# - ``separatrix experiment two-factors``: the width of the band and the magnitude of the points, each alone and together.
+#
+# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 3``. (If the playground is
+# running, `here it is <http://127.0.0.1:8317/?lesson=3>`_.)
+#
 # To think about
 # --------------
 #

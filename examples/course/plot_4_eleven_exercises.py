@@ -37,15 +37,29 @@ print(sx.geometry.distance(points, weights=np.array([3.0, 4.0]), intercept=-5.0)
 # :math:`t < t_0 = -c_1/(\eta\gamma)`; at :math:`t_0` the quadratic is :math:`-\eta^2R^2t_0 - c_0^2 \le 0`, so :math:`t_0` is not
 # beyond the larger root either. (There are roots: at zero the quadratic is :math:`c_1^2 - c_0^2 \le 0`.) ∎
 #
-# **The slips.** The note bounds :math:`|w_t|` by :math:`\sqrt t R + c_0` with :math:`c_0 = |w_0|^2`: the square root of
-# :math:`tR^2 + c_0` is not that. From there it needs :math:`|w_0| \ge 1` for its roots to exist; the proof above needs nothing of the
-# kind. It returns :math:`w_{t-1}`, which is the weights *before* the last correction; the answer is :math:`w_t`. And its loop runs
-# while a score is :math:`< 0`; a tie must count (chapter 3).
+# **Three slips.** The note bounds :math:`|w_t|` by :math:`\sqrt t R + c_0` with :math:`c_0 = |w_0|^2`: the square root of
+# :math:`tR^2 + c_0` is not that. Counterexample: :math:`|w_0| = 1/2` and :math:`t = 0`, where :math:`1/2 > 1/4`. From there the note
+# needs :math:`|w_0| \ge 1` for its roots to exist; the proof above needs nothing of the kind. The note's loop runs while a score is
+# :math:`< 0`; a tie must count (chapter 3). And it returns :math:`w_{t-1}`, the weights *before* the last correction; the answer is
+# :math:`w_t`. Every run that makes a correction is a counterexample: the row corrected last was wrong under :math:`w_{t-1}`.
 
 data = sx.datasets.make_separable(100, 3, margin=0.05, random_state=2)
 start = np.array([-40.0, 10.0, 5.0, 0.0])
 run = sx.Perceptron(order="cyclic", init=start, max_iter=10_000).fit(data.X, data.y)
 print(sx.mistake_bounds(run, data.X, data.y).summary())
+
+lifted = np.column_stack([data.X, np.ones(len(data.X))])
+signs = np.where(data.y == np.unique(data.y)[1], 1, -1)
+history = (
+    sx.Perceptron(order="cyclic", max_iter=10_000, trace=True)
+    .fit(data.X, data.y)
+    .result_.trace.weights
+)
+for name, weights in (
+    ("before the last update", history[-2]),
+    ("at the end", history[-1]),
+):
+    print(f"{name}: {np.count_nonzero(signs * (lifted @ weights) <= 0)} rows wrong")
 
 # %%
 # Exercise 1: implement, and measure
@@ -242,6 +256,17 @@ for k in (2, 3, 5, 10):
     )
 
 # %%
+# Measure it, and show it
+# -----------------------
+#
+# Every exercise has its experiment, named in ``separatrix experiment list``: ``updates`` and ``angle`` (exercise 1), ``learning-rate``
+# (2), ``lifted`` (3), ``own-point`` (4), ``renormalised`` (5), ``difficulty`` and ``dual`` (6 to 8), ``discriminators`` (9),
+# ``multiclass-bound`` (10), ``error-classes`` (11), and ``order-start`` for the theorem with any start. All of them as one page:
+# ``separatrix experiment all -o report``.
+#
+# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 4``. (If the playground is
+# running, `here it is <http://127.0.0.1:8317/?lesson=4>`_.)
+#
 # To think about
 # --------------
 #
