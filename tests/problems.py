@@ -7,7 +7,7 @@ answers are compared bit by bit. *Clouds* hold random floats: answers are compar
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,20 +49,25 @@ TWO_STORAGES = ("float64 by rows", "CSR int32")
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A matrix as plain numbers, the class code of each row, and whether the rows are lifted."""
+    """A matrix as plain numbers, the class code of each row, and whether the rows are lifted.
+
+    ``few`` says who does the loops: NumPy, as for all rows so few, or the compiled ones.
+    """
 
     X: np.ndarray
     codes: np.ndarray
     n_classes: int = 2
     lift: bool = True
     storage: str = "float64 by rows"
+    few: bool = True
 
     @property
     def stored(self) -> Any:
         return STORAGES[self.storage](self.X)
 
     def rows(self, keep=None) -> MemoryRows:
-        return as_rows(self.stored, self.codes, n_classes=self.n_classes, lift=self.lift, keep=keep)
+        rows = as_rows(self.stored, self.codes, n_classes=self.n_classes, lift=self.lift, keep=keep)
+        return replace(rows, few=self.few)
 
 
 def codes_for(n_rows, n_classes):
@@ -84,7 +89,7 @@ def grids(draw, storage=None, n_classes=None, lift=None, max_rows=12, max_column
     distinct = draw(st.lists(row, min_size=1, max_size=n_rows))
     picks = draw(st.lists(st.integers(0, len(distinct) - 1), min_size=n_rows, max_size=n_rows))
     X = np.array([distinct[pick] for pick in picks], dtype=np.float64)
-    return Case(X, draw(codes_for(n_rows, n_classes)), n_classes, lift, storage)
+    return Case(X, draw(codes_for(n_rows, n_classes)), n_classes, lift, storage, draw(st.booleans()))
 
 
 @st.composite
@@ -119,7 +124,7 @@ def separable_grids(draw, storage="float64 by rows", n_classes=2, lift=None, max
     if present.size < n_classes:  # too few classes left: the axes separate whatever is asked for
         X = np.eye(max(n_columns, n_classes))[:n_classes] * 2
         codes = np.arange(n_classes)
-    return Case(X, codes, n_classes, lift, storage)
+    return Case(X, codes, n_classes, lift, storage, draw(st.booleans()))
 
 
 @st.composite
@@ -134,7 +139,7 @@ def clouds(draw, storage=None, n_classes=None, lift=None, max_rows=20, max_colum
     X = rng.standard_normal((n_rows, draw(st.integers(1, max_columns))))
     X *= rng.random(X.shape) < draw(st.sampled_from([1.0, 0.5]))
     X = X.astype(np.float32).astype(np.float64)  # every storage holds these numbers exactly
-    return Case(X, draw(codes_for(n_rows, n_classes)), n_classes, lift, storage)
+    return Case(X, draw(codes_for(n_rows, n_classes)), n_classes, lift, storage, draw(st.booleans()))
 
 
 def xor_case(storage="float64 by rows", lift=True):

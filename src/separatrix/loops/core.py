@@ -2,31 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numba.extending import overload
 
 from .compiling import INLINED, loop
-from .layouts import LOGGED, MISTAKES, Tally
+from .layouts import LOGGED, MISTAKES, Gram, Tally
 from .rows import add_row, is_full, row_output
-
-
-class Gram(NamedTuple):
-    """Inner products of a working set, row by row as they are asked for.
-
-    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
-    ``used[0]`` slots are filled; ``row`` has room for one lifted row, ``keys`` and ``spare`` for one
-    number a row, ``lanes`` for sixteen.
-    """
-
-    products: Any
-    slots: Any
-    used: Any
-    row: Any
-    keys: Any
-    spare: Any
-    lanes: Any
 
 
 def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> None:

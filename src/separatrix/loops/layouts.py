@@ -48,3 +48,20 @@ class Tally(NamedTuple):
     norms: Any
     floor: Any
     clock: Any
+
+
+class Gram(NamedTuple):
+    """Inner products of a working set, row by row as they are asked for.
+
+    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
+    ``used[0]`` slots are filled; ``row`` has room for one lifted row, ``keys`` and ``spare`` for one
+    number a row, ``lanes`` for sixteen.
+    """
+
+    products: Any
+    slots: Any
+    used: Any
+    row: Any
+    keys: Any
+    spare: Any
+    lanes: Any

@@ -214,15 +214,6 @@ def _correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
     return binary if w.ndim == 1 else multiclass
 
 
-@loop
-def squared_length(vector: Any) -> float:
-    """Return |v|^2."""
-    total = 0.0
-    for j in range(vector.shape[0]):
-        total += vector[j] * vector[j]
-    return total
-
-
 @part
 def is_full(tally: Tally) -> bool:
     """Whether no mistake is allowed any more, or the log has no room for one."""

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import loops
 from ..errors import NumericOverflowError
-from ..loops.layouts import LIMIT, LOGGED, MISTAKES, Tally
+from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Tally
 from ..result import Floats, Ints
 from ..rows.protocol import Rows
 
 LOG_ROOM = 1 << 14
 MOST_UPDATES = 2**63 - 1
+# What is learnt from few rows before compiled loops are loaded, in mistakes; so many visits count as one.
+# NumPy takes 5 to 25 ms for it (200 x 5, 1,500 x 10 rows), the loops a fifth of that; loading them takes 450.
+LIGHT = 1200
+VISITS_A_MISTAKE = 64
 
 
 class Learner:
@@ -44,6 +47,8 @@ class Learner:
         The counts and the clock, as the loops keep them.
     log : list of ndarray of shape (mistakes, 3)
         Row, rival and visit of the mistakes, where they were asked for.
+    few : bool
+        Whether NumPy may do the loops, as long as there is little to do.
     """
 
     def __init__(
@@ -57,6 +62,7 @@ class Learner:
         visits: int = 0,
         averaging: bool = False,
         logging: bool = False,
+        few: bool = False,
     ) -> None:
         self.rows = rows
         self.start = start
@@ -67,6 +73,7 @@ class Learner:
         self.mixed: Floats | None = None
         self.first_visit = visits
         self.log: list[Ints] = []
+        self.few = few
         rivals = 1 if rows.n_classes == 2 else rows.n_classes
         limit = MOST_UPDATES if max_updates is None else min(max_updates, MOST_UPDATES)
         self.tally = Tally(
@@ -92,6 +99,12 @@ class Learner:
     def out_of_updates(self) -> bool:
         """Whether max_updates has been reached."""
         return bool(self.tally.clock[MISTAKES] >= self.tally.clock[LIMIT])
+
+    @property
+    def light(self) -> bool:
+        """Whether NumPy does the loops: the rows are few, and little has been learnt."""
+        clock = self.tally.clock
+        return self.few and bool(clock[MISTAKES] + clock[VISITS] // VISITS_A_MISTAKE < LIGHT)
 
     def flush_log(self, members: Ints | None = None) -> None:
         """Empty the loop's buffer of logged mistakes; its rows are those of ``members``, if given."""
@@ -190,7 +203,7 @@ def norm(weights: Floats) -> float:
     Without BLAS, whose threads cost more here than the sum.
     """
     flat = weights.reshape(-1)
-    square = float(loops.rows.squared_length(flat))
+    square = float(np.einsum("i,i->", flat, flat))
     if 1e-200 < square < 1e200:
         return float(np.sqrt(square))
     largest = float(np.abs(flat).max(initial=0.0))

@@ -99,6 +99,8 @@ def solve_perceptron(
         renormalise=renormalise,
         averaging=average == "averaged",
         logging=trace or average == "voted",
+        # In cyclic order the bits are those of `partial_fit`, which may see many rows in small pieces.
+        few=order != "cyclic" and isinstance(rows, MemoryRows) and rows.few,
     )
     interrupted = False
     with Progress() as progress:

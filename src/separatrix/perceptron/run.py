@@ -7,12 +7,13 @@ import time
 
 import numpy as np
 
+from .. import loops
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..loops.layouts import VISITS
-from ..loops.replay import replay
 from ..progress import Progress
 from ..result import Floats, Ints, PassRecord, Result, Status, Trace
+from ..rows import plain
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Scan
 from .cycle import CycleDetector
@@ -222,6 +223,7 @@ def trace_of(learner: Learner) -> Trace:
     rows, script = learner.rows.take(members).storage, np.column_stack([places, log[:, 1]])
     steps = learner.steps if learner.steps.size == 1 else learner.steps[members]
     current: Floats = learner.start.copy()
+    replay = plain.replay if learner.light else loops.replay.replay
     size = 1 if learner.renormalise else max(1, len(log))
     for first in range(0, len(log), size):
         part = slice(first, first + size)

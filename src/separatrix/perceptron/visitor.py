@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops import ahead as ahead_loops
+from .. import loops
 from ..loops.layouts import VISITS
-from ..loops.rows import learn
 from ..result import Ints, PassRecord, Result, Status
-from ..rows import pages, threads
+from ..rows import pages, plain, threads
 from ..rows.memory import MemoryRows
 from .learner import Bracket, Learner, normalise
 from .voting import votes_of
@@ -97,7 +96,7 @@ class Visitor:
         share = max(1, (SHARE_SPARSE if self.rows.sparse else SHARE_DENSE) // per_row)
         position, trial = 0, AHEAD
         while position < order.size:
-            before, helped = learner.mistakes, large and self.rate * share < RARE
+            before, helped = learner.mistakes, large and self.rate * share < RARE and not learner.light
             size = (trial if large and not helped else BLOCK) // per_row + 1
             trial = min(2 * trial, BLOCK)
             part = order[position : position + size]
@@ -128,6 +127,7 @@ class Visitor:
             if share:
                 seen += self._learn_together(left, share)
             else:
+                learn = plain.learn if learner.light else loops.rows.learn
                 seen += int(learn(self.rows.storage, left, learner.weights, learner.steps, learner.tally))
             if seen == order.size or learner.out_of_updates:
                 return seen
@@ -140,9 +140,9 @@ class Visitor:
         would be given the learner's core.
         """
         rows, weights, tally = self.rows.storage, self.learner.weights, self.learner.tally
-        ahead = ahead_loops.ahead(share)
-        helper = threads.submit(ahead_loops.help_to_learn, rows, order, weights, tally.norms, ahead)
-        seen = int(ahead_loops.learn_together(rows, order, weights, self.learner.steps, tally, ahead))
+        ahead = loops.ahead.ahead(share)
+        helper = threads.submit(loops.ahead.help_to_learn, rows, order, weights, tally.norms, ahead)
+        seen = int(loops.ahead.learn_together(rows, order, weights, self.learner.steps, tally, ahead))
         if not helper.cancel():
             helper.result()
         return seen

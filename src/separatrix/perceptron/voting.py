@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..loops.replay import vote
+from .. import loops
 from ..result import Floats, Ints, Votes
 from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
@@ -51,7 +51,7 @@ class Voters:
         for first in range(0, rows.n_rows, size):
             part = slice(first, first + size)
             products = X[part] @ self.support.T
-            vote(
+            loops.replay.vote(
                 np.ascontiguousarray(dense(products) + float(self.lifted), dtype=np.float64),
                 self.script,
                 self.steps,

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..loops.core import Gram, worst_first
-from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Tally
-from ..loops.rows import combine, learn
+from .. import loops
+from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Gram, Tally
 from ..result import Floats, Ints
+from ..rows import plain
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .learner import Learner
@@ -251,6 +251,7 @@ class Part:
     def plain_pass(self) -> bool:
         """Visit each row once; return whether there was no mistake."""
         tally, before = self._tally(), self.learner.mistakes
+        learn = plain.learn if self.learner.light else loops.rows.learn
         learn(self.rows.storage, self.rows.order, self.learner.weights, self.steps, tally)
         self._merge(tally)
         return self.learner.mistakes == before
@@ -266,8 +267,9 @@ class Part:
         if self._gram is None:
             self._gram = gram_of(self.rows)
         tally = self._tally(max(LEAST_UPDATES, work // self.counts.size))
+        worst_first = plain.worst_first if self.learner.light else loops.core.worst_first
         worst_first(self.rows.storage, outputs, self.steps, self._gram, tally)
-        combine(self.rows.storage, tally.counts, self.steps, weights)
+        self.rows.combine(tally.counts, self.steps, weights)
         self._merge(tally)
 
     def _tally(self, allowed: int | None = None) -> Tally:

@@ -14,7 +14,7 @@ from scipy import sparse
 from .. import loops
 from ..errors import NumericOverflowError, not_finite
 from ..loops.layouts import DenseRows, SparseRows
-from . import pages, threads
+from . import pages, plain, threads
 from .protocol import Floats, Ints, Scan
 
 GATHERED = 64
@@ -40,6 +40,8 @@ class MemoryRows:
         The rows that count, in their order; rows of zero weight are not among them.
     names : tuple of str or None
         Column names, where the data came with them.
+    few : bool
+        Whether NumPy does what loops do on these rows and on copies of some of them.
     labels : ndarray of shape (rows,)
         The class code of every row.
     n_rows : int
@@ -59,6 +61,7 @@ class MemoryRows:
     n_columns: int
     order: Ints
     names: tuple[str, ...] | None = None
+    few: bool = False
     labels: NDArray[Any] = field(init=False, repr=False)
     n_rows: int = field(init=False)
     lifted: bool = field(init=False)
@@ -74,12 +77,16 @@ class MemoryRows:
         self.weights_shape = (width,) if self.n_classes == 2 else (self.n_classes, width)
         self.numbers = int((storage.data if self.sparse else storage.values).size) + self.n_rows
 
+    @property
+    def _loops(self) -> Any:
+        return plain if self.few else loops.rows
+
     @cached_property
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
         norms, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
         found = threads.run_all(
-            loops.rows.measure, [(self.storage, np.arange(*each), norms) for each in ranges]
+            self._loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges]
         )
         for row in found:
             if row >= 0:
@@ -119,7 +126,7 @@ class MemoryRows:
     def integral(self) -> bool:
         """Whether every value is a whole number, so that sums do not round while they are small."""
         ranges = threads.chunks(self.n_rows, self.numbers)
-        return all(threads.run_all(loops.rows.integral, [(self.storage, *each) for each in ranges]))
+        return all(threads.run_all(self._loops.integral, [(self.storage, *each) for each in ranges]))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
@@ -133,7 +140,7 @@ class MemoryRows:
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
         parts = threads.run_all(
-            loops.rows.scan,
+            self._loops.scan,
             [
                 (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
                 for part, (start, stop) in enumerate(ranges)
@@ -178,14 +185,14 @@ class MemoryRows:
         matrix = np.atleast_2d(weights)
         outputs = np.empty((self.n_rows, matrix.shape[0]))
         ranges = threads.chunks(self.n_rows, self.numbers * matrix.shape[0])
-        threads.run_all(loops.rows.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
+        threads.run_all(self._loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
         return outputs
 
     def scores(self, weights: Floats) -> Floats:
         """<w, z_i> for every row, two classes."""
         scores, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
         parts = [(self.storage, *each, weights, scores) for each in ranges]
-        threads.run_all(loops.rows.fill_scores, parts)
+        threads.run_all(self._loops.fill_scores, parts)
         return scores
 
     def combination(self, multipliers: Floats) -> Floats:
@@ -193,13 +200,13 @@ class MemoryRows:
         ranges = threads.chunks(self.n_rows, self.numbers)
         totals = np.zeros((len(ranges), self.n_columns + self.lifted))
         parts = [(self.storage, *each, multipliers, totals[part]) for part, each in enumerate(ranges)]
-        threads.run_all(loops.rows.add_rows, parts)
+        threads.run_all(self._loops.add_rows, parts)
         total: Floats = totals.sum(axis=0)
         return total
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights."""
-        loops.rows.combine(self.storage, counts, steps, weights)
+        self._loops.combine(self.storage, counts, steps, weights)
 
     def class_sums(self, factors: Floats) -> Floats:
         """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
@@ -292,7 +299,7 @@ def as_rows(
         storage = SparseRows(data, indices, indptr, codes, int(lift))
     else:
         storage = DenseRows(_readable(np.asarray(X)), codes, int(lift))
-    return MemoryRows(storage, n_classes, int(X.shape[1]), order, names)
+    return MemoryRows(storage, n_classes, int(X.shape[1]), order, names, few=plain.is_few(X))
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:
