@@ -120,7 +120,7 @@ def test_no_prediction_is_a_formula_of_a_spreadsheet(tmp_path, model):
 FIT = """
     import numpy as np, separatrix as sx
     X = np.arange(12.0).reshape(-1, 2)
-    print(sx.Perceptron().fit(X, [0, 0, 0, 1, 1, 1]).converged_)
+    print(sx.Perceptron(order="cyclic").fit(X, [0, 0, 0, 1, 1, 1]).converged_)
 """
 
 
