@@ -19,7 +19,7 @@ from separatrix.perceptron import learner
 from separatrix.perceptron.learner import Learner
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.rows import plain
-from separatrix.rows.memory import as_rows
+from separatrix.rows.memory import as_rows, lightly
 from tests.problems import ORDERS, grids
 
 
@@ -66,7 +66,7 @@ def test_where_sums_are_exact_a_run_by_numpy_is_the_compiled_one_bit_by_bit_wher
 @pytest.mark.parametrize("margin", [0.1, 0.02])
 def test_few_rows_are_separated_within_novikoffs_bound(n_rows, margin):
     problem = make_separable(n_rows, 5, margin=margin, random_state=1)
-    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    rows = lightly(as_rows(problem.X, (problem.y > 0).astype(int)))
     assert rows.few
     result = solve_perceptron(rows, max_iter=1000)
     assert result.separated

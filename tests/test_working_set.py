@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -236,7 +234,7 @@ def test_rows_elsewhere_learn_what_rows_in_memory_learn_where_no_pass_over_all_i
     order, n_rows, options
 ):
     problem = make_separable(n_rows, 5, margin=0.05, random_state=0)
-    rows = replace(as_rows(problem.X, (problem.y > 0).astype(int)), few=False)  # those elsewhere are many
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
     here = solve_perceptron(rows, order=order, max_iter=200, trace=True, **options)
     there = solve_perceptron(Elsewhere(rows), order=order, max_iter=200, trace=True, **options)
     assert np.array_equal(here.weights, there.weights)
@@ -248,7 +246,7 @@ def test_rows_elsewhere_learn_what_rows_in_memory_learn_where_no_pass_over_all_i
 
 def test_a_renormalised_run_on_rows_elsewhere_is_the_one_in_memory():
     problem = make_separable(100, 4, margin=0.1, random_state=0)
-    rows = replace(as_rows(problem.X, (problem.y > 0).astype(int)), few=False)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
     options = {"order": "worst", "renormalise": True, "eta0": 0.1, "max_iter": 50, "trace": True}
     here, there = (solve_perceptron(each, **options) for each in (rows, Elsewhere(rows)))
     assert np.array_equal(here.weights, there.weights)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import inputs
 from ..errors import NumericOverflowError, convergence_warning
 from ..result import Explained, Floats
-from ..rows.memory import MemoryRows, as_rows
+from ..rows.memory import MemoryRows, as_rows, lightly
 from .habits import CALIBRATE, Named, NotOffered
 
 
@@ -44,7 +44,7 @@ def read_rows(estimator: Any, X: Any, *, lift: bool) -> MemoryRows:
     """See rows to be predicted as the classifier saw those of its training."""
     matrix, _ = inputs.read_matrix(estimator, X, reset=False)
     labels = np.zeros(matrix.shape[0], dtype=np.int32)
-    return as_rows(matrix, labels, lift=lift, names=inputs.column_names(estimator))
+    return lightly(as_rows(matrix, labels, lift=lift, names=inputs.column_names(estimator)))
 
 
 def linear_scores(rows: MemoryRows, weights: Floats) -> Floats:

@@ -20,7 +20,7 @@ from ..perceptron.visitor import learn_once
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
-from ..rows.memory import MemoryRows
+from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, read_rows, shares_of
 from .habits import MARGIN_KERNEL, PERCEPTRONS
@@ -212,6 +212,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._check_parameters()
             warm = self._weights_so_far()
             rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
+            rows = lightly(rows)
             seed = self._generator()
             start = self._start(rows, seed) if warm is None else self._go_on(warm, rows, classes)
             self._first_weights = None if warm is None else start

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,9 @@ from .. import loops
 from ..errors import NumericOverflowError, not_finite
 from ..loops.layouts import DenseRows, SparseRows
 from . import pages, plain, threads
-from .protocol import Floats, Ints, Scan
+from .protocol import Floats, Ints, Rows, Scan
+
+R = TypeVar("R", bound=Rows)
 
 GATHERED = 64
 MULTIPLIED = 1 << 22  # numbers copied at a time for a product
@@ -299,7 +301,14 @@ def as_rows(
         storage = SparseRows(data, indices, indptr, codes, int(lift))
     else:
         storage = DenseRows(_readable(np.asarray(X)), codes, int(lift))
-    return MemoryRows(storage, n_classes, int(X.shape[1]), order, names, few=plain.is_few(X))
+    return MemoryRows(storage, n_classes, int(X.shape[1]), order, names)
+
+
+def lightly(rows: R) -> R:
+    """The same rows; NumPy does the loops if they are in memory, and few."""
+    if isinstance(rows, MemoryRows) and rows.n_rows * rows.n_columns <= plain.FEW:
+        return replace(rows, few=True)
+    return rows
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:

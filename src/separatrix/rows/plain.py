@@ -8,7 +8,6 @@ the process did before.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,6 @@ from .protocol import Floats, Ints
 
 FEW = 20_000  # numbers of a matrix, zeros included, up to which NumPy does the loops
 BLOCK = 128  # rows that a pass scores at a time; those after a mistake are scored again
-
-
-def is_few(matrix: Any) -> bool:
-    """Whether so little is to be done with a matrix that compiled code is not worth loading."""
-    return bool(math.prod(matrix.shape) <= FEW)
 
 
 def lifted(rows: Any, width: int) -> Floats:
