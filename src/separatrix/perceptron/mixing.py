@@ -45,8 +45,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import loops
 from ..loops.layouts import MISTAKES, VISITS
-from ..loops.rows import learn
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
 from ..rows.pages import relax
@@ -115,7 +115,8 @@ def pass_over(
     np.multiply(average, size / every, out=learner.tally.average)
     block = max(1, BLOCK * rows.n_rows // max(1, rows.numbers))
     for first in range(0, size, block):
-        learn(rows.storage, order[first : first + block], learner.weights, learner.steps, learner.tally)
+        part = order[first : first + block]
+        loops.rows.learn(rows.storage, part, learner.weights, learner.steps, learner.tally)
         relax()
     made, lowest = np.flatnonzero(learner.tally.counts), float(learner.tally.floor[0])
     if not made.size:
