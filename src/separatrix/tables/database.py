@@ -16,6 +16,8 @@ from .growing import Growing
 from .places import Lines
 
 FLOATS = ("DOUBLE", "FLOAT")
+# Whole numbers of these types may be too large for float64, where all up to this one are exact.
+WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
 
 
 class CellError(InputError):
@@ -153,6 +155,16 @@ def connect() -> Any:
 def is_number(kind: str) -> bool:
     """Whether a DuckDB type is a number."""
     return kind in FLOATS or kind.startswith("DECIMAL") or kind.endswith(("INT", "INTEGER"))
+
+
+def largest_exact(kind: str) -> float:
+    """The largest number of a DuckDB type that is certain to be a float64."""
+    return LARGEST_WHOLE if is_wide(kind) else float("inf")
+
+
+def is_wide(kind: str) -> bool:
+    """Whether whole numbers of a DuckDB type may be too large for a float64."""
+    return kind in WIDE_KINDS or re.fullmatch(r"DECIMAL\((1[6-9]|[23]\d),0\)", kind) is not None
 
 
 def identifier(name: str) -> str:

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, release_arrow
 from .cleaning import numeric
-from .database import Database, describe, explained, is_number, literals
+from .database import Database, describe, explained, is_number, largest_exact, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import FEWEST
-from .query import Query, ask, largest_exact
+from .query import Query, ask
 from .sources import Format, Request, Source
 
 COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, as most writers make them

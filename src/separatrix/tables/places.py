@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 # For data rows of the file, counted from 1, their lines and, where there are several files, the file of each.
 Lines = Callable[[Sequence[int]], list[tuple[int, str]]]
@@ -56,3 +59,29 @@ def placed(rows: Sequence[int], lines: Lines | None, names: Sequence[str] | None
         )
         for k, row in enumerate(rows)
     ]
+
+
+def find_places(reader: Any, rows: Sequence[int]) -> list[Place]:
+    """Where rows of the matrix, counted from zero, stand in the file; of any reader."""
+    if reader.in_turn:
+        numbers, names = [row + 1 for row in rows], None
+    else:
+        numbers, names = _identified(reader, rows)
+    return placed(numbers, reader.line_finder, names)
+
+
+def _identified(reader: Any, rows: Sequence[int]) -> tuple[list[int], list[str] | None]:
+    wanted, begin = np.asarray(rows, dtype=np.int64), 0
+    numbers, names = np.zeros(wanted.size, dtype=np.int64), [""] * wanted.size
+    named = False
+    for part, called in reader.identities():
+        here = np.flatnonzero((wanted >= begin) & (wanted < begin + part.size))
+        numbers[here] = part[wanted[here] - begin]
+        if called is not None:
+            named = True
+            for k in here.tolist():
+                names[k] = called[int(wanted[k]) - begin]
+        begin += part.size
+        if begin > wanted.max(initial=-1):
+            break
+    return numbers.tolist(), names if named else None

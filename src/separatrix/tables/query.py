@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -14,16 +13,13 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
 from .cleaning import clean, plain_sql, readings_told
-from .database import FLOATS, Database, identifier, is_number, literal
+from .database import LARGEST_WHOLE, Database, identifier, is_number, largest_exact, literal
 from .encoding import Column, Encoding, choose_columns, need_column, shown
-from .identifiers import Suspects, foreign, in_words, learn_columns, left_out
-from .places import Lines, Place, placed
+from .identifiers import Suspects, in_words, learn_columns, left_out
+from .places import Lines, find_places
 from .readings import PLAIN_READING, Reading
+from .selection import NAME, NUMBER, Selection
 from .sources import Request
-
-# Whole numbers of these types may be too large for float64, where all up to this one are exact.
-WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
-NUMBER, NAME = '"separatrix row"', '"separatrix name"'  # columns that no file has
 
 
 def ask(
@@ -72,80 +68,6 @@ def ask(
     rows = replace(rows, names=tuple(column.name for column in columns))
     encoding = Encoding(columns, request.intercept, na=request.codes)
     return Query(database, rows, encoding, notes=(*told, *found), readings=cleaned.readings)
-
-
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """The rows and columns that are wanted, as SQL."""
-
-    database: Database
-    names: tuple[str, ...]
-    target: str | None = None
-    where: str | None = None
-    missing: str = "error"
-    named: bool = False
-
-    @property
-    def kinds(self) -> dict[str, str]:
-        """The DuckDB type of each column."""
-        return self.database.columns
-
-    @cached_property
-    def used(self) -> list[str]:
-        """The columns that are read: the features, then the target."""
-        return [*self.names, *([] if self.target is None else [self.target])]
-
-    @cached_property
-    def rows(self) -> str:
-        """What stands after FROM."""
-        return self._chosen(self.database.relation)
-
-    @property
-    def chosen(self) -> bool:
-        """Whether rows of the table may have been left out."""
-        return self.where is not None or self.missing == "drop"
-
-    @cached_property
-    def numbered(self) -> str:
-        """The same rows with their numbers in the table, counted from 1, as the column `NUMBER`."""
-        return self._chosen(f"(SELECT *, row_number() OVER () AS {NUMBER} FROM {self.database.relation})")
-
-    def _chosen(self, relation: str) -> str:
-        wanted = [] if self.where is None else [f"({self.where})"]
-        if self.missing == "drop":
-            wanted += [f"NOT ({self.lacking(name)})" for name in self.used]
-        return f"(FROM {relation} WHERE {' AND '.join(wanted)})" if wanted else relation
-
-    def lacking(self, name: str) -> str:
-        """The condition that a column has no value."""
-        column = identifier(name)
-        return f"{column} IS NULL" + (f" OR isnan({column})" if self.kinds[name] in FLOATS else "")
-
-    @property
-    def label(self) -> str:
-        """The target: a whole number, a number or a text."""
-        assert self.target is not None
-        kind, name = self.kinds[self.target], identifier(self.target)
-        if kind == "BOOLEAN" or kind.startswith("ENUM"):
-            return f"{name}::VARCHAR"
-        if kind in ("VARCHAR", "DOUBLE", "BIGINT"):
-            return name
-        if not is_number(kind):
-            raise foreign(self.target, kind)
-        if is_wide(kind) and kind != "UBIGINT":
-            return f"{name}::VARCHAR"  # may be beyond all numbers that are exact
-        return f"{name}::BIGINT" if "INT" in kind else f"{name}::DOUBLE"
-
-    def features(self, encoding: Encoding) -> list[str]:
-        """One expression for each column of the matrix."""
-        found = []
-        for column in encoding.columns:
-            name, kept = identifier(column.name), encoding.kept_levels(column)
-            if kept is None:
-                found.append(name if self.kinds[column.name] == "DOUBLE" else f"{name}::DOUBLE")
-            else:
-                found += [f"({name}::VARCHAR = {literal(level)})::DOUBLE" for level in kept]
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -360,42 +282,6 @@ class Query:
                 remedy="Fill them in, leave such rows out with missing='drop', or exclude the columns.",
                 parameter="missing",
             )
-
-
-def find_places(reader: Any, rows: Sequence[int]) -> list[Place]:
-    """Where rows of the matrix, counted from zero, stand in the file; of any reader."""
-    if reader.in_turn:
-        numbers, names = [row + 1 for row in rows], None
-    else:
-        numbers, names = _identified(reader, rows)
-    return placed(numbers, reader.line_finder, names)
-
-
-def _identified(reader: Any, rows: Sequence[int]) -> tuple[list[int], list[str] | None]:
-    wanted, begin = np.asarray(rows, dtype=np.int64), 0
-    numbers, names = np.zeros(wanted.size, dtype=np.int64), [""] * wanted.size
-    named = False
-    for part, called in reader.identities():
-        here = np.flatnonzero((wanted >= begin) & (wanted < begin + part.size))
-        numbers[here] = part[wanted[here] - begin]
-        if called is not None:
-            named = True
-            for k in here.tolist():
-                names[k] = called[int(wanted[k]) - begin]
-        begin += part.size
-        if begin > wanted.max(initial=-1):
-            break
-    return numbers.tolist(), names if named else None
-
-
-def largest_exact(kind: str) -> float:
-    """The largest number of a DuckDB type that is certain to be a float64."""
-    return LARGEST_WHOLE if is_wide(kind) else float("inf")
-
-
-def is_wide(kind: str) -> bool:
-    """Whether whole numbers of a DuckDB type may be too large for a float64."""
-    return kind in WIDE_KINDS or re.fullmatch(r"DECIMAL\((1[6-9]|[23]\d),0\)", kind) is not None
 
 
 def _rounded(name: str, table: str, where: str) -> InputError:

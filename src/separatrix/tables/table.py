@@ -18,8 +18,8 @@ from .batches import Batch, ahead, batch_rows, release_arrow
 from .database import describe
 from .encoding import Encoding
 from .growing import Growing
-from .places import Lines, Place
-from .query import Query, ask, find_places
+from .places import Lines, Place, find_places
+from .query import Query, ask
 from .readings import SEPARATORS
 from .sources import Request, Stamp, find_source, free_memory, stamp_of
 from .spill import Spill
