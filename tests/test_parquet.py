@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from separatrix.errors import InputError
 from separatrix.loops import columns as loops
 from separatrix.tables.batches import Matrices
+from separatrix.tables.parquet import ParquetReader
 from separatrix.tables.table import open_table
 
 KINDS = ("f8", "f4", "i8", "i4", "i2", "i1", "u2", "u1")
@@ -138,6 +139,32 @@ def test_several_files_are_one_table(tmp_path):
     assert max(len(X) for X, _ in found) <= 4
     assert np.concatenate([X[:, 0] for X, _ in found]).tolist() == list(range(6, 15))
     assert np.concatenate([y for _, y in found]).tolist() == [1, 0, 1, 0, 0, 1, 0, 1, 0]
+
+
+@settings(max_examples=15)
+@given(tables(), st.sampled_from([1, 7, 100]), st.sampled_from(["nothing", "null", "nan", "large"]))
+def test_the_reader_of_plain_columns_reads_what_the_query_reads(tmp_path_factory, table, rows, odd):
+    """Row by row, and the same words where a value is missing or would be rounded."""
+    path, last = tmp_path_factory.mktemp("plain") / "x.parquet", table.num_rows - 1
+    if odd != "nothing":
+        value = {"null": None, "nan": np.nan, "large": 2**53 + 1}[odd]
+        kind = pa.int64() if odd == "large" else pa.float64()
+        column = pa.array([1] * last + [value], kind, from_pandas=False)
+        table = table.add_column(0, "odd", column)
+    pq.write_table(table, path, row_group_size=97)
+    features = [name for name in table.column_names if name != "y"]
+
+    def told(reader):
+        try:
+            found = [(X.copy(), y) for X, y in reader.batches(rows, 0)]
+        except InputError as error:
+            return str(error)
+        return np.concatenate([X for X, _ in found]).tolist(), np.concatenate([y for _, y in found]).tolist()
+
+    reader = open_table(path, target="y", features=features).reader
+    assert isinstance(reader, ParquetReader)
+    assert told(reader) == told(reader.query)
+    assert isinstance(told(reader), str) == (odd != "nothing")
 
 
 def test_more_files_than_may_be_open_are_one_table(tmp_path):
