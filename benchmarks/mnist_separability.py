@@ -11,7 +11,6 @@ may work on different parts (--only, --kind) with output directories of their ow
 from __future__ import annotations
 
 import argparse
-import gzip
 import itertools
 import json
 import os
@@ -26,8 +25,9 @@ import numpy as np
 
 import separatrix as sx
 
+from .images import FILES, read_mnist
+
 SETS = ("train", "test", "both")
-FILES = {"train": "train", "test": "t10k"}
 
 
 @dataclass(frozen=True)
@@ -132,21 +132,13 @@ def _answer(question: Question, options: argparse.Namespace) -> Answer:
 
 def _rows(question: Question, directory: Path) -> tuple[Any, Any]:
     parts = [
-        _read_idx(directory, each) for each in (FILES if question.where == "both" else (question.where,))
+        read_mnist(directory, each) for each in (FILES if question.where == "both" else (question.where,))
     ]
     X, y = np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
     if len(question.digits) == 2:
         inside = np.isin(y, question.digits)
         return X[inside], (y[inside] == question.digits[1]).astype(int)
     return X, (y == question.digits[0]).astype(int)
-
-
-def _read_idx(directory: Path, where: str) -> tuple[Any, Any]:
-    stem = directory / "mnist" / FILES[where]
-    images = gzip.decompress(Path(f"{stem}-images-idx3-ubyte.gz").read_bytes())
-    labels = gzip.decompress(Path(f"{stem}-labels-idx1-ubyte.gz").read_bytes())
-    X = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784)
-    return X, np.frombuffer(labels, np.uint8, offset=8).astype(int)
 
 
 def read_answers(book: Path) -> list[Answer]:

@@ -76,7 +76,14 @@ PATHS = {
         0.4,
         {},
     ),
-    "shortest combination": ((search, "solve_max_margin"), None, lambda: noise(3000, 300), 0.4, {}),
+    "interior point": ((search, "solve_interior"), None, lambda: noise(6000, 1500), 0.6, {}),
+    "shortest combination": (
+        (search, "solve_max_margin"),
+        lambda monkeypatch: monkeypatch.setattr(search.Search, "_central", lambda *_: None),
+        lambda: noise(3000, 300),
+        0.4,
+        {},
+    ),
     "refinement": ((search, "refined"), no_linear_program, lambda: thin(60, 900, -(2.0**-40), 0), 0.4, {}),
     "exact simplex": ((simplex, "decide"), no_refinement, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
     "largest margin": (

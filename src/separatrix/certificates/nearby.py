@@ -19,6 +19,7 @@ from scipy import sparse
 
 from ..rows.blocks import BlockMatrix
 from ..rows.pages import relax
+from ..rows.threads import calm_threads
 from .claims import Approximate
 from .scores import Signs
 
@@ -28,6 +29,7 @@ Ints = NDArray[np.int64]
 MAX_NUMBERS = 1 << 26  # of the matrix A: half a gigabyte, and three times that while it is worked on
 BLOCK = 256  # coordinates whose part of a product is held at a time
 WHOLE = 1 << 53  # up to here every whole number is a float64
+ONE_THREAD = 1000  # coordinates up to which BLAS is kept to one thread: more would wait for each other
 UNIT = 2.0**-53
 UNDERFLOW = 2.0**-1000  # above anything that one operation loses to underflow, whether gradual or not
 
@@ -86,11 +88,12 @@ def first_failure(
     if isinstance(scaled, str):
         return scaled
     found = Bounds(math.inf, math.inf)
-    for inverse in (normal_inverse, orthogonal_inverse):
-        pause()
-        found = bounds(scaled, inverse(scaled.rows), pause)
-        if found.proved:
-            return None
+    with calm_threads(p, ONE_THREAD):
+        for inverse in (normal_inverse, orthogonal_inverse):
+            pause()
+            found = bounds(scaled, inverse(scaled.rows), pause)
+            if found.proved:
+                return None
     if not found.q < 1.0:
         return f"The rows with multipliers are too near dependence: |I - A B| <= {found.q:.3g}, not below 1."
     return f"The multipliers are not near enough to exact ones: off by up to {found.share:.3g} of themselves."

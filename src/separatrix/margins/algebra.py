@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import ThreadpoolController
 
 from ..deadline import NEVER, Deadline
 from ..loops.layouts import DenseRows
@@ -18,21 +15,6 @@ from ..rows.leads import leads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .effort import need_time
-
-ONE_THREAD = 500  # columns up to which BLAS is kept to one thread
-
-
-@cache
-def _libraries() -> ThreadpoolController:
-    return ThreadpoolController()
-
-
-def calm_threads(size: int, limit: int = ONE_THREAD) -> AbstractContextManager[Any]:
-    """One BLAS thread where systems are small: waking more costs many times what they save."""
-    if size > limit:
-        return nullcontext()
-    calm: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
-    return calm
 
 
 def signed_matrix(rows: Rows, members: Ints) -> Any:

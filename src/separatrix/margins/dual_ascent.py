@@ -27,7 +27,7 @@ from ..result import Floats, Ints
 from ..rows import threads
 from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
-from .algebra import calm_threads, conjugate_gradients, signed_matrix
+from .algebra import conjugate_gradients, signed_matrix
 from .effort import need_time
 
 MOST_REPEATS = 8  # of a solution by one factor; each takes back a part of what its ridge changed
@@ -162,7 +162,7 @@ class DualAscent:
         off = max(np.abs(self.scores[members] - 1.0).max(initial=0.0), 1.0 - self.scores[order].min())
         self.finest = finest = 0.1 * tolerance
         accuracy = max(finest, NEWTON_GAIN * off)
-        with calm_threads(members.size, ONE_THREAD):
+        with threads.calm_threads(members.size, ONE_THREAD):
             while True:
                 need_time(self.deadline)
                 before = self.value(self.multipliers)

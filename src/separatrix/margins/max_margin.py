@@ -25,7 +25,7 @@ from ..errors import InputError
 from ..result import Floats
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from .algebra import calm_threads
+from ..rows.threads import calm_threads
 from .brackets import HardBracket
 from .effort import Effort, need_time
 from .hard_ascent import ROUNDING, ascend_all, ascend_some

@@ -22,7 +22,7 @@ from ..deadline import NEVER, Deadline
 from ..result import Floats
 from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
-from .algebra import calm_threads
+from ..rows.threads import calm_threads
 from .effort import need_time
 
 MOST_ROWS = 500  # a system of that size takes some 5 ms

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..result import Floats
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from .algebra import calm_threads
+from ..rows.threads import calm_threads
 from .brackets import SoftBracket
 from .coordinate_descent import POLISH, descend
 from .effort import Effort, need_time

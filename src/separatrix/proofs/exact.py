@@ -207,7 +207,7 @@ def residues(values: NDArray[Any], prime: int) -> Ints:
     return found
 
 
-def _times(left: Ints, right: Ints, prime: int) -> Ints:
+def modular_product(left: Ints, right: Ints, prime: int) -> Ints:
     """``left @ right`` modulo a prime below 2**31, for residues.
 
     Residues are cut into halves of 16 bits: sums of 2**20 products of two halves, and of twice as many
@@ -248,5 +248,5 @@ def products(
             values = matrix.multiplied(residues(dense(matrix.base[start : start + step]), prime), prime)
         else:
             values = residues(matrix[start : start + step], prime)
-        out[start : start + step] = _times(values, vectors.T, prime)
+        out[start : start + step] = modular_product(values, vectors.T, prime)
     return out

@@ -22,8 +22,9 @@ from ..certificates.scores import Signs, first_wrong
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..inputs.data import Data
 from .exact import PRIMES, IntegerRows, on_basis
+from .exact_weights import Weights
 from .near import Near, NearProver
-from .search import NOTHING, ProveNear, Search, Weights, Witness
+from .search import NOTHING, ProveNear, Search, Witness
 from .signed import SignedRows
 
 FEW = 10_000  # numbers of the rows of a proof that are summed within a fraction of a second

@@ -18,12 +18,14 @@ from ..certificates.claims import Number
 from ..deadline import Deadline, OutOfTime
 from ..errors import NumericOverflowError
 from ..margins.cone_program import ConeProgram
+from ..margins.interior_point import solve_interior
 from ..margins.optimum import HardOptimum, Outcome
 from ..result import Result
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from . import simplex
-from .exact import PRIMES, IntegerRows, combination, on_basis, pivots, reduced, seconds_to_solve, transpose
+from .exact import PRIMES, combination, seconds_to_solve
+from .exact_weights import Weights, exact_vectors, null_weights, reduced_dict, scaled_integers
 from .near import Near
 from .planes import ReducedRows, reduced_rows
 from .refine import refined
@@ -32,7 +34,6 @@ from .signed import SignedRows
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Weights = tuple[tuple[Number, ...], ...]
 ProveNear = Callable[[Ints, Ints, Floats], Near | None]
 
 POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
@@ -123,7 +124,7 @@ class Search:
             if weights is not None and accept(weights):
                 return weights
             self.lower = None
-            found = self.between_two() or self._shortest()
+            found = self.between_two() or self._central(accept) or self._shortest()
             if isinstance(found, Witness | Near) or (found is not None and accept(found)):
                 return found
         else:
@@ -324,8 +325,7 @@ class Search:
         signed, dense = self.signed, not self.signed.rows.sparse
         if signed.joint or not (DENSE if dense else MANY) < signed.width <= WIDE:
             return None
-        affordable = self._seconds_to_solve() < self.deadline.left
-        if not affordable and self.prove_near is None:
+        if self.prove_near is None and self._seconds_to_solve() >= self.deadline.left:
             return None
         found = (
             self._shortest_of_few() if dense else self._shortest_of(signed.ids, self.deadline, NEWTON_STEPS)
@@ -336,15 +336,54 @@ class Search:
             return self._exact_weights(found.weights)
         if found.outcome is not Outcome.NOT_SEPARABLE:
             return None
-        order = np.argsort(-found.multipliers, kind="stable")
-        ids, values = found.rows[order], found.multipliers[order]
+        return self._combination_of(found.rows, found.multipliers)
+
+    def _combination_of(self, ids: Ints, values: Floats) -> Witness | Near | None:
+        """A proof by multipliers of a combination that vanishes, as far as floats tell."""
+        order = np.argsort(-values, kind="stable")
+        ids, values = ids[order], values[order]
+        affordable = self._seconds_to_solve() < self.deadline.left
         if self.prove_near is not None:
             self.near = self.prove_near(ids, NOTHING, values)
             if self.near is not None and (not affordable or self.near.complete):
                 return self.near
-        if not affordable or ids.size <= signed.width:
-            return None
+        if not affordable or ids.size == 0:
+            return self.near
         return self._exact_witness(ids, values) or self.near
+
+    def _central(self, accept: Callable[[Weights], bool]) -> Weights | Witness | Near | None:
+        """Weights or a witness of dense rows by the interior-point method, on a working set that grows.
+
+        The perceptron's hardest rows come first; where those are separated, rows join that the weights get
+        wrong. None where rounding hides both.
+        """
+        signed = self.signed
+        if signed.joint or signed.rows.sparse or not DENSE < signed.width <= WIDE:
+            return None
+        size = A_COLUMN * signed.width
+        few = np.union1d(self.members, self._spread(max(0, size - self.members.size)))
+        for _ in range(ROUNDS):
+            rows, scales = signed.dense_floats(few)
+            live = np.flatnonzero(rows.any(axis=0))
+            found = solve_interior(rows[:, live], self.deadline)
+            weights = np.zeros(signed.width)
+            weights[live] = found.weights
+            if found.outcome is Outcome.NOT_SEPARABLE:
+                tight = found.tight
+                return self._combination_of(few[tight], (found.multipliers * scales)[tight])
+            if found.outcome is not Outcome.REACHED:
+                return None
+            ids, scores = signed.lowest(weights, signed.width, self.among)
+            if scores[0] > 0.0:
+                self.upper = signed.margin_upper(few, found.multipliers)
+                for exact in self._on_planes(weights):
+                    if accept(exact):
+                        return exact
+            fresh = np.setdiff1d(ids, few)
+            if not fresh.size:
+                return None
+            few = np.union1d(few, fresh)
+        return None
 
     def _shortest_of_few(self) -> HardOptimum:
         """The shortest combination of a working set, which grows by rows that its weights get wrong.
@@ -382,7 +421,7 @@ class Search:
         """Weights that were found on the rows in memory, for the rows as given."""
         signed = self.signed
         powers = -signed.exponents if signed.copied else np.zeros_like(signed.exponents)
-        return _exact_vectors(np.atleast_2d(weights), powers)
+        return exact_vectors(np.atleast_2d(weights), powers)
 
     def _perceptron_on_planes(self) -> Iterator[Weights]:
         """The same on the planes through the basis rows, where there are many columns and few planes."""
@@ -459,13 +498,13 @@ class Search:
         """Exact weights near these, exactly on the planes through the basis rows."""
         signed = self.signed
         if not self.basis.size:
-            found = _exact_vectors(weights.reshape(-1, signed.block), -signed.exponents)
+            found = exact_vectors(weights.reshape(-1, signed.block), -signed.exponents)
             yield (*found, (0.0,) * signed.block) if signed.joint else found
             return
         rows = signed.integers(self.basis)
         for clean in (1e-7, 0.0):
             guide = np.where(np.abs(weights) > clean, weights, 0.0)
-            exact = _null_weights(rows, guide, self._exponents(), self.deadline)
+            exact = null_weights(rows, guide, self._exponents(), self.deadline)
             if exact is not None and any(exact.values()):
                 yield self._whole(exact)
 
@@ -492,80 +531,3 @@ def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
     a, b = np.nonzero(np.triu(often))
     order = np.argsort(-often[a, b], kind="stable")
     return list(zip(a[order].tolist(), b[order].tolist(), strict=True))
-
-
-def _exact_vectors(vectors: Floats, powers: Ints) -> Weights:
-    """Each vector times ``2**powers``: floats where they can hold it, else all as integers on one scale."""
-    with np.errstate(all="ignore"):
-        scaled = np.ldexp(vectors, powers.astype(np.int32))
-        exact = np.isfinite(scaled) & (np.ldexp(scaled, -powers.astype(np.int32)) == vectors)
-    if exact.all():
-        return tuple(map(tuple, scaled.tolist()))
-    fraction, exponent = np.frexp(vectors)
-    mantissas = np.ldexp(fraction, 53).astype(np.int64).ravel().tolist()
-    shifts = (exponent - 53 + powers).ravel().tolist()
-    low = min(shift for mantissa, shift in zip(mantissas, shifts, strict=True) if mantissa)
-    whole = reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)])
-    width = vectors.shape[1]
-    return tuple(tuple(whole[start : start + width]) for start in range(0, len(whole), width))
-
-
-def _null_weights(
-    rows: IntegerRows, weights: Floats, exponents: Ints, deadline: Deadline
-) -> dict[int, int] | None:
-    """Integer weights close to ``weights / 2**exponents`` (up to scale) that all the rows are orthogonal to.
-
-    Coordinates that are not pivots are rounded to 50 bits; the pivots are solved for.
-    """
-    grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
-    used = [j for j in range(weights.size) if weights[j] or j in grid]
-    # In units of 2**-low, w_j = round(v_j 2**50) 2**(low - 50 - e_j); on the rows' grid, u_j = w_j 2**grid_j.
-    low = max(50 + int(exponents[j]) - min(0, grid.get(j, 0)) for j in used)
-    top = max([0, *rows.grid])
-    whole = {j: round(float(weights[j]) * 2.0**50) << (low - 50 - int(exponents[j]) + top) for j in used}
-    chosen = pivots(rows.entries, PRIMES[0], deadline)
-    columns = rows.columns.tolist()
-    free = sorted(set(range(len(columns))) - set(chosen))
-    # u_j = w_j 2**(grid_j - top): exact, as the shift above left room.
-    moved = {k: _shifted(whole[columns[k]], grid[columns[k]] - top) for k in free}
-    moved = {k: v for k, v in moved.items() if v}
-    if not moved:
-        return reduced_dict({j: v for j, v in whole.items() if j not in grid})
-    target = [-sum(v * row[k] for k, v in moved.items()) for row in rows.entries]
-    flipped = IntegerRows(transpose(rows.entries), np.arange(len(rows.entries)), [0] * len(rows.entries))
-    found = on_basis(flipped, chosen, target, PRIMES[0], deadline)
-    if found is None:
-        return None
-    values, denominator = found
-    result = {j: v * denominator for j, v in whole.items()}
-    for k in range(len(columns)):
-        result[columns[k]] = 0
-    for k, v in moved.items():
-        result[columns[k]] = v * denominator << (top - grid[columns[k]])
-    for k, v in zip(chosen, values, strict=True):
-        result[columns[k]] = v << (top - grid[columns[k]])
-    return reduced_dict(result)
-
-
-def scaled_integers(rows: IntegerRows, exponents: Ints) -> tuple[Any, int]:
-    """Rows with every column and then every row scaled to about 1, as integers over ``2**shift``."""
-    moves = [g - int(e) for g, e in zip(rows.grid, exponents, strict=True)]
-    sizes = [
-        max((v.bit_length() + m for v, m in zip(row, moves, strict=True) if v), default=0)
-        for row in rows.entries
-    ]
-    shift = max((size - move for size in sizes for move in (min(moves, default=0),)), default=0)
-    table: Any = np.zeros((len(rows.entries), len(moves)), dtype=object)
-    for i, (row, size) in enumerate(zip(rows.entries, sizes, strict=True)):
-        table[i] = [v << (m - size + shift) for v, m in zip(row, moves, strict=True)]
-    return table, shift
-
-
-def _shifted(value: int, shift: int) -> int:
-    return value << shift if shift >= 0 else value >> -shift
-
-
-def reduced_dict(values: dict[int, int]) -> dict[int, int]:
-    """Divide by the greatest common divisor; leave out zeros."""
-    kept = {key: value for key, value in values.items() if value}
-    return dict(zip(kept, reduced(list(kept.values())), strict=True))

@@ -166,6 +166,18 @@ class SignedRows:
         values = self._column_scaled(ids)
         return sparse.csr_array(sparse.diags_array(_row_scales(values)) @ values)
 
+    def dense_floats(self, ids: Ints) -> tuple[Floats, Floats]:
+        """The same as an array, for a question with signs; and the power of two of each row."""
+        values = np.ones((ids.size, self.block))
+        inner = self.block - self.lift
+        values[:, :inner] = self.matrix[ids]
+        if not self.copied:
+            np.ldexp(values[:, :inner], -self.exponents[:inner].astype(np.int32), out=values[:, :inner])
+        largest = np.abs(values).max(axis=1, initial=0.0)
+        scales = np.ldexp(1.0, -np.minimum(np.frexp(largest)[1], 1000))
+        values *= (scales * (2.0 * self.labels[ids] - 1.0))[:, None]
+        return values, scales
+
     def margin_upper(self, ids: Ints, duals: Floats) -> float:
         """|sum of a_i z_i| / sum of a_i in the data's own units; ``duals`` belong to the rows of `floats`."""
         used = duals > 0

@@ -1,4 +1,4 @@
-"""One pool of threads for the compiled loops, which run without the interpreter lock."""
+"""One pool of threads for what runs without the interpreter lock; and BLAS kept to one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from typing import Any, TypeVar
 
 from . import pages
@@ -18,6 +19,8 @@ T = TypeVar("T")
 WORTH_A_THREAD = 1 << 17
 # No piece of work reads more numbers than this, so that data in files larger than memory are let go in time.
 MOST_AT_ONCE = 1 << 20
+
+ONE_THREAD = 500  # columns up to which BLAS is kept to one thread
 
 _pool: ThreadPoolExecutor | None = None
 _here = threading.local()
@@ -79,6 +82,24 @@ def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
     parts = max(1, min(parts, numbers // WORTH_A_THREAD, length))
     edges = [length * part // parts for part in range(parts + 1)]
     return list(itertools.pairwise(edges))
+
+
+def calm_threads(size: int, limit: int = ONE_THREAD) -> AbstractContextManager[Any]:
+    """One BLAS thread where systems are small: waking more costs many times what they save."""
+    return nullcontext() if size > limit else one_thread()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """One BLAS thread, where the work is shared already, or threads would wait for each other."""
+    calm: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
+    return calm
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _forget_pool() -> None:
