@@ -27,7 +27,7 @@ import numpy as np
 from separatrix.errors import InputError, SeparatrixError
 from separatrix.tables import small_csv
 from separatrix.tables.table import open_table
-from tests import fuzz_brackets
+from tests import fuzz_brackets, fuzz_certificates
 
 PLAIN = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 WHOLE = re.compile(rb"[+-]?\d+")
@@ -461,6 +461,7 @@ TARGETS = {
     "arrays": (check_arrays, 2_000, 10_000),
     "margins": (fuzz_brackets.check_hard, 250, 2_000),
     "soft margins": (fuzz_brackets.check_soft, 250, 2_000),
+    "certificates": (fuzz_certificates.check_certificates, 10_000, 100_000),
 }
 
 

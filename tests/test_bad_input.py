@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import datetime as dt
 import tracemalloc
 import warnings
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -335,7 +337,50 @@ def test_labels_that_an_array_would_merge_are_refused(y):
 
 @pytest.mark.parametrize(
     "y",
-    [[2**63, 2**63 + 1, 2**63], [2**64, 2**64 + 1, 3], [2**53, 2**53 + 2, 1.0], [True, 2, 0], ["", "a", ""]],
+    [
+        [2**63, 2**63 + 1, 2**63],
+        [2**63, 2**63 + 1, 0],
+        [2**64, 2**64 + 1, 3],
+        [2**53, 2**53 + 2, 1.0],
+        [True, 2, 0],
+        ["", "a", ""],
+    ],
 )
 def test_labels_that_stay_distinct_are_classes(y):
     assert len(coded(one_label_a_row(y, 3))[0]) == len(set(y))
+
+
+def frames_of_labels():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    whole, text = [2**53, 2**53 + 1, 0], ["a\0", "a", "b"]
+    yield from (pandas.Series(whole, dtype=dtype) for dtype in ("Int64", "UInt64", "category"))
+    yield from (pandas.Series(text, dtype=dtype) for dtype in ("string", "category", "object"))
+    yield from (polars.Series(whole), polars.Series(text), polars.Series(text, dtype=polars.Categorical))
+    yield polars.Series([2**63, 2**63 + 1, 0], dtype=polars.UInt64)
+    yield pandas.Series(np.array([2**63, 2**63 + 1, 0], dtype=np.uint64)).astype("UInt64")
+
+
+def test_labels_of_frames_are_not_merged():
+    X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
+    for y in frames_of_labels():
+        assert len(sx.separability(X, y).certificate.classes) == 3, y
+        assert sx.Perceptron().fit(X, y).classes_.size == 3, y
+        assert len(set(sx.Perceptron().fit(X, y).classes_.tolist())) == 3, y
+
+
+def test_missing_labels_of_frames_are_no_classes():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, day = np.arange(3.0)[:, None], dt.date(2020, 1, 1)
+    found = [
+        polars.Series(["a", None, "b"]),
+        polars.Series([1, None, 2]),
+        polars.Series([day, None, dt.date(2021, 1, 1)]),
+        pandas.Series([1, None, 2], dtype="Int64"),
+        pandas.Series([True, None, False], dtype="boolean"),
+        pandas.Series(["a", None, "b"], dtype="category"),
+        [Decimal("0.1"), Decimal("NaN"), Decimal("0.2")],
+    ]
+    for y in found:
+        for use in (sx.separability, sx.Perceptron().fit, sx.MaxMargin().fit):
+            with pytest.raises(LabelError, match="no label in row 1"):
+                use(X, y)

@@ -6,6 +6,7 @@ import copy
 import json
 import math
 import operator
+import random
 import subprocess
 import sys
 import time
@@ -25,7 +26,7 @@ from separatrix.errors import CertificateError, InputError, SeparatrixError
 from separatrix.inputs.data import read_data
 from separatrix.proofs.exact import PRIMES, products
 from separatrix.proofs.verdict import separability
-from tests import naive
+from tests import fuzz_certificates, naive
 from tests.problems import small_problem
 
 
@@ -127,6 +128,21 @@ def test_a_certificate_of_other_data_is_refused_or_true(seed, where, value):
         verify(certificate, other, y)
     if verify(certificate, other, y, same_data=False).holds:
         assert true_of(certificate.to_dict(), other, y)
+
+
+def test_whatever_is_accepted_of_tampered_certificates_of_every_kind_is_true(tmp_path):
+    fuzz_certificates.check_certificates(random.Random("in short"), 1500, tmp_path)
+
+
+def test_the_judge_of_tampered_certificates_knows_a_lie(monkeypatch):
+    asked = fuzz_certificates.question(0)
+    others = {"separable", "inseparable"} - {asked.fields["claim"]}
+    lies = [{**asked.fields, "claim": claim} for claim in others]
+    assert fuzz_certificates.is_true(asked.fields, asked.X, asked.y)
+    assert not all(fuzz_certificates.is_true(lie, asked.X, asked.y) for lie in lies)
+    monkeypatch.setattr(fuzz_certificates, "verify", lambda *_, **__: Check(True, "believed"))
+    with pytest.raises(AssertionError, match="a lie was accepted"):
+        [fuzz_certificates.holds(lie, asked.X, asked.y) for lie in lies]
 
 
 def test_certificates_survive_json():

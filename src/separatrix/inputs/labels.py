@@ -6,6 +6,7 @@ No scikit-learn here: whoever checks a proof imports this.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,34 @@ from ..errors import InputError, LabelError, at_row
 
 MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not sorted
 LARGEST = int(np.iinfo(np.int64).max)
+
+
+def exact_labels(y: Any) -> Any:
+    """Labels of a list, of pandas or Polars as an array that keeps them apart, where NumPy's own would not.
+
+    Nullable whole numbers, and those beyond 2^63 beside others, would become floats; text with a null
+    character at its end would lose that; missing dates would become labels. Other labels are returned as they
+    are.
+    """
+    if isinstance(y, list | tuple):
+        if set(map(type, y)) == {int} and min(y) >= 0 and LARGEST < max(y) < 2**64:
+            return np.array(y, dtype=np.uint64)
+        return y
+    dtype = getattr(y, "dtype", None)
+    if isinstance(y, np.ndarray) or dtype is None or isinstance(dtype, np.dtype):
+        return y
+    if getattr(y, "ndim", 1) != 1 or not hasattr(y, "__len__"):
+        return y
+    values = np.empty(len(y), dtype=object)
+    values[:] = y.to_list() if hasattr(y, "to_list") else list(y)
+    kinds = set(map(type, values))
+    if kinds <= {str, bytes}:
+        return values
+    missing = first_missing(values)
+    if missing is not None:
+        _refuse_missing(missing)
+    plain = exact_labels(values.tolist())
+    return np.array(plain) if kinds in ({int}, {bool}) else y
 
 
 def refuse_unusable_labels(y: Any) -> None:
@@ -77,6 +106,7 @@ def _refuse_merged(y: Sequence[Any], kinds: set[type]) -> None:
 def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
     """The labels as an array; continuous measurements are no labels."""
     if type(y) is not np.ndarray:
+        y = exact_labels(y)
         refuse_unusable_labels(y)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -173,4 +203,5 @@ def is_missing(value: Any) -> bool:
         or type(value).__name__ in ("NAType", "NaTType")
         or (isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value)))
         or (isinstance(value, float | np.floating) and value != value)
+        or (isinstance(value, Decimal) and value.is_nan())
     )

@@ -17,7 +17,7 @@ from scipy import sparse
 from ..errors import InputError, InputTypeError, LabelError
 from .collections import is_collection, read_collection, read_collection_labels
 from .data import read_weights
-from .labels import coded, codes_of, refuse_masked, refuse_unusable_labels
+from .labels import coded, codes_of, exact_labels, refuse_masked, refuse_unusable_labels
 from .matrix import not_numbers
 
 if TYPE_CHECKING:
@@ -105,6 +105,7 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes and the code of each row, read as scikit-learn reads them."""
     from sklearn.utils import column_or_1d
 
+    y = exact_labels(y)
     refuse_unusable_labels(y)
     try:
         column = column_or_1d(y)
@@ -194,6 +195,7 @@ def read_training_anywhere(
         _count_columns(estimator, matrix.n_columns, names, reset=reset)
         classes, codes, beside = read_collection_labels(y, matrix, classes)
     else:
+        y = exact_labels(y)
         refuse_unusable_labels(y)
         matrix, target = read_matrix(estimator, X, y, reset=reset)
         classes, codes = classes_of(target) if classes is None else (classes, codes_of(target, classes))
