@@ -58,3 +58,25 @@ def many_threads(monkeypatch):
         monkeypatch.setattr(visitor, "SHARE_SPARSE", ahead)
 
     return choose
+
+
+@pytest.fixture(scope="session")
+def two_workers():
+    """A Dask cluster: two workers, each a process of its own, over TCP. It is not the default one."""
+    distributed = pytest.importorskip("distributed")
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, protocol="tcp", dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def client(two_workers):
+    """The cluster as the current one, whole again where a test before has killed a worker."""
+    two_workers.wait_for_workers(2, timeout=60)
+    with two_workers.as_current():
+        yield two_workers

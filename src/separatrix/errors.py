@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CertificateError",
+    "ClusterError",
     "ConvergenceWarning",
     "IllegalKernelError",
     "InputError",
@@ -101,6 +102,10 @@ class NumericOverflowError(InputError, OverflowError):
 
 class OutputError(SeparatrixError, OSError):
     """A file could not be written; what was there before is unchanged."""
+
+
+class ClusterError(SeparatrixError, RuntimeError):
+    """The cluster that the rows are on did not do its part."""
 
 
 class MissingPackageError(SeparatrixError, ImportError):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from ..rows.blocks import BlockMatrix, Work
 from ..rows.facts import known_facts, piece_length
 from ..rows.pages import relax
 from .claims import FORMAT, VERSION
+
+AT_ONCE = 32  # pieces across blocks whose parts are held at a time
 
 
 def start_digest(data: Data) -> Callable[[], str]:
@@ -34,7 +36,7 @@ def start_digest(data: Data) -> Callable[[], str]:
         f"{FORMAT} {VERSION} {kind} {matrix.dtype.newbyteorder('<').str} {matrix.shape[0]} {matrix.shape[1]}"
     )
     if elsewhere:
-        return partial(_digest_elsewhere, header, data)
+        return _start_elsewhere(header, data)
     known = known_facts(matrix)
     pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data, hashed=known is not None)]
 
@@ -53,50 +55,92 @@ def _digest_of_digests(header: str, digests: list[bytes], data: Data) -> str:
     return whole.hexdigest()
 
 
-def _digest_elsewhere(header: str, data: Data) -> str:
-    """The digest of a matrix in blocks: pieces are hashed where they lie."""
+def _start_elsewhere(header: str, data: Data) -> Callable[[], str]:
+    """The same for a matrix in blocks: pieces are hashed where they lie, when nothing else is to be done."""
     matrix, whole = data.matrix, np.dtype("<i8")
-    if matrix.csr:
-        values = matrix.dtype.newbyteorder("<") if matrix.dtype.kind == "f" else whole
-        lengths = np.concatenate(matrix.map("lengths", _row_lengths))
-        indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-        digests = [*_stream(matrix, "data", values), *_stream(matrix, "indices", whole)]
-        digests += [_piece_digest(*each) for each in _cut(indptr, whole)]
+    if not matrix.csr:
+        streams = [_Stream(matrix, "values", matrix.dtype.newbyteorder("<"))]
     else:
-        digests = _stream(matrix, "values", matrix.dtype.newbyteorder("<"))
-    digests += [_piece_digest(*each) for each in _cut(data.codes, whole)]
-    return _digest_of_digests(header, digests, data)
+        values = matrix.dtype.newbyteorder("<") if matrix.dtype.kind == "f" else whole
+        streams = [_Stream(matrix, "data", values), _Stream(matrix, "indices", whole)]
+
+    def finish() -> str:
+        here = [data.codes]
+        if matrix.csr:
+            lengths = np.concatenate(matrix.map("look", _row_lengths))
+            here.insert(0, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+        digests = [digest for stream in streams for digest in stream.digests()]
+        digests += [_piece_digest(*each) for part in here for each in _cut(part, whole)]
+        return _digest_of_digests(header, digests, data)
+
+    return finish
 
 
-def _stream(matrix: BlockMatrix, name: str, kind: np.dtype[Any]) -> list[bytes]:
-    """The digests of the pieces of the blocks' arrays, taken as one long array."""
-    width = matrix.n_columns if name == "values" else 1
-    edges = matrix.offsets if name == "values" else np.concatenate([[0], np.cumsum(matrix.stored)])
-    step = piece_length(width, kind.itemsize)
-    fragments: list[tuple[int, int, int]] = []  # block, and from where to where
-    pieces: list[list[int]] = []
-    for start in range(0, int(edges[-1]), step):
-        stop = min(start + step, int(edges[-1]))
-        piece = []
-        block = int(np.searchsorted(edges, start, side="right")) - 1
-        while block < len(matrix.handles) and edges[block] < stop:
-            low, high = max(start, int(edges[block])), min(stop, int(edges[block + 1]))
-            if low < high:
-                piece.append(len(fragments))
-                fragments.append((block, low - int(edges[block]), high - int(edges[block])))
-            block += 1
-        pieces.append(piece)
-    runner, handles = matrix.runner, matrix.handles
-    blocks = [(handles[block],) for block, _, _ in fragments]
-    own = [(low, high) for _, low, high in fragments]
-    parts = runner.keep(Work("piece", _fragment, blocks, (name, kind), own))
-    whole = [([parts[place] for place in piece],) for piece in pieces]
-    return runner.start(Work("hash", _digest_of_parts, whole))(None)
+class _Stream:
+    """One array of each block, taken as one long array, which is cut into pieces.
+
+    Pieces inside a block are hashed by the call that reads it. Of those that lie across blocks, the parts go
+    to one worker, a few pieces at a time.
+    """
+
+    def __init__(self, matrix: BlockMatrix, name: str, kind: np.dtype[Any]) -> None:
+        self.matrix, self.name, self.kind = matrix, name, kind
+        width = matrix.n_columns if name == "values" else 1
+        ends = matrix.offsets[1:] if name == "values" else np.cumsum(matrix.stored)
+        self.edges = [0, *ends.tolist()]
+        self.step = piece_length(width, kind.itemsize)
+        whole = [self._whole(k) for k in range(len(matrix.handles))]
+        self.inside = [k for k, (low, high) in enumerate(whole) if low < high]
+        own = [tuple(at - self.edges[k] for at in whole[k]) for k in self.inside]
+        handles = [(matrix.handles[k],) for k in self.inside]
+        work = Work("hash", _digests, handles, (name, kind, self.step), own, later=True)
+        self.started = matrix.runner.start(work)
+
+    def _whole(self, block: int) -> tuple[int, int]:
+        """From where to where a block has whole pieces; the last piece of all may be short."""
+        start, stop = self.edges[block], self.edges[block + 1]
+        last = stop if stop == self.edges[-1] else stop // self.step * self.step
+        return -(-start // self.step) * self.step, last
+
+    def digests(self) -> list[bytes]:
+        """The digests of all pieces, in their order."""
+        found: dict[int, bytes] = {}
+        for block, digests in zip(self.inside, self.started(None), strict=True):
+            first = self._whole(block)[0]
+            found.update({first + k * self.step: digest for k, digest in enumerate(digests)})
+        across = [start for start in range(0, self.edges[-1], self.step) if start not in found]
+        for place in range(0, len(across), AT_ONCE):
+            some = across[place : place + AT_ONCE]
+            found.update(zip(some, self._across(some), strict=True))
+        return [found[start] for start in sorted(found)]
+
+    def _across(self, starts: list[int]) -> list[bytes]:
+        runner, edges = self.matrix.runner, self.edges
+        parts: list[tuple[int, int, int]] = []  # block, and from where to where
+        pieces: list[list[int]] = []
+        for start in starts:
+            stop, block = min(start + self.step, edges[-1]), bisect_right(edges, start) - 1
+            pieces.append([])
+            while edges[block] < stop:
+                low, high = max(start, edges[block]), min(stop, edges[block + 1])
+                if low < high:
+                    pieces[-1].append(len(parts))
+                    parts.append((block, low - edges[block], high - edges[block]))
+                block += 1
+        blocks, own = [(self.matrix.handles[k],) for k, *_ in parts], [(low, high) for _, low, high in parts]
+        kept = runner.keep(Work("piece", _bytes, blocks, (self.name, self.kind), own))
+        joined = [([kept[k] for k in piece],) for piece in pieces]
+        return runner.start(Work("hash", _digest_of_parts, joined))(None)
 
 
-def _fragment(block: Any, name: str, kind: np.dtype[Any], low: int, high: int) -> bytes:
-    part = block[low:high] if name == "values" else getattr(block, name)[low:high]
-    return np.ascontiguousarray(part, dtype=kind).tobytes()
+def _digests(block: Any, name: str, kind: np.dtype[Any], step: int, low: int, high: int) -> list[bytes]:
+    stream = block if name == "values" else getattr(block, name)
+    return [_piece_digest(stream[at : min(at + step, high)], kind) for at in range(low, high, step)]
+
+
+def _bytes(block: Any, name: str, kind: np.dtype[Any], low: int, high: int) -> bytes:
+    stream = block if name == "values" else getattr(block, name)
+    return np.ascontiguousarray(stream[low:high], dtype=kind).tobytes()
 
 
 def _digest_of_parts(parts: list[bytes]) -> bytes:

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
 from ..errors import NumericOverflowError, convergence_warning
 from ..result import Explained, Floats
 from ..rows.memory import MemoryRows, as_rows, lightly
+from . import partitions
 from .habits import CALIBRATE, Named, NotOffered
 
 
@@ -33,11 +35,21 @@ class Decision(Named, ABC):
         """Signed scores: of the last class for two classes, of each class for more."""
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class on whose side each row lies."""
+        """The class on whose side each row lies; of a Dask collection a Dask array, which is lazy."""
+        if inputs.is_collection(X):
+            check_is_fitted(self)
+            return partitions.mapped(self, "predict", X)  # type: ignore[no-any-return]
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[codes]
         return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of the rows, or of their weight, that are put into their class."""
+        if inputs.is_collection(X):
+            check_is_fitted(self)
+            return partitions.score(self, X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
 
 
 def read_rows(estimator: Any, X: Any, *, lift: bool) -> MemoryRows:

@@ -24,6 +24,7 @@ from ..perceptron.orders import AVERAGES
 from ..progress import spoken
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
+from . import partitions
 from .decision import Decision, not_converged, scores_of, shares_of
 from .habits import PERCEPTRONS
 
@@ -297,6 +298,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        if inputs.is_collection(X):
+            partitions.learn(self, X, y, classes, None)
+            return self
         with inputs.unchanged_on_error(self):
             self._check_parameters()
             first = not hasattr(self, "classes_")
@@ -351,6 +355,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         shares).
         """
         check_is_fitted(self)
+        if inputs.is_collection(X):
+            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
         matrix, _ = inputs.read_matrix(self, X, reset=False)
         self._check_finite(matrix)
         machine = self._machine

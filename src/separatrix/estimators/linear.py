@@ -22,6 +22,7 @@ from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
+from . import partitions
 from .decision import Decision, linear_scores, read_rows, shares_of
 from .habits import MARGIN_KERNEL, PERCEPTRONS
 from .unfinished import warning_of
@@ -270,6 +271,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         -------
         self
         """
+        if inputs.is_collection(X):
+            partitions.learn(self, X, y, classes, sample_weight)
+            return self
         with inputs.unchanged_on_error(self):
             self._check_parameters()
             first = not hasattr(self, "classes_")
@@ -309,6 +313,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         difference of the two shares).
         """
         check_is_fitted(self)
+        if inputs.is_collection(X):
+            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
         rows = read_rows(self, X, lift=self._lifted)
         if self._voters is not None:
             votes = self._voters.tally(rows.matrix, rows)

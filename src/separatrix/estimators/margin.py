@@ -35,6 +35,7 @@ from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from . import partitions
 from .decision import Decision, linear_scores, not_converged, read_rows, scores_of
 from .habits import MARGIN_KERNEL, MARGINS
 
@@ -68,6 +69,8 @@ class _LinearDecision(Decision):
     def decision_function(self, X: Any) -> Floats:
         """Signed scores: of the last class for two classes, of each class for more."""
         check_is_fitted(self)
+        if inputs.is_collection(X):
+            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
         if getattr(self, "kernel_", None) is None:
             rows = read_rows(self, X, lift=True)
             return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))

@@ -7,6 +7,7 @@ compiled code are imported inside the functions that need them: whoever checks a
 
 from __future__ import annotations
 
+from .collections import is_collection
 from .data import Data, read_data, read_weights
 from .labels import codes_of, one_label_a_row
 from .matrix import as_matrix, read_table, refuse_not_finite, titles
@@ -30,6 +31,7 @@ __all__ = [
     "codes_of",
     "column_names",
     "generator",
+    "is_collection",
     "known_classes",
     "need_bool",
     "need_choice",

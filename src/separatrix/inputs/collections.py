@@ -5,6 +5,8 @@ No compiled code and no scikit-learn here: whoever checks a proof imports this.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,30 +14,172 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..errors import InputError, InputTypeError, LabelError, needs
+from ..errors import InputError, LabelError, at_row, needs
 from ..rows.blocks import BlockMatrix, Handle, Runner, ThreadRunner, Work
-from .labels import coded, codes_of, one_label_a_row
-from .matrix import read_table, refuse_not_finite, titles
+from .labels import coded, codes_of, one_label_a_row, refuse_unusable_labels
+from .matrix import WHOLE, read_table, refuse_categories, refuse_not_finite, titles
 
 
 def is_collection(X: Any) -> bool:
-    """Whether X lives on a cluster, or could: a Dask array or data frame. Dask is not imported to know."""
-    module = type(X).__module__.partition(".")[0]
-    return module == "dask" and hasattr(type(X), "__dask_graph__")
+    """Whether X is a Dask array or data frame. Dask is not imported to know."""
+    return type(X).__module__.partition(".")[0] == "dask" and hasattr(type(X), "__dask_graph__")
+
+
+def read_collection(X: Any, *, check_finite: bool = True) -> tuple[BlockMatrix, tuple[str, ...] | None]:
+    """See a Dask array or data frame as a matrix in blocks; and the names of its columns.
+
+    Partitions without rows are left out. Unknown chunk sizes become known. Partitions of different types get
+    the type that they would have together in memory, if it can hold their numbers.
+    """
+    frame = is_frame(X)
+    if frame:
+        refuse_categories(X)
+    else:
+        need_whole_rows(X)
+    names = titles(X) if frame else None
+    read = Partitions.of(X)
+    if frame:
+        read = read.converted("read", _from_frame, names)
+    facts: list[_Facts] = read.map("look", _look)
+    if not all(each.usual for each in facts):
+        read = read.converted("read", _from_array)
+        facts = read.map("look", _look)
+    full = [k for k, each in enumerate(facts) if each.rows]
+    if not full:
+        raise InputError("X has no rows. Pass at least one row for each of two classes.")
+    read, facts = read.among(full), [facts[k] for k in full]
+    _need_alike(facts, read.places)
+    dtype = np.result_type(*{each.dtype for each in facts})
+    if any(each.dtype != dtype for each in facts):
+        read = read.converted("read", _cast, dtype)
+        read.map("look", _look)
+    matrix = BlockMatrix(
+        tuple(read.handles),
+        np.concatenate([[0], np.cumsum([each.rows for each in facts], dtype=np.int64)]),
+        facts[0].columns,
+        dtype,
+        facts[0].csr,
+        np.array([each.stored for each in facts], dtype=np.int64),
+        read.places,
+        read.runner,
+    )
+    if check_finite:
+        matrix.map("look", refuse_not_finite, names)
+    return matrix, names
+
+
+def read_collection_labels(
+    y: Any, matrix: BlockMatrix, known: NDArray[Any] | None = None
+) -> tuple[NDArray[Any], NDArray[np.int64], list[Handle]]:
+    """The classes, the code of every row, and handles of the codes of each block's rows, beside these.
+
+    The classes are those that are known already, or those that are found.
+    """
+    n_rows = matrix.shape[0]
+    if not is_collection(y):
+        labels = one_label_a_row(y, n_rows)
+        classes, codes = coded(labels) if known is None else (known, codes_of(labels, known))
+        pieces = matrix.pieces(codes.astype(np.int32))
+        kept = matrix.runner.keep(Work("codes", _as_it_is, [()] * len(pieces), own=pieces))
+        return classes, codes.astype(np.int64), kept
+    read = Partitions.of(y, " of y")
+    found: list[tuple[int, NDArray[Any]]] = read.map("classes", _classes)
+    sizes = np.diff(matrix.offsets).tolist()
+    full = [k for k, (size, _) in enumerate(found) if size]
+    total = sum(size for size, _ in found)
+    if total != n_rows:
+        raise LabelError(f"X has {n_rows} rows and y has {total} labels; one label a row is needed.")
+    if [found[k][0] for k in full] != sizes:
+        read = Partitions.of(recut(y, [size for size, _ in found], sizes), " of y")
+        full = list(range(len(sizes)))
+    classes = _merged([each for size, each in found if size]) if known is None else known
+    kept = read.among(full).converted("codes", _codes, classes).handles
+    codes = np.concatenate(matrix.map("labels", _beside, beside=(kept,)))
+    return classes, codes.astype(np.int64), kept
+
+
+def one_number_a_row(values: Any) -> Any:
+    """Weights of a collection as an array; anything else as it is."""
+    return np.asarray(values.compute()) if is_collection(values) else values
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
-    """What is known of one partition.
+class Partitions:
+    """The partitions of a collection, in whatever form they are.
 
     Attributes
     ----------
-    rows, columns, stored : int
-    dtype : dtype
-    csr : bool
-    usual : bool
-        Whether it is stored as matrices are here, so that it need not be converted.
+    handles : list
+    places : tuple of str
+        What each is called in messages: its number, and its file where that is known.
+    runner : Runner
     """
+
+    handles: list[Handle]
+    places: tuple[str, ...]
+    runner: Runner
+
+    @classmethod
+    def of(cls, collection: Any, whose: str = "") -> Partitions:
+        """Start to compute all of them, where the current client has its workers, or by threads here."""
+        delayed, files = delayed_parts(collection), _files(collection)
+        named = [f"partition {k}{whose}" for k in range(len(delayed))]
+        if len(files) == len(named):
+            named = [f"{name} ({file})" for name, file in zip(named, files, strict=True)]
+        runner = find_runner()
+        return cls(runner.compute(delayed, named), tuple(named), runner)
+
+    def among(self, chosen: list[int]) -> Partitions:
+        """Some of them."""
+        return Partitions(
+            [self.handles[k] for k in chosen], tuple(self.places[k] for k in chosen), self.runner
+        )
+
+    def converted(self, name: str, task: Any, *common: Any) -> Partitions:
+        """Each in another form, which replaces it; `map` says where that failed."""
+        blocks = [(each,) for each in self.handles]
+        kept = self.runner.keep(Work(name, task, blocks, common), replaces=True)
+        return Partitions(kept, self.places, self.runner)
+
+    def map(
+        self,
+        name: str,
+        task: Any,
+        *common: Any,
+        beside: Sequence[list[Handle]] = (),
+        each: list[tuple[Any, ...]] | None = None,
+    ) -> list[Any]:
+        """Call a task on each of them, as `BlockMatrix.map` does."""
+        nothing = np.zeros(len(self.handles) + 1, dtype=np.int64)
+        unread = BlockMatrix(
+            tuple(self.handles),
+            nothing,
+            0,
+            np.dtype(np.float64),
+            False,
+            nothing[1:],
+            self.places,
+            self.runner,
+        )
+        return unread.map(name, task, *common, beside=beside, each=each)
+
+
+def find_runner() -> Runner:
+    """Who runs tasks: the Dask client that is current, or else threads of this process."""
+    with needs("A Dask collection", extra="dask"):
+        import distributed
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        return ThreadRunner()
+    from ..rows.client import ClientRunner
+
+    return ClientRunner(client)
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts:
+    """What is known of one partition; ``usual`` if it is stored as matrices are here."""
 
     rows: int
     columns: int
@@ -45,156 +189,150 @@ class Part:
     usual: bool
 
 
-def read_collection(X: Any, *, check_finite: bool = True) -> tuple[BlockMatrix, tuple[str, ...] | None]:
-    """See a Dask array or data frame as a matrix in blocks; and the names of its columns."""
-    runner, client = find_runner()
-    frame = hasattr(X, "npartitions") and hasattr(X, "columns")
-    if not frame:
-        _need_whole_rows(X)
-    names = titles(X) if frame else None
-    raw = _start(X, client)
-    places = tuple(f"partition {k}" for k in range(len(raw)))
-    first = _Unread(raw, places, runner)
-    parts: list[Part] = first.map("look", _look, names)
-    if frame or not all(part.usual for part in parts):
-        raw = runner.keep(Work("read", _converted, [(each,) for each in raw], (names,)))
-    full = [k for k, part in enumerate(parts) if part.rows]
-    if not full:
-        raise InputError("X has no rows. Pass at least one row for each of two classes.")
-    chosen = [parts[k] for k in full]
-    if len({part.columns for part in chosen}) > 1 or len({part.csr for part in chosen}) > 1:
-        raise InputError("Partitions of X differ in their columns.")
-    dtype = np.result_type(*[part.dtype for part in chosen])
-    matrix = BlockMatrix(
-        tuple(raw[k] for k in full),
-        np.concatenate([[0], np.cumsum([part.rows for part in chosen], dtype=np.int64)]),
-        chosen[0].columns,
-        dtype,
-        chosen[0].csr,
-        np.array([part.stored for part in chosen], dtype=np.int64),
-        tuple(places[k] for k in full),
-        runner,
-    )
-    if check_finite:
-        matrix.map("finite", refuse_not_finite, names)
-    return matrix, names
+def is_frame(collection: Any) -> bool:
+    """Whether a Dask collection has named columns."""
+    return hasattr(collection, "npartitions") and hasattr(collection, "columns")
 
 
-def read_collection_labels(
-    y: Any, matrix: BlockMatrix, known: NDArray[Any] | None = None
-) -> tuple[NDArray[Any], NDArray[np.int64], list[Handle]]:
-    """The classes, the code of every row, and the codes of each block's rows beside them.
+def delayed_parts(collection: Any) -> list[Any]:
+    """The partitions as delayed objects.
 
-    The classes are those that are known already, or those that are found.
+    Columns that are not needed are not read; but partitions are not joined, as Dask's optimiser would, so
+    that they keep their numbers.
     """
-    if not is_collection(y):
-        labels = one_label_a_row(y, matrix.shape[0])
-        classes, codes = coded(labels) if known is None else (known, codes_of(labels, known))
-        pieces = matrix.pieces(codes.astype(np.int32))
-        kept = matrix.runner.keep(Work("codes", _codes_given, [()] * len(pieces), own=pieces))
-        return classes, codes.astype(np.int64), kept
-    _, client = find_runner()
-    raw = _start(y, client)
-    places = tuple(f"partition {k} of y" for k in range(len(raw)))
-    unread = _Unread(raw, places, matrix.runner)
-    found = unread.map("classes", _classes)
-    sizes = [size for size, _ in found if size]
-    if sizes != np.diff(matrix.offsets).tolist():
-        raise LabelError("X and y are cut into partitions of different lengths.")
-    merged = np.concatenate([each for size, each in found if size])
-    classes = coded(one_label_a_row(merged, merged.size))[0] if known is None else known
-    full = [(raw[k],) for k, (size, _) in enumerate(found) if size]
-    kept = matrix.runner.keep(Work("codes", _codes, full, (classes,)))
-    codes = np.concatenate(matrix.map("labels", _beside, beside=(kept,)))
-    return classes, codes.astype(np.int64), kept
+    if hasattr(collection, "simplify"):
+        return list(collection.simplify().to_delayed(optimize_graph=False))
+    return list(collection.to_delayed(optimize_graph=False).ravel())
 
 
-def find_runner() -> tuple[Runner, Any]:
-    """Who runs tasks: the Dask client that is current, or threads of this process; and the client."""
-    with needs("A Dask collection", extra="dask"):
-        try:
-            from distributed import default_client
-        except ImportError:
-            return ThreadRunner(), None
-    try:
-        client = default_client()
-    except ValueError:
-        return ThreadRunner(), None
-    from ..rows.client import ClientRunner
-
-    return ClientRunner(client), client
-
-
-def _need_whole_rows(X: Any) -> None:
+def need_whole_rows(X: Any) -> None:
+    """Refuse a Dask array that is cut along its columns."""
     if X.ndim != 2:
-        raise InputError(f"X must have two dimensions, rows and columns. Got shape {X.shape} instead.")
+        raise InputError(
+            f"X must have two dimensions, rows and columns. Got a Dask array of {X.ndim} instead.",
+            remedy="For one column use X[:, None].",
+        )
     if X.numblocks[1] > 1:
         raise InputError(
-            f"X is cut along its columns, into {X.numblocks[1]} chunks; every row has to be in one chunk.",
+            f"X is cut along its columns, into {X.numblocks[1]} chunks; each row has to be in one chunk.",
             remedy="Join them: X.rechunk({1: -1}).",
             parameter="X",
         )
 
 
-def _start(X: Any, client: Any) -> list[Any]:
-    """Handles of the partitions of a collection, which are computed and kept."""
-    delayed = X.to_delayed()
-    delayed = delayed.ravel().tolist() if isinstance(delayed, np.ndarray) else list(delayed)
-    if client is not None:
-        return list(client.compute(delayed))
-    from dask.base import compute
+def _need_alike(facts: list[_Facts], places: tuple[str, ...]) -> None:
+    first = facts[0]
+    for each, place in zip(facts, places, strict=True):
+        if each.columns != first.columns:
+            raise InputError(
+                f"In {place}: X has {each.columns} columns, and {first.columns} in {places[0]}. All "
+                "partitions need the same columns."
+            )
+        if each.csr != first.csr:
+            kinds = ("sparse", "dense") if each.csr else ("dense", "sparse")
+            raise InputError(
+                f"In {place}: X is {kinds[0]}, and {kinds[1]} in {places[0]}. All partitions need one kind."
+            )
 
-    return list(compute(*delayed, scheduler="threads"))
+
+def _files(frame: Any) -> list[str]:
+    """The files behind the partitions of a frame, where Dask tells: no part of its documented interface."""
+    with suppress(Exception):
+        for node in frame.simplify().expr.walk():
+            if hasattr(type(node), "_plan"):
+                return [str(part["piece"][0]) for part in node._plan["parts"]]
+            if hasattr(type(node), "fragments"):
+                return [str(fragment.path) for fragment in node.fragments]
+    return []
 
 
-@dataclass(frozen=True, eq=False)
-class _Unread:
-    """Partitions of which nothing is known yet."""
+def recut(y: Any, sizes: list[int], wanted: list[int]) -> Any:
+    """Labels in chunks of other lengths, those that X has."""
+    import dask.array as da
+    from dask.delayed import delayed
 
-    handles: list[Handle]
-    places: tuple[str, ...]
-    runner: Runner
+    flat = delayed(_flat, pure=True)
+    parts = [
+        da.from_delayed(flat(part), (size,), meta=np.empty(0, dtype=object))
+        for part, size in zip(delayed_parts(y), sizes, strict=True)
+    ]
+    return da.concatenate(parts).rechunk((tuple(wanted),))
 
-    def map(self, name: str, task: Any, *common: Any) -> list[Any]:
-        count = len(self.handles)
-        whole = BlockMatrix(
-            tuple(self.handles),
-            np.zeros(count + 1, dtype=np.int64),
-            0,
-            np.dtype(np.float64),
-            False,
-            np.zeros(count, dtype=np.int64),
-            self.places,
-            self.runner,
+
+def _flat(labels: Any) -> NDArray[Any]:
+    return np.asarray(labels).ravel()
+
+
+def _merged(found: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes of all partitions, in order."""
+    if len({each.dtype.kind for each in found}) > 1 or found[0].dtype.kind == "O":
+        refuse_unusable_labels([label for each in found for label in each.tolist()])
+    return coded(np.concatenate(found))[0]
+
+
+def _look(part: Any) -> _Facts:
+    if np.ndim(part) != 2 and not sparse.issparse(part):
+        return _Facts(len(part), 1, 0, np.dtype(object), False, False)
+    csr = sparse.issparse(part)
+    native = part.dtype.kind in "iuf" and part.dtype.isnative and part.dtype.itemsize in (1, 2, 4, 8)
+    stored = part.nnz if csr else part.size
+    usual = (
+        isinstance(part, sparse.csr_array) and part.has_canonical_format if csr else type(part) is np.ndarray
+    )
+    usual = usual and native and part.dtype != np.float16
+    return _Facts(int(part.shape[0]), int(part.shape[1]), int(stored), part.dtype, csr, bool(usual))
+
+
+def _from_frame(part: Any, names: tuple[str, ...]) -> Any:
+    """A partition of a data frame as an array of its own, row after row."""
+    if titles(part) != names:
+        own = titles(part) or ()
+        odd = [name for name in (*own, *names) if (name in own) != (name in names)]
+        raise InputError(
+            f"its columns are not those of the data frame: {', '.join(odd[:5]) or 'their order'} differs."
         )
-        return whole.map(name, task, *common)
+    return np.array(read_table(part, check_finite=False)[0], order="C")
 
 
-def _look(part: Any, names: tuple[str, ...] | None) -> Part:
-    matrix = _converted(part, names)
-    stored = matrix.nnz if sparse.issparse(matrix) else matrix.size
-    rows, columns = map(int, matrix.shape)
-    return Part(rows, columns, int(stored), matrix.dtype, sparse.issparse(matrix), matrix is part)
+def _from_array(part: Any) -> Any:
+    return read_table(part, check_finite=False)[0]
 
 
-def _converted(part: Any, names: tuple[str, ...] | None) -> Any:
-    if names is not None and titles(part) != names:
-        raise InputTypeError(f"the columns are {titles(part)}, and those of the collection {names}.")
-    matrix, _ = read_table(part, check_finite=False)
-    return np.array(matrix, order="C") if names is not None else matrix
+def _cast(part: Any, dtype: np.dtype[Any]) -> Any:
+    """The same numbers in the type that all partitions share."""
+    values = part.data if sparse.issparse(part) else part
+    if values.dtype.kind in "iu" and dtype.kind == "f":
+        large = np.flatnonzero((values.ravel() >= WHOLE) | (values.ravel() <= -WHOLE))
+        exact = [int(values.ravel()[at]) == int(dtype.type(values.ravel()[at])) for at in large.tolist()]
+        if not all(exact):
+            at = int(large[exact.index(False)])
+            row = (
+                int(np.searchsorted(part.indptr, at, side="right")) - 1
+                if part is not values
+                else at // part.shape[1]
+            )
+            raise at_row(
+                InputError(
+                    f"X has whole numbers beside fractions of other partitions, and {dtype} cannot hold "
+                    f"{values.ravel()[at]} (row {row}) exactly.",
+                    remedy="Subtract a constant from that column, or round it first: X.astype(float).",
+                ),
+                row,
+            )
+    return part.astype(dtype, copy=False)
 
 
 def _classes(part: Any) -> tuple[int, NDArray[Any]]:
     labels = one_label_a_row(part, len(part))
-    return labels.size, np.unique(labels)
+    return labels.size, coded(labels)[0]
 
 
 def _codes(part: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
-    return codes_of(np.asarray(part).ravel(), classes).astype(np.int32)
+    return np.asarray(codes_of(np.asarray(part).ravel(), classes), dtype=np.int32)
 
 
-def _codes_given(codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    return codes
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _beside(_: Any, codes: NDArray[np.int32]) -> NDArray[np.int32]:

@@ -105,7 +105,7 @@ def _reads_as_numbers(values: NDArray[Any]) -> bool:
 def _read_dense(X: Any) -> NDArray[Any]:
     if type(X) is not np.ndarray:
         refuse_masked(X, "X")
-        _refuse_categories(X)
+        refuse_categories(X)
     try:
         matrix = np.asarray(X)
         if matrix.dtype.kind not in "biuf":
@@ -128,7 +128,7 @@ def _read_dense(X: Any) -> NDArray[Any]:
     return matrix
 
 
-def _refuse_categories(X: Any) -> None:
+def refuse_categories(X: Any) -> None:
     """Refuse columns of categories, whose numbers would be taken for measurements."""
     kinds = zip(X.columns, X.dtypes, strict=True) if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
     named = [str(name) for name, kind in kinds if str(kind) == "category"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError, InputTypeError, LabelError
-from .collections import is_collection, read_collection, read_collection_labels
+from .collections import is_collection, one_number_a_row, read_collection, read_collection_labels
 from .data import read_weights
 from .labels import coded, codes_of, exact_labels, refuse_masked, refuse_unusable_labels
 from .matrix import not_numbers
@@ -192,6 +192,7 @@ def read_training_anywhere(
     matrix: Any
     if type(X) is not np.ndarray and is_collection(X):
         matrix, names = read_collection(X, check_finite=False)
+        sample_weight = one_number_a_row(sample_weight)
         _count_columns(estimator, matrix.n_columns, names, reset=reset)
         classes, codes, beside = read_collection_labels(y, matrix, classes)
     else:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import flint
@@ -27,9 +27,10 @@ from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
 from ..rows import threads
 from ..rows.blocks import BlockMatrix
+from ..rows.cluster import ClusterRows, cluster_rows
 from ..rows.facts import known_facts
 from ..rows.hashes import keyed_hashes, row_hashes
-from ..rows.memory import as_rows
+from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, transpose
 
@@ -120,13 +121,13 @@ class SignedRows:
         options: dict[str, Any] = {"n_classes": self.n_classes, "lift": self.lift, "keep": self.inside}
         if not isinstance(matrix, BlockMatrix):
             return as_rows(matrix, self.labels, **options)
-        from ..rows.cluster import cluster_rows
-
         return cluster_rows(matrix, self.data.beside, self.labels, positive=self.positive, **options)
 
     def lowest(self, weights: Floats, limit: int, among: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """The lowest scores among some signed rows (a mask over ``ids``), with their numbers."""
         full = self.full_weights(weights)
+        if self.joint and not self.small and isinstance(self.rows, ClusterRows):
+            return self._lowest_elsewhere(self.rows, full, limit, among)
         if not self.joint and not self.small:
             rows: Rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])  # type: ignore[type-var]
             found = rows.scan(full, limit)
@@ -134,6 +135,21 @@ class SignedRows:
         outputs = self._products(self.matrix, full) if self.small else self.rows.outputs(full)[self.order]
         scores, ids = self._scores(outputs)[among], self.ids[among]
         kept = np.argsort(scores, kind="stable")[:limit]
+        return ids[kept], scores[kept]
+
+    def _lowest_elsewhere(
+        self, rows: ClusterRows, weights: Floats, limit: int, among: NDArray[np.bool_]
+    ) -> tuple[Ints, Floats]:
+        """The same for pairs of row and rival on a cluster: each block answers with its lowest."""
+        each: list[tuple[Any]] | None = None
+        if not among.all():
+            edges = np.searchsorted(self.ids, rows.matrix.offsets * self.n_classes)
+            each = [(np.packbits(among[start:stop]),) for start, stop in pairwise(edges.tolist())]
+        parts = rows.on_each("scan", _lowest_pairs, weights, limit, each=each or [(None,)] * len(rows.codes))
+        firsts = (rows.matrix.offsets[:-1] * self.n_classes).tolist()
+        ids = np.concatenate([found + first for (found, _), first in zip(parts, firsts, strict=True)])
+        scores = np.concatenate([found for _, found in parts])
+        kept = np.lexsort((ids, scores))[:limit]
         return ids[kept], scores[kept]
 
     def lowest_score(self, weights: Floats) -> float:
@@ -153,11 +169,7 @@ class SignedRows:
     def _scores(self, outputs: Floats) -> Floats:
         """The score of every signed row; what is not a number counts as the lowest."""
         labels = self.labels[self.order]
-        if self.joint:
-            leads = outputs[np.arange(labels.size), labels][:, None] - outputs
-            scores: Floats = leads[np.arange(self.n_classes) != labels[:, None]].ravel()
-        else:
-            scores = (2.0 * labels - 1.0) * outputs[:, 0]
+        scores = _pair_scores(outputs, labels) if self.joint else (2.0 * labels - 1.0) * outputs[:, 0]
         scores[np.isnan(scores)] = -np.inf
         return scores
 
@@ -309,24 +321,18 @@ class SignedRows:
         return self._orthogonal(vectors, prime)
 
     def _orthogonal(self, vectors: Ints, prime: int) -> NDArray[np.bool_]:
-        matrix, count = self.data.matrix, len(vectors)
-        blocks = vectors.reshape(count * (self.n_classes - 1), self.block)
-        if isinstance(matrix, BlockMatrix):
-            parts = matrix.map("residues", products, blocks[:, : matrix.shape[1]], prime)
-            outputs = np.concatenate(parts)
-        else:
-            outputs = products(matrix, blocks[:, : matrix.shape[1]], prime, deadline=self.deadline)
-        if self.lift:
-            outputs = (outputs + blocks[:, -1]) % prime
-        inside: NDArray[np.bool_] = np.ones(self.ids.size, dtype=bool)
-        if not self.joint:
-            inside &= (outputs[self.order] == 0).all(axis=1)
-            return inside
-        rows, rivals = self.split(self.ids)
-        for each in np.split(outputs, count, axis=1):
-            each = np.hstack([each, np.zeros((len(each), 1), dtype=np.int64)])
-            inside &= each[rows, self.labels[rows]] == each[rows, rivals]
-        return inside
+        blocks = vectors.reshape(len(vectors) * (self.n_classes - 1), self.block)
+        n_classes = self.n_classes if self.joint else 0
+        if isinstance(self.data.matrix, BlockMatrix):
+            rows = self.original_rows()
+            assert isinstance(rows, ClusterRows)
+            parts = rows.on_each(
+                "residues", _orthogonal_of_block, blocks, prime, n_classes, pause=self.deadline.need
+            )
+            return np.concatenate(parts)
+        columns = int(self.data.matrix.shape[1])
+        outputs = products(self.data.matrix, blocks[:, :columns], prime, deadline=self.deadline)
+        return _orthogonal_pairs(outputs, blocks, prime, self.labels, self.order, self.lift, n_classes)
 
 
 def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
@@ -340,6 +346,49 @@ def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
         entries = (sign * coo.data[kept], (coo.row[kept], columns[kept]))
         parts.append(sparse.csr_array(entries, shape=(n_rows, block * (n_classes - 1))))
     return sparse.csr_array(parts[0] + parts[1])
+
+
+def _orthogonal_of_block(rows: MemoryRows, blocks: Ints, prime: int, n_classes: int) -> NDArray[np.bool_]:
+    outputs = products(rows.matrix, blocks[:, : rows.n_columns], prime)
+    labels = rows.labels.astype(np.int64)
+    return _orthogonal_pairs(outputs, blocks, prime, labels, rows.order, rows.lifted, n_classes)
+
+
+def _orthogonal_pairs(
+    outputs: Ints, blocks: Ints, prime: int, labels: Ints, order: Ints, lift: bool, n_classes: int
+) -> NDArray[np.bool_]:
+    """Which signed rows are orthogonal to all vectors; ``n_classes`` is zero where rows have signs."""
+    if lift:
+        outputs = (outputs + blocks[:, -1]) % prime
+    if not n_classes:
+        return np.asarray((outputs[order] == 0).all(axis=1))
+    own = labels[order]
+    inside = np.ones((order.size, n_classes), dtype=bool)
+    for each in np.split(outputs[order], outputs.shape[1] // (n_classes - 1), axis=1):
+        each = np.hstack([each, np.zeros((len(each), 1), dtype=np.int64)])
+        inside &= each[np.arange(own.size), own][:, None] == each
+    return np.asarray(inside[np.arange(n_classes) != own[:, None]])
+
+
+def _pair_scores(outputs: Floats, labels: Ints) -> Floats:
+    """For each row and each class but its own, by how much its own leads."""
+    leads = outputs[np.arange(labels.size), labels][:, None] - outputs
+    return np.asarray(leads[np.arange(outputs.shape[1]) != labels[:, None]].ravel())
+
+
+def _lowest_pairs(
+    rows: MemoryRows, weights: Floats, limit: int, among: NDArray[np.uint8] | None
+) -> tuple[Ints, Floats]:
+    """The lowest scores of the pairs of row and rival of a block, with their numbers in it."""
+    own, classes = rows.labels[rows.order], np.arange(rows.n_classes)
+    scores = _pair_scores(rows.outputs(weights)[rows.order], own)
+    scores[np.isnan(scores)] = -np.inf
+    ids = (rows.order[:, None] * rows.n_classes + classes)[classes != own[:, None]].ravel()
+    if among is not None:
+        chosen = np.unpackbits(among, count=ids.size).astype(bool)
+        scores, ids = scores[chosen], ids[chosen]
+    kept = np.argsort(scores, kind="stable")[:limit]
+    return ids[kept], scores[kept]
 
 
 def _column_sizes(matrix: Any) -> Floats:
@@ -369,6 +418,8 @@ def _largest(matrix: NDArray[Any], start: int, stop: int) -> Floats:
 
 def _scaled(matrix: Any, exponents: Ints) -> Any:
     """A copy with every column divided by its power of two."""
+    if isinstance(matrix, BlockMatrix):
+        return matrix.copied("scale", _scaled, exponents, dtype=np.float64)
     if sparse.issparse(matrix):
         data = np.ldexp(matrix.data.astype(np.float64), -exponents[matrix.indices].astype(np.int32))
         return sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape)

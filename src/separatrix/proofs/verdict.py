@@ -19,6 +19,7 @@ from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, MonomialMatrix, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, SeparationWarning
+from ..inputs.collections import is_collection, one_number_a_row
 from ..inputs.data import Data, read_data, read_weights
 from .answer import Verdict, infinities, some
 from .bracket import margin_bracket
@@ -127,6 +128,12 @@ def separability(
             f"Got {time_limit!r} instead.",
             parameter="time_limit",
         )
+    if kernel is not None and is_collection(X):
+        raise InputError(
+            "A kernel is asked about with rows in memory, and X is a Dask collection.",
+            remedy="Take the rows into memory first, if they fit: X.compute().",
+            parameter="kernel",
+        )
     data = read_data(X, y)
     if feature_names is not None:
         if len(feature_names) != data.matrix.shape[1]:
@@ -134,7 +141,7 @@ def separability(
                 f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
             )
         data = replace(data, names=tuple(map(str, feature_names)))
-    n_rows = data.codes.size
+    n_rows, sample_weight = data.codes.size, one_number_a_row(sample_weight)
     inside = np.ones(n_rows, dtype=bool) if sample_weight is None else read_weights(sample_weight, n_rows) > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
@@ -216,6 +223,12 @@ def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) ->
     if y is not None or data is None:
         raise InputError(
             'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
+        )
+    if is_collection(data):
+        raise InputError(
+            "A formula reads a data frame in memory, and data is a Dask collection.",
+            remedy="Pass its columns as X and y, or take it into memory first, if it fits: data.compute().",
+            parameter="data",
         )
     design = read_formula(formula, data)
     weights = options.pop("sample_weight", None)

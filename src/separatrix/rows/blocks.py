@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..deadline import OutOfTime
-from ..errors import SeparatrixError
+from ..errors import ClusterError, SeparatrixError
 from . import threads
 
 T = TypeVar("T")
@@ -41,6 +41,8 @@ class Work:
         Arguments that all calls share.
     own : list of tuples
         Arguments of each call.
+    later : bool
+        Whether other work goes before.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Work:
     blocks: list[tuple[Handle, ...]]
     common: tuple[Any, ...] = ()
     own: list[tuple[Any, ...]] | None = None
+    later: bool = False
 
     def arguments(self, place: int) -> tuple[Any, ...]:
         """The arguments of one call, without its blocks."""
@@ -64,8 +67,19 @@ class Runner(Protocol):
     def start(self, work: Work) -> Answers:
         """Start the calls; the function returned waits for their answers, in the order of the calls."""
 
-    def keep(self, work: Work) -> list[Handle]:
-        """Handles of the answers, which stay where they were found."""
+    def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
+        """Handles of the answers, which stay where they were found; they may replace their blocks."""
+
+    def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
+        """Handles of delayed objects of Dask's, each computed once and kept."""
+
+
+class Failed(Exception):
+    """A call ended with an error that nobody foresaw: which one, and the error."""
+
+    def __init__(self, place: int, cause: BaseException | None) -> None:
+        super().__init__(place, cause)
+        self.place, self.cause = place, cause
 
 
 @dataclass(frozen=True)
@@ -76,7 +90,13 @@ class Failure:
 
 
 def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-    """Run one call in one thread; what the user is to be told becomes its answer."""
+    """Run one call in one thread; what the user is to be told becomes its answer.
+
+    Where it was the answer of an earlier call that is a block of this one, it is passed on.
+    """
+    for block in blocks:
+        if isinstance(block, Failure):
+            return block
     with threads.alone():
         try:
             return task(*blocks, *arguments)
@@ -102,9 +122,28 @@ class ThreadRunner:
 
         return finish
 
-    def keep(self, work: Work) -> list[Handle]:
+    def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
         """The answers themselves."""
-        return [work.task(*blocks, *work.arguments(k)) for k, blocks in enumerate(work.blocks)]
+        return self.start(work)(None)
+
+    def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
+        """The objects themselves, computed by Dask's threads."""
+        from dask.base import compute
+
+        try:
+            return list(compute(*delayed, scheduler="threads"))
+        except Exception:
+            if _of_a_client(delayed[0]):
+                raise ClusterError(
+                    "The collection was computed by a Dask client, and none is open.",
+                    remedy="Open a client, and make the collection again.",
+                ) from None
+            for name, each in zip(names, delayed, strict=True):
+                try:
+                    each.compute(scheduler="synchronous")
+                except Exception as error:
+                    raise not_computed(name, error) from error
+            raise
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,11 +200,19 @@ class BlockMatrix:
         chosen = range(len(self.handles)) if among is None else among
         blocks = [(self.handles[k], *(handles[k] for handles in beside)) for k in chosen]
         work = Work(name, task, blocks, common, None if each is None else list(each))
-        answers = self.runner.start(work)(pause)
+        try:
+            answers = self.runner.start(work)(pause)
+        except Failed as failed:
+            raise not_computed(self.places[chosen[failed.place]], failed.cause) from failed.cause
         for k, answer in zip(chosen, answers, strict=True):
             if isinstance(answer, Failure):
                 raise self._located(answer.error, k)
         return answers
+
+    def copied(self, name: str, task: Callable[..., Any], *common: Any, dtype: Any) -> BlockMatrix:
+        """A matrix of other numbers in the same places, kept where this one is."""
+        kept = self.runner.keep(Work(name, task, [(each,) for each in self.handles], common))
+        return replace(self, handles=tuple(kept), dtype=np.dtype(dtype))
 
     def pieces(self, values: Sequence[T] | NDArray[Any]) -> list[tuple[Any]]:
         """One number a row, cut into those of each block."""
@@ -207,7 +254,7 @@ class BlockMatrix:
         if not isinstance(error, SeparatrixError):
             return error
         where = self.places[block]
-        if error.row is not None:
+        if error.row is not None and self.offsets[-1]:
             first, row = int(self.offsets[block]), error.row
             where += f" (its row {row})"
             error.problem = error.problem.replace(f"row {row}", f"row {first + row}")
@@ -215,6 +262,30 @@ class BlockMatrix:
         error.problem = f"In {where}: {error.problem}"
         error.args = (f"{error.problem} {error.remedy}" if error.remedy else error.problem,)
         return error
+
+
+def _of_a_client(delayed: Any) -> bool:
+    """Whether what is delayed refers to results that a client held."""
+    graph = dict(delayed.__dask_graph__())
+    return any(
+        type(getattr(each, "value", each)).__module__ == "distributed.client" for each in graph.values()
+    )
+
+
+def not_computed(place: str, error: BaseException | None) -> ClusterError:
+    """The error where a partition could not be read, or a task on it broke."""
+    kind = type(error).__name__
+    if kind == "KilledWorker":
+        return ClusterError(
+            f"In {place}: every worker that tried died.",
+            remedy="Cut the data into smaller partitions, or give the workers more memory.",
+        )
+    if kind in ("CancelledError", "FutureCancelledError"):
+        return ClusterError(
+            f"In {place}: it was computed by a Dask client that is closed.",
+            remedy="Open a client, and make the collection again.",
+        )
+    return ClusterError(f"In {place}: it could not be computed ({kind}: {error}).")
 
 
 def pick(block: Any, places: Ints) -> Any:

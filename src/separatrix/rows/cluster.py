@@ -68,30 +68,16 @@ class ClusterRows:
             parts = [(np.packbits(part),) for (part,) in matrix.pieces(keep)]
         return matrix.runner.keep(Work("mask", as_it_is, [()] * len(parts), own=parts))
 
-    def _map(self, name: str, task: Any, *common: Any, each: Any = None) -> list[Any]:
-        """Call a task on the rows of each block, in memory there."""
-        return self.matrix.map(
-            name,
-            on_rows,
-            task,
-            self.n_classes,
-            self.lifted,
-            self.names,
-            common,
-            beside=(self.codes, self._kept),
-            each=each,
-        )
-
     def visit(self, task: Any, steps: Floats, *shared: Any) -> list[Any]:
         """Call ``task(rows, steps, *shared)`` where each block is; what it returns, block by block."""
         if steps.size == 1:
-            return self._map("pass", _visit, task, shared, steps)
-        return self._map("pass", _visit, task, shared, each=self._each(steps))
+            return self.on_each("pass", _visit, task, shared, steps)
+        return self.on_each("pass", _visit, task, shared, each=self._each(steps))
 
     @cached_property
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
-        return np.concatenate([np.empty(0), *self._map("norms", _squared_norms)])
+        return np.concatenate([np.empty(0), *self.on_each("norms", _squared_norms)])
 
     @cached_property
     def radius(self) -> float:
@@ -101,7 +87,7 @@ class ClusterRows:
     @cached_property
     def integral(self) -> bool:
         """Whether every value is a whole number, so that sums do not round while they are small."""
-        return all(self._map("integral", _integral))
+        return all(self.on_each("integral", _integral))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
@@ -112,7 +98,7 @@ class ClusterRows:
         limit = max(1, min(limit, self.order.size))
         each = self._each(costs) if costs is not None and costs.size > 1 else None
         common = (weights, limit) if each is not None else (weights, limit, costs)
-        parts = self._map("scan", _scan, *common, each=each)
+        parts = self.on_each("scan", _scan, *common, each=each)
         rows = np.concatenate([part.rows + at for part, at in zip(parts, self._firsts, strict=True)])
         scores = np.concatenate([part.scores for part in parts])
         kept = np.lexsort((rows, scores))[:limit]
@@ -128,15 +114,15 @@ class ClusterRows:
 
     def outputs(self, weights: Floats) -> Floats:
         """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
-        return np.concatenate(self._map("outputs", _outputs, weights))
+        return np.concatenate(self.on_each("outputs", _outputs, weights))
 
     def scores(self, weights: Floats) -> Floats:
         """<w, z_i> for every row, two classes."""
-        return np.concatenate(self._map("outputs", _scores, weights))
+        return np.concatenate(self.on_each("outputs", _scores, weights))
 
     def combination(self, multipliers: Floats) -> Floats:
         """Sum of ``multipliers[i] * z_i``, two classes."""
-        return self._sum(self._map("sum", _combination, each=self._each(multipliers)))
+        return self._sum(self.on_each("sum", _combination, each=self._each(multipliers)))
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights.
@@ -151,25 +137,38 @@ class ClusterRows:
 
     def class_sums(self, factors: Floats) -> Floats:
         """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
-        return self._sum(self._map("sum", _class_sums, each=self._each(factors)))
+        return self._sum(self.on_each("sum", _class_sums, each=self._each(factors)))
 
     def outer_sum(self, members: Ints) -> Floats:
         """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
         chosen = np.zeros(self.n_rows, dtype=bool)
         chosen[members] = True
         each = [(np.packbits(part),) for (part,) in self.matrix.pieces(chosen)]
-        return self._sum(self._map("sum", _outer_sum, each=each))
+        return self._sum(self.on_each("sum", _outer_sum, each=each))
+
+    def on_each(self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None) -> list[Any]:
+        """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is."""
+        return self.matrix.map(
+            name,
+            on_rows,
+            task,
+            self.n_classes,
+            self.lifted,
+            self.names,
+            common,
+            beside=(self.codes, self._kept),
+            each=each,
+            pause=pause,
+        )
 
     def column_reach(self) -> tuple[Floats, Floats]:
         """The smallest and the largest number of each column of dense rows that count."""
-        parts = [part for part in self._map("reach", _column_reach) if part is not None]
+        parts = [part for part in self.on_each("reach", _column_reach) if part is not None]
         return np.minimum.reduce([low for low, _ in parts]), np.maximum.reduce([high for _, high in parts])
 
     def less(self, centre: Floats) -> ClusterRows:
         """Dense rows less a centre, in float64; kept where the rows are."""
-        matrix = self.matrix
-        moved = matrix.runner.keep(Work("move", _less, [(each,) for each in matrix.handles], (centre,)))
-        return replace(self, matrix=replace(matrix, handles=tuple(moved), dtype=np.dtype(np.float64)))
+        return replace(self, matrix=self.matrix.copied("move", _less, centre, dtype=np.float64))
 
     def _each(self, values: Floats) -> list[tuple[Any]]:
         return self.matrix.pieces(np.ascontiguousarray(values, dtype=np.float64))
