@@ -113,7 +113,8 @@ def test_a_verdict_does_not_depend_on_the_partitions(problem, quasi, small, data
         assert sx.verify(certificate, *there)
 
 
-@settings(max_examples=8)
+@pytest.mark.filterwarnings("ignore:Do not use the `random` module")  # threads of the cluster do
+@settings(max_examples=6)
 @given(partitioned(storages=("float64 by rows", "float32", "uint8", "CSR int32")))
 def test_a_verdict_is_the_same_on_a_cluster(client, problem):
     (X, y), there, lift = problem

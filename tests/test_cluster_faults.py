@@ -1,0 +1,170 @@
+"""A worker that dies or hangs, a client that goes away, an interrupt: the same answer, or a clear error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import separatrix as sx
+from separatrix.certificates.digest import start_digest
+from separatrix.errors import ClusterError
+from separatrix.inputs.data import read_data
+from separatrix.rows import client as runners
+from separatrix.rows.cluster import cluster_rows
+from tests.partitions import as_dask
+
+distributed = pytest.importorskip("distributed")
+
+LENGTHS = [9000, 1000, 20_000, 0, 10_000]
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Rows that are separable, and their labels."""
+    rng = np.random.default_rng(0)
+    X, normal = rng.normal(size=(sum(LENGTHS), 5)), rng.normal(size=5)
+    scores = X @ normal
+    return X + 0.1 * np.outer(np.sign(scores), normal), (scores > 0.0).astype(int)
+
+
+def rows_of(data):
+    return cluster_rows(data.matrix, data.beside, data.codes)
+
+
+def scanned(there, known):
+    found = rows_of(known).scan(np.arange(6.0), 50)
+    return found.mistakes, found.rows.tolist(), found.scores.tolist()
+
+
+def taken(there, known):
+    return rows_of(known).take(np.arange(0, sum(LENGTHS), 37)).matrix.tolist()
+
+
+def hashed(there, known):
+    return start_digest(known)()
+
+
+def predicted(there, known):
+    model = sx.Perceptron()
+    model.classes_, model.n_features_in_ = np.array([0, 1]), 5
+    model.coef_, model.intercept_ = np.arange(5.0)[None], np.array([0.1])
+    model._lifted, model._voters = True, None
+    return model.predict(there[0]).compute().tolist()
+
+
+def verified(there, known):
+    certificate = sx.separability(*there).certificate
+    return sx.verify(certificate, *there)
+
+
+DEEDS = [scanned, taken, hashed, predicted, verified]
+
+
+class Killer(threading.Thread):
+    """Kills one of the workers after so many seconds."""
+
+    def __init__(self, client, seconds, which):
+        super().__init__()
+        self.seconds, self.pid = seconds, sorted(client.run(os.getpid).values())[which]
+
+    def run(self):
+        time.sleep(self.seconds)
+        os.kill(self.pid, signal.SIGKILL)
+
+
+def survives(client, data, deed, kills):
+    X, y = data
+    there = as_dask(X, LENGTHS), as_dask(y, LENGTHS)
+    known = read_data(*there)
+    expected = deed(there, known)
+    started = time.monotonic()
+    assert deed(there, known) == expected
+    usual = time.monotonic() - started
+    moments = np.random.default_rng(0).uniform(0.0, 1.2 * usual, kills)
+    for k, moment in enumerate(moments):
+        client.wait_for_workers(2, timeout=60)
+        killer = Killer(client, moment, k % 2)
+        killer.start()
+        while killer.is_alive():
+            assert deed(there, known) == expected
+        killer.join()
+        assert deed(there, known) == expected
+
+
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
+def test_a_worker_that_is_killed_changes_nothing(client, data, deed):
+    survives(client, data, deed, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
+def test_twenty_workers_that_are_killed_change_nothing(client, data, deed):
+    survives(client, data, deed, 20)
+
+
+def test_a_worker_that_hangs_does_not_stop_a_round(client, data, monkeypatch):
+    monkeypatch.setattr(runners, "PATIENCE", 1.0)
+    X, y = data
+    known = read_data(as_dask(X, LENGTHS), as_dask(y, LENGTHS))
+    expected = scanned(None, known)
+    pid = sorted(client.run(os.getpid).values())[0]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        started = time.monotonic()
+        assert scanned(None, known) == expected
+        assert scanned(None, known) == expected
+        assert time.monotonic() - started < 60.0
+    finally:
+        os.kill(pid, signal.SIGCONT)
+
+
+def test_a_client_that_is_closed_in_mid_run_is_named(data):
+    X, y = data
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, dashboard_address=":0", silence_logs=50
+    ) as cluster:
+        client = distributed.Client(cluster, set_as_default=False)
+        with client.as_current():
+            rows = rows_of(read_data(as_dask(X, LENGTHS), y))
+            rows.scan(np.ones(6))
+        client.close()
+        with pytest.raises(ClusterError, match="client was closed"):
+            rows.scan(np.ones(6))
+
+
+def test_a_collection_of_a_closed_client_is_named(data):
+    X, y = data
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, dashboard_address=":0", silence_logs=50
+    ) as cluster:
+        with distributed.Client(cluster, set_as_default=False) as client, client.as_current():
+            persisted = client.persist(as_dask(X, LENGTHS))
+        with pytest.raises(ClusterError, match="Open a client"):
+            sx.separability(persisted, y)
+
+
+def test_an_interrupt_leaves_the_model_so_far(data, monkeypatch):
+    X, y = data
+    there = as_dask(X, [10_000] * 4), as_dask(y, [10_000] * 4)
+    from separatrix.estimators import partitions
+
+    calls, taught = [], partitions._taught
+
+    def interrupted(*arguments):
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return taught(*arguments)
+
+    monkeypatch.setattr(partitions, "_taught", interrupted)
+    ours = sx.Perceptron()
+    with pytest.raises(KeyboardInterrupt):
+        ours.partial_fit(*there, classes=[0, 1])
+    theirs = sx.Perceptron().partial_fit(X[:20_000], y[:20_000], classes=[0, 1])
+    assert np.array_equal(ours.coef_, theirs.coef_)
+    assert ours._rows_seen == 20_000
