@@ -85,7 +85,8 @@ def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
         )
     parts.append(LIMITS)
     for name, part in _sections(rows).items():
-        parts.append(f"## {TITLES.get(name, name).capitalize()}\n")
+        title = TITLES.get(name, name)
+        parts.append(f"## {title[0].upper()}{title[1:]}\n")
         if name in pictures:
             parts.append(_picture(name, pictures[name]))
         parts.append(_table(part))
@@ -181,6 +182,7 @@ def _draw(folder: Path, name: str, rows: list[Measured]) -> list[Path]:
             low, high = min(1.0, *(each[1] for each in points)), max(1.0, *(each[1] for each in points))
             axes.set_xlim(0.6 * low, 2.5 * high)
             axes.xaxis.set_major_formatter("{x:g}")
+            axes.xaxis.set_minor_formatter("")
             axes.set(ylim=(-0.7, len(points) - 0.3), xlabel="times as fast as the other (1: level)")
             paths.append(folder / f"{name}-{theme}.svg")
             figure.savefig(paths[-1], metadata={"Date": None})

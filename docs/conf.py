@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 from docutils import nodes
 from docutils.utils.math.latex2mathml import tex2mathml
+from sklearn.base import BaseEstimator
 from sphinx_gallery.sorting import FileNameSortKey
 
 HERE = Path(__file__).resolve().parent
@@ -75,6 +77,8 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_copy_source = False
+# Pages without pages below them have nothing to show beside them.
+html_sidebars = dict.fromkeys(("index", "start", "gallery", "benchmarks/index"), [])
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 
@@ -96,6 +100,13 @@ def _block(self, node):
     raise nodes.SkipNode
 
 
+def _signature(app, what, name, obj, options, signature, returned):
+    """Estimators explain what they do not take; what they take is their signature, as Python tells it."""
+    if what == "class" and issubclass(obj, BaseEstimator):
+        return str(inspect.signature(obj)), None
+    return None
+
+
 def _write_benchmarks(app):
     """The page of the benchmarks comes from their results file."""
     page.write(HERE / "benchmarks")
@@ -108,6 +119,7 @@ def _copy_gallery(app, error):
 
 
 def setup(app):
+    app.connect("autodoc-process-signature", _signature)
     app.connect("builder-inited", _write_benchmarks)
     app.connect("build-finished", _copy_gallery)
     app.add_html_math_renderer("mathml", inline_renderers=(_inline, None), block_renderers=(_block, None))

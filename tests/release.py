@@ -23,7 +23,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGE = 1_000_000  # bytes of one file in the sdist
-SHIPPED = ("LICENSE", "README.md", "CHANGELOG.md", "pyproject.toml", "src/separatrix/py.typed")
+SHIPPED = (
+    "LICENSE",
+    "README.md",
+    "CHANGELOG.md",
+    "CITATION.cff",
+    "SECURITY.md",
+    "pyproject.toml",
+    "src/separatrix/py.typed",
+)
 # Licences that put no condition on programs that only import the package.
 FREE = (
     "mit",
@@ -78,6 +86,13 @@ import numpy as np, separatrix as sx
 X, y = np.array([[0.0, 1], [1, 0], [2, 0]]), np.array([0, 1, 1])
 sx.plot.DecisionRegionDisplay.from_estimator(sx.Perceptron().fit(X, y), X, y)
 """
+DASK = """
+import dask.array as da, numpy as np, separatrix as sx
+X, y = np.arange(8.0).reshape(8, 1), np.arange(8) // 4
+pieces, labels = da.from_array(X, chunks=(3, 1)), da.from_array(y, chunks=3)
+verdict = sx.separability(pieces, labels)
+assert verdict.status == "separable" and sx.verify(verdict.certificate, X, y).holds
+"""
 FORMATS = """
 import pyreadstat, python_calamine, separatrix
 """
@@ -105,6 +120,7 @@ print(json.dumps([(d.name, d.version, licence(d.metadata)) for d in importlib.me
 SMOKE = {
     "": CORE,
     "cli": CLI,
+    "dask": DASK,
     "formula": FORMULA,
     "onnx": ONNX,
     "plot": PLOT,

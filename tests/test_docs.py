@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import doctest
 import gzip
 import inspect
@@ -12,6 +13,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 
 import numpy as np
 import pytest
@@ -164,6 +166,15 @@ def _write_files(page):
         ill = ill.assign(ill=rng.permutation(["no", "yes"] * 6))
         ill.to_csv("patients.csv", index=False)
         ill.to_parquet("patients.parquet")
+
+
+def test_the_files_agree_on_the_version_and_its_date():
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
+    cited = (ROOT / "CITATION.cff").read_text("utf-8")
+    newest = re.search(r"^## \[(.*?)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
+    assert sx.__version__ == version == re.search(r"^version: (.*)$", cited, re.MULTILINE)[1] == newest[1]
+    assert re.search(r"^date-released: (.*)$", cited, re.MULTILINE)[1] == newest[2]
+    assert datetime.date.fromisoformat(newest[2])
 
 
 @pytest.mark.parametrize("name", sx.__all__)
