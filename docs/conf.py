@@ -78,7 +78,7 @@ html_theme_options = {
 }
 html_copy_source = False
 # Pages without pages below them have nothing to show beside them.
-html_sidebars = dict.fromkeys(("index", "start", "gallery", "benchmarks/index"), [])
+html_sidebars = {name: [] for name in ("index", "start", "gallery", "benchmarks/index")}
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 

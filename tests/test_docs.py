@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import doctest
 import gzip
 import inspect
@@ -174,7 +174,7 @@ def test_the_files_agree_on_the_version_and_its_date():
     newest = re.search(r"^## \[(.*?)\] - (.*)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.MULTILINE)
     assert sx.__version__ == version == re.search(r"^version: (.*)$", cited, re.MULTILINE)[1] == newest[1]
     assert re.search(r"^date-released: (.*)$", cited, re.MULTILINE)[1] == newest[2]
-    assert datetime.date.fromisoformat(newest[2])
+    assert dt.date.fromisoformat(newest[2])
 
 
 @pytest.mark.parametrize("name", sx.__all__)

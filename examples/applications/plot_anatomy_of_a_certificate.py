@@ -19,6 +19,7 @@ verdict = sx.separability(X, y)
 print(verdict.status)
 certificate = json.loads(verdict.certificate.to_json())
 print(json.dumps(certificate, indent=1)[:1500])
+sx.plot.HullDisplay.from_verdict(verdict, X, y)
 
 # %%
 # Checked by hand

@@ -62,3 +62,12 @@ pipeline = make_pipeline(
 search = GridSearchCV(pipeline, {"softmargin__C": [0.1, 1, 10]}, cv=2)
 search.fit(trial[["dose", "sex", "smoker"]], trial.ill)
 print(search.best_params_)
+
+# %%
+# And the picture of what was found, with names:
+
+sx.plot.DecisionRegionDisplay.from_estimator(
+    sx.SoftMargin().fit(trial[["dose", "smoker"]], trial.ill),
+    trial[["dose", "smoker"]],
+    trial.ill,
+)

@@ -8,6 +8,7 @@ are made here: every patient with the sign ``nv`` has the disease.
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import separatrix as sx
@@ -57,9 +58,17 @@ print(pd.DataFrame({"estimate": fit.params, "standard error": fit.bse}).round(2)
 
 firth = FirthLogisticRegression().fit(patients[columns], patients.ill)
 ridge = LogisticRegression(C=1.0).fit(patients[columns], patients.ill)
-print(
-    pd.DataFrame(
-        {"Firth": firth.coef_.ravel(), "ridge": ridge.coef_.ravel()}, index=columns
-    ).round(2)
+estimates = pd.DataFrame(
+    {
+        "maximum likelihood": fit.params[columns],
+        "Firth": firth.coef_.ravel(),
+        "ridge": ridge.coef_.ravel(),
+    },
+    index=columns,
 )
+print(estimates.round(2))
+figure, axes = plt.subplots(figsize=(6, 2.6), layout="constrained")
+estimates.plot.barh(ax=axes)
+axes.set_xlabel("coefficient")
+axes.invert_yaxis()
 print("without nv:", sx.separability(patients[["pi", "eh"]], patients.ill).status)

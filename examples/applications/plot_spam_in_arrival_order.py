@@ -56,6 +56,8 @@ for name, model in learners.items():
     seen = np.arange(1, len(so_far) + 1) * 50
     axes.plot(seen, so_far / seen, label=name)
     print(f"{name:22} {so_far[-1] / messages:.3f} of all messages judged wrongly")
+print(f"{'never spam':22} {y.mean():.3f}")
+print(f"{'the true kind':22} {np.mean(y != spam):.3f}, as so many labels are wrong")
 axes.axvline(messages / 2, color="gray", linewidth=0.8)
 axes.set(xlabel="messages seen", ylabel="share judged wrongly", ylim=(0, 0.4))
 axes.legend()
