@@ -372,6 +372,80 @@ def test_images_cut_short_are_refused(tmp_path):
         open_table(path)
 
 
+def test_labels_of_images_that_are_fractions_stay_apart(tmp_path):
+    path, beside = tmp_path / "t-images-idx3-ubyte", tmp_path / "t-labels-idx1-ubyte"
+    _write_idx(path, np.zeros((4, 2, 2), dtype="u1"))
+    _write_idx(beside, np.array([0.25, 0.5, 0.25, 1], dtype="f4"))
+    assert open_table(path).read()[1].tolist() == [0.25, 0.5, 0.25, 1]
+    _write_idx(beside, np.array([0, 1, np.nan, 1], dtype="f8"))
+    with pytest.raises(InputError, match="lacks the label of row 3"):
+        open_table(path)
+    beside.write_bytes(beside.read_bytes()[:-1])
+    with pytest.raises(InputError, match=r"4 images, but .* has 4 labels in 31 bytes"):
+        open_table(path)
+    _write_idx(tmp_path / "t-labels-idx1-ubyte.gz", np.zeros(4, dtype="u1"))
+    beside.unlink()
+    packed = tmp_path / "t-labels-idx1-ubyte.gz"
+    packed.write_bytes(packed.read_bytes()[:-9])
+    with pytest.raises(InputError, match="damaged"):
+        open_table(path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\0\0\x08\x03\0\0\0\x01\0\0",
+        # 2**32 images of 65,536 x 65,536 numbers: as many as none, counted in 64 bits
+        b"\0\0\x08\x03\xff\xff\xff\xff" + 2 * b"\0\x01\0\0",
+        b"\0\0\x08\x04\0\0\0\x05" + b"\0\x01\0\0" * 2 + b"\0\0\xff\xff"[::-1],
+    ],
+)
+def test_images_that_say_what_cannot_be_are_refused(tmp_path, content):
+    (tmp_path / "images").write_bytes(content)
+    with pytest.raises(InputError, match="is damaged"):
+        open_table(tmp_path / "images")
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (b"1,yes\n2,no\n% the end, without a newline", [[1.0, 1.0], [2.0, 0.0]]),
+        (b"1,yes\r\n2,no\r\n", [[1.0, 1.0], [2.0, 0.0]]),
+        (b"1,yes\r2,no\r3,no\n4,yes\n", None),
+    ],
+    ids=["a comment last", "CR LF", "CR within"],
+)
+def test_every_line_of_arff_is_a_row_or_none(tmp_path, rows, expected):
+    path = tmp_path / "rows.arff"
+    path.write_bytes(b"@relation r\n@attribute a real\n@attribute b {no,yes}\n@data\n" + rows)
+    if expected is None:
+        with pytest.raises(InputError, match="line 5"):
+            open_table(path)
+    else:
+        assert open_table(path).read()[0].tolist() == expected
+
+
+def test_a_damaged_archive_or_spss_file_is_named_as_such(tmp_path):
+    pyreadstat = pytest.importorskip("pyreadstat")
+    pd = pytest.importorskip("pandas")
+    path = tmp_path / "rows.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("rows.csv", "a,y\n1,0\n2,1\n")
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    content[entry + 42 : entry + 46] = b"\xff\xff\xff\xff"  # where the one file begins
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="is not a ZIP archive"):
+        open_table(path)
+    path = tmp_path / "rows.sav"
+    pyreadstat.write_sav(
+        pd.DataFrame({"aaa": [1.0, 2.0], "y": [0, 1]}), str(path), column_labels=["abcd", "y"]
+    )
+    path.write_bytes(path.read_bytes().replace(b"abcd", b"ab\xff\xff"))
+    with pytest.raises(InputError, match="cannot be read"):
+        open_table(path, target="y")
+
+
 def _write_shard(path, rows):
     import pyarrow.parquet as pq
 

@@ -32,6 +32,10 @@ def _late(last, cell="{k}.5"):
 READ = {
     "CR LF": (b"a,y\r\n1,0\r\n2,1\r\n", ("a",), [[1], [2]], [0, 1]),
     "CR": (b"a,y\r1,0\r2,1\r", ("a",), [[1], [2]], [0, 1]),
+    "line ends of two kinds": (
+        b'a,t,y\r\n1,"u\r\nv",0\n2,z,1\r\n',
+        ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "(u\r\nv, z)",
+    ),
     "no newline at the end": (b"a,y\n1,0\n2,1", ("a",), [[1], [2]], [0, 1]),
     "byte order mark": (b"\xef\xbb\xbfa,y\n1,0\n2,1\n", ("a",), [[1], [2]], [0, 1]),
     "UTF-16": ("a,y\n1,0\n2,1\n".encode("utf-16"), ("a",), [[1], [2]], [0, 1], "read as UTF-16"),
@@ -90,6 +94,16 @@ def test_an_ugly_file_gives_the_table_that_is_expected(tmp_path, case, name):
     assert all(words in " ".join(table.notes) for words in said)
 
 
+@pytest.mark.parametrize("packed", [bytes, gzip.compress], ids=["as it is", "gzip"])
+def test_lines_that_end_in_another_way_late_in_a_file_are_read(tmp_path, packed):
+    path = tmp_path / ("rows.csv.gz" if packed is gzip.compress else "rows.csv")
+    path.write_bytes(packed(b"a,t,y\r\n" + b"1,x,0\n2,z,1\r\n" * 60_000))
+    X, y = open_table(path, target="y").read()
+    assert X.tolist() == [[1.0, 0.0], [2.0, 1.0]] * 60_000
+    assert y.tolist() == [0, 1] * 60_000
+    assert open_table(path, target="y").places([3])[0].line == 5
+
+
 REFUSED = {
     "empty": (b"", "is empty"),
     "newlines only": (b"\n\n\n", "is empty"),
@@ -98,10 +112,6 @@ REFUSED = {
     "a short row": (b"a,b,y\n1,2,0\n3,1\n", "line 3: only 2 cells where the first line has 3"),
     "a long row": (b"a,b,y\n1,2,0\n3,4,5,1\n", "line 3: more cells where the first line has 3"),
     "a quote that stays open": (b'a,t,y\n1,"x,0\n2,z,1\n', "quotation mark"),
-    "line ends of two kinds": (
-        b"a,t,y\r\n" + b"1,x,0\n2,z,1\r\n" * 60_000,
-        "lines end in different ways",
-    ),
     "a carriage return within a line": (b"a,t,y\n1,x,0\r2,z,1\n3,x,1\n", "lines end in different ways"),
     "two names alike": (b"a,a,y\n1,2,0\n3,4,1\n", "more than one column named 'a'"),
     "two names alike but for case": (b"a,A,y\n1,2,0\n3,4,1\n", "columns 'a' and 'A'"),
@@ -138,6 +148,8 @@ REFUSED = {
     "gzip, cut short": (gzip.compress(b"a,y\n" + MANY)[:200], "is damaged"),
     "gzip, damaged": (b"\x1f\x8b\x08\0" + b"\x07" * 60, "is damaged"),
     "ZIP, cut short": (b"PK\x03\x04" + b"\0" * 40, "is not a ZIP archive"),
+    "control characters": (b"a,y\n\x1e1.5,0\n\x1e2.5,1\n", r"row 1 \(line 2\) has '\\x1e1.5'"),
+    "not UTF-8 in its last byte": (b"a,b,y\n1,2,0\n2,2,no\xe9", "is not UTF-8"),
     "ZIP, cut within its mark": (b"PK\x03", "is cut short"),
     "Parquet, cut short": (b"PAR1" + b"\0" * 40, "cannot be read"),
     "Feather, cut short": (b"ARROW1\0\0" + b"\0" * 40, "cannot be read"),

@@ -18,7 +18,7 @@ _NAME = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{},%'\"]+"
 _ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(.*)", re.IGNORECASE | re.DOTALL)
 _CELL = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^,'\"{}]*?))\s*(?:,|$)")
 _ESCAPE = re.compile(r"\\(.)")
-_MARKS = re.compile(rb"['\"{}\\]|[^\x00-\x7f]")  # of rows that are not plain
+_MARKS = re.compile(rb"['\"{}\\\r]|[^\x00-\x7f]")  # of rows that are not plain
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
@@ -156,7 +156,7 @@ def _batches(source: Source, header: Header, schema: Any) -> Iterator[Any]:
 def _columns(source: Source, header: Header, lines: list[bytes], first: int) -> list[Any]:
     rows = [k for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(b"%")]
     numbers = [first + k for k in rows]
-    kept = [lines[k] for k in rows]
+    kept = [lines[k].removesuffix(b"\r") for k in rows]
     cells = plain_cells(kept, len(header.attributes))
     if cells is None:
         cells = _split(source, header, kept, numbers)
@@ -274,7 +274,7 @@ def _typed(source: Source, attribute: Attribute, column: Any, lines: list[int]) 
         return column
     if attribute.kind == "nominal":
         known = pc.is_in(column, value_set=pa.array([*attribute.levels, None], pa.string()))
-        if not pc.all(known).as_py():
+        if pc.all(known, min_count=0).as_py() is False:
             at = known.index(False).as_py()
             raise InputError(
                 f"{source.name!r}, line {lines[at]:,}: {column[at].as_py()!r} is none of the values of "

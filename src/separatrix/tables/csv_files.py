@@ -23,6 +23,7 @@ from .csv_numbers import NotPlain, counts_up, find_labels, read_numbers
 from .database import CellError, Database, describe, literal, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import counts_to_its_end
+from .line_ends import with_one_end
 from .query import Query, ask
 from .small_csv import SmallTable, read_small
 from .sources import Format, Request, Source
@@ -55,6 +56,7 @@ def open_csv(source: Source, request: Request) -> Query | CsvReader:
 
 def look_at(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> CsvFile:
     """Look at the first rows; with ``careful``, columns are text until all rows have told."""
+    source = with_one_end(source) if careful else source
     sampled, small = sample(source, dialect, request, careful=careful), None
     if sampled.content is not None and not dialect.skip and request.all_rows:
         small = read_small(sampled.content, dialect.delimiter, dialect.header, sampled.kinds, MISSING)

@@ -279,14 +279,15 @@ def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
 
 
 def _decoded(path: str, head: bytes) -> str:
+    """The text, without the part of a character that a file longer than this may be cut within."""
+    cut = len(head) >= HEAD
     head = head.removeprefix(b"\xef\xbb\xbf")
-    for cut in range(4):
-        try:
-            return head[: len(head) - cut].decode()
-        except UnicodeDecodeError as error:
-            if error.start < len(head) - 4:
-                raise _encoding_error(path) from error
-    raise _encoding_error(path)
+    try:
+        return head.decode()
+    except UnicodeDecodeError as error:
+        if not cut or error.start < len(head) - 3:
+            raise _encoding_error(path) from error
+        return head[: error.start].decode()
 
 
 def _encoding_error(path: str) -> InputError:

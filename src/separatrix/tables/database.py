@@ -24,6 +24,10 @@ class CellError(InputError):
     """A cell of a CSV file is no number, though the first ones of its column are."""
 
 
+class LayoutError(CellError):
+    """Where the lines or cells of a CSV file end is not clear to DuckDB."""
+
+
 @dataclass(frozen=True, eq=False)
 class Database:
     """One table that DuckDB can read.
@@ -224,12 +228,12 @@ def explained(name: str, message: str) -> InputError:
             parameter="text_encoding",
         )
     if "state machine reached an invalid state" in message:
-        return InputError(
+        return LayoutError(
             f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both), "
             "or a quotation mark stands alone. End all lines alike, for example with dos2unix."
         )
     if "quote" in message and line:
-        return InputError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
+        return LayoutError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
     if "Maximum line size" in message:
         return InputError(f"{where}: a line of more than two million characters. This is no table.")
     first = _clipped(re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0]), 300)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -13,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .batches import whole
 from .encoding import Encoding
 from .sources import Format, Request, Source
-from .unpacking import MAGIC, open_binary, read_head
+from .unpacking import MAGIC, read_head
 
 LABEL = "label"
 # The third byte of a file names the type, the fourth counts the dimensions; all numbers are big-endian.
@@ -40,7 +42,7 @@ class Numbers:
     @property
     def width(self) -> int:
         """Numbers of one row."""
-        return int(np.prod(self.shape[1:], dtype=np.int64))
+        return math.prod(self.shape[1:])
 
     def rows(self, start: int, end: int) -> NDArray[Any]:
         """Some rows, each as one line of numbers."""
@@ -139,10 +141,10 @@ def _numbers(path: str, name: str) -> Numbers:
     """What the first bytes say, which the size of the file has to agree with."""
     head = read_head(path, "none", 4 + 4 * 4)
     dtype, dims = np.dtype(_TYPES[head[2]]), head[3]
-    shape = tuple(int(size) for size in np.frombuffer(head[4 : 4 + 4 * dims], dtype=">u4"))
+    shape = tuple(int.from_bytes(head[at : at + 4], "big") for at in range(4, 4 + 4 * dims, 4))
     found = Numbers(path, dtype, shape)
-    expected = found.begin + found.width * dtype.itemsize * shape[0] if len(shape) == dims else -1
-    if os.path.getsize(path) != expected:
+    expected = found.begin + found.width * dtype.itemsize * shape[0]
+    if len(head) < found.begin or os.path.getsize(path) != expected:
         raise InputError(
             f"{name!r} is damaged: it says that it has {' x '.join(map(str, shape))} numbers, and has "
             f"{os.path.getsize(path):,} bytes where that takes {expected:,}. Fetch it again."
@@ -161,17 +163,24 @@ def _labels_beside(name: str) -> str | None:
     return next((path for path in found if os.path.isfile(path)), None)
 
 
-def _read_labels(path: str, rows: int, name: str) -> NDArray[np.int64]:
-    compression = MAGIC.get(read_head(path, "none", 2), "none")
-    with open_binary(path, compression) as stream:
-        content = stream.read(8 + 8 * rows + 1)
+def _read_labels(path: str, rows: int, name: str) -> NDArray[Any]:
+    raw = read_head(path, "none", 4)
+    compression = next((kind for mark, kind in MAGIC.items() if raw.startswith(mark)), "none")
+    content = read_head(path, compression, 9 + 8 * rows)
     if len(content) < 8 or content[:2] != b"\0\0" or content[2] not in _TYPES or content[3] != 1:
         raise InputError(f"{path!r} is not an IDX file of labels.")
-    count = int.from_bytes(content[4:8], "big")
-    labels = np.frombuffer(content[8:], dtype=_TYPES[content[2]])
-    if not count == rows == labels.size:
-        raise InputError(f"{name!r} has {rows:,} images, but {path!r} has {labels.size:,} labels.")
-    return labels.astype(np.int64)
+    dtype, count = np.dtype(_TYPES[content[2]]), int.from_bytes(content[4:8], "big")
+    size = len(content) - 8
+    if not (count == rows and size == rows * dtype.itemsize):
+        raise InputError(
+            f"{name!r} has {rows:,} images, but {path!r} has {count:,} labels in {size:,} bytes."
+        )
+    labels = np.frombuffer(content, dtype=dtype, offset=8)
+    if labels.dtype.kind != "f":
+        return labels.astype(np.int64)
+    if np.isnan(labels).any():
+        raise InputError(f"{path!r} lacks the label of row {int(np.isnan(labels).argmax()) + 1:,}.")
+    return whole(labels.astype(np.float64))
 
 
 FORMAT = Format("idx", "IDX", open_idx, magic=_MARKS)

@@ -424,7 +424,9 @@ def _unzipped(said: str, paths: Sequence[str], look: _Look) -> Source:
         with zipfile.ZipFile(paths[0]) as archive, archive.open(found[0]) as stream:
             suffix = "".join(Path(found[0].filename).suffixes[-2:])
             return _spooled(said, stream, os.path.getsize(paths[0]), look, suffix)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+    except InputError:
+        raise
+    except (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError) as error:
         raise InputError(f"{said!r} is not a ZIP archive that can be read ({error}).") from error
 
 

@@ -64,7 +64,9 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Query:
         schema = pa.schema([(each.name, types.get(each.kind, pa.string())) for each in variables])
         batches = (_batch(cells, variables, schema) for cells in _chunks(read, len(names)))
         return open_copy(source, request, schema, batches, notes=notes)
-    except pyreadstat.ReadstatError as error:
+    except (pyreadstat.ReadstatError, UnicodeError, ValueError, OverflowError, MemoryError) as error:
+        if isinstance(error, InputError):
+            raise
         raise InputError(f"{source.name!r} cannot be read: {error}") from error
 
 
