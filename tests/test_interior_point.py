@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,7 @@ from separatrix.deadline import Deadline
 from separatrix.margins.interior_point import gram, solve_interior
 from separatrix.margins.optimum import Outcome
 from separatrix.proofs import search, signed
+from separatrix.proofs.exact_weights import moved_back
 
 
 def planted(seed, n_tight, n_strict, width):
@@ -59,6 +62,22 @@ def test_inner_products_of_columns_on_all_cores_are_those_of_one_product(shape):
     np.testing.assert_allclose(gram(matrix, factors), expected, rtol=1e-12, atol=1e-12)
 
 
+def test_weights_of_moved_columns_have_the_same_scores_on_the_rows_as_given():
+    rng = np.random.default_rng(3)
+    weights, moves = rng.normal(size=6), rng.normal(size=5) * 1e5
+    exponents = np.array([3, -7, 0, 20, 1, 0])
+    (found,) = moved_back(weights, moves, exponents)
+    ratios = set()
+    for row in rng.normal(size=(5, 5)) * 2.0 ** exponents[:5]:
+        x = [Fraction(v) for v in row.tolist()]
+        parts = zip(weights.tolist(), x, moves.tolist(), exponents.tolist(), strict=False)
+        before = sum(Fraction(w) * (v / Fraction(2) ** e - Fraction(m)) for w, v, m, e in parts)
+        after = sum(w * v for w, v in zip(found, [*x, 1], strict=True))
+        ratios.add(after / (before + Fraction(float(weights[-1]))))
+    assert len(ratios) == 1
+    assert ratios.pop() > 0
+
+
 @pytest.mark.parametrize("kind", ["whole", "floats", "tight", "far"])
 @pytest.mark.parametrize("seed", range(6))
 def test_verdicts_by_it_are_those_of_the_exact_methods(seed, kind, monkeypatch):
@@ -70,7 +89,7 @@ def test_verdicts_by_it_are_those_of_the_exact_methods(seed, kind, monkeypatch):
         X[: n // 2, 0] = 0
         X[n // 2 :, 0] = 2 * y[n // 2 :] - 1
     if kind == "far":
-        X = X + 1e6
+        X = X + (1e6, 1e9)[seed % 2]
     expected = sx.separability(X, y)
     monkeypatch.setattr(signed, "SMALL", 0)
     monkeypatch.setattr(search, "DENSE", 0)

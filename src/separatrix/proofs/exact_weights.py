@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,19 @@ def exact_vectors(vectors: Floats, powers: Ints) -> Weights:
     whole = reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)])
     width = vectors.shape[1]
     return tuple(tuple(whole[start : start + width]) for start in range(0, len(whole), width))
+
+
+def moved_back(weights: Floats, moves: Floats, exponents: Ints) -> Weights:
+    """Weights of columns scaled by ``2**-exponents`` and then moved, intercept last, for the rows as given.
+
+    They are integers: the intercept takes all moves back, exactly.
+    """
+    own = [Fraction(value) for value in weights[:-1].tolist()]
+    shift = sum((w * Fraction(m) for w, m in zip(own, moves.tolist(), strict=True)), Fraction(0))
+    exact = [w / Fraction(2) ** int(e) for w, e in zip(own, exponents, strict=False)]
+    exact.append(Fraction(float(weights[-1])) - shift)
+    scale = max(value.denominator for value in exact)  # powers of two: the largest is a multiple of all
+    return (tuple(reduced([int(value * scale) for value in exact])),)
 
 
 def null_weights(

@@ -25,7 +25,7 @@ from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from . import simplex
 from .exact import PRIMES, combination, seconds_to_solve
-from .exact_weights import Weights, exact_vectors, null_weights, reduced_dict, scaled_integers
+from .exact_weights import Weights, exact_vectors, moved_back, null_weights, reduced_dict, scaled_integers
 from .near import Near
 from .planes import ReducedRows, reduced_rows
 from .refine import refined
@@ -360,26 +360,34 @@ class Search:
         signed = self.signed
         if signed.joint or signed.rows.sparse or not DENSE < signed.width <= WIDE:
             return None
+        if signed.ids.size <= signed.width:
+            return None  # its systems have the size of the columns: with fewer rows others are quicker
         size = A_COLUMN * signed.width
         few = np.union1d(self.members, self._spread(max(0, size - self.members.size)))
         for _ in range(ROUNDS):
-            rows, scales = signed.dense_floats(few)
-            live = np.flatnonzero(rows.any(axis=0))
-            found = solve_interior(rows[:, live], self.deadline)
-            weights = np.zeros(signed.width)
-            weights[live] = found.weights
+            rows, scales, moves = signed.dense_floats(few)
+            sizes = np.abs(rows).max(axis=0)
+            live = np.flatnonzero(sizes)
+            factors = np.ldexp(1.0, -np.frexp(sizes[live])[1])
+            found = solve_interior(rows[:, live] * factors, self.deadline)
             if found.outcome is Outcome.NOT_SEPARABLE:
                 tight = found.tight
                 return self._combination_of(few[tight], (found.multipliers * scales)[tight])
             if found.outcome is not Outcome.REACHED:
                 return None
+            weights = np.zeros(signed.width)
+            weights[live] = found.weights * factors
+            far = moves.any()
+            exact = moved_back(weights, moves, signed.exponents) if far else None
+            if far:
+                weights[-1] -= float(weights[:-1] @ moves)
             ids, scores = signed.lowest(weights, signed.width, self.among)
-            if scores[0] > 0.0:
-                self.upper = signed.margin_upper(few, found.multipliers)
-                for exact in self._on_planes(weights):
-                    if accept(exact):
-                        return exact
             fresh = np.setdiff1d(ids, few)
+            if scores[0] > 0.0 or (far and not fresh.size):
+                self.upper = None if far else signed.margin_upper(few, found.multipliers)
+                for each in [exact] if exact is not None else self._on_planes(weights):
+                    if accept(each):
+                        return each
             if not fresh.size:
                 return None
             few = np.union1d(few, fresh)

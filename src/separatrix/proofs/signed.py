@@ -38,6 +38,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 EXTREME = 400  # exponents of two beyond which scores are computed on a scaled copy
+FAR = 8.0  # ranges of a column that it may be away from zero; at twice as many a bit of each score is lost
 # Numbers of all signed rows together up to which NumPy scores them and the linear program gets all of them at
 # once: compiled loops would take less time, but longer to load than such a question to answer.
 SMALL = 20_000
@@ -178,17 +179,23 @@ class SignedRows:
         values = self._column_scaled(ids)
         return sparse.csr_array(sparse.diags_array(_row_scales(values)) @ values)
 
-    def dense_floats(self, ids: Ints) -> tuple[Floats, Floats]:
-        """The same as an array, for a question with signs; and the power of two of each row."""
+    def dense_floats(self, ids: Ints) -> tuple[Floats, Floats, Floats]:
+        """The same as an array, for a question with signs, with columns far from zero moved there.
+
+        Returns also the power of two of each row, and by how much each column was moved. Only an intercept
+        allows that: planes stay planes.
+        """
         values = np.ones((ids.size, self.block))
         inner = self.block - self.lift
         values[:, :inner] = self.matrix[ids]
         if not self.copied:
             np.ldexp(values[:, :inner], -self.exponents[:inner].astype(np.int32), out=values[:, :inner])
+        moves = _far(values[:, :inner]) if self.lift else np.zeros(inner)
+        values[:, :inner] -= moves
         largest = np.abs(values).max(axis=1, initial=0.0)
         scales = np.ldexp(1.0, -np.minimum(np.frexp(largest)[1], 1000))
         values *= (scales * (2.0 * self.labels[ids] - 1.0))[:, None]
-        return values, scales
+        return values, scales, moves
 
     def margin_upper(self, ids: Ints, duals: Floats) -> float:
         """|sum of a_i z_i| / sum of a_i in the data's own units; ``duals`` belong to the rows of `floats`."""
@@ -333,6 +340,13 @@ class SignedRows:
         columns = int(self.data.matrix.shape[1])
         outputs = products(self.data.matrix, blocks[:, :columns], prime, deadline=self.deadline)
         return _orthogonal_pairs(outputs, blocks, prime, self.labels, self.order, self.lift, n_classes)
+
+
+def _far(values: Floats) -> Floats:
+    """The mean of each column that lies far from zero for its range; zero for the others."""
+    means = values.mean(axis=0)
+    ranges = values.max(axis=0) - values.min(axis=0)
+    return np.where((np.abs(means) > FAR * ranges) & (ranges > 0.0), means, 0.0)
 
 
 def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
