@@ -12,10 +12,10 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from . import data, files, foundation, kernels, max_margin, peers, proof, results, soft_margin, start
+from . import cluster, data, files, foundation, kernels, max_margin, peers, proof, results, soft_margin, start
 from .table import Row, Settings, table
 
-PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, files)
+PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, files, cluster)
 SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
@@ -28,7 +28,7 @@ def main() -> None:
         if options.only is None or name in options.only:
             print(f"measuring: {name}", file=sys.stderr, flush=True)
             for row in section(settings):
-                if settings.quick and name in {**proof.SECTIONS, **files.SECTIONS}:
+                if settings.quick and name in {**proof.SECTIONS, **files.SECTIONS, **cluster.SECTIONS}:
                     row = replace(row, target="", met=None)
                 print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
                 rows.append(row)

@@ -262,14 +262,14 @@ class Search:
         """A short run of the perceptron: a separator if that is easy, else the rows that it stumbles over."""
         signed = self.signed
         try:
-            turns = isinstance(signed.rows, MemoryRows) and signed.width <= WIDE
-            order = "cyclic" if turns else "working_set"
+            in_turn = "cyclic" if isinstance(signed.rows, MemoryRows) else "mixed"
+            order = in_turn if signed.width <= WIDE else "working_set"
             result = solve_perceptron(signed.rows, order=order, max_iter=PASSES, deadline=self.deadline)
         except NumericOverflowError:
             self._add(self._spread(signed.width + 100))
             return None
         if result.errors == 0 and np.isfinite(result.weights).all():
-            if not signed.copied:
+            if not signed.copied and result.mixed_counts is None:
                 # After t corrections the weights are at most sqrt(t) R long, and each rounds them once.
                 self.upper = result.margin_upper + signed.rounding(2.0 * math.sqrt(result.mistakes))
                 self.lower = result.margin_lower - signed.rounding(0.0)
