@@ -265,15 +265,14 @@ def read_arff(path: Path, names: list[str], kinds: list[str]):
 
 def slow_arff(body: bytes, kinds: list[str]):
     """The slow twin: line by line, character by character."""
-    try:
-        lines = body.decode().split("\n")
-    except UnicodeDecodeError:
-        return None
     rows = []
-    for whole in lines:
-        line = whole.strip()
-        if not line or line.startswith("%"):
+    for whole in body.split(b"\n"):
+        if not whole.strip() or whole.lstrip().startswith(b"%"):
             continue
+        try:
+            line = whole.decode().strip()
+        except UnicodeDecodeError:
+            return None
         cells = sparse_cells(line, kinds) if line.startswith("{") else dense_cells(line)
         row = None if cells is None or len(cells) != len(kinds) else typed_cells(cells, kinds)
         if row is None:

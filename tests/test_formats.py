@@ -433,6 +433,11 @@ def test_a_damaged_archive_or_spss_file_is_named_as_such(tmp_path):
         archive.writestr("rows.csv", "a,y\n1,0\n2,1\n")
     content = bytearray(path.read_bytes())
     entry = content.index(b"PK\x01\x02")
+    nameless = bytearray(content)
+    nameless[entry + 28 : entry + 34] = bytes([0, 0, 3, 0, 5, 0])  # the name is something else
+    path.write_bytes(nameless)
+    with pytest.raises(InputError):
+        open_table(path)
     content[entry + 42 : entry + 46] = b"\xff\xff\xff\xff"  # where the one file begins
     path.write_bytes(content)
     with pytest.raises(InputError, match="is not a ZIP archive"):

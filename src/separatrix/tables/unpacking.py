@@ -113,7 +113,9 @@ def members(path: str) -> list[zipfile.ZipInfo]:
             return [
                 each
                 for each in archive.infolist()
-                if not each.is_dir() and not each.filename.startswith(("__MACOSX", ".DS_Store"))
+                if each.filename  # a damaged archive may have files without a name
+                and not each.filename.endswith("/")
+                and not each.filename.startswith(("__MACOSX", ".DS_Store"))
             ]
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
         raise InputError(f"{path!r} is not a ZIP archive that can be read ({error}).") from error
