@@ -95,3 +95,15 @@ def test_the_picture_of_the_readme_is_drawn_by_its_script(tmp_path):
     written = readme_picture.draw(tmp_path)
     assert [path.name for path in written] == ["run-light.png", "run-dark.png"]
     assert all((readme_picture.FOLDER / path.name).exists() for path in written)
+
+
+@pytest.mark.parametrize(
+    ("against", "shown"),
+    [
+        ("best B fast. All: B 1 s; B fast 0.5 s ±3%; C not installed (pip install c)", "B fast 0.5 s ±3%"),
+        ("nobody. All: B 3 errors left after 2 s; C no answer in 5 s", "nobody in time"),
+        ("HiGHS: no answer in 10 s", "HiGHS: no answer in 10 s"),
+    ],
+)
+def test_of_several_contenders_the_table_names_the_best_alone(against, shown):
+    assert results.best_of(against) == shown

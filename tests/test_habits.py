@@ -72,6 +72,7 @@ def test_a_parameter_of_scikit_learn_is_there_or_the_error_says_what_to_do_inste
         (sx.Perceptron, "alpha", r"C=1 / \(alpha \* rows\)"),
         (sx.Perceptron, "shuffle", "order='shuffled'"),
         (sx.Perceptron, "tol", "max_iter"),
+        (sx.Perceptron, "max_passes", "max_iter"),
         (sx.Perceptron, "early_stopping", "average=True"),
         (sx.Perceptron, "n_jobs", "cores"),
         (sx.Perceptron, "learning_rate", "eta0"),

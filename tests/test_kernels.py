@@ -187,6 +187,7 @@ def test_the_gram_of_a_combination_is_the_combination_of_grams(a, b, c, seed):
     assert np.allclose((a * b)(X, Y), one * two, atol=1e-13 * scale)
     assert np.allclose((c * a)(X, Y), c * one, atol=1e-13 * scale)
     assert np.allclose((a * c)(X, Y), a.scaled(c)(X, Y), rtol=0)
+    assert (a / 4)(X, Y).tolist() == a.scaled(0.25)(X, Y).tolist()
     warped = X[:, [0]] * one * Y[:, 0]
     assert np.allclose(a.warped(first_column)(X, Y), warped, atol=1e-13 * scale)
 

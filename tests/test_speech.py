@@ -223,6 +223,14 @@ def test_a_formula_is_asked_about_as_the_library_does(folder):
     assert set(answer["responsible_features"]) == set(verdict.responsible_features)
 
 
+def test_labels_of_a_formula_are_named_as_without_one(folder):
+    by_formula, by_target = (
+        json.loads(run("check", "xor.csv", *how, "--json").stdout)["question"]
+        for how in (("--formula", "y ~ x1 + x2"), ("-t", "y"))
+    )
+    assert by_formula == by_target
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -10,7 +10,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.errors import ConvergenceWarning, NotSeparable
-from separatrix.estimators import margin
+from separatrix.estimators import hyperplane, margin
 from separatrix.margins import coordinate_descent, dual_ascent, hard_ascent, max_margin, pivoting
 from separatrix.margins.dual_ascent import DualAscent, Factor, products
 from separatrix.margins.optimum import Outcome
@@ -276,7 +276,7 @@ def test_a_margin_that_vanishes_is_noticed_soon_and_proved(intercept, wide, monk
 
 def test_what_takes_too_long_to_prove_is_refused_without_a_claim(monkeypatch):
     X, y = meaningless(7)
-    monkeypatch.setattr(margin, "EXACT_SECONDS", 1e-9)
+    monkeypatch.setattr(hyperplane, "EXACT_SECONDS", 1e-9)
     with pytest.raises(NotSeparable, match="nothing is proved") as caught:
         sx.MaxMargin().fit(X, y)
     assert caught.value.certificate is None

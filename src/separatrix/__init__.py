@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .errors import SeparationWarning
     from .estimators.kernel import KernelPerceptron
     from .estimators.linear import Perceptron
-    from .estimators.margin import LinearProgram, MaxMargin, SoftMargin
+    from .estimators.linear_program import LinearProgram
+    from .estimators.margin import MaxMargin, SoftMargin
     from .proofs import geometry
     from .proofs.degree import SeparatingDegree, smallest_separating_degree
     from .proofs.verdict import Verdict, check_separation, separability
@@ -34,7 +35,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "BoundReport": ".bounds",
     "KernelPerceptron": ".estimators.kernel",
-    "LinearProgram": ".estimators.margin",
+    "LinearProgram": ".estimators.linear_program",
     "MaxMargin": ".estimators.margin",
     "Perceptron": ".estimators.linear",
     "Result": ".result",

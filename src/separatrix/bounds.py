@@ -14,8 +14,8 @@ from . import inputs, notebook
 from .deadline import Deadline
 from .dual.kernel_margin import KernelRows, accuracy, certified_bracket, solve_kernel_margin
 from .errors import InputError, InputTypeError
+from .estimators.hyperplane import EXACT_SECONDS
 from .estimators.kernel import KernelPerceptron
-from .estimators.margin import EXACT_SECONDS
 from .margins.algebra import row_scores
 from .margins.max_margin import solve_max_margin
 from .margins.pairs import Pairs, rows_of

@@ -52,7 +52,10 @@ class FormulaRows:
 
     def read(self) -> tuple[Any, Any]:
         """The matrix and the labels."""
-        return self.design.X.to_numpy(dtype=float), self.design.y
+        from ..tables.batches import whole
+
+        labels = self.design.y
+        return self.design.X.to_numpy(dtype=float), whole(labels) if labels.dtype.kind == "f" else labels
 
     def places(self, rows: Sequence[int]) -> Any:
         """Where rows of the matrix stand in the file."""

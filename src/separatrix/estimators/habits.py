@@ -46,6 +46,7 @@ PERCEPTRONS = {
     "intercept": "Pass fit_intercept=True or False.",
     "learning_rate": "The rate is the same in every update: pass eta0=...",
     "loss": "The perceptron corrects mistakes and nothing else. SoftMargin minimises the hinge loss.",
+    "max_passes": "It is called max_iter, as in scikit-learn.",
     "n_iter_no_change": "The run ends with a pass without mistakes; max_iter and max_updates bound it.",
     "penalty": f"The perceptron has no penalty. {SOFT}",
     "power_t": "The rate is the same in every update: pass eta0=...",

@@ -1,4 +1,4 @@
-"""Separators with a proof of how good they are: largest margin, soft margin, linear program."""
+"""Separators with a proof of how good they are: largest margin and soft margin."""
 
 from __future__ import annotations
 
@@ -8,100 +8,42 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
 from ..dual.kernel_margin import (
     KernelOptimum,
     KernelRows,
-    expansion,
     no_optimum,
     soft_in_span,
     solve_kernel_margin,
 )
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
-from ..errors import ConvergenceWarning, IllegalKernelError, InputError, NotSeparable
-from ..kernels import Kernel, Precomputed, check_gram, tuned
+from ..errors import ConvergenceWarning, IllegalKernelError
+from ..kernels import Precomputed, check_gram
 from ..margins.anywhere import errors_of, in_rationals, solve_anywhere
-from ..margins.linear_program import FORMS, solve_linear_program
 from ..margins.max_margin import WIDE
-from ..margins.multipliers import against_rivals
-from ..margins.optimum import HardOptimum, Outcome, SoftOptimum, signed_coefficients
+from ..margins.optimum import HardOptimum, Outcome, SoftOptimum
 from ..margins.pivoting import MOST_ROWS
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
 from ..progress import spoken
 from ..proofs.signed import conflicting_rows
-from ..proofs.verdict import Verdict, separability
-from ..result import Floats, Ints
+from ..result import Floats
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from . import partitions
-from .decision import Decision, linear_scores, not_converged, read_rows, scores_of
-from .habits import MARGIN_KERNEL, MARGINS
-
-ON_INSEPARABLE = ("raise", "warn")
-NO_SQUARES = "the squares of its numbers are beyond float64"
-EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
-
-
-class _LinearDecision(Decision):
-    """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
-
-    intercept: Any
-    coef_: Floats
-    intercept_: Floats
-    kernel_: Any  # of those that take kernels
-    support_vectors_: Any
-    dual_coef_: Floats
-
-    @property
-    def fit_intercept(self) -> bool:
-        """Whether the hyperplane may leave the origin."""
-        return self.intercept is not None
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        kernel = getattr(self, "kernel", None)
-        precomputed = isinstance(kernel, str) and kernel == "precomputed"
-        tags.input_tags.pairwise = precomputed or isinstance(kernel, Precomputed)
-        return tags
-
-    def decision_function(self, X: Any) -> Floats:
-        """Signed scores: of the last class for two classes, of each class for more."""
-        check_is_fitted(self)
-        if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
-        if getattr(self, "kernel_", None) is None:
-            rows = read_rows(self, X, lift=True)
-            return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
-        rows = read_rows(self, X, lift=False)
-        _ = rows.squared_norms  # names a value that is not finite
-        outputs = expansion(
-            self.kernel_,
-            rows.matrix,
-            np.arange(rows.n_rows),
-            self.support_vectors_,
-            self.dual_coef_,
-            self.intercept_,
-        )
-        return scores_of(outputs)
-
-    def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
-        shown = np.atleast_2d(weights)
-        self.classes_ = classes
-        self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
-        self.intercept_ = shown[:, -1].copy() if rows.lifted else np.zeros(shown.shape[0])
-        if self.intercept == "free" and shown.shape[0] > 1:
-            self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
-
-    def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
-        """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
-        self.support_, self.dual_coef_ = signed_coefficients(
-            rows.labels, members, rivals, multipliers, rows.n_classes
-        )
+from .decision import not_converged
+from .habits import MARGINS
+from .hyperplane import (
+    ON_INSEPARABLE,
+    Hyperplane,
+    exact_verdict,
+    kernel_of,
+    no_margin,
+    refuse,
+    soft_support,
+)
 
 
-class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
+class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     """The separator that stays farthest from every row, with a bracket that proves it; with kernels.
 
     The margin of the weights found is a lower bound of the best margin; the multipliers of the
@@ -257,7 +199,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             inputs.need_positive(self, "max_iter", whole=True)
             inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
-            self.kernel_ = _kernel_of(self, rows)
+            self.kernel_ = kernel_of(self, rows)
             if self.kernel_ is not None:
                 found: Any = self._fit_kernel(inputs.need_memory(self, rows), classes, (X, y, sample_weight))
             else:
@@ -277,24 +219,24 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             # text often holds a row twice; the solver would take long to find out
             conflict = next(conflicting_rows(rows.matrix, rows.labels, rows.order), None)
             if conflict is not None:
-                _refuse(
-                    self, _exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
+                refuse(
+                    self, exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
                 )
         free = self.intercept == "free"
         found = solve_anywhere(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
         soft = None
         if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
-            verdict = _exact_verdict(self, *given)
+            verdict = exact_verdict(self, *given)
             exact = in_rationals(rows, found, free) if verdict.separable else None
             if exact is not None:
                 found = exact
             else:
-                _refuse(self, verdict, _no_margin(found.margin_upper))
+                refuse(self, verdict, no_margin(found.margin_upper))
                 soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
         weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
         if soft is not None:
             weights = soft.weights
-            members, rivals, multipliers = _soft_support(soft.multipliers, rows)
+            members, rivals, multipliers = soft_support(soft.multipliers, rows)
         elif found.margin_lower > 0.0 and (wrong := errors_of(rows, weights)):
             warnings.warn(
                 "The bracket of the margin is proved, but float64 holds no weights that reach it here: coef_ "
@@ -320,7 +262,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             found = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
             support, coefficients, intercept = found.rows, found.coefficients, found.intercept
             if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
-                _refuse(self, _exact_verdict(self, *given, kernel=kernel), _no_margin(found.margin_upper))
+                refuse(self, exact_verdict(self, *given, kernel=kernel), no_margin(found.margin_upper))
                 support, coefficients, intercept = soft_in_span(mapped)
         except IllegalKernelError as problem:
             if self.inseparable == "raise":
@@ -337,7 +279,7 @@ class MaxMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         return found
 
 
-class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
+class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     """Hinge loss against the norm of the weights, solved to a duality gap that is proved.
 
     Minimises ``|w|^2 / 2 + C * sum of max(0, 1 - score)``. The multipliers prove that no weights
@@ -462,7 +404,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
                 inputs.need_positive(self, name)
             inputs.need_positive(self, "max_iter", whole=True)
             rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
-            self.kernel_ = _kernel_of(self, rows)
+            self.kernel_ = kernel_of(self, rows)
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
             by_class = inputs.class_weights(self.class_weight, classes, rows)
             if by_class is not None:
@@ -493,7 +435,7 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
             seed=inputs.generator(self.random_state),
         )
         self._store_weights(found.weights, rows, classes)
-        self._store_support(rows, *_soft_support(found.multipliers, rows))
+        self._store_support(rows, *soft_support(found.multipliers, rows))
         return found
 
     def _fit_kernel(self, rows: MemoryRows, classes: NDArray[Any], caps: Floats) -> KernelSoftOptimum:
@@ -507,197 +449,3 @@ class SoftMargin(_LinearDecision, ClassifierMixin, BaseEstimator):
         self.intercept_ = found.intercept - centre  # a common shift of all classes changes no score
         self.support_vectors_ = self.kernel_.anchors(matrix, found.rows)
         return found
-
-
-def _kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
-    """The kernel of an estimator that may have one, with its parameters."""
-    given = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
-    if estimator.kernel is None:
-        asked = [name for name, value in given.items() if value is not None]
-        if asked:
-            raise InputError(
-                f"{' and '.join(asked)} can be set only where there is a kernel; there is none.",
-                remedy="Pass kernel='rbf' or kernel='poly', or leave them out.",
-                parameter="kernel",
-            )
-        return None
-    rows = inputs.need_memory(estimator, rows)
-    _ = rows.squared_norms  # every value is finite
-    counted = rows.matrix if rows.order.size == rows.n_rows else rows.matrix[rows.order]
-    return tuned(estimator.kernel, counted, **given)
-
-
-def _soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
-    """The positive multipliers as (row, rival, value)."""
-    if multipliers.ndim == 1:
-        members = np.flatnonzero(multipliers)
-        return members, np.zeros_like(members), multipliers[members]
-    against = against_rivals(multipliers, rows.labels)
-    members, rivals = np.nonzero(against > 0.0)
-    return members, rivals, against[members, rivals]
-
-
-class LinearProgram(_LinearDecision, ClassifierMixin, BaseEstimator):
-    """A separator by linear programming (HiGHS), in the primal or the dual form.
-
-    Parameters
-    ----------
-    form : {"primal", "dual"}, default="primal"
-        "primal": maximise the smallest score with every weight between -1 and 1. "dual": the
-        perceptron's multipliers by a linear program, the smallest sum of non-negative ``a`` for
-        which ``w = sum of a_i z_i`` gives every row a score of at least one.
-    intercept : {"lifted", None}, default="lifted"
-        "lifted": the intercept is the weight of a constant column. None: no intercept.
-    inseparable : {"raise", "warn"}, default="raise"
-        What to do where the program finds no separator. "warn" fits the soft margin with C = 1
-        instead.
-    verbose : int, default=0
-        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
-        is. With 0, one line is shown on a terminal where it takes more than two seconds.
-
-    Attributes
-    ----------
-    coef_ : ndarray of shape (1, columns) or (classes, columns)
-    intercept_ : ndarray of shape (1,) or (classes,)
-    classes_ : ndarray
-    objective_ : float
-        The smallest score (primal form) or the sum of the multipliers (dual form).
-    support_ : ndarray of shape (support,)
-        The training rows that carry multipliers.
-    dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Dual form: signed multipliers; where the classes are separated, ``dual_coef_ @ X[support_]`` is
-        ``coef_`` to rounding. Primal form: the prices of the rows that hold the smallest score down; their
-        absolute values sum to one with two classes that are separated. If the classes cannot be separated
-        they weigh the signed rows to zero, as far as the solver's tolerance tells.
-    converged_ : bool
-        Whether every row is on its own side.
-    n_iter_ : int
-        Linear programs solved.
-    n_features_in_ : int
-    feature_names_in_ : ndarray
-        Where X had column names that are all text.
-
-    Notes
-    -----
-    A row's sample weight matters only in being zero or not: zero leaves the row out.
-
-    Examples
-    --------
-    >>> import separatrix as sx
-    >>> X, y = [[2.0, 0.0], [1.0, 1.0], [-1.0, 0.0]], [1, 1, 0]
-    >>> model = sx.LinearProgram(form="dual", intercept=None).fit(X, y)
-    >>> model.support_, model.dual_coef_
-    (array([0]), array([[0.5]]))
-    """
-
-    _instead: ClassVar = {
-        **MARGINS,
-        "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
-        "class_weight": "Whether a separator exists does not depend on it: use SoftMargin(class_weight=...).",
-        "dual": "Pass form='primal' or form='dual'.",
-        "fit_intercept": "Pass intercept='lifted' or None.",
-        "gap": "The linear program is solved to the tolerances of HiGHS.",
-        "max_iter": "The linear program is solved to its end.",
-        "random_state": "Nothing here is left to chance.",
-        "tol": "The linear program is solved to the tolerances of HiGHS.",
-        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
-    }
-
-    def __init__(
-        self,
-        *,
-        form: str = "primal",
-        intercept: str | None = "lifted",
-        inseparable: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.form = form
-        self.intercept = intercept
-        self.inseparable = inseparable
-        self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearProgram:
-        """Solve the program.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix of shape (rows, columns)
-        y : array of shape (rows,)
-            Class labels.
-        sample_weight : array of shape (rows,), optional
-            Rows of weight zero are left out; other weights do not matter.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        NotSeparable
-            Where the program finds no separator and ``inseparable="raise"``.
-        """
-        with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            inputs.need_choice(self, "form", FORMS)
-            inputs.need_choice(self, "intercept", ("lifted", None))
-            inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
-            rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
-            found = solve_linear_program(rows, form=self.form)
-            weights = found.weights
-            if not found.separated:
-                verdict = _exact_verdict(self, X, y, sample_weight)
-                _refuse(self, verdict, "the linear program found no separator")
-                weights = solve_soft_margin(rows, np.ones(rows.n_rows)).weights
-            self._store_weights(weights, rows, classes)
-            self._store_support(rows, found.rows, found.rivals, found.multipliers)
-            self.objective_ = found.value
-            self.converged_ = found.separated
-            self.n_iter_ = found.programs
-        return self
-
-
-def _exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: Any = None) -> Verdict:
-    """Ask the exact question where floating point found no separator."""
-    return separability(
-        X,
-        y,
-        quasi=False,
-        kernel=kernel,
-        fit_intercept=estimator.fit_intercept,
-        sample_weight=sample_weight,
-        time_limit=EXACT_SECONDS,
-    )
-
-
-def _no_margin(upper: float) -> str:
-    return f"no separator was found, and no margin is above {upper:.3g}" if np.isfinite(upper) else NO_SQUARES
-
-
-def _refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
-    """Say that the classes cannot be separated, with the proof if there is one."""
-    proof = ""
-    if verdict.separable:
-        message = f"The classes can be separated, but floating point does not resolve the margin: {evidence}."
-        if estimator.inseparable == "raise":
-            raise InputError(
-                message,
-                remedy="Scale the columns, for example with StandardScaler, or take the separator of "
-                "sx.separability.",
-                parameter="X",
-            )
-    elif verdict.separable is None:
-        message = (
-            f"The classes cannot be separated as far as floating point tells: {evidence}; nothing is proved."
-        )
-    else:
-        message = f"The classes cannot be separated: {len(verdict.witness_rows)} rows prove it."
-        proof = "The proof is in .certificate. "
-    if estimator.inseparable == "raise":
-        name = type(estimator).__name__
-        raise NotSeparable(
-            message,
-            verdict.certificate,
-            remedy=f"{proof}Use SoftMargin for classes that overlap, or {name}(inseparable='warn') to fall "
-            "back on it.",
-            parameter="inseparable",
-        )
-    warnings.warn(f"{message} The soft margin with C=1 is used here.", ConvergenceWarning, stacklevel=3)

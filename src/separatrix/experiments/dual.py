@@ -9,7 +9,8 @@ from scipy.stats import spearmanr
 
 from .. import datasets
 from ..estimators.kernel import KernelPerceptron
-from ..estimators.margin import LinearProgram, MaxMargin
+from ..estimators.linear_program import LinearProgram
+from ..estimators.margin import MaxMargin
 from ..kernels import Linear
 from . import figures, theory
 from .convergence import NOVIKOFF

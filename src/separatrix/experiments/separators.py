@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from .. import datasets
-from ..estimators.margin import LinearProgram, MaxMargin
+from ..estimators.linear_program import LinearProgram
+from ..estimators.margin import MaxMargin
 from . import figures, theory
 from .dual import points
 from .fitting import geometric_margin, perceptron

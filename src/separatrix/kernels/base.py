@@ -248,6 +248,11 @@ class Kernel:
     def __rmul__(self, other: object) -> Kernel:
         return self.__mul__(other)
 
+    def __truediv__(self, other: object) -> Kernel:
+        if isinstance(other, Real) and other != 0:
+            return self.scaled(1.0 / float(other))
+        return NotImplemented
+
     def __sub__(self, other: object) -> NoReturn:
         raise InputError(
             "The difference of two kernels is not a kernel: its Gram matrices need not be positive "

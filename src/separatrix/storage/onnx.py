@@ -21,7 +21,8 @@ from ..atomic import write_bytes
 from ..errors import InputError, InputTypeError, needs
 from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron
-from ..estimators.margin import LinearProgram, MaxMargin, SoftMargin
+from ..estimators.linear_program import LinearProgram
+from ..estimators.margin import MaxMargin, SoftMargin
 from ..rows.matrices import dense
 
 OPSET = 17  # old enough for runtimes of 2022, new enough for all that is used here

@@ -31,7 +31,7 @@ TYPES = {
     "separatrix/KernelResult/1": "separatrix.result.KernelResult",
     "separatrix/KernelTrace/1": "separatrix.result.KernelTrace",
     "separatrix/KernelSoftOptimum/1": "separatrix.dual.kernel_soft.KernelSoftOptimum",
-    "separatrix/LinearProgram/1": "separatrix.estimators.margin.LinearProgram",
+    "separatrix/LinearProgram/1": "separatrix.estimators.linear_program.LinearProgram",
     "separatrix/MaxMargin/1": "separatrix.estimators.margin.MaxMargin",
     "separatrix/Outcome/1": "separatrix.margins.optimum.Outcome",
     "separatrix/PassRecord/1": "separatrix.result.PassRecord",

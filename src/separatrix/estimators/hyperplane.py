@@ -1,0 +1,160 @@
+"""What classifiers by a hyperplane share: scores, support, and what is said where no separator is found."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .. import inputs
+from ..dual.kernel_margin import expansion
+from ..errors import ConvergenceWarning, InputError, NotSeparable
+from ..kernels import Kernel, Precomputed, tuned
+from ..margins.multipliers import against_rivals
+from ..margins.optimum import signed_coefficients
+from ..proofs.verdict import Verdict, separability
+from ..result import Floats, Ints
+from ..rows.protocol import Rows
+from . import partitions
+from .decision import Decision, linear_scores, read_rows, scores_of
+
+ON_INSEPARABLE = ("raise", "warn")
+NO_SQUARES = "the squares of its numbers are beyond float64"
+EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
+
+
+class Hyperplane(Decision):
+    """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
+
+    intercept: Any
+    coef_: Floats
+    intercept_: Floats
+    kernel_: Any  # of those that take kernels
+    support_vectors_: Any
+    dual_coef_: Floats
+
+    @property
+    def fit_intercept(self) -> bool:
+        """Whether the hyperplane may leave the origin."""
+        return self.intercept is not None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        kernel = getattr(self, "kernel", None)
+        precomputed = isinstance(kernel, str) and kernel == "precomputed"
+        tags.input_tags.pairwise = precomputed or isinstance(kernel, Precomputed)
+        return tags
+
+    def decision_function(self, X: Any) -> Floats:
+        """Signed scores: of the last class for two classes, of each class for more."""
+        check_is_fitted(self)
+        if inputs.is_collection(X):
+            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
+        if getattr(self, "kernel_", None) is None:
+            rows = read_rows(self, X, lift=True)
+            return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
+        rows = read_rows(self, X, lift=False)
+        _ = rows.squared_norms  # names a value that is not finite
+        outputs = expansion(
+            self.kernel_,
+            rows.matrix,
+            np.arange(rows.n_rows),
+            self.support_vectors_,
+            self.dual_coef_,
+            self.intercept_,
+        )
+        return scores_of(outputs)
+
+    def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
+        shown = np.atleast_2d(weights)
+        self.classes_ = classes
+        self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
+        self.intercept_ = shown[:, -1].copy() if rows.lifted else np.zeros(shown.shape[0])
+        if self.intercept == "free" and shown.shape[0] > 1:
+            self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
+
+    def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
+        """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
+        self.support_, self.dual_coef_ = signed_coefficients(
+            rows.labels, members, rivals, multipliers, rows.n_classes
+        )
+
+
+def kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
+    """The kernel of an estimator that may have one, with its parameters."""
+    given = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+    if estimator.kernel is None:
+        asked = [name for name, value in given.items() if value is not None]
+        if asked:
+            raise InputError(
+                f"{' and '.join(asked)} can be set only where there is a kernel; there is none.",
+                remedy="Pass kernel='rbf' or kernel='poly', or leave them out.",
+                parameter="kernel",
+            )
+        return None
+    rows = inputs.need_memory(estimator, rows)
+    _ = rows.squared_norms  # every value is finite
+    counted = rows.matrix if rows.order.size == rows.n_rows else rows.matrix[rows.order]
+    return tuned(estimator.kernel, counted, **given)
+
+
+def soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
+    """The positive multipliers as (row, rival, value)."""
+    if multipliers.ndim == 1:
+        members = np.flatnonzero(multipliers)
+        return members, np.zeros_like(members), multipliers[members]
+    against = against_rivals(multipliers, rows.labels)
+    members, rivals = np.nonzero(against > 0.0)
+    return members, rivals, against[members, rivals]
+
+
+def exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: Any = None) -> Verdict:
+    """Ask the exact question where floating point found no separator."""
+    return separability(
+        X,
+        y,
+        quasi=False,
+        kernel=kernel,
+        fit_intercept=estimator.fit_intercept,
+        sample_weight=sample_weight,
+        time_limit=EXACT_SECONDS,
+    )
+
+
+def no_margin(upper: float) -> str:
+    """Say that no separator was found, and what is known of margins."""
+    return f"no separator was found, and no margin is above {upper:.3g}" if np.isfinite(upper) else NO_SQUARES
+
+
+def refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
+    """Say that the classes cannot be separated, with the proof if there is one."""
+    proof = ""
+    if verdict.separable:
+        message = f"The classes can be separated, but floating point does not resolve the margin: {evidence}."
+        if estimator.inseparable == "raise":
+            raise InputError(
+                message,
+                remedy="Scale the columns, for example with StandardScaler, or take the separator of "
+                "sx.separability.",
+                parameter="X",
+            )
+    elif verdict.separable is None:
+        message = (
+            f"The classes cannot be separated as far as floating point tells: {evidence}; nothing is proved."
+        )
+    else:
+        message = f"The classes cannot be separated: {len(verdict.witness_rows)} rows prove it."
+        proof = "The proof is in .certificate. "
+    if estimator.inseparable == "raise":
+        name = type(estimator).__name__
+        raise NotSeparable(
+            message,
+            verdict.certificate,
+            remedy=f"{proof}Use SoftMargin for classes that overlap, or {name}(inseparable='warn') to fall "
+            "back on it.",
+            parameter="inseparable",
+        )
+    warnings.warn(f"{message} The soft margin with C=1 is used here.", ConvergenceWarning, stacklevel=3)
