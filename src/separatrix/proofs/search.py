@@ -323,7 +323,8 @@ class Search:
         are solved for; the others keep theirs but for rounding, so that all stay positive.
         """
         signed, dense = self.signed, not self.signed.rows.sparse
-        if signed.joint or not (DENSE if dense else MANY) < signed.width <= WIDE:
+        short = not dense and signed.ids.size < signed.width  # then a separator is to be expected
+        if signed.joint or not (DENSE if dense else MANY) < signed.width <= (math.inf if short else WIDE):
             return None
         if self.prove_near is None and self._seconds_to_solve() >= self.deadline.left:
             return None
@@ -336,6 +337,8 @@ class Search:
             return self._exact_weights(found.weights)
         if found.outcome is not Outcome.NOT_SEPARABLE:
             return None
+        if signed.width > WIDE:
+            return None  # its proof would take a table of all columns
         return self._combination_of(found.rows, found.multipliers)
 
     def _combination_of(self, ids: Ints, values: Floats) -> Witness | Near | None:
