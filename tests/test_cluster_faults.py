@@ -1,4 +1,4 @@
-"""A worker that dies or hangs, a client that goes away, an interrupt: the same answer, or a clear error."""
+"""A worker that dies, a client that goes away, an interrupt: the same answer, or a clear error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import separatrix as sx
 from separatrix.certificates.digest import start_digest
 from separatrix.errors import ClusterError
 from separatrix.inputs.data import read_data
-from separatrix.rows import client as runners
 from separatrix.rows.cluster import cluster_rows
 from tests.partitions import as_dask
 
@@ -105,22 +104,6 @@ def test_a_worker_that_is_killed_changes_nothing(client, data, deed):
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
 def test_twenty_workers_that_are_killed_change_nothing(client, data, deed):
     survives(client, data, deed, 20)
-
-
-def test_a_worker_that_hangs_does_not_stop_a_round(client, data, monkeypatch):
-    monkeypatch.setattr(runners, "PATIENCE", 1.0)
-    X, y = data
-    known = read_data(as_dask(X, LENGTHS), as_dask(y, LENGTHS))
-    expected = scanned(None, known)
-    pid = sorted(client.run(os.getpid).values())[0]
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        started = time.monotonic()
-        assert scanned(None, known) == expected
-        assert scanned(None, known) == expected
-        assert time.monotonic() - started < 60.0
-    finally:
-        os.kill(pid, signal.SIGCONT)
 
 
 def test_a_client_that_is_closed_in_mid_run_is_named(data):
