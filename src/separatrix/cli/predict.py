@@ -147,9 +147,10 @@ def _harmless(batch: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for place, name in enumerate(batch.schema.names):
-        cells = batch.column(place)
-        if pa.types.is_string(cells.type):
-            safe = pc.replace_substring_regex(cells, "^([=+@\\t\\r])", "'\\1")
-            batch = batch.set_column(place, name, safe)
-    return batch
+    columns = [
+        pc.replace_substring_regex(cells, "^([=+@\\t\\r])", "'\\1")
+        if pa.types.is_string(cells.type)
+        else cells
+        for cells in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

@@ -163,8 +163,7 @@ LEGEND: dict[str, Any] = {"frameon": False, "fontsize": 8.5, "handlelength": 2.4
 
 def legend(ax: Axes, *, columns: int = 1, below: float = 38.0) -> None:
     """A legend under the axes, where no data can be; ``below`` leaves room for ticks and label, in points."""
-    figure = ax.get_figure(root=True)
-    assert figure is not None
+    figure = ax.figure
     down = ScaledTranslation(0.0, -below / 72.0, figure.dpi_scale_trans)
     place: dict[str, Any] = {
         "loc": "upper center",

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError
-from .algebra import _Around, _grouped
+from .algebra import Product, _Around, _grouped
 from .base import Floats, Graph, Kernel, Rounding, as_matrix, compound, real_number
 from .simple import _raise
 
@@ -217,6 +217,12 @@ class Power(_Mapped):
             return None
         return tuple(np.polynomial.polynomial.polypow(self.inner.series, self.degree).tolist())
 
+    def feature_map(self, X: Any) -> Any:
+        """All products of so many features of the kernel inside, unless they are monomials."""
+        if self.series is not None:
+            return super().feature_map(X)
+        return Product((self.inner,) * self.degree).feature_map(X)
+
     @property
     def strict_by(self) -> str:
         """That of the kernel inside: a product of definite matrices is definite (Schur)."""
@@ -295,6 +301,16 @@ class PolynomialOf(_Mapped):
         for a in reversed(self.coefficients):
             total = np.polynomial.polynomial.polyadd(np.polynomial.polynomial.polymul(total, inner), [a])
         return tuple(total.tolist())
+
+    def feature_map(self, X: Any) -> Any:
+        """The maps of the powers side by side, unless they are monomials, which are merged."""
+        if self.series is not None:
+            return super().feature_map(X)
+        powers = [Constant(1.0), *(Product((self.inner,) * j) for j in range(1, len(self.coefficients)))]
+        parts = [
+            each.feature_map(X) * np.sqrt(a) for each, a in zip(powers, self.coefficients, strict=True) if a
+        ]
+        return np.hstack(parts)
 
     @property
     def strict_by(self) -> str:

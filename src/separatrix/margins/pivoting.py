@@ -28,6 +28,7 @@ from .effort import need_time
 MOST_ROWS = 500  # a system of that size takes some 5 ms
 CHANCES = 10  # exchanges in turn that may fail to leave fewer rows wrong
 RIDGE = 1e-13  # added to the diagonal, relative to its largest entry: equal rows share what they carry
+ROUNDING, BALANCE = 1e-13, 1e-9  # shares of all multipliers: of scores off one, and by which classes differ
 SMALL = 200  # rows whose inner products are left to one thread
 
 
@@ -83,7 +84,11 @@ def _pivot(
         wrong = np.where(inside, multipliers < 0.0, scores < 1.0 - tolerance)
         count = int(np.count_nonzero(wrong))
         if count == 0:
-            return multipliers / scale, intercept
+            # Where the rows are dependent, what was solved may be no solution.
+            off = float(np.abs(scores[inside] - 1.0).max(initial=0.0))
+            between = abs(float(signs @ multipliers)) if free_intercept else 0.0
+            holds = off <= tolerance + ROUNDING * multipliers.sum() and between <= BALANCE * multipliers.sum()
+            return (multipliers / scale, intercept) if holds else None
         chances = CHANCES if count < fewest else chances - 1
         fewest = min(fewest, count)
         inside ^= wrong

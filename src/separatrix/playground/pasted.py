@@ -67,6 +67,7 @@ def _scaled(column: list[float | None]) -> list[float]:
     values = np.array(column, dtype=np.float64)
     if not np.ptp(values):
         return [0.0] * len(column)
+    values /= np.abs(values).max()  # so that no mean underflows
     values -= values.mean()
     values /= np.abs(values).max()  # so that no square underflows
     return [float(value) for value in np.round(64.0 * values / values.std()) / 64.0]
