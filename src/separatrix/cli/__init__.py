@@ -16,10 +16,10 @@ AGAIN = 0.05  # seconds after which a Ctrl-C that was swallowed is repeated
 def main() -> None:
     """Run the command line; what the program ``separatrix`` starts."""
     sys.unraisablehook = _insist
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
     try:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
         from .app import app
 
         app(prog_name="separatrix")
