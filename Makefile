@@ -36,7 +36,7 @@ trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
 .PHONY: help setup test test-slow test-walks test-browser test-random test-oldest test-newest fuzz kills lint format docs release-check \
-	bench bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
+	bench bench-edge bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -140,6 +140,9 @@ bench-mnist-kernel: setup ## Freund and Schapire's table; needs BENCH_ARGS="--da
 
 bench-mnist: setup ## is MNIST separable? needs BENCH_ARGS="--data DIR --out DIR"
 	$(RUN) -m benchmarks.mnist_separability $(BENCH_ARGS)
+
+bench-edge: setup ## verdicts near the edge of separability; options in BENCH_ARGS
+	$(RUN) -m benchmarks.edge $(BENCH_ARGS)
 
 demo: setup ## the whole story on the terminal, ending with a report
 	$(RUN) -m separatrix.cli demo

@@ -6,11 +6,12 @@ import importlib
 import json
 import pkgutil
 
+import numpy as np
 import pytest
 from scipy.stats import binom
 
 import benchmarks
-from benchmarks import page, results
+from benchmarks import edge, images, page, results
 from benchmarks.table import Row, median_interval
 
 NAMES = [each.name for each in pkgutil.iter_modules(benchmarks.__path__)]
@@ -107,3 +108,41 @@ def test_the_picture_of_the_readme_is_drawn_by_its_script(tmp_path):
 )
 def test_of_several_contenders_the_table_names_the_best_alone(against, shown):
     assert results.best_of(against) == shown
+
+
+def test_the_page_about_the_edge_is_written_from_its_results():
+    answers = edge.read_answers(edge.RESULTS / "edge.jsonl")
+    assert answers
+    assert edge.page(answers) == edge.PAGE.read_text("utf-8")
+
+
+def naive_pixel(kind, image, i, j):
+    """One number of an image of some kind, in Python's integers; dark beyond the border."""
+
+    def at(r, c):
+        return int(image[r, c]) if 0 <= r < 28 and 0 <= c < 28 else 0
+
+    if kind == "edges":
+        across = abs(at(i, j + 1) - at(i, j - 1)) if 0 < j < 27 else 0
+        return across + (abs(at(i + 1, j) - at(i - 1, j)) if 0 < i < 27 else 0)
+    if kind == "blurred":
+        return sum((2 - abs(r)) * (2 - abs(c)) * at(i + r, j + c) for r in (-1, 0, 1) for c in (-1, 0, 1))
+    return at(i, j) * at(i, j + 1) if kind == "products" else int(at(i, j) > 127)
+
+
+@pytest.mark.parametrize("kind", ["edges", "blurred", "products", "thresholded"])
+def test_numbers_of_images_are_those_of_the_formulas(kind):
+    made = np.random.default_rng(0).choice(np.array([0, 3, 127, 128, 255], dtype=np.uint8), (2, 28, 28))
+    found = images.KINDS[kind](made)
+    assert found.dtype.kind in "iu"
+    for image, numbers in zip(made, found.tolist(), strict=True):
+        assert numbers == [[naive_pixel(kind, image, i, j) for j in range(28)] for i in range(28)]
+
+
+def test_a_column_of_the_page_counts_what_was_not_decided():
+    asked = [
+        edge.Answer("images, edges", f"{i}-9", 10, 3, status, "", 0.0, 1.0, 1.0, 0.1, 1.0)
+        for i, status in enumerate(["separable", "undecided", "inseparable"])
+    ]
+    assert "| images, edges, pairs | 3 | 1 | 1 | 1 |" in edge.page(asked)
+    assert edge.summary(asked) == "3 questions, 3 answered within 30 s, 1 undecided"

@@ -1,0 +1,337 @@
+"""The edge of what is decided: for each kind of data the verdict, and the time for it and for its check.
+
+python -m benchmarks.edge --data DIR [--out DIR] [--only KIND ...] [--seconds N] [--questions] [--page]
+
+Each answer is appended to ``edge.jsonl`` in the output directory after `sx.verify` has accepted its
+certificate; an interrupted run goes on where it was. Without --questions a few of each kind of image are
+asked, with it all 300. Times are seconds of the processor, so that other work on the machine counts less, and
+the load is kept beside them. --page writes the table of the documentation from the answers that there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import os
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+import separatrix as sx
+from separatrix.atomic import write_text
+
+from .images import KINDS, transformed
+
+GAUSSIAN = (200, 500, 1000, 2000, 3000)  # columns
+ROWS_A_COLUMN = (1.9, 2.0, 2.1, 3.0)
+TALL = ((20_000, 2000), (100_000, 2000))
+TEXT = (10_000, 30_000, 100_000)  # columns
+FEW_PAIRS = ((0, 1), (2, 7), (3, 5), (4, 9))
+FEW_RESTS = (0, 8)
+PEELED = (
+    ("blurred", (4, 9)),
+    ("edges", (3, 5)),
+    ("turned", (7, 9)),
+    ("products", (3, 8)),
+    ("thresholded", (2, 3)),
+)
+SIDES = ("separable", "one row more", "two rows more", "ten rows more", "half of the rows")
+MOST_PEELS = 40
+WITHIN = 300.0
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parent.parent / "docs" / "edge.md"
+
+
+ABOUT = """
+    What `sx.separability(X, y, quasi=False)` answers near the edge between separable and not, and how
+    long it takes. Seconds are those of the processor, on two cores, with the check by `sx.verify` (hash
+    included) beside them. Gaussian rows have random labels: below two rows a column a plane is to be
+    expected, above none (Cover 1965). Texts are counts of words by Zipf's law. Images are MNIST's
+    training set as edges, blurred, thresholded, turned by 45 degrees or as products of neighbours;
+    *peeled* ones have lost the rows of their witnesses until what is left is just separable, or just
+    not. `make bench-edge BENCH_ARGS="--data DIR --page"` measures it and writes this page."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked; ``data`` makes the rows and labels."""
+
+    kind: str
+    name: str
+    data: Callable[[], tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found, and what it took."""
+
+    kind: str
+    question: str
+    rows: int
+    columns: int
+    status: str
+    proof: str
+    margin_lower: float
+    wall_seconds: float
+    seconds: float
+    verify_seconds: float
+    load: float
+
+
+def main() -> None:
+    options = _options()
+    options.out.mkdir(parents=True, exist_ok=True)
+    book = options.out / "edge.jsonl"
+    done = {(each.kind, each.question): each for each in read_answers(book)}
+    for question in questions(options):
+        if (options.only and question.kind not in options.only) or (question.kind, question.name) in done:
+            continue
+        answer = ask(question, options.seconds)
+        done[question.kind, question.name] = answer
+        with book.open("a") as out:
+            out.write(json.dumps(asdict(answer)) + "\n")
+        print(
+            f"{answer.kind}, {answer.question}: {answer.status}, {answer.seconds:.1f} + "
+            f"{answer.verify_seconds:.1f} CPU s ({answer.wall_seconds:.0f} s, load {answer.load:.0f})",
+            file=sys.stderr,
+            flush=True,
+        )
+    if options.page:
+        write_text(PAGE, page(list(done.values())))
+    print(summary(list(done.values())))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--data", type=Path, help="directory with mnist/ and enron/ inside")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="where answers go (benchmarks/results)")
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of questions")
+    parser.add_argument("--seconds", type=float, default=WITHIN, help="time limit of a verdict (300)")
+    parser.add_argument("--questions", action="store_true", help="all 300 questions about images")
+    parser.add_argument("--page", action="store_true", help="write docs/edge.md from the answers")
+    return parser.parse_args()
+
+
+def questions(options: argparse.Namespace) -> Iterator[Question]:
+    """All questions, those that take longest last in each kind."""
+    for columns, ratio in itertools.product(GAUSSIAN, ROWS_A_COLUMN):
+        rows = round(columns * ratio)
+        yield Question("gaussian", f"{ratio:g} rows a column of {columns}", _gaussian(rows, columns))
+    for rows, columns in TALL:
+        yield Question("gaussian", f"{rows // columns} rows a column of {columns}", _gaussian(rows, columns))
+    for columns, flipped in itertools.product(TEXT, (False, True)):
+        name = "three labels flipped" if flipped else "separable"
+        yield Question("text", f"{columns} words, {name}", _text(columns, flipped))
+    if options.data is None:
+        return
+    pairs = list(itertools.combinations(range(10), 2)) if options.questions else FEW_PAIRS
+    rests = range(10) if options.questions else FEW_RESTS
+    for kind in KINDS:
+        for digits in (*pairs, *((digit,) for digit in rests)):
+            yield Question(f"images, {kind}", _named(digits), _images(options.data, kind, digits))
+    for kind, digits in PEELED:
+        for side in ("separable", "one row more") if not options.questions else SIDES:
+            yield Question(
+                "images, peeled",
+                f"{kind} {_named(digits)}, {side}",
+                _peeled(options.data, options.out, kind, digits, side),
+            )
+
+
+def _named(digits: tuple[int, ...]) -> str:
+    return f"{digits[0]}-{digits[1]}" if len(digits) == 2 else f"{digits[0]}-rest"
+
+
+def _gaussian(rows: int, columns: int) -> Callable[[], tuple[Any, Any]]:
+    def made() -> tuple[Any, Any]:
+        rng = np.random.default_rng(rows)
+        return rng.normal(size=(rows, columns)), rng.integers(0, 2, rows)
+
+    return made
+
+
+def _text(columns: int, flipped: bool) -> Callable[[], tuple[Any, Any]]:
+    """Counts of words as frequent as Zipf's law says, a fifth as many texts; a plane gives the labels."""
+
+    def made() -> tuple[Any, Any]:
+        rng = np.random.default_rng(columns)
+        rows, words = columns // 5, 80
+        often = 1.0 / np.arange(1, columns + 1)
+        picked = rng.choice(columns, (rows, words), p=often / often.sum())
+        places = np.repeat(np.arange(rows), words)
+        X = sparse.csr_array((np.ones(picked.size), (places, picked.ravel())), shape=(rows, columns))
+        X.sum_duplicates()
+        scores = X @ rng.normal(size=columns)
+        y = (scores > np.median(scores)).astype(int)
+        if flipped:
+            # texts of the most frequent words alone are in the hull of the others
+            usual = np.argsort(-np.asarray(X[:, : columns // 100].sum(axis=1)))[:3]
+            y[usual] = 1 - y[usual]
+        return X, y
+
+    return made
+
+
+def _images(directory: Path, kind: str, digits: tuple[int, ...]) -> Callable[[], tuple[Any, Any]]:
+    def made() -> tuple[Any, Any]:
+        X, labels = transformed(directory, kind)
+        if len(digits) == 1:
+            return X, (labels == digits[0]).astype(int)
+        inside = np.isin(labels, digits)
+        return X[inside], (labels[inside] == digits[1]).astype(int)
+
+    return made
+
+
+def _peeled(
+    directory: Path, out: Path, kind: str, digits: tuple[int, ...], side: str
+) -> Callable[[], tuple[Any, Any]]:
+    """A question without the rows of its witnesses, so many that the rest is just separable, or just not."""
+
+    def made() -> tuple[Any, Any]:
+        X, y = _images(directory, kind, digits)()
+        kept, last = _peel(X, y, out / f"peeled-{kind}-{_named(digits)}.json")
+        back = {"separable": 0, "one row more": 1, "two rows more": 2, "ten rows more": 10}
+        inside = np.union1d(kept, last[: back.get(side, len(last) // 2)]).astype(np.int64)
+        return X[inside], y[inside]
+
+    return made
+
+
+def _peel(X: Any, y: Any, known: Path) -> tuple[list[int], list[int]]:
+    """Rows that are separable, and others of which the first one makes them inseparable."""
+    if known.exists():
+        kept, last = json.loads(known.read_text())
+        return kept, last
+    inside = np.arange(len(y))
+    last = np.zeros(0, dtype=np.int64)
+    for _ in range(MOST_PEELS):
+        verdict = sx.separability(X[inside], y[inside], quasi=False, time_limit=WITHIN)
+        if not verdict.witness_rows:
+            break
+        last = inside[np.array(sorted(verdict.witness_rows), dtype=np.int64)]
+        inside = np.setdiff1d(inside, last)
+    # how many of the last rows may come back: between these two numbers
+    low, high = 0, len(last)
+    while high - low > 1:
+        middle = (low + high) // 2
+        some = np.union1d(inside, last[:middle])
+        if sx.separability(X[some], y[some], quasi=False, time_limit=WITHIN).status == "separable":
+            low = middle
+        else:
+            high = middle
+    kept, rest = np.union1d(inside, last[:low]).tolist(), last[low:].tolist()
+    write_text(known, json.dumps([kept, rest]))
+    return kept, rest
+
+
+def ask(question: Question, seconds: float) -> Answer:
+    """One verdict on the plain question, and the check of its certificate."""
+    X, y = question.data()
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    begin, used = time.perf_counter(), time.process_time()
+    verdict = sx.separability(X, y, quasi=False, time_limit=seconds)
+    wall, own = time.perf_counter() - begin, time.process_time() - used
+    used = time.process_time()
+    if verdict.certificate is not None and not sx.verify(verdict.certificate.to_json(), X, y):
+        raise SystemExit(f"{question.kind}, {question.name}: the certificate is refused")
+    checked = time.process_time() - used
+    return Answer(
+        kind=question.kind,
+        question=question.name,
+        rows=X.shape[0],
+        columns=X.shape[1],
+        status=verdict.status,
+        proof=_proof(verdict),
+        margin_lower=verdict.margin[0],
+        wall_seconds=round(wall, 2),
+        seconds=round(own, 2),
+        verify_seconds=round(checked, 2),
+        load=round(load, 1),
+    )
+
+
+def _proof(verdict: sx.Verdict) -> str:
+    found = verdict.certificate
+    if found is None:
+        return ""
+    if found.weights is not None:
+        return "weights"
+    return "exact multipliers" if found.multipliers is not None else "approximate multipliers"
+
+
+def read_answers(book: Path) -> list[Answer]:
+    """The answers that were written down whole."""
+    if not book.exists():
+        return []
+    return [Answer(**json.loads(line)) for line in book.read_text().split("\n")[:-1]]
+
+
+def summary(answers: list[Answer]) -> str:
+    """How many answers there are, how many came within half a minute, and how many never."""
+    undecided = [each for each in answers if each.status == "undecided"]
+    soon = sum(each.wall_seconds <= 30.0 for each in answers)
+    return f"{len(answers)} questions, {soon} answered within 30 s, {len(undecided)} undecided"
+
+
+def page(answers: list[Answer]) -> str:
+    """The page of the documentation."""
+    images = [each for each in answers if each.kind.startswith("images")]
+    loads = [each.load for each in answers]
+    kinds = ("gaussian", "text", *(f"images, {kind}" for kind in (*KINDS, "peeled")))
+    absent = [kind for kind in kinds if kind not in {each.kind for each in answers}]
+    lines = [
+        "# How far verdicts reach",
+        "",
+        *textwrap.fill(" ".join(ABOUT.split()), 120, break_on_hyphens=False).split("\n"),
+        "",
+        f"Measured: {summary(answers)}. Load average meanwhile: {min(loads):.0f} to {max(loads):.0f}.",
+        *([f"Not measured yet: {'; '.join(absent)}."] if absent else []),
+        "",
+        "| kind | question | rows | columns | verdict | proof | seconds | verify |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    plain = [each for each in answers if not each.kind.startswith("images")]
+    lines += [_line(each) for each in sorted(plain, key=lambda a: (a.kind, a.columns, a.rows))]
+    lines += ["", "Images, one line a kind:", ""]
+    lines += [
+        "| kind | questions | separable | inseparable | undecided | median s | longest s | verify, longest |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for kind in dict.fromkeys(each.kind for each in images):
+        for what in ("pairs", "rest"):
+            some = [e for e in images if e.kind == kind and ("rest" in e.question) == (what == "rest")]
+            if some:
+                lines.append(_kind_line(f"{kind}, {what}", some))
+    return "\n".join(lines) + "\n"
+
+
+def _line(answer: Answer) -> str:
+    return (
+        f"| {answer.kind} | {answer.question} | {answer.rows:,} | {answer.columns:,} | {answer.status} | "
+        f"{answer.proof} | {answer.seconds:.1f} | {answer.verify_seconds:.1f} |"
+    )
+
+
+def _kind_line(kind: str, some: list[Answer]) -> str:
+    count = {status: sum(each.status == status for each in some) for status in ("separable", "inseparable")}
+    times = [each.seconds for each in some]
+    return (
+        f"| {kind} | {len(some)} | {count['separable']} | {count['inseparable']} | "
+        f"{len(some) - sum(count.values())} | {np.median(times):.1f} | {max(times):.1f} | "
+        f"{max(each.verify_seconds for each in some):.1f} |"
+    )
+
+
+if __name__ == "__main__":
+    main()
