@@ -103,7 +103,8 @@ def _block(self, node):
 def _signature(app, what, name, obj, options, signature, returned):
     """Estimators explain what they do not take; what they take is their signature, as Python tells it."""
     if what == "class" and issubclass(obj, BaseEstimator):
-        return str(inspect.signature(obj)), None
+        plain = [each.replace(annotation=each.empty) for each in inspect.signature(obj).parameters.values()]
+        return str(inspect.Signature(plain)), None
     return None
 
 
