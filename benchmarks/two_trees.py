@@ -41,9 +41,8 @@ Case = tuple[str, Callable[[], Any]]
 
 def cases(section: str, directory: Path | None) -> Iterator[Case]:
     """The cases of a section, each with the call that is timed; data are made as they are asked for."""
-    yield from {"pass": _pass, "zero": _zero, "verify": _verify, "verdict": _verdict, "margin": _margin}[
-        section
-    ](directory)
+    makers = {"pass": _pass, "zero": _zero, "verify": _verify, "verdict": _verdict}
+    yield from {**makers, "margin": _margin, "soft": _soft}[section](directory)
 
 
 def _pass(directory: Path | None) -> Iterator[Case]:
@@ -114,7 +113,27 @@ def _margin(directory: Path | None) -> Iterator[Case]:
         yield fit(problem)
 
 
-SECTIONS = ("pass", "zero", "verify", "verdict", "margin", "files")
+def _soft(directory: Path | None) -> Iterator[Case]:
+    from sklearn.datasets import load_digits
+
+    import separatrix as sx
+
+    def fit(name: str, X: Any, y: Any, **options: Any) -> Case:
+        return name, lambda: sx.SoftMargin(**options).fit(X, y)
+
+    for intercept in ("lifted", "free"):
+        problem = data.normal(20_000, 50, 0.01)
+        noisy = np.where(np.arange(problem.y.size) % 20 == 0, 1 - problem.y, problem.y)
+        yield fit(f"noisy labels, {problem.shape}, {intercept}", problem.X, noisy, intercept=intercept)
+    X, y = load_digits(return_X_y=True)
+    yield fit("digits, 10 classes", X, y, C=0.01)
+    yield fit("digits, even or odd", X, y % 2, C=0.01)
+    yield fit("digits, 100 rows", X[:100], y[:100] % 2)
+    for problem in data.real_sets(directory, ("sms-spam", "enron")):
+        yield fit(f"{problem.name}, {problem.shape}", problem.X, problem.y)
+
+
+SECTIONS = ("pass", "zero", "verify", "verdict", "margin", "soft", "files")
 
 
 def work(section: str, directory: str) -> None:

@@ -132,3 +132,48 @@ def check_soft(rng: random.Random, count: int, _folder: Path) -> None:
     for seed in (rng.randrange(10**9) for _ in range(count)):
         found = soft_margin(seed)
         assert found in ("holds", "wide", "too large"), f"soft_margin({seed}): {found}"
+
+
+def polynomial_gram(X: np.ndarray, degree: int, lift: bool) -> list[list[Fraction]]:
+    """The exact values of ``(<x, x'> + 1)^degree``, with the constant coordinate of a lift."""
+    plain = naive_exact.gram_of(X.tolist())
+    return [[(value + 1) ** degree + int(lift) for value in row] for row in plain]
+
+
+def kernel_margins(seed: int) -> str:
+    """What `MaxMargin` and `SoftMargin` with a polynomial kernel made of a problem."""
+    rng = np.random.default_rng(seed)
+    n_classes = 3 if rng.random() < 0.25 else 2
+    X, y = small_problem(rng, n_classes)
+    X = X / max(1.0, float(np.abs(X).max())) * float(rng.choice([0.01, 1.0, 1.0, 30.0]))
+    intercept, degree = INTERCEPTS[rng.integers(3)], int(rng.integers(1, 4))
+    gram = polynomial_gram(X, degree, intercept == "lifted")
+    kernel, free = sx.kernels.Polynomial(degree=degree, c=1.0), intercept == "free"
+    where = f"degree {degree}, intercept={intercept!r}, {n_classes} classes"
+    caps = [Fraction(float(rng.choice([0.1, 1.0, 100.0])))] * y.size
+    least = naive_exact.highest_bound(gram, y.tolist(), n_classes, caps, free)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
+        soft = sx.SoftMargin(float(caps[0]), kernel=kernel, intercept=intercept).fit(X, y)
+        try:
+            hard = sx.MaxMargin(kernel=kernel, intercept=intercept).fit(X, y)
+        except SeparatrixError:
+            hard = None
+    if not Fraction(soft.dual_objective_) <= least <= Fraction(soft.objective_):
+        return (
+            f"missed soft ({where}): {soft.dual_objective_!r} {soft.objective_!r}, least {float(least):.17g}"
+        )
+    if hard is None:
+        return "refused"
+    square = naive_exact.margin_square_of(gram, y.tolist(), free, n_classes)
+    lower, upper = Fraction(hard.margin_lower_), Fraction(hard.margin_upper_)
+    if lower > upper or not lower**2 <= square <= upper**2:
+        return f"missed ({where}): {float(square) ** 0.5!r} in {hard.margin_lower_!r} {hard.margin_upper_!r}"
+    return "holds" if hard.converged_ else "wide"
+
+
+def check_kernels(rng: random.Random, count: int, _folder: Path) -> None:
+    """Margins and objectives in a feature space lie between what is reported of them."""
+    for seed in (rng.randrange(10**9) for _ in range(count)):
+        found = kernel_margins(seed)
+        assert found in ("holds", "wide", "refused"), f"kernel_margins({seed}): {found}"

@@ -93,6 +93,11 @@ def test_the_least_objective_lies_between_the_two_that_are_reported():
     assert found.count("holds") > 60
 
 
+@pytest.mark.parametrize("seed", [2, 3, 4, 8, 19, 20, 25, 27, 28])
+def test_the_bracket_of_a_kernel_holds_the_exact_margin_and_the_least_objective(seed):
+    assert fuzz_brackets.kernel_margins(seed) in ("holds", "wide")
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10**9), st.booleans(), st.booleans(), st.sampled_from([-300, 0, 300]))
 def test_any_weights_and_multipliers_prove_true_bounds(seed, free, csr, power):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
 from ..margins.max_margin import solve_max_margin
 from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
+from ..margins.proved import imbalance
 from ..margins.soft_margin import solve_soft_margin
 from ..progress import Progress
 from ..result import Floats, Ints
@@ -425,17 +426,40 @@ def certified_bracket(
             if lifted:
                 square += float(found.intercept @ found.intercept)
             lower = max(lower, short / float(np.sqrt(square * (1.0 + 64.0 * EPS))) * (1.0 - 8.0 * EPS))
-        mass = float(found.multipliers.sum())
-        if mass > 0.0 and not rows.free:
-            support, coefficients = signed_coefficients(
-                rows.labels, found.members, found.rivals, found.multipliers / mass, rows.n_classes
-            )
-            square = square_above(rows, support, coefficients, error, deadline)
-            if lifted:
-                square += float((coefficients.sum(axis=1) ** 2).sum())
-            slack = 1.0 + 4.0 * (support.size + 8) * EPS
-            upper = min(upper, float(np.sqrt(square)) * slack)
-    return lower, max(upper, lower)
+        upper = min(upper, _upper(rows, found, radius, deadline))
+    return lower, upper
+
+
+def _upper(rows: KernelRows, found: KernelOptimum, radius: float, deadline: Deadline) -> float:
+    """The length of the combination that proves the upper end, over the sum of its factors, rounded up."""
+    mass = float(found.multipliers.sum())
+    if not 0.0 < mass < np.inf:
+        return np.inf
+    values = found.multipliers / mass
+    support, coefficients = signed_coefficients(
+        rows.labels, found.members, found.rivals, values, rows.n_classes
+    )
+    square = square_above(rows, support, coefficients, accuracy(rows)[1], deadline)
+    slack = 4.0 * (support.size + values.size + 8) * EPS
+    if rows.lift and not rows.free:
+        sums = np.abs(coefficients.sum(axis=1)) + slack * np.abs(coefficients).sum(axis=1)
+        square += float(sums @ sums)
+    longest, total = float(np.sqrt(square)), 1.0
+    if rows.free:
+        own = rows.labels[found.members].astype(np.int64)
+        moved = imbalance(own, found.rivals, values, rows.n_classes)
+        if moved is None:
+            return np.inf
+        change, edges = moved
+        longest += 2.0 * change * len(edges) * radius
+        total -= change * len(edges)
+    return longest / total * (1.0 + slack) if total > 0.0 else np.inf
+
+
+def with_proof(rows: KernelRows, found: KernelOptimum) -> KernelOptimum:
+    """The optimum with a bracket in which all rounding is counted; it may be wider than the gap asked for."""
+    lower, upper = certified_bracket(rows, found)
+    return replace(found, margin_lower=lower, margin_upper=upper)
 
 
 def accuracy(rows: KernelRows) -> tuple[float, float]:

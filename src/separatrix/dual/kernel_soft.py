@@ -17,7 +17,9 @@ from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..kernels import EPS
 from ..margins.brackets import best_shift
+from ..margins.multipliers import against_rivals
 from ..margins.optimum import CAPS, Outcome, SoftOptimum, relative_gap
+from ..margins.proved import imbalance
 from ..margins.soft_margin import solve_soft_margin
 from ..result import Floats, Ints
 from ..rows.memory import as_rows
@@ -139,7 +141,8 @@ class _Judge:
 
     def __init__(self, rows: KernelRows, members: Ints, caps: Floats, gram: Floats) -> None:
         self.rows, self.members, self.caps, self.gram = rows, members, caps, gram
-        self.error = accuracy(rows)[1]
+        size, self.error = accuracy(rows)
+        self.radius = float(np.sqrt(size)) * (1.0 + 8.0 * EPS)
         self.sums = (members.size + 8) * EPS
 
     def bound(self, found: SoftOptimum) -> tuple[float, tuple[Floats, Floats]]:
@@ -150,12 +153,34 @@ class _Judge:
             mass = float(multipliers.sum())
         else:
             coefficients, mass = multipliers.T, float(multipliers.max(axis=1).sum())
-        square = self.square(coefficients)
-        value = mass * (1.0 - self.sums) - 0.5 * square
+        longest, mass = float(np.sqrt(self.square(coefficients))), mass * (1.0 - self.sums)
+        if self.rows.free:
+            change = self.imbalance(multipliers, labels.astype(np.int64))
+            longest, mass = longest + 2.0 * change * self.radius, mass - change
+        if multipliers.ndim == 2:  # what a row carries is a sum, which may exceed its cap by rounding
+            mass *= 1.0 - 4.0 * (multipliers.shape[1] + 4) * EPS
+        value = mass - 0.5 * longest**2 * (1.0 + 8.0 * EPS)
         intercept = coefficients.sum(axis=1) if self.lifted else np.zeros(coefficients.shape[0])
         if self.rows.free:
             intercept = np.atleast_2d(found.weights)[:, -1]
         return max(0.0, value), (np.ascontiguousarray(coefficients), intercept)
+
+    def imbalance(self, multipliers: Floats, labels: Ints) -> float:
+        """By how much multipliers have to be moved so that no class gives more than it gets."""
+        if multipliers.ndim == 1:
+            members = np.flatnonzero(multipliers)
+            rivals, values, n_classes = np.zeros_like(members), multipliers[members], 2
+        else:
+            against = against_rivals(multipliers, labels)
+            members, rivals = np.nonzero(against)
+            values, n_classes = against[members, rivals], multipliers.shape[1]
+        found = imbalance(labels[members], rivals, values, n_classes)
+        if found is None:
+            return np.inf
+        change, edges = found
+        # what is added to a row may exceed its cap: all are made smaller by as much
+        least = float(self.caps[members[edges]].min(initial=np.inf))
+        return change * len(edges) * (1.0 + float(values.sum()) / least) if edges else 0.0
 
     def of_weights(self, found: SoftOptimum, points: Floats) -> tuple[Floats, Floats]:
         """Coefficients of all rows whose combination is the weights, by least squares."""

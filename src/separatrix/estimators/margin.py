@@ -16,6 +16,7 @@ from ..dual.kernel_margin import (
     no_optimum,
     soft_in_span,
     solve_kernel_margin,
+    with_proof,
 )
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
 from ..errors import ConvergenceWarning, IllegalKernelError
@@ -98,13 +99,16 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
         The bracket of the best margin (affine with ``intercept="free"``, else that of the rows as they
-        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data (with a
-        kernel to rounding). With two classes and a free intercept the lower end is that of the best intercept
-        for ``coef_``, which no float need hold. Where float64 does not resolve the margin of a small problem
-        (20 weights or fewer), it is found in rational numbers; the margin of ``coef_``, which is rounded, may
-        then be smaller. Where the classes cannot be separated the lower end is zero or less.
+        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data. With a
+        kernel the rounding of its values may make it wider than ``gap``; those of a kernel that states no
+        bound of it (a function of your own) are taken as exact. With two classes and a free intercept the
+        lower end is that of the best intercept for ``coef_``, which no float need hold. Where float64 does
+        not resolve the margin of a small problem (20 weights or fewer), it is found in rational numbers; the
+        margin of ``coef_``, which is rounded, may then be smaller. Where the classes cannot be separated the
+        lower end is zero or less.
     converged_ : bool
-        Whether the bracket is as narrow as ``gap`` asks.
+        Whether the bracket is as narrow as ``gap`` asks; with a kernel, before the rounding of its values is
+        added.
     n_iter_ : int
         Newton steps; at least one.
     optimum_ : HardOptimum or KernelOptimum
@@ -264,6 +268,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
                 refuse(self, exact_verdict(self, *given, kernel=kernel), no_margin(found.margin_upper))
                 support, coefficients, intercept = soft_in_span(mapped)
+            found = with_proof(mapped, found)
         except IllegalKernelError as problem:
             if self.inseparable == "raise":
                 raise

@@ -36,6 +36,11 @@ class Pairs:
         return int(self.members.size)
 
     @property
+    def own(self) -> Ints:
+        """The class of each pair's row."""
+        return np.asarray(self.rows.labels[self.members], dtype=np.int64)
+
+    @property
     def intercepts(self) -> list[int]:
         """Where the intercepts stand in the flattened weights."""
         return (

@@ -148,7 +148,7 @@ def _plain_upper(pairs: Pairs, values: Floats, free: bool) -> tuple[float, float
     mass = math.fsum(values.tolist())
     error = combination_error(pairs, values)
     if free:
-        moved = imbalance(pairs, values)
+        moved = imbalance(pairs.own, pairs.rivals, values, rows.n_classes)
         if moved is None or not 4.0 * moved[0] * len(moved[1]) < mass:
             return math.inf, math.inf
         change, edges = moved
@@ -168,17 +168,15 @@ def combination_error(pairs: Pairs, values: Floats) -> float:
     return 4.0 * twice * (values.size + 8.0) * UNIT * reach + 2.0**-960 * (values.size + pairs.width)
 
 
-def imbalance(pairs: Pairs, values: Floats) -> tuple[float, list[int]] | None:
+def imbalance(own: Ints, against: Ints, values: Floats, n_classes: int) -> tuple[float, list[int]] | None:
     """How far a few multipliers have to be moved so that no class gives more than it gets, and which.
 
     The classes are joined by their largest multipliers; along this tree excesses, whose sum is zero, can be
     handed on. None where one of them is smaller than that.
     """
-    own = pairs.rows.labels[pairs.members].astype(np.int64)
-    n_classes = pairs.rows.n_classes
-    rivals = 1 - own if pairs.blocks == 1 else pairs.rivals
+    rivals = 1 - own if n_classes == 2 else against
     change = 0.0
-    for each in range(n_classes if pairs.blocks > 1 else 1):
+    for each in range(n_classes if n_classes > 2 else 1):
         signed = np.where(own == each, values, 0.0) - np.where(rivals == each, values, 0.0)
         change += abs(math.fsum(signed.tolist())) * UP
     if change == 0.0:

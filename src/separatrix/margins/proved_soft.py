@@ -68,7 +68,7 @@ def proved_bound(
         longest = min(longest, combination_length(pairs, values, free))
     shrink = _shrinkage(pairs, values, caps)
     if free:
-        moved = imbalance(pairs, values)
+        moved = imbalance(pairs.own, pairs.rivals, values, rows.n_classes)
         if moved is None:
             return 0.0
         change, edges = moved
