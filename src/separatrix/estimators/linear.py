@@ -271,7 +271,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         -------
         self
         """
-        if inputs.is_collection(X):
+        if type(X) is not np.ndarray and inputs.is_collection(X):
             partitions.learn(self, X, y, classes, sample_weight)
             return self
         with inputs.unchanged_on_error(self):

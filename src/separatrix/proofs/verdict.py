@@ -141,7 +141,9 @@ def separability(
                 f"feature_names has {len(feature_names)} names; X has {data.matrix.shape[1]} columns."
             )
         data = replace(data, names=tuple(map(str, feature_names)))
-    n_rows, sample_weight = data.codes.size, one_number_a_row(sample_weight)
+    n_rows = data.codes.size
+    if sample_weight is not None:
+        sample_weight = one_number_a_row(sample_weight)
     inside = np.ones(n_rows, dtype=bool) if sample_weight is None else read_weights(sample_weight, n_rows) > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:

@@ -92,7 +92,9 @@ class NamedData:
         """All values of a column."""
         found, step = np.empty(self.X.shape[0]), max(1, AT_ONCE // max(1, self.X.shape[1]))
         for start in range(0, found.size, step):
-            found[start : start + step] = dense(self.X[start : start + step, [index]])[:, 0]
+            part = slice(start, start + step)
+            plain = isinstance(self.X, np.ndarray)
+            found[part] = self.X[part, index] if plain else dense(self.X[part, [index]])[:, 0]
             if pages.watched:  # of a file larger than memory, the rows around are brought in
                 pages.relax()
         return found
