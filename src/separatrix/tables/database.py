@@ -198,7 +198,8 @@ def explaining(name: str) -> Iterator[None]:
         duckdb: Any = sys.modules.get("duckdb")
         pa: Any = sys.modules.get("pyarrow")
         theirs = (*((duckdb.Error,) if duckdb else ()), *((pa.ArrowException,) if pa else ()))
-        if isinstance(error, (sqlite3.Error, OSError, *theirs)):
+        thrift = "TProtocolException" in str(error)  # of damaged Parquet files, DuckDB before 1.5
+        if thrift or isinstance(error, (sqlite3.Error, OSError, *theirs)):
             raise explained(name, str(error)) from error
         raise
 
