@@ -451,6 +451,16 @@ def test_a_damaged_archive_or_spss_file_is_named_as_such(tmp_path):
         open_table(path, target="y")
 
 
+def test_names_of_columns_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "rows.arrow"
+    table = pa.table({"abcd": [1.0, 2.0], "y": [0, 1]})
+    with pa.ipc.new_file(str(path), table.schema) as writer:
+        writer.write_table(table)
+    path.write_bytes(path.read_bytes().replace(b"abcd", b"\xaebcd"))
+    with pytest.raises(InputError, match="cannot be read"):
+        open_table(path, target="y")
+
+
 def _write_shard(path, rows):
     import pyarrow.parquet as pq
 

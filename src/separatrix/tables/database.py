@@ -199,7 +199,7 @@ def explaining(name: str) -> Iterator[None]:
         pa: Any = sys.modules.get("pyarrow")
         theirs = (*((duckdb.Error,) if duckdb else ()), *((pa.ArrowException,) if pa else ()))
         thrift = "TProtocolException" in str(error)  # of damaged Parquet files, DuckDB before 1.5
-        if thrift or isinstance(error, (sqlite3.Error, OSError, *theirs)):
+        if thrift or isinstance(error, (sqlite3.Error, OSError, UnicodeError, *theirs)):
             raise explained(name, str(error)) from error
         raise
 
