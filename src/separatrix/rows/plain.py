@@ -117,6 +117,7 @@ def _note(made: list[tuple[int, int, int]], tally: Tally) -> None:
         clock[LOGGED] += len(made)
 
 
+@np.errstate(all="ignore")
 def worst_first(rows: Any, outputs: Floats, steps: Floats, gram: Gram, tally: Tally) -> None:
     """Correct the most violated row of a working set until none is violated, or a limit is met.
 
@@ -155,6 +156,7 @@ def worst_first(rows: Any, outputs: Floats, steps: Floats, gram: Gram, tally: Ta
     _note(made, tally)
 
 
+@np.errstate(all="ignore")
 def replay(rows: Any, log: Ints, w: Floats, steps: Floats, weights_after: Floats, scores: Floats) -> None:
     """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
     values, labels = lifted(rows, w.shape[-1]), rows.labels
@@ -211,6 +213,7 @@ def fill_scores(rows: Any, start: int, stop: int, w: Floats, scores: Floats) -> 
     scores[part] = leads(outputs_of(lifted(rows, w.shape[-1])[part], w), rows.labels[part])
 
 
+@np.errstate(all="ignore")
 def add_rows(rows: Any, start: int, stop: int, factors: Floats, total: Floats) -> None:
     """Add ``sum_i factors[i] * z_i`` over the rows from start to stop to ``total``."""
     part = slice(start, stop)
@@ -218,6 +221,7 @@ def add_rows(rows: Any, start: int, stop: int, factors: Floats, total: Floats) -
     total += np.einsum("i,ij->j", signed, lifted(rows, total.size)[part])
 
 
+@np.errstate(all="ignore")
 def combine(rows: Any, counts: Ints, steps: Floats, w: Floats) -> None:
     """Add ``sum_i steps[i] * counts[i] * z_i`` to ``w``."""
     values, labels = lifted(rows, w.shape[-1]), rows.labels
