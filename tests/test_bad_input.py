@@ -363,9 +363,10 @@ def frames_of_labels():
 def test_labels_of_frames_are_not_merged():
     X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]])
     for y in frames_of_labels():
-        assert len(sx.separability(X, y).certificate.classes) == 3, y
-        assert sx.Perceptron().fit(X, y).classes_.size == 3, y
-        assert len(set(sx.Perceptron().fit(X, y).classes_.tolist())) == 3, y
+        held = len(set(y.to_list()))  # categories of old versions of pandas merge 'a\0' and 'a' themselves
+        assert len(sx.separability(X, y).certificate.classes) == held, y
+        assert sx.Perceptron().fit(X, y).classes_.size == held, y
+        assert len(set(sx.Perceptron().fit(X, y).classes_.tolist())) == held, y
 
 
 def test_missing_labels_of_frames_are_no_classes():

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InputError
+from ..rows.matrices import dense
 from .algebra import Product, _Around, _grouped
 from .base import Floats, Graph, Kernel, Rounding, as_matrix, compound, real_number
 from .simple import _raise
@@ -307,10 +308,8 @@ class PolynomialOf(_Mapped):
         if self.series is not None:
             return super().feature_map(X)
         powers = [Constant(1.0), *(Product((self.inner,) * j) for j in range(1, len(self.coefficients)))]
-        parts = [
-            each.feature_map(X) * np.sqrt(a) for each, a in zip(powers, self.coefficients, strict=True) if a
-        ]
-        return np.hstack(parts)
+        terms = [(each, a) for each, a in zip(powers, self.coefficients, strict=True) if a]
+        return np.hstack([dense(each.feature_map(X)) * np.sqrt(a) for each, a in terms])
 
     @property
     def strict_by(self) -> str:

@@ -198,7 +198,8 @@ def explaining(name: str) -> Iterator[None]:
         duckdb: Any = sys.modules.get("duckdb")
         pa: Any = sys.modules.get("pyarrow")
         theirs = (*((duckdb.Error,) if duckdb else ()), *((pa.ArrowException,) if pa else ()))
-        thrift = "TProtocolException" in str(error)  # of damaged Parquet files, DuckDB before 1.5
+        # Of damaged Parquet files, DuckDB before 1.5.
+        thrift = any(word in str(error) for word in ("TProtocolException", "don't know what type"))
         if thrift or isinstance(error, (sqlite3.Error, OSError, UnicodeError, *theirs)):
             raise explained(name, str(error)) from error
         raise
