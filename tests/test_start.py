@@ -23,7 +23,7 @@ from separatrix.rows import hashes
 from separatrix.tables import small_csv
 from separatrix.tables.table import open_table
 
-HEAVY = ("duckdb", "matplotlib", "numba", "pandas", "pyarrow", "rich.markdown", "sklearn")
+HEAVY = ("duckdb", "matplotlib", "numba", "pandas", "pyarrow", "rich.markdown", "scipy.linalg", "sklearn")
 PATIENTS = """dose,age,ward,recovered
 1,31,a,no
 2,45,b,no

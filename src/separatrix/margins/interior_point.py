@@ -20,8 +20,8 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # loads linalg when it is used: small questions do without it
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..rows import threads
@@ -137,7 +137,7 @@ class _Path:
         square[diagonal[:-1], diagonal[:-1]] += ratio[n : n + p] + ratio[n + p :]
         ridge = 1e-16
         while ridge < 1e-6:
-            self.factor, failed = linalg.lapack.dpotrf(square, lower=1)
+            self.factor, failed = scipy.linalg.lapack.dpotrf(square, lower=1)
             if not failed and np.isfinite(self.factor[-1, -1]):
                 return True
             square[diagonal, diagonal] *= 1.0 + ridge
@@ -145,7 +145,7 @@ class _Path:
         return False
 
     def _solved(self, right: Floats) -> Floats:
-        return np.asarray(linalg.lapack.dpotrs(self.factor, right, lower=1)[0])
+        return np.asarray(scipy.linalg.lapack.dpotrs(self.factor, right, lower=1)[0])
 
     def _corrected(self) -> bool:
         """Whether a small change of each multiplier makes the combination vanish; then it is made."""

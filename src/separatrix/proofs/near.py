@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy  # loads linalg when it is used: small questions do without it
 from numpy.typing import NDArray
-from scipy import linalg
 
 from ..certificates import nearby
 from ..certificates.claims import Approximate
@@ -187,7 +187,7 @@ class NearProver:
         scaled = nearby.scale(near, self.signs, self._coordinates(near))
         if isinstance(scaled, str):
             return False
-        factor, failed = linalg.lapack.dpotrf(scaled.rows.T @ scaled.rows)
+        factor, failed = scipy.linalg.lapack.dpotrf(scaled.rows.T @ scaled.rows)
         sizes = np.abs(factor.diagonal())
         return bool(failed) or float(sizes.min()) < STEEP * float(sizes.max())
 
