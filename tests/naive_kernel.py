@@ -132,12 +132,14 @@ def models_after_every_visit(script, visits, codes, n_classes, n):
 def on_a_budget(K, codes, n_classes, budget, removal, *, passes=1, seed=None):
     """Lists of support rows and vectors; every quantity is computed afresh from the whole Gram matrix.
 
-    Returns the mistakes, the support (row and vector of each), the sums of the bounds, and the closest score.
+    Returns the mistakes, the support (row and vector of each), the sums of the bounds, and how close rounding
+    came to deciding: between right and wrong, between two rivals, or whether a row lies in the span of the
+    support. Classes that no update has touched tie exactly, and the first of them is the rival.
     """
     generator = np.random.default_rng(seed)
     support, mistakes = [], []  # entries [row, vector, direction, scale]
     cost = shrinking = residuals = largest = 0.0
-    closest = np.inf  # how near a score came to the border between right and wrong
+    closest, touched = np.inf, set()
     doubled = 1.0 if n_classes == 2 else 0.5  # |z|^2 over K(x, x)
 
     def outputs(i):
@@ -148,18 +150,26 @@ def on_a_budget(K, codes, n_classes, budget, removal, *, passes=1, seed=None):
 
     for _ in range(passes):
         for i in range(len(codes)):
-            s, rival = judge(outputs(i), codes[i], n_classes)
+            found = outputs(i)
+            s, rival = judge(found, codes[i], n_classes)
             closest = min(closest, abs(s)) if support else closest
             if s > 0:
                 continue
+            others = set(range(found.size)) - {codes[i], rival}
+            ties = [found[rival] - found[c] for c in others if {c, rival} & touched]
+            closest = min(closest, *ties) if ties else closest
+            touched |= {codes[i], rival}
             mistakes.append((i, rival))
             direction = signed(codes, rival, codes[i], n_classes)
-            largest = max(largest, np.sqrt(K[i, i] * doubled))
+            length = np.sqrt(K[i, i] * doubled)
+            largest = (1 + 1e-9) * length if length > largest else largest  # R, as the Forgetron takes it
             if removal == "projection":
                 rows = [entry[0] for entry in support]
                 inner = K[np.ix_(rows, rows)]
                 share = np.linalg.lstsq(inner, K[rows, i], rcond=None)[0] if rows else np.zeros(0)
                 residual = max(0.0, K[i, i] - K[rows, i] @ share)
+                if 1e-13 * K[i, i] < residual < 1e-6 * K[i, i]:
+                    closest = 0.0  # the row is nearly in the span: its share of each slot is rounding error
                 if len(support) < budget and residual > 1e-10 * K[i, i]:
                     support.append([i, direction, direction, 1.0])
                 else:

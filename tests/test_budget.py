@@ -44,7 +44,7 @@ def test_every_removal_is_its_naive_version(removal, data, monkeypatch):
     mistakes, support, (cost, shrinking, residuals, largest), closest = naive_kernel.on_a_budget(
         K, case.codes, case.n_classes, size, removal, passes=passes, seed=4
     )
-    assume(closest > 1e-9)  # the two do not compute the same sums
+    assume(closest > 1e-9)  # the two do not compute the same sums: ties are decided by rounding
     assert model.mistakes_ == len(mistakes)
     made = np.bincount([i for i, _ in mistakes], minlength=len(K))
     assert model.mistake_counts_.tolist() == made.tolist()
@@ -59,6 +59,38 @@ def test_every_removal_is_its_naive_version(removal, data, monkeypatch):
         assert bound.terms == pytest.approx((cost, shrinking), rel=1e-6, abs=1e-9)
     if removal == "projection":
         assert bound.terms == pytest.approx((residuals,), rel=1e-4, abs=1e-5)
+
+
+@every_removal
+@given(data=st.data())
+def test_a_correction_is_of_a_mistake_and_its_rival_is_a_best_one_up_to_rounding(removal, data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**31)))
+    n_rows, n_classes = data.draw(st.integers(4, 20)), data.draw(st.integers(2, 4))
+    X = rng.integers(-1, 2, (n_rows, data.draw(st.integers(1, 3)))).astype(float)  # equal rows, tied outputs
+    y = np.append(np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes))
+    model = sx.KernelPerceptron(
+        Polynomial(2), budget=3, removal=removal, max_iter=3, random_state=4, trace=True
+    ).fit(X, y)
+    K, trace = naive_kernel.gram(Polynomial(2), X, X, 1.0), model.result_.trace
+    outputs = np.zeros(1 if n_classes == 2 else n_classes)
+    for number, (row, rival) in enumerate(zip(trace.rows, trace.rivals, strict=True)):
+        if number:  # a free place has number -1 and coefficients of zero
+            outputs = K[row, trace.support[number - 1]] @ trace.coef[number - 1]
+        best, _ = naive_kernel.judge(outputs, y[row], n_classes)
+        score = best if n_classes == 2 else outputs[y[row]] - outputs[rival]
+        assert best == pytest.approx(score, abs=1e-9)
+        assert score <= 1e-9
+
+
+def test_which_of_two_tied_rivals_is_corrected_may_be_decided_by_rounding():
+    # Rows 3 and 8 are equal, and so in the end are the outputs of two of their rivals, but for rounding.
+    X = np.array(
+        [[0.25, 0], [1.25, 0.125], [-2, 0], [0, 0], [-1.5, 1.75], [0, 0.875], [1.5, 0], [0, 2], [0, 0]]
+    )
+    y = np.array([0, 1, 2, 3, 3, 3, 0, 0, 2])
+    K = naive_kernel.gram(Polynomial(2), X, X, 1.0)
+    *_, closest = naive_kernel.on_a_budget(K, y, 4, 4, "projection", passes=1)
+    assert 0.0 <= closest < 1e-12
 
 
 @every_removal

@@ -47,7 +47,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
 
     Every mistake adds the misclassified row to the *support*; the output of a row is the sum of its kernel
     values with the support, weighed by how often each was mistaken. A tie is a mistake. More than two
-    classes are learnt natively, from one matrix of outputs, by Kesler's construction. Neither the mistakes
+    classes are learnt natively, from one matrix of outputs, by Kesler's construction: a mistake is corrected
+    against the class with the largest other output, the first of equal ones. Neither the mistakes
     nor the support depend on how the rows are cut into blocks, on the dtype, or, in ``partial_fit``, into
     calls.
 
@@ -88,7 +89,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         What makes room when the budget is used up: shrink all coefficients and remove the oldest row
         (Dekel, Shalev-Shwartz and Singer 2008), remove a row by chance (Cavallanti, Cesa-Bianchi and Gentile
         2007), or add the projection of the new row to the span of the support (Orabona, Keshet and Caputo
-        2009). See ``budget_bound_``.
+        2009). Shrunk and projected coefficients are rounded: of outputs that are equal in exact arithmetic,
+        rounding decides which is the largest. See ``budget_bound_``.
     max_iter : int, default=100
         How often all rows may be read.
     max_updates : int or None, default=None
