@@ -370,6 +370,18 @@ def test_columns_that_depend_on_others_are_found_and_left_out():
     assert verify(verdict.certificate, X, y).holds
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_column_equal_to_one_that_depends_on_others_is_left_out_in_terms_of_those(whole):
+    X, y = normal_question(700, 205)
+    if whole:
+        X = np.rint(4.0 * X).astype(np.int64)
+    total = X[:, 1] + X[:, 2] if whole else np.full(700, 0.25)
+    X = np.column_stack([total, X, total])  # the first depends on others, the last equals it
+    found = separability(X, y, quasi=False).certificate
+    assert {terms[0][0] for terms in found.approximate.left_out} >= {206}
+    assert verify(found.to_json(), X, y).holds
+
+
 def test_rows_that_do_not_span_leave_the_finer_question_to_rational_arithmetic():
     rng = np.random.default_rng(1)
     X = rng.integers(-3, 4, (700, 205))

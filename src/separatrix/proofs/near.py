@@ -168,14 +168,14 @@ class NearProver:
             mix = np.random.default_rng(0).integers(0, prime, (count, len(table)))
             values = modular_product(mix, values, prime)
         echelon, pivots = reduced_echelon(values, prime)
-        found = list(plain)
+        found = []
         for place in np.setdiff1d(np.arange(len(columns)), pivots).tolist():
             terms = _small_terms(echelon[: pivots.size, place], prime)
             if terms is not None:
                 factor, numbers = terms
                 others = [(columns[pivots[i]], -n) for i, n in enumerate(numbers) if n]
                 found.append(((columns[place], factor), *others))
-        return tuple(found)
+        return (*_in_terms_of_kept(plain, found), *found)
 
     def _steep(self, near: Approximate) -> bool:
         """Whether columns of whole numbers seem to depend on others, or nearly do.
@@ -223,6 +223,18 @@ def _plain_relations(table: Floats) -> tuple[tuple[tuple[int, int], ...], ...]:
         if before != column:
             found.append(((column, 1), (before, -1)))
     return tuple(found)
+
+
+def _in_terms_of_kept(
+    plain: tuple[tuple[tuple[int, int], ...], ...], others: list[tuple[tuple[int, int], ...]]
+) -> list[tuple[tuple[int, int], ...]]:
+    """Plain relations where columns that equal one which other relations leave out are related like that."""
+    left_out = {terms[0][0]: terms for terms in others}
+    found = []
+    for terms in plain:
+        same = left_out.get(terms[-1][0])
+        found.append(terms if same is None else ((terms[0][0], same[0][1]), *same[1:]))
+    return found
 
 
 def _small_terms(residues_of_one: Ints, prime: int) -> tuple[int, list[int]] | None:
