@@ -80,8 +80,7 @@ def read_collection_labels(
         labels = one_label_a_row(y, n_rows)
         classes, codes = coded(labels) if known is None else (known, codes_of(labels, known))
         pieces = matrix.pieces(codes.astype(np.int32))
-        kept = matrix.runner.keep(Work("codes", _as_it_is, [()] * len(pieces), own=pieces))
-        return classes, codes.astype(np.int64), kept
+        return classes, codes.astype(np.int64), matrix.beside("codes", pieces)
     read = Partitions.of(y, " of y")
     found: list[tuple[int, NDArray[Any]]] = read.map("classes", _classes)
     sizes = np.diff(matrix.offsets).tolist()
@@ -329,10 +328,6 @@ def _classes(part: Any) -> tuple[int, NDArray[Any]]:
 
 def _codes(part: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     return np.asarray(codes_of(np.asarray(part).ravel(), classes), dtype=np.int32)
-
-
-def _as_it_is(value: Any) -> Any:
-    return value
 
 
 def _beside(_: Any, codes: NDArray[np.int32]) -> NDArray[np.int32]:

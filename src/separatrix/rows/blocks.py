@@ -43,6 +43,9 @@ class Work:
         Arguments of each call.
     later : bool
         Whether other work goes before.
+    thin : callable, optional
+        Called with the answers of calls that were made together: leaves out of them, in their order, what
+        the answers of all calls do not need.
     """
 
     name: str
@@ -51,6 +54,7 @@ class Work:
     common: tuple[Any, ...] = ()
     own: list[tuple[Any, ...]] | None = None
     later: bool = False
+    thin: Callable[[list[Any]], list[Any]] | None = None
 
     def arguments(self, place: int) -> tuple[Any, ...]:
         """The arguments of one call, without its blocks."""
@@ -191,15 +195,17 @@ class BlockMatrix:
         each: Sequence[tuple[Any, ...]] | None = None,
         among: Sequence[int] | None = None,
         pause: Callable[[], None] | None = None,
+        thin: Callable[[list[Any]], list[Any]] | None = None,
     ) -> list[T]:
         """Call ``task(block, *beside, *common, *each)`` where each block is; the answers, block by block.
 
         ``beside`` are lists of handles, one for each block. ``among`` chooses blocks; ``each`` has arguments
-        for these. ``pause`` is called now and then while they are waited for, and may raise.
+        for these. ``pause`` is called now and then while they are waited for, and may raise. ``thin`` is as
+        in `Work`.
         """
         chosen = range(len(self.handles)) if among is None else among
         blocks = [(self.handles[k], *(handles[k] for handles in beside)) for k in chosen]
-        work = Work(name, task, blocks, common, None if each is None else list(each))
+        work = Work(name, task, blocks, common, None if each is None else list(each), thin=thin)
         try:
             answers = self.runner.start(work)(pause)
         except Failed as failed:
@@ -208,6 +214,11 @@ class BlockMatrix:
             if isinstance(answer, Failure):
                 raise self._located(answer.error, k)
         return answers
+
+    def beside(self, name: str, values: Sequence[tuple[Any]]) -> list[Handle]:
+        """Handles of one value for each block, which is kept where the block is."""
+        blocks = [(each,) for each in self.handles]
+        return self.runner.keep(Work(name, _beside, blocks, own=list(values)))
 
     def copied(self, name: str, task: Callable[..., Any], *common: Any, dtype: Any) -> BlockMatrix:
         """A matrix of other numbers in the same places, kept where this one is."""
@@ -286,6 +297,10 @@ def not_computed(place: str, error: BaseException | None) -> ClusterError:
             remedy="Open a client, and make the collection again.",
         )
     return ClusterError(f"In {place}: it could not be computed ({kind}: {error}).")
+
+
+def _beside(_: Any, value: T) -> T:
+    return value
 
 
 def pick(block: Any, places: Ints) -> Any:

@@ -1,13 +1,21 @@
-"""Tasks on the workers of a Dask cluster."""
+"""Tasks on the workers of a Dask cluster.
+
+A task costs the scheduler about a millisecond and a round several, whatever they do: the calls on the blocks
+of one worker are made by one task for each of its threads.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from typing import Any
 
 from ..errors import ClusterError
-from .blocks import INTERVAL, Answers, Failed, Handle, Pause, Work, perform
+from .blocks import INTERVAL, Answers, Failed, Failure, Handle, Pause, Work, perform
+
+UNEVEN = 1.5  # times the mean that a thread may have to do before the scheduler shares the work out
 
 
 class Held:
@@ -27,6 +35,8 @@ class ClientRunner:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self._where: dict[Any, str] = {}  # the worker that has a block, by the key of its future
+        self._threads: dict[str, int] = {}
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
         """Handles of delayed objects, each computed once and kept."""
@@ -35,7 +45,7 @@ class ClientRunner:
 
     def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
         """Handles of the answers, which stay where they were found; they may replace their blocks."""
-        found = [Held(future) for future in self._submit(work)]
+        found = [Held(future) for future in self._submit(work, None)]
         if replaces:
             for blocks in work.blocks:
                 for each in blocks:
@@ -44,12 +54,13 @@ class ClientRunner:
 
     def start(self, work: Work) -> Answers:
         """Start the calls; the function returned waits for their answers, in the order of the calls."""
-        futures = self._submit(work)
+        together = self._together(work)
+        futures = self._submit(work, together)
 
         def finish(pause: Pause | None) -> list[Any]:
             try:
                 self._wait(futures, pause)
-                return self._answers(futures)
+                return self._answers(work, together, futures, pause)
             except BaseException:
                 with suppress(Exception):
                     self.client.cancel(futures)
@@ -57,25 +68,71 @@ class ClientRunner:
 
         return finish
 
-    def _submit(self, work: Work) -> list[Any]:
-        """A future for each call, named for the dashboard."""
+    def _together(self, work: Work) -> list[list[int]] | None:
+        """The calls that each task makes, those of one worker's blocks; None where each is a task by itself.
+
+        So they are where other work goes before, where blocks are not there yet, and where the scheduler had
+        better share them out.
+        """
+        if work.later or len(work.blocks) < 2 or not all(work.blocks):
+            return None
+        first = [_future(some[0]) for some in work.blocks]
+        if any(isinstance(each, list) for each in first) or not all(
+            each.status == "finished" for each in first
+        ):
+            return None
+        self._locate(first)
+        places = [self._where.get(each.key) for each in first]
+        if None in places:
+            return None
+        by_worker: dict[str, list[int]] = {}
+        for k, place in enumerate(places):
+            by_worker.setdefault(str(place), []).append(k)
+        found = [
+            part
+            for worker, calls in by_worker.items()
+            for part in _shared_out(calls, self._threads.get(worker, 1))
+        ]
+        mean = len(work.blocks) / max(1, sum(self._threads.values()))
+        if max(map(len, found)) <= max(1, math.ceil(UNEVEN * mean)):
+            return found
+        self._where.clear()  # the scheduler may move blocks
+        return None
+
+    def _locate(self, futures: list[Any]) -> None:
+        """Ask where blocks are, of which that is not known."""
+        unknown = [each for each in futures if each.key not in self._where]
+        if not unknown:
+            return
+        with _cluster_errors():
+            self._threads = dict(self.client.nthreads())
+            holders = self.client.who_has(unknown)
+        load = dict.fromkeys(self._threads, 0)
+        for key, workers in holders.items():
+            there = [each for each in workers if each in load]
+            if there:
+                chosen = min(there, key=lambda each: (load[each], each))
+                load[chosen] += 1
+                self._where[key] = chosen
+
+    def _submit(self, work: Work, together: list[list[int]] | None) -> list[Any]:
+        """A future for each call, or for those that are made together, named for the dashboard."""
         if not work.blocks:
             return []
         own = [()] * len(work.blocks) if work.own is None else work.own
         blocks = [[_future(each) for each in some] for some in work.blocks]
+        options = {
+            "task": work.task,
+            "common": work.common,
+            "key": f"separatrix-{work.name}",
+            "pure": False,
+            "priority": -1 if work.later else 0,
+        }
         with _cluster_errors():
-            return list(
-                self.client.map(
-                    _call,
-                    own,
-                    blocks,
-                    task=work.task,
-                    common=work.common,
-                    key=f"separatrix-{work.name}",
-                    pure=False,
-                    priority=-1 if work.later else 0,
-                )
-            )
+            if together is None:
+                return list(self.client.map(_call, own, blocks, **options))
+            many = ([[each[k] for k in calls] for calls in together] for each in (own, blocks))
+            return list(self.client.map(_calls, *many, thin=work.thin, **options))
 
     def _wait(self, futures: list[Any], pause: Pause | None) -> None:
         """Wait until all futures are done; whoever has no time left may raise meanwhile."""
@@ -87,14 +144,40 @@ class ClientRunner:
             if pause is not None:
                 pause()
 
-    def _answers(self, futures: list[Any]) -> list[Any]:
+    def _answers(
+        self, work: Work, together: list[list[int]] | None, futures: list[Any], pause: Pause | None
+    ) -> list[Any]:
         for k, each in enumerate(futures):
             if each.status == "error":
+                if together is not None:
+                    return self._one_by_one(work, pause)
                 raise Failed(k, each.exception())
             if each.status != "finished":
                 raise _closed()
         with _cluster_errors():
-            return list(self.client.gather(futures))
+            found = list(self.client.gather(futures))
+        if together is None:
+            return found
+        answers: list[Any] = [None] * len(work.blocks)
+        for calls, (worker, some) in zip(together, found, strict=True):
+            if any(worker != self._where.get(_future(work.blocks[k][0]).key) for k in calls):
+                self._where.clear()  # a worker was lost: its blocks are elsewhere now
+            for k, answer in zip(calls, some, strict=True):
+                answers[k] = answer
+        return answers
+
+    def _one_by_one(self, work: Work, pause: Pause | None) -> list[Any]:
+        """The answers where calls that were made together failed: which of them does is found so."""
+        self._where.clear()
+        futures = self._submit(work, None)
+        self._wait(futures, pause)
+        return self._answers(work, None, futures, pause)
+
+
+def _shared_out(calls: list[int], threads: int) -> list[list[int]]:
+    """Calls in as many parts as there are threads, as even as can be."""
+    edges = [len(calls) * k // threads for k in range(threads + 1)]
+    return [calls[a:b] for a, b in pairwise(edges) if a < b]
 
 
 def _future(handle: Any) -> Any:
@@ -104,6 +187,23 @@ def _future(handle: Any) -> Any:
 
 def _call(own: tuple[Any, ...], blocks: list[Any], *, task: Any, common: tuple[Any, ...]) -> Any:
     return perform(task, tuple(blocks), (*common, *own))
+
+
+def _calls(
+    own: list[tuple[Any, ...]],
+    blocks: list[list[Any]],
+    *,
+    task: Any,
+    common: tuple[Any, ...],
+    thin: Callable[[list[Any]], list[Any]] | None,
+) -> tuple[str, list[Any]]:
+    """Several calls, one after the other, and the worker that made them."""
+    from distributed import get_worker
+
+    found = [_call(each, some, task=task, common=common) for each, some in zip(own, blocks, strict=True)]
+    if thin is not None and not any(isinstance(each, Failure) for each in found):
+        found = thin(found)
+    return str(get_worker().address), found
 
 
 @contextmanager

@@ -7,7 +7,7 @@ of the blocks, so that the answers depend on the blocks, but neither on the work
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +66,7 @@ class ClusterRows:
             keep = np.zeros(self.n_rows, dtype=bool)
             keep[self.order] = True
             parts = [(np.packbits(part),) for (part,) in matrix.pieces(keep)]
-        return matrix.runner.keep(Work("mask", as_it_is, [()] * len(parts), own=parts))
+        return matrix.beside("mask", parts)
 
     def visit(self, task: Any, steps: Floats, *shared: Any) -> list[Any]:
         """Call ``task(rows, steps, *shared)`` where each block is; what it returns, block by block."""
@@ -82,7 +82,7 @@ class ClusterRows:
     @cached_property
     def radius(self) -> float:
         """R: the largest norm of a lifted row that counts."""
-        return float(np.sqrt(self.squared_norms[self.order].max(initial=0.0)))
+        return max(self.on_each("radius", _radius), default=0.0)
 
     @cached_property
     def integral(self) -> bool:
@@ -98,7 +98,7 @@ class ClusterRows:
         limit = max(1, min(limit, self.order.size))
         each = self._each(costs) if costs is not None and costs.size > 1 else None
         common = (weights, limit) if each is not None else (weights, limit, costs)
-        parts = self.on_each("scan", _scan, *common, each=each)
+        parts = self.on_each("scan", _scan, *common, each=each, thin=partial(_lowest_of, limit=limit))
         rows = np.concatenate([part.rows + at for part, at in zip(parts, self._firsts, strict=True)])
         scores = np.concatenate([part.scores for part in parts])
         kept = np.lexsort((rows, scores))[:limit]
@@ -146,7 +146,9 @@ class ClusterRows:
         each = [(np.packbits(part),) for (part,) in self.matrix.pieces(chosen)]
         return self._sum(self.on_each("sum", _outer_sum, each=each))
 
-    def on_each(self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None) -> list[Any]:
+    def on_each(
+        self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None, thin: Any = None
+    ) -> list[Any]:
         """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is."""
         return self.matrix.map(
             name,
@@ -159,6 +161,7 @@ class ClusterRows:
             beside=(self.codes, self._kept),
             each=each,
             pause=pause,
+            thin=thin,
         )
 
     def column_reach(self) -> tuple[Floats, Floats]:
@@ -223,11 +226,6 @@ def _against_the_rest(codes: NDArray[np.int32], positive: int) -> NDArray[np.int
 AT_ONCE = 1 << 22  # numbers fetched at a time
 
 
-def as_it_is(value: Any) -> Any:
-    """What is given, where the task is run."""
-    return value
-
-
 def on_rows(
     block: Any,
     codes: NDArray[Any],
@@ -253,6 +251,10 @@ def _squared_norms(rows: MemoryRows) -> Floats:
     return rows.squared_norms
 
 
+def _radius(rows: MemoryRows) -> float:
+    return rows.radius
+
+
 def _integral(rows: MemoryRows) -> bool:
     return rows.integral
 
@@ -261,6 +263,22 @@ def _scan(rows: MemoryRows, weights: Floats, limit: int, costs: Floats | None) -
     if not rows.order.size:
         return Scan(0, 0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
     return rows.scan(_own(weights), limit, None if costs is None else _own(costs))
+
+
+def _lowest_of(scans: list[Scan], limit: int) -> list[Scan]:
+    """The same scans without scores that are not among the lowest of all of them.
+
+    Of equal scores those of the first blocks, and in these of the first rows, are kept.
+    """
+    owner = np.repeat(np.arange(len(scans)), [each.rows.size for each in scans])
+    rows = np.concatenate([each.rows for each in scans])
+    scores = np.concatenate([each.scores for each in scans])
+    kept = np.zeros(rows.size, dtype=bool)
+    kept[np.lexsort((rows, owner, scores))[:limit]] = True
+    return [
+        replace(each, rows=rows[kept & (owner == k)], scores=scores[kept & (owner == k)])
+        for k, each in enumerate(scans)
+    ]
 
 
 def _outputs(rows: MemoryRows, weights: Floats) -> Floats:
