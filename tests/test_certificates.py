@@ -431,6 +431,7 @@ def test_the_checker_imports_no_solver(module):
     loaded = set(found.stdout.split())
     assert not loaded & {"highspy", "numba", "sklearn", "flint"}
     own = {name.removeprefix("separatrix.") for name in loaded if name.startswith("separatrix.")}
-    assert {name.split(".")[0] for name in own} == {"certificates", "deadline", "errors", "inputs", "rows"}
+    packages = {"certificates", "deadline", "errors", "inputs", "rows", "sparse"}
+    assert {name.split(".")[0] for name in own} == packages
     expected = {"rows.blocks", "rows.facts", "rows.pages", "rows.threads"}
     assert {name for name in own if name.startswith("rows.")} == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import pathlib
@@ -18,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import separatrix as sx
 from separatrix.errors import ModelFileError, OutputError
+from separatrix.result import PassRecord, RunResult
 from separatrix.storage import models, registry
 
 PROBLEM = sx.datasets.make_separable(n_rows=120, n_columns=4, margin=0.05, random_state=0)
@@ -139,7 +141,39 @@ def test_every_class_that_a_fitted_model_holds_is_in_the_registry():
 def test_names_of_the_registry_are_stable_and_stand_for_one_class_each():
     assert all(re.fullmatch(r"separatrix/[A-Z][A-Za-z]+/[1-9][0-9]*", name) for name in registry.TYPES)
     assert all(name.split("/")[1] == home.rpartition(".")[2] for name, home in registry.TYPES.items())
-    assert len(set(registry.TYPES.values())) == len(registry.TYPES)
+    versions = {}
+    for name, home in registry.TYPES.items():
+        versions.setdefault(home, []).append(int(name.rpartition("/")[2]))
+    assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in versions.values())
+    assert len({name.split("/")[1] for name in registry.TYPES}) == len(versions)
+
+
+HISTORY = tuple(PassRecord(n, None if n % 3 else n, -np.inf, 1.5 / (n + 1)) for n in range(2000))
+
+
+@pytest.mark.parametrize("fitted", ["perceptron", "kernel"])
+def test_a_long_history_is_kept_in_a_short_file(fitted, tmp_path):
+    model = MODELS[fitted].fit(X, y)
+    sx.save(model, tmp_path / "short.skops")
+    model.result_ = dataclasses.replace(model.result_, history=HISTORY)
+    sx.save(model, tmp_path / "long.skops")
+    assert sx.load(tmp_path / "long.skops").result_.history == HISTORY
+    sizes = [(tmp_path / name).stat().st_size for name in ("long.skops", "short.skops")]
+    assert sizes[0] - sizes[1] < 40 * len(HISTORY)  # four numbers a record
+
+
+@pytest.mark.parametrize("fitted", ["perceptron", "kernel"])
+def test_a_file_with_a_history_of_records_is_read(fitted, tmp_path, monkeypatch):
+    model = MODELS[fitted].fit(X, y)
+    model.result_ = dataclasses.replace(model.result_, history=HISTORY[:3])
+    kind = type(model.result_)
+    older = {name: home for name, home in registry.TYPES.items() if name != f"separatrix/{kind.__name__}/2"}
+    with monkeypatch.context() as before:
+        before.setattr(RunResult, "__getstate__", lambda self: vars(self))
+        before.setattr(registry, "TYPES", older)
+        sx.save(model, tmp_path / "old.skops")
+    assert f"separatrix/{kind.__name__}/1" in schema_of((tmp_path / "old.skops").read_bytes())
+    assert sx.load(tmp_path / "old.skops").result_.history == HISTORY[:3]
 
 
 def schema_of(data):

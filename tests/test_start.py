@@ -10,20 +10,36 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from typer.testing import CliRunner
 
 from separatrix import progress
 from separatrix.cli import console
 from separatrix.cli.app import COMMANDS, app, load
 from separatrix.errors import InputError
+from separatrix.inputs.data import read_data
 from separatrix.loops import compiling
+from separatrix.margins import cone_program
 from separatrix.proofs import signed
 from separatrix.proofs.verdict import separability
 from separatrix.rows import hashes
+from separatrix.rows.matrices import dense
 from separatrix.tables import small_csv
 from separatrix.tables.table import open_table
 
-HEAVY = ("duckdb", "matplotlib", "numba", "pandas", "pyarrow", "rich.markdown", "scipy.linalg", "sklearn")
+HEAVY = (
+    "dask",
+    "duckdb",
+    "matplotlib",
+    "numba",
+    "pandas",
+    "pyarrow",
+    "rich.markdown",
+    "scipy.linalg",
+    "scipy.sparse",
+    "sklearn",
+    "skops",
+)
 PATIENTS = """dose,age,ward,recovered
 1,31,a,no
 2,45,b,no
@@ -33,6 +49,9 @@ PATIENTS = """dose,age,ward,recovered
 4,47,b,yes
 5,33,a,yes
 """
+OVERLAP = PATIENTS + "6,58,b,no\n"  # between rows of the other class
+QUASI = PATIENTS + "3,51,a,no\n"  # one patient twice, with both outcomes
+THREE = PATIENTS + "6,58,b,better\n"
 
 
 def imported(*words, cwd=None):
@@ -45,14 +64,7 @@ def imported(*words, cwd=None):
     done = subprocess.run(
         [sys.executable, "-c", code, *words], capture_output=True, text=True, cwd=cwd, check=True
     )
-    # SciPy up to 1.15 loads its linear algebra with its sparse matrices.
-    sparse = subprocess.run(
-        [sys.executable, "-c", "import sys, scipy.sparse\nprint(*sys.modules)"],
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.split()
-    return [name for name in json.loads(done.stdout.splitlines()[-1]) if name not in sparse]
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_help_and_a_check_of_a_small_file_import_nothing_heavy(tmp_path):
@@ -61,6 +73,43 @@ def test_help_and_a_check_of_a_small_file_import_nothing_heavy(tmp_path):
     for more in ([], ["--json"], ["--certificate", "proof.json"]):
         assert imported("check", "patients.csv", "--target", "recovered", *more, cwd=tmp_path) == []
     assert imported("verify", "proof.json", "patients.csv", cwd=tmp_path) == []
+
+
+@pytest.mark.parametrize("text", [OVERLAP, QUASI, THREE], ids=["overlap", "quasi", "three classes"])
+def test_a_small_check_imports_nothing_heavy_whatever_the_answer(text, tmp_path):
+    (tmp_path / "rows.csv").write_text(text)
+    assert imported("check", "rows.csv", "--target", "recovered", cwd=tmp_path) == []
+
+
+@settings(max_examples=60)
+@given(
+    data=st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 1.0, -3.5, 1e300, 1e-300, 7.0]), st.integers(-2, 2), st.integers(0, 2)
+        ),
+        min_size=3,
+        max_size=9,
+    ),
+    lift=st.booleans(),
+    joint=st.booleans(),
+    tight=st.booleans(),
+)
+def test_few_rows_are_the_same_program_as_an_array_and_as_a_sparse_matrix(data, lift, joint, tight):
+    *columns, y = np.array(data).T
+    y[:3] = 0, 1, 2
+    rows = read_data(np.column_stack(columns), y)
+    found = []
+    for limit in (signed.SMALL, 0):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(signed, "SMALL", limit)
+            asked = signed.SignedRows(rows, None if joint else 1, np.ones(len(y), dtype=bool), lift)
+        floats = asked.floats(asked.ids)
+        assert sparse.issparse(floats) == (limit == 0)
+        starts, places, values = cone_program._entries(floats, 0.0 if tight else -1.0)
+        assert values.all()
+        program = sparse.csr_array((values, places, [*starts, len(values)]), (len(starts), asked.width + 1))
+        found.append((dense(floats).tolist(), program.toarray().tolist()))
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

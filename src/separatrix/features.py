@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from .errors import InputError
+from .sparse import sparse
 
 __all__ = ["Monomials", "RadialLift"]
 

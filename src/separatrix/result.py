@@ -203,8 +203,34 @@ class RunResult:
         made = f"{self.mistakes:,} mistakes in {self.passes:,} passes"
         return f"<{type(self).__name__}: {self.status.name.lower()}; {made}>"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, with the history as columns: a file of thousands of records would take seconds."""
+        return vars(self) | {"history": _columns(self.history)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        history = state["history"]
+        vars(self).update(state | {"history": _records(history) if isinstance(history, dict) else history})
+
     def _repr_html_(self) -> str:
         return result_card(self)
+
+
+def _columns(history: tuple[PassRecord, ...]) -> dict[str, Any]:
+    """The fields of the records, each as one array; -1 where the errors are not known."""
+    return {
+        "mistakes": np.array([record.mistakes for record in history], dtype=np.int64),
+        "errors": np.array([-1 if (e := record.errors) is None else e for record in history], dtype=np.int64),
+        "margin_lower": np.array([record.margin_lower for record in history], dtype=np.float64),
+        "margin_upper": np.array([record.margin_upper for record in history], dtype=np.float64),
+    }
+
+
+def _records(columns: dict[str, Any]) -> tuple[PassRecord, ...]:
+    fields = (columns[name].tolist() for name in ("mistakes", "errors", "margin_lower", "margin_upper"))
+    return tuple(
+        PassRecord(made, None if errors < 0 else errors, lower, upper)
+        for made, errors, lower, upper in zip(*fields, strict=True)
+    )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

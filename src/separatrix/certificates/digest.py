@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..inputs.data import Data
 from ..rows import threads
 from ..rows.blocks import BlockMatrix, Work
 from ..rows.facts import known_facts, piece_length
 from ..rows.pages import relax
+from ..sparse import sparse
 from .claims import FORMAT, VERSION
 
 AT_ONCE = 32  # pieces across blocks whose parts are held at a time

@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from ..sparse import sparse
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

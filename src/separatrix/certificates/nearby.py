@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..rows.blocks import BlockMatrix
 from ..rows.pages import relax
 from ..rows.threads import calm_threads
+from ..sparse import sparse
 from .claims import Approximate
 from .scores import Signs
 

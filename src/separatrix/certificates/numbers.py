@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..inputs.matrix import refuse_not_finite
 from ..rows.blocks import BlockMatrix
+from ..sparse import sparse
 from .claims import Multipliers
 from .monomials import MonomialMatrix
 

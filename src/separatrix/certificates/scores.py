@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..inputs.data import Data
 from ..rows import pages
 from ..rows.blocks import BlockMatrix
+from ..sparse import sparse
 from .claims import Certificate, Number
 from .monomials import PLAIN, MonomialMatrix
 from .numbers import row_integers

@@ -14,13 +14,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from ..errors import NumericOverflowError
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
 from ..rows.leads import leads
+from ..sparse import sparse
 from .budget_bound import BudgetBound, bound_of
 from .similarity import Side, Similarity, TrainingRows
 

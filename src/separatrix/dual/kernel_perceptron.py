@@ -15,13 +15,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..errors import InputError, NumericOverflowError
 from ..loops import kernels as kernel_loops
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
 from ..rows.leads import leads
+from ..sparse import sparse
 from .expansion import Expansion
 from .similarity import Side, TrainingRows
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import kernels
 from ..result import Floats, Ints
+from ..sparse import sparse
 
 SPARE = 1.03  # times a bound: its own rounding, and products of errors
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..result import Ints
+from ..sparse import sparse
 
 
 class SupportRows:

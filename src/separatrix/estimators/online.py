@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, SeparatrixError
+from ..sparse import sparse
 from ..tables.batches import Batch, whole
 from ..tables.encoding import Encoding
 from ..tables.libsvm import LibsvmFile

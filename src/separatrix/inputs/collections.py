@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, LabelError, at_row, needs
 from ..rows.blocks import BlockMatrix, Handle, Runner, ThreadRunner, Work
+from ..sparse import sparse
 from .labels import coded, codes_of, one_label_a_row, refuse_unusable_labels
 from .matrix import WHOLE, read_table, refuse_categories, refuse_not_finite, titles
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, InputTypeError, not_finite
 from ..rows import threads
 from ..rows.facts import known_facts
+from ..sparse import sparse
 from .labels import is_missing, refuse_masked
 
 WHOLE = float(1 << 53)  # up to here every whole number is a float64

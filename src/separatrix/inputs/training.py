@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, InputTypeError, LabelError
+from ..sparse import sparse
 from .collections import is_collection, one_number_a_row, read_collection, read_collection_labels
 from .data import read_weights
 from .labels import coded, codes_of, exact_labels, refuse_masked, refuse_unusable_labels

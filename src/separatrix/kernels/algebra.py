@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError
 from ..features import LARGEST
 from ..rows.matrices import dense
+from ..sparse import sparse
 from .base import Floats, Graph, Kernel, Rounding, as_matrix, factor, function_name
 
 __all__ = ["Product", "Scaled", "Sum", "Warped"]

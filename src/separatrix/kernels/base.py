@@ -9,12 +9,12 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import notebook
 from ..errors import InputError, InputTypeError, NumericOverflowError
 from ..features import exponent_table, monomials, multinomials, require_room, scale_columns
 from ..inputs import as_matrix as as_matrix  # kernels have it from here
+from ..sparse import sparse
 
 __all__ = ["EPS", "Kernel", "Rounding", "as_matrix", "inner_products", "squared_norms"]
 

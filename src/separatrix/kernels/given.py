@@ -9,10 +9,10 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, InputTypeError
 from ..rows.matrices import dense
+from ..sparse import sparse
 from . import algebra, maps, simple
 from .base import (
     SPARSE_STRIP,

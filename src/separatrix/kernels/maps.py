@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError
 from ..rows.matrices import dense
+from ..sparse import sparse
 from .algebra import Product, _Around, _grouped
 from .base import Floats, Graph, Kernel, Rounding, as_matrix, compound, real_number
 from .simple import _raise

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..deadline import NEVER, Deadline
 from ..loops.layouts import DenseRows
@@ -14,6 +13,7 @@ from ..result import Floats, Ints
 from ..rows.leads import leads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from ..sparse import sparse
 from .effort import need_time
 
 

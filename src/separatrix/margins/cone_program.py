@@ -13,9 +13,9 @@ from typing import Any
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..deadline import NEVER, Deadline
+from ..sparse import sparse
 from .highs import run_until, warm_solver
 from .optimum import Outcome
 
@@ -61,21 +61,20 @@ class ConeProgram:
         self._highs.changeObjectiveSense(highspy.ObjSense.kMaximize)
 
     def add(self, rows: Any, *, tight: bool = False) -> None:
-        """Add rows (CSR, already scaled): on the plane if tight, else at least the margin above it."""
+        """Add rows (CSR or an array, already scaled): on the plane if tight, else the margin above it."""
         n_rows = rows.shape[0]
         if not n_rows:
             return
-        last = sparse.csr_array(np.full((n_rows, 1), 0.0 if tight else -1.0))
-        matrix = sparse.csr_array(sparse.hstack([rows, last], format="csr"))
+        starts, columns, values = _entries(rows, 0.0 if tight else -1.0)
         zeros = np.zeros(n_rows)
         self._highs.addRows(
             n_rows,
             zeros,
             zeros if tight else np.full(n_rows, highspy.kHighsInf),
-            matrix.nnz,
-            matrix.indptr[:-1].astype(np.int32),
-            matrix.indices.astype(np.int32),
-            matrix.data,
+            values.size,
+            starts,
+            columns,
+            values,
         )
 
     def solve(self, deadline: Deadline = NEVER) -> ConeOptimum:
@@ -87,3 +86,15 @@ class ConeProgram:
             outcome = Outcome.STALLED if outcome is Outcome.REACHED else outcome
             return ConeOptimum(outcome, np.nan, np.zeros(self.width), np.zeros(0))
         return ConeOptimum(outcome, float(values[-1]), values[:-1], -np.asarray(solution.row_dual))
+
+
+def _entries(rows: Any, last: float) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+    """Where each row starts; the columns and values that are not zero, with one last column more."""
+    more = np.full((rows.shape[0], 1), last)
+    if sparse.issparse(rows):
+        matrix = sparse.csr_array(sparse.hstack([rows, sparse.csr_array(more)], format="csr"))
+        return matrix.indptr[:-1].astype(np.int32), matrix.indices.astype(np.int32), matrix.data
+    values = np.hstack([rows, more])
+    used = values != 0.0
+    starts = np.cumsum(used.sum(axis=1)) - used.sum(axis=1)
+    return starts.astype(np.int32), np.nonzero(used)[1].astype(np.int32), values[used]

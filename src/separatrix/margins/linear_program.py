@@ -17,13 +17,13 @@ from typing import Any
 
 import highspy
 import numpy as np
-from scipy import sparse
 
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import InputError, SeparatrixError
 from ..progress import Progress
 from ..result import Floats, Ints
 from ..rows.protocol import Rows
+from ..sparse import sparse
 from .effort import need_time
 from .highs import TOLERANCE, quiet_solver, run_until
 from .optimum import Outcome

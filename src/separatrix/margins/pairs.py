@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..result import Floats, Ints
 from ..rows.leads import best_rivals
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
+from ..sparse import sparse
 from .algebra import lifted_matrix, signed_matrix
 
 

@@ -15,10 +15,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..result import Floats, Ints
 from ..rows.protocol import Rows
+from ..sparse import sparse
 from .algebra import lifted_matrix, row_scores
 from .pairs import Pairs
 from .summing import UNIT, UP, length_bounds, lost, power_of, scaled_columns, sums, terms

@@ -8,9 +8,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..result import Floats
+from ..sparse import sparse
 
 PIECE = 1 << 18  # products split at a time
 SPLITTER = 134217729.0  # 2**27 + 1

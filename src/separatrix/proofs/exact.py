@@ -15,11 +15,11 @@ from typing import Any
 import flint
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
 from ..rows.matrices import dense
+from ..sparse import sparse
 
 Ints = NDArray[np.int64]
 Matrix = list[list[int]]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..deadline import Deadline
 from ..rows.blocks import BlockMatrix
 from ..rows.memory import MemoryRows, as_rows
+from ..sparse import sparse
 from .signed import SignedRows
 
 Floats = NDArray[np.float64]

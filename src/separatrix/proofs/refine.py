@@ -13,11 +13,11 @@ from typing import Any
 import highspy
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..deadline import Deadline
 from ..margins.highs import run_until, warm_solver
 from ..margins.optimum import Outcome
+from ..sparse import sparse
 
 Floats = NDArray[np.float64]
 Objects = NDArray[Any]

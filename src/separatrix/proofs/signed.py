@@ -18,7 +18,6 @@ from typing import Any
 import flint
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import loops
 from ..certificates.monomials import MonomialMatrix
@@ -30,8 +29,10 @@ from ..rows.blocks import BlockMatrix
 from ..rows.cluster import ClusterRows, cluster_rows
 from ..rows.facts import known_facts
 from ..rows.hashes import keyed_hashes, row_hashes
+from ..rows.matrices import dense
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
+from ..sparse import sparse
 from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, transpose
 
 Floats = NDArray[np.float64]
@@ -175,9 +176,9 @@ class SignedRows:
         return scores
 
     def floats(self, ids: Ints) -> Any:
-        """Some signed rows as a CSR matrix, every column and then every row scaled to about 1."""
+        """Some signed rows, every column and then every row scaled to about 1: CSR, or an array if small."""
         values = self._column_scaled(ids)
-        return sparse.csr_array(sparse.diags_array(_row_scales(values)) @ values)
+        return _times(_row_scales(values), values)
 
     def dense_floats(self, ids: Ints) -> tuple[Floats, Floats, Floats]:
         """The same as an array, for a question with signs, with columns far from zero moved there.
@@ -185,11 +186,8 @@ class SignedRows:
         Returns also the power of two of each row, and by how much each column was moved. Only an intercept
         allows that: planes stay planes.
         """
-        values = np.ones((ids.size, self.block))
+        values = self._lifted(ids)
         inner = self.block - self.lift
-        values[:, :inner] = self.matrix[ids]
-        if not self.copied:
-            np.ldexp(values[:, :inner], -self.exponents[:inner].astype(np.int32), out=values[:, :inner])
         moves = _far(values[:, :inner]) if self.lift else np.zeros(inner)
         values[:, :inner] -= moves
         largest = np.abs(values).max(axis=1, initial=0.0)
@@ -222,8 +220,21 @@ class SignedRows:
         """A bound of the error of a score by weights of length one, or of the mean of so many signed rows."""
         return 4.0 * (self.width + 8.0 + terms) * (2.0**-53 * self.radius + 2.0**-1020)
 
+    def _lifted(self, rows: Ints) -> Floats:
+        """Some rows as an array, without signs, every column scaled to about 1, with the ones of the lift."""
+        values = np.ones((rows.size, self.block))
+        inner = self.block - self.lift
+        values[:, :inner] = dense(self.matrix[rows])
+        if not self.copied:
+            np.ldexp(values[:, :inner], -self.exponents[:inner].astype(np.int32), out=values[:, :inner])
+        return values
+
     def _column_scaled(self, ids: Ints) -> Any:
+        """Some signed rows with every column scaled to about 1: CSR, or an array if the question is small."""
         rows, rivals = self.split(ids)
+        if self.small:
+            few, own = self._lifted(rows), self.labels[rows]
+            return _dense_kesler(few, own, rivals, self.n_classes) if self.joint else _signed(few, own)
         values = sparse.csr_array(self.matrix[rows]).astype(np.float64)
         if not self.copied:
             values.data = np.ldexp(values.data, -self.exponents[values.indices].astype(np.int32))
@@ -232,7 +243,7 @@ class SignedRows:
         if self.joint:
             values = _kesler(values, self.labels[rows], rivals, self.n_classes)
         else:
-            values = sparse.csr_array(sparse.diags_array(2.0 * self.labels[rows] - 1.0) @ values)
+            values = _signed(values, self.labels[rows])
         values.sort_indices()
         return values
 
@@ -362,6 +373,25 @@ def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
     return sparse.csr_array(parts[0] + parts[1])
 
 
+def _dense_kesler(values: Floats, own: Ints, rivals: Ints, n_classes: int) -> Floats:
+    """The same as an array, for few rows."""
+    found, rows = np.zeros((len(own), n_classes, values.shape[1])), np.arange(len(own))
+    found[rows, own], found[rows, rivals] = values, -values
+    return found[:, :-1].reshape(len(own), -1)
+
+
+def _signed(values: Any, labels: NDArray[Any]) -> Any:
+    """The rows times their signs."""
+    return _times(np.where(labels == 1, 1.0, -1.0), values)
+
+
+def _times(factors: Floats, values: Any) -> Any:
+    """Each row times its factor."""
+    if sparse.issparse(values):
+        return sparse.csr_array(sparse.diags_array(factors) @ values)
+    return factors[:, None] * values
+
+
 def _orthogonal_of_block(rows: MemoryRows, blocks: Ints, prime: int, n_classes: int) -> NDArray[np.bool_]:
     outputs = products(rows.matrix, blocks[:, : rows.n_columns], prime)
     labels = rows.labels.astype(np.int64)
@@ -463,7 +493,10 @@ def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[i
 
 def _row_scales(values: Any) -> Floats:
     """For each row, the power of two that brings its largest number to about 1."""
-    largest = abs(values).max(axis=1).toarray().ravel() if values.nnz else np.zeros(values.shape[0])
+    if not sparse.issparse(values):
+        largest = np.abs(values).max(axis=1, initial=0.0)
+    else:
+        largest = abs(values).max(axis=1).toarray().ravel() if values.nnz else np.zeros(values.shape[0])
     scales: Floats = np.ldexp(1.0, -np.minimum(np.frexp(largest)[1], 1000))
     return scales
 

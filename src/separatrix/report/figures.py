@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..result import Floats, Ints, PassRecord, RunResult
 from ..rows.leads import leads
+from ..sparse import sparse
 from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
 from ..views.polygons import border, class_polygon
 from .findings import Findings, updates

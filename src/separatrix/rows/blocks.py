@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..deadline import OutOfTime
 from ..errors import ClusterError, SeparatrixError
+from ..sparse import sparse
 from . import threads
 
 T = TypeVar("T")

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from ..sparse import sparse
 
 CHUNK = 1 << 23  # bytes of a piece; part of the format of certificates
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import loops
 from ..loops.layouts import DenseRows, SparseRows
+from ..sparse import sparse
 from . import threads
 
 Hashes = NDArray[np.uint64]

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+
+from ..sparse import sparse
 
 
 def dense(matrix: Any) -> NDArray[Any]:

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import loops
 from ..errors import NumericOverflowError, not_finite
 from ..loops.layouts import DenseRows, SparseRows
+from ..sparse import sparse
 from . import pages, plain, threads
 from .protocol import Floats, Ints, Rows, Scan
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Gram, Tally
+from ..sparse import sparse
 from .leads import best_rivals, leads
 from .protocol import Floats, Ints
 

@@ -16,12 +16,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from .. import __version__
 from ..atomic import write_bytes
 from ..errors import InputTypeError, ModelFileError, needs
+from ..sparse import sparse
 from . import registry
 
 FORMAT = "separatrix model"

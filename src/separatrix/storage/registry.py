@@ -29,6 +29,7 @@ TYPES = {
     "separatrix/KernelOptimum/1": "separatrix.dual.kernel_margin.KernelOptimum",
     "separatrix/KernelPerceptron/1": "separatrix.estimators.kernel.KernelPerceptron",
     "separatrix/KernelResult/1": "separatrix.result.KernelResult",
+    "separatrix/KernelResult/2": "separatrix.result.KernelResult",  # the history as columns
     "separatrix/KernelTrace/1": "separatrix.result.KernelTrace",
     "separatrix/KernelSoftOptimum/1": "separatrix.dual.kernel_soft.KernelSoftOptimum",
     "separatrix/LinearProgram/1": "separatrix.estimators.linear_program.LinearProgram",
@@ -38,6 +39,7 @@ TYPES = {
     "separatrix/Perceptron/1": "separatrix.estimators.linear.Perceptron",
     "separatrix/PublishedBound/1": "separatrix.dual.budget_bound.PublishedBound",
     "separatrix/Result/1": "separatrix.result.Result",
+    "separatrix/Result/2": "separatrix.result.Result",  # the history as columns
     "separatrix/Similarity/1": "separatrix.dual.similarity.Similarity",
     "separatrix/Slots/1": "separatrix.dual.budget.Slots",
     "separatrix/SoftMargin/1": "separatrix.estimators.margin.SoftMargin",
@@ -54,7 +56,7 @@ TYPES = {
 
 def named(data: bytes) -> bytes:
     """An archive of skops with the names of the registry in place of the modules and names of our classes."""
-    names = {home: name for name, home in TYPES.items()}
+    names = {home: name for name, home in TYPES.items()}  # the newest of a class, which stands last
 
     def rename(node: dict[str, Any]) -> dict[str, Any]:
         name = names.get(f"{node.get('__module__')}.{node.get('__class__')}")

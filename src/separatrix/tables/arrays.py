@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, SeparatrixError
+from ..sparse import sparse
 from .encoding import Encoding
 from .sources import Format, Request, Source, free_memory
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from .. import loops
 from ..errors import InputError
+from ..sparse import sparse
 from . import sources, text
 from .batches import whole
 from .encoding import Encoding

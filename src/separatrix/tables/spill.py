@@ -14,11 +14,11 @@ from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import OutputError
 from ..rows.facts import remember
 from ..rows.pages import watch
+from ..sparse import sparse
 
 MOST_ENTRIES = 2**31 - 1
 

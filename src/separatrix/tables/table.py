@@ -10,9 +10,9 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..errors import InputError, LabelError
+from ..sparse import sparse
 from . import arff, arrays, arrow_files, by_duckdb, csv_files, excel, idx, libsvm, parquet, stat_files
 from .batches import Batch, ahead, batch_rows, release_arrow
 from .database import describe
