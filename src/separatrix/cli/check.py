@@ -87,6 +87,7 @@ def check(
     """
     _check_choices(fail_if or [])
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
+    source.refuse_elsewhere(formula=formula, kernel=kernel, degree=degree, report=report)
     if formula is not None:
         if certificate is not None:
             raise typer.BadParameter(
@@ -101,7 +102,7 @@ def check(
         rows = source.open(intercept=intercept, labelled=True)
         _need_room(rows.encoding.n_features, rows.name)
         with waiting("Reading the rows"):
-            X, y = rows.read(source.room)
+            X, y = source.read(rows)
     from ..proofs.verdict import separability  # late: what is wrong with the data is said a second earlier
 
     with waiting("Looking for a separator, or for a proof against one"), options.naming_rows(rows):
@@ -127,7 +128,7 @@ def check(
             }
         )
     else:
-        _show(rows, X, y, verdict)
+        _show(rows, source.shown(X, y, rows), verdict)
         _say_files(certificate, report, source)
     if fail_if and _matches(verdict, fail_if):
         raise typer.Exit(1)
@@ -156,13 +157,12 @@ def _matches(verdict: Any, wanted: list[str]) -> bool:
     return verdict.status in wanted or (verdict.separable is False and "inseparable" in wanted)
 
 
-def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
+def _show(rows: Any, data: Any, verdict: Any) -> None:
     import numpy as np
 
     from ..report import remedies, tables, words
 
-    data = tables.read(X, y, rows.feature_names, rows.places)
-    labels, counts = np.unique(y, return_counts=True)
+    labels, counts = np.unique(data.y, return_counts=True)
     named = ", ".join(f"{label} ({count:,})" for label, count in zip(labels[:8], counts[:8], strict=True))
     more = f" and {labels.size - 8} more" if labels.size > 8 else ""
     show(
@@ -171,7 +171,7 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any) -> None:
         "",
         facts(
             [
-                ("data", f"{rows.name}: {tables.size_of(X)}"),
+                ("data", f"{rows.name}: {tables.size_of(data.X)}"),
                 (rows.target_name or "target", named + more),
                 ("question", verdict.question),
                 *([("reason", verdict.reason)] if verdict.reason else []),

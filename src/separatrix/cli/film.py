@@ -14,7 +14,7 @@ from .console import say, waiting, write_json
 ENDINGS = (".html", ".gif", ".mp4")
 
 
-@options.reads("row_names", "memory")
+@options.reads("row_names", "memory", *options.CLUSTER)
 def film(
     source: options.Reading,
     output: Annotated[

@@ -171,16 +171,22 @@ def fit(
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
+    source.refuse_elsewhere(
+        scale=scale, holdout=holdout, folds=folds, bounds=bounds, report=report, trace=trace
+    )
+    if source.elsewhere:
+        _check_elsewhere(model, order, max_iter)
     rows = source.open(intercept=intercept, labelled=True)
     needs_rows = (
         scale, holdout is not None, folds is not None, bounds, report is not None, eta0 is not None,
         start is not None, renormalise, trace is not None,
     )  # fmt: skip
-    if max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows):
+    once = max_iter == 1 and order in (None, "cyclic") and model != "kernel" and not any(needs_rows)
+    if once:
         _learn_once(rows, output, average=model == "averaged", json=json)
         return
     with waiting("Reading the rows"):
-        X, y = rows.read(source.room)
+        X, y = source.read(rows)
     _need_enough(y, holdout, folds)
     estimator = _build(model, given, intercept=intercept)
     if scale:
@@ -188,17 +194,18 @@ def fit(
             estimator = _scaled(estimator, X)
     with options.naming_rows(rows):
         seconds = _learn(estimator, model, X, y)
+    wrong = _errors(estimator, X, y)
     options.name_features(estimator, rows.encoding)
     scores = _scores(estimator, X, y, holdout, folds, seed or 0)
-    found = _bounds(estimator, X, y, bounds)
+    found = None if source.elsewhere else _bounds(estimator, X, y, bounds)
     _write(output, report, trace, rows, X, y, estimator)
     if json:
         write_json(
-            _plain(estimator, rows, X, y, seconds, scores, found)
+            _plain(estimator, rows, wrong, seconds, scores, found)
             | {"model_file": output, "report_file": report, "trace_file": trace}
         )
         return
-    _show(estimator, rows, X, y, seconds, scores, found)
+    _show(estimator, rows, X, wrong, seconds, scores, found)
     if output is not None:
         say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
     elif report is None:
@@ -263,6 +270,19 @@ def _check_options(model: str, given: dict[str, Any]) -> None:
             )
 
 
+def _check_elsewhere(model: str, order: str | None, max_iter: int | None) -> None:
+    """Refuse what visits the rows in turn, or needs all of them in one memory."""
+    if model == "kernel" or (model == "averaged" and order != "mixed"):
+        how = ", or --order mixed" if model == "averaged" else ""
+        raise typer.BadParameter(f"--model {model} needs its rows in this process, not on a cluster{how}.")
+    if order in ("cyclic", "shuffled") or (max_iter == 1 and order is None):
+        what = "--max-iter 1 without an --order" if order is None else f"--order {order}"
+        raise typer.BadParameter(
+            f"{what} visits the rows in turn, which needs them in this process. On a cluster there are the "
+            "orders working_set, worst and mixed."
+        )
+
+
 def _trace(model: Any, rows: Any, y: Any) -> str:
     """Every update as a line: its number, the row, its class, its score before, the weights after."""
     trace, two = model.result_.trace, len(model.classes_) == 2
@@ -317,6 +337,8 @@ def _scaled(estimator: Any, X: Any) -> Any:
 
 def _need_enough(y: Any, holdout: float | None, folds: int | None) -> None:
     """Every class needs a row in every fold, and one on either side of a holdout."""
+    if folds is None and holdout is None:
+        return
     import numpy as np
 
     from ..errors import InputError
@@ -437,20 +459,19 @@ def _report(rows: Any, X: Any, y: Any, estimator: Any) -> str:
 def _errors(estimator: Any, X: Any, y: Any) -> int:
     import numpy as np
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return int(np.count_nonzero(estimator.predict(X) != y))
+    return int(np.count_nonzero(estimator.predict(X) != y))
 
 
 def _show(
-    estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
+    estimator: Any, rows: Any, X: Any, wrong: int, seconds: float, scores: list[Score], bounds: Any
 ) -> None:
     from ..report.tables import bound_table
     from .check import notes
 
-    wrong = _errors(estimator, X, y)
     headline = (
-        f"{wrong:,} of {len(y):,} rows are on the wrong side." if wrong else "Every row is on its own side."
+        f"{wrong:,} of {X.shape[0]:,} rows are on the wrong side."
+        if wrong
+        else "Every row is on its own side."
     )
     show(
         heading(headline, "bold yellow" if wrong else "bold green"),
@@ -515,14 +536,14 @@ def _bound_facts(bounds: Any, model: Any) -> dict[str, Any]:
 
 
 def _plain(
-    estimator: Any, rows: Any, X: Any, y: Any, seconds: float, scores: list[Score], bounds: Any
+    estimator: Any, rows: Any, wrong: int, seconds: float, scores: list[Score], bounds: Any
 ) -> dict[str, Any]:
     from .inspect import model_facts
 
     return {
         **document("fit", rows),
         "model": model_facts(estimator),
-        "errors": _errors(estimator, X, y),
+        "errors": wrong,
         "seconds": seconds,
         "scores": [{"how": score.how, "shares": score.shares} for score in scores],
         "bounds": None if bounds is None else _bound_facts(bounds, last(estimator)),

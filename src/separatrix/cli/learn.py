@@ -15,7 +15,7 @@ from . import options
 from .console import facts, heading, say, show, write_json
 
 
-@options.reads()
+@options.reads(*options.CLUSTER)
 def learn(
     source: options.Reading,
     classes: Annotated[

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, fields
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from typing import Annotated, Any, get_type_hints
@@ -14,7 +14,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from ..errors import SeparatrixError
-from .console import say
+from .console import say, waiting
 
 Data = Annotated[
     str | None,
@@ -103,6 +103,22 @@ Memory = Annotated[
         "350 MB, and about 100 bytes a row.",
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="Let the workers of this Dask scheduler read the rows and work on them: an address such as "
+        "tcp://host:8786, or the file that the scheduler writes. For Parquet and CSV files that all of them "
+        "see. Needs the extra dask.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(
+        "--workers", min=1, metavar="N", help="The same with N processes on this machine, for this command."
+    ),
+]
 Intercept = Annotated[
     bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
 ]
@@ -129,6 +145,9 @@ _NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
+CLUSTER = ("scheduler", "workers")  # options of commands that a cluster can do
+
+
 @dataclass(frozen=True)
 class Reading:
     """What is to be read: an option for each field, in every command that `reads`. Lists are words yet."""
@@ -149,6 +168,49 @@ class Reading:
     text: TextColumns = None
     row_names: RowNames = None
     memory: Memory = None
+    scheduler: Scheduler = None
+    workers: Workers = None
+    closing: ExitStack = field(default_factory=ExitStack, compare=False)
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the rows are to be read and used by the workers of a cluster."""
+        return self.scheduler is not None or self.workers is not None
+
+    def refuse_elsewhere(self, **given: Any) -> None:
+        """Refuse options that need all rows in this process, where they are on a cluster."""
+        for name, value in given.items():
+            if self.elsewhere and value not in (None, False):
+                place = "--workers" if self.scheduler is None else "--scheduler"
+                raise typer.BadParameter(
+                    f"--{name.replace('_', '-')} does not go with {place}: it is about rows in this process. "
+                    "Leave out one of them."
+                )
+
+    def connect(self) -> Any:
+        """A client of the cluster, until the command ends."""
+        from .cluster import connect
+
+        with waiting("Connecting to the cluster"):
+            return connect(self.scheduler, self.workers, self.closing)
+
+    def read(self, table: Any) -> Any:
+        """All rows of an open table, and their labels: arrays here, or Dask arrays on the cluster."""
+        if not self.elsewhere:
+            return table.read(self.room)
+        from .cluster import read
+
+        return read(table, self.connect())
+
+    def shown(self, X: Any, y: Any, table: Any) -> Any:
+        """Rows as tables of the answer show them."""
+        if self.elsewhere:
+            from .cluster import data_there
+
+            return data_there(X, y, table)
+        from ..report.tables import read
+
+        return read(X, y, table.feature_names, table.places)
 
     def open(
         self,
@@ -166,11 +228,15 @@ class Reading:
         from ..tables.table import open_table
 
         room = self.room  # first: a size that is none is said before anything is read
-        asked = {name: value for name, value in vars(self).items() if value not in (None, [])}
+        self.refuse_elsewhere(memory=self.memory, sql=self.sql)
+        asked = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in NOT_OF_A_TABLE and value not in (None, [])
+        }
         asked |= {name: names(asked[name]) for name in LISTS if name in asked}
         if "encoding" in asked:
             asked["text_encoding"] = asked.pop("encoding")
-        asked.pop("memory", None)
         table = open_table(
             asked.pop("data", None),
             **asked,
@@ -201,7 +267,7 @@ class Reading:
         words = ["separatrix", "verify", _path(certificate)]
         words += [] if self.data is None else [_path(self.data)]
         for name, given in vars(self).items():
-            if name in NOT_REPEATED or given in (None, getattr(Reading, name)):
+            if name in (*NOT_REPEATED, *NOT_OF_A_TABLE) or given in (None, getattr(Reading, name)):
                 continue
             for value in given if name in LISTS else [given]:
                 words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
@@ -213,14 +279,15 @@ def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]
     shared = [
         Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=HINTS[each.name])
         for each in fields(Reading)
-        if each.name not in without
+        if each.name not in (*without, "closing")
     ]
 
     def expand(command: Callable[..., None]) -> Callable[..., None]:
         @wraps(command)
         def run(**given: Any) -> None:
             asked = {each.name: given.pop(each.name) for each in shared}
-            command(source=Reading(**asked), **given)
+            with ExitStack() as closing:
+                command(source=Reading(**asked, closing=closing), **given)
 
         found = signature(command, eval_str=True).parameters
         own = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name != "source"]
@@ -235,7 +302,9 @@ HINTS = get_type_hints(Reading, include_extras=True)
 # Separated by commas.
 LISTS = ("features", "exclude", "na", "text")
 # What a certificate holds itself, and what a check of it does not depend on.
-NOT_REPEATED = ("data", "target", "features", "exclude", "row_names", "memory")
+NOT_REPEATED = ("data", "target", "features", "exclude", "row_names")
+# Where the rows are read and kept, not which they are.
+NOT_OF_A_TABLE = ("memory", "scheduler", "workers", "closing")
 
 
 def _path(name: str) -> str:

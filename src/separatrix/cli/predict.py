@@ -62,9 +62,14 @@ def predict(
     known = None if saved.columns is None else Encoding.from_dict(saved.columns)
     rows = replace(source, target=target).open(known=known)
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
+    found = counted.outputs()
+    if source.elsewhere:
+        from .cluster import outputs
+
+        found = outputs(rows, source.connect(), saved.model, here=found)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them
-        _write(counted.batches(), output)
+        _write(counted.batches(found), output)
     if json:
         write_json(
             {
@@ -86,7 +91,7 @@ def predict(
 
 
 class _Counted:
-    """Predictions as Arrow batches, counted on their way."""
+    """Predictions of a model for the rows of a table."""
 
     def __init__(self, rows: Any, model: Any, scores: bool, *, compare: bool) -> None:
         self.source, self.model, self.scores = rows, model, scores
@@ -94,18 +99,26 @@ class _Counted:
         self.agreed: int | None = 0 if compare else None
         self.classes = [label.item() if hasattr(label, "item") else label for label in model.classes_]
 
-    def batches(self) -> Iterator[Any]:
-        import numpy as np
-        import pyarrow as pa
-
+    def outputs(self) -> Iterator[tuple[Any, Any]]:
+        """What the model says of the rows, and their labels where there is a target, some at a time."""
         from ..inputs import refuse_not_finite
 
-        identities = self.source.identities()
+        done = 0
         for X, y in self.source.batches(BATCH):
-            with options.naming_rows(self.source, self.rows):
+            with options.naming_rows(self.source, done):
                 if hasattr(self.model, "steps"):
                     refuse_not_finite(X)  # by its row and column, which a scaler does not name
                 found = self.model.decision_function(X)
+            done += len(found)
+            yield found, y
+
+    def batches(self, outputs: Iterator[tuple[Any, Any]]) -> Iterator[Any]:
+        """The same as Arrow batches, counted on their way."""
+        import numpy as np
+        import pyarrow as pa
+
+        identities = self.source.identities()
+        for found, y in outputs:
             codes = (found > 0.0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)
             labels = self.model.classes_[codes]
             numbers, names = identities.take(len(labels))

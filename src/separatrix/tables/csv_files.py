@@ -201,6 +201,17 @@ class CsvReader:
         assert self.careful is not None
         yield from self.careful.batches(rows, at)
 
+    def settled(self) -> Query:
+        """The query by which every cell can be read; all of them are looked at to know."""
+
+        def look(query: Query) -> None:
+            rows = query.selection
+            wanted = [*rows.features(query.encoding), *([] if rows.target is None else [rows.label])]
+            query.database.rows(f"SELECT {', '.join(f'max({each})' for each in wanted)} FROM {rows.rows}")
+
+        self._answer(look)
+        return self._asked() if self.careful is None else self.careful
+
     def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
         """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
         done = 0

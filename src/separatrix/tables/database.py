@@ -141,8 +141,8 @@ def describe(
     return Database(name, relation, columns, keep=keep, stream=stream, attached=attached, opened=opened)
 
 
-def connect() -> Any:
-    """A connection to DuckDB, which never fetches anything from the network."""
+def connect(threads: int | None = None) -> Any:
+    """A connection to DuckDB, which never fetches anything from the network; by so many threads, or all."""
     with needs("Reading tables", extra="cli"):
         import duckdb
         import pyarrow as pa  # noqa: F401
@@ -152,6 +152,7 @@ def connect() -> Any:
             "autoload_known_extensions": "false",
             # By the ranges in a Parquet file, which leave NaN out, it would conclude that there is none.
             "disabled_optimizers": "statistics_propagation",
+            **({} if threads is None else {"threads": str(threads)}),
         }
     )
 

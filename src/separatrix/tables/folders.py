@@ -16,8 +16,9 @@ from .encoding import shown
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SHARD = re.compile(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
-# What does not tell one part of a table from another: the number of a part, and what Spark writes after it.
-_PART = re.compile(r"(?P<split>part|)-?\d+(-[0-9a-f-]{36}.*)?(\.[a-z0-9]+)?\.parquet")
+# What does not tell one part of a table from another: the number of a part, as Dask and Spark write it, and
+# what Spark writes after it.
+_PART = re.compile(r"(?P<split>part|)[-.]?\d+(-[0-9a-f-]{36}.*)?(\.[a-z0-9]+)?\.parquet")
 
 
 def find_files(said: str) -> tuple[str, ...]:
@@ -42,7 +43,9 @@ def find_files(said: str) -> tuple[str, ...]:
     if os.path.islink(said):
         raise InputError(f"{said!r} is a link to {os.readlink(said)!r}, which is not there.")
     if glob.has_magic(said):
-        found = sorted(path for path in glob.glob(said, recursive=True) if os.path.isfile(path))
+        found = sorted(
+            (each for each in glob.glob(said, recursive=True) if os.path.isfile(each)), key=_in_turn
+        )
         if found:
             return tuple(found)
         raise InputError(f"No file matches {said!r}.")
@@ -60,7 +63,8 @@ def _nearest_file(said: str) -> str:
 def _folder(said: str) -> tuple[str, ...]:
     """The Parquet files of a folder that holds one table, as Hugging Face, Spark and others write it."""
     under = Path(said)
-    files = sorted(each for each in under.rglob("*.parquet") if each.is_file() and not _hidden(each, under))
+    found = (each for each in under.rglob("*.parquet") if each.is_file() and not _hidden(each, under))
+    files = sorted(found, key=lambda each: _in_turn(str(each)))
     if not files:
         raise InputError(
             f"{said!r} is a directory without Parquet files. Name a file, or a pattern like '{said}/*.csv'."
@@ -80,6 +84,18 @@ def _folder(said: str) -> tuple[str, ...]:
         raise InputError(f"{said!r} holds {len(splits)} tables. Name one by its pattern: {choices}.")
     _need_all_shards(said, files)
     return tuple(map(str, files))
+
+
+def _in_turn(path: str) -> list[tuple[str, int, str]]:
+    """What names are sorted by: the number 10 comes after 9.
+
+    Examples
+    --------
+    >>> sorted(["part.10.parquet", "part.9.parquet", "part.parquet"], key=_in_turn)
+    ['part.9.parquet', 'part.10.parquet', 'part.parquet']
+    """
+    words = re.findall(r"(\D*)(\d*)", path)
+    return [(text, int(number or 0), number) for text, number in words]
 
 
 def _hidden(path: Path, under: Path) -> bool:

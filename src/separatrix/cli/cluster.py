@@ -1,0 +1,292 @@
+"""The rows of a command on the workers of a Dask cluster: one that runs already, or one of this machine."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import __version__
+from ..errors import ClusterError, InputError, SeparatrixError, needs
+from ..progress import Progress
+from ..report.tables import NamedData
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..tables.parts import Part
+    from ..tables.table import Table
+
+PATIENCE = 10.0  # seconds that a scheduler and a first worker have to answer
+ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^\s:/]+:\d+")
+INTERVAL = 0.2  # seconds between two looks at what has been read
+# After so long without a sign of life, a worker of our own is taken for dead, and others do its work.
+SILENCE = "30s"
+
+
+def connect(scheduler: str | None, workers: int | None, closing: ExitStack) -> Any:
+    """A client of the scheduler of that address or file, or of so many new workers; current until closing."""
+    with needs("A cluster", extra="dask"):
+        import distributed
+    if scheduler is not None and workers is not None:
+        raise InputError("Use --scheduler for a cluster that runs, or --workers for one here; not both.")
+    if workers is not None:
+        cluster = closing.enter_context(_local(workers))
+        client = closing.enter_context(distributed.Client(cluster, set_as_default=False))
+    else:
+        assert scheduler is not None
+        client = closing.enter_context(_running(scheduler))
+    closing.enter_context(client.as_current())
+    _need_same_version(client)
+    return client
+
+
+@contextmanager
+def _local(workers: int) -> Iterator[Any]:
+    import dask
+    import distributed
+
+    with ExitStack() as stack:
+        # Read while processes are started; and what ignores Ctrl-C now, ignores it ever after.
+        with dask.config.set({"distributed.scheduler.worker-ttl": SILENCE}), _without_interrupts():
+            cluster = stack.enter_context(
+                distributed.LocalCluster(
+                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50
+                )
+            )
+        yield cluster
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _running(scheduler: str) -> Iterator[Any]:
+    """A client of a scheduler that runs. Its keys, if it has any, are those of Dask's own configuration."""
+    import distributed
+
+    address = scheduler
+    try:
+        if Path(scheduler).is_file():
+            address = json.loads(Path(scheduler).read_bytes())["address"]
+        if not ADDRESS.fullmatch(address):
+            raise ValueError("no address of the form tcp://host:port")
+        with _quiet():
+            client = distributed.Client(address, set_as_default=False, timeout=PATIENCE)
+    except Exception as error:
+        raise ClusterError(
+            f"No Dask scheduler answers at {scheduler!r} ({_first_line(error)}). Needed is its address, like "
+            "tcp://host:8786, or the file that it writes. Where it speaks TLS, the address begins with "
+            "tls://, and Dask's configuration (DASK_CONFIG) names the keys."
+        ) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except Exception as error:
+            raise ClusterError(f"The scheduler at {scheduler!r} has no workers. Start some.") from error
+        yield client
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """What Dask logs while it tries to connect is said by the error."""
+    import logging
+
+    logger = logging.getLogger("distributed")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _need_same_version(client: Any) -> None:
+    try:
+        found = client.run(_version)
+    except Exception as error:
+        raise ClusterError(
+            f"The workers cannot run separatrix ({_first_line(error)}). Install separatrix[cli,dask] "
+            f"{__version__} on each of them."
+        ) from error
+    for worker, version in found.items():
+        if version != __version__:
+            raise ClusterError(
+                f"The worker at {worker} has separatrix {version}, and this is {__version__}. Install the "
+                "same version everywhere."
+            )
+
+
+def _version() -> str:
+    return __version__
+
+
+def read(table: Table, client: Any) -> tuple[Any, Any]:
+    """Let the workers read a table; X and y (None without a target) are Dask arrays of what they hold."""
+    import dask.array as da
+    import numpy as np
+    from dask.delayed import delayed
+
+    from ..tables.parts import cut
+
+    parts = cut(table)
+    if not table.encoding.n_features:
+        table.batches()  # says so
+    features = client.map(_features, parts, key="separatrix-read", pure=False)
+    labelled = table.target_name is not None
+    labels = client.map(_labels, parts, key="separatrix-read-labels", pure=False) if labelled else []
+    both = [*parts, *(parts if labelled else [])]
+    _wait([*features, *labels], both, client, here=table.batches())
+    lengths = client.gather(client.map(len, features, key="separatrix-length", pure=False))
+    if not sum(lengths):
+        raise table.empty()
+    table.need_unchanged()
+    known = [(each, length) for each, length in zip(features, lengths, strict=True) if length]
+    X = da.concatenate(
+        [
+            da.from_delayed(delayed(each), (length, table.encoding.n_features), dtype=np.float64)
+            for each, length in known
+        ]
+    )
+    if not labelled:
+        return X, None
+    kinds = client.gather(client.map(_kind, labels, key="separatrix-kind", pure=False))
+    kind = np.result_type(*[each for each, length in zip(kinds, lengths, strict=True) if length])
+    y = da.concatenate(
+        [
+            da.from_delayed(delayed(each), (length,), dtype=kind)
+            for each, length in zip(labels, lengths, strict=True)
+            if length
+        ]
+    )
+    return X, y
+
+
+def _features(part: Part) -> NDArray[np.float64]:
+    return part.features()
+
+
+def _labels(part: Part) -> NDArray[Any]:
+    return part.labels()
+
+
+def _kind(labels: NDArray[Any]) -> np.dtype[Any]:
+    return labels.dtype
+
+
+def _wait(futures: Sequence[Any], parts: Sequence[Any], client: Any, here: Iterable[Any]) -> None:
+    """Wait for all parts; what is wrong with the rows is said as without a cluster, by doing it ``here``."""
+    from distributed import wait
+
+    with Progress() as progress:
+        while left := [each for each in futures if not each.done()]:
+            with suppress(TimeoutError):
+                wait(left, timeout=INTERVAL)
+            if client.status != "running":
+                raise _lost()
+            if progress.due():
+                progress.show(f"{len(futures) - len(left)} of {len(futures)} parts of the file read")
+    for each, part in zip(futures, parts, strict=True):
+        if each.status == "error":
+            raise _not_read(each.exception(), part, here)
+        if each.status != "finished":
+            raise _lost()
+
+
+def _lost() -> ClusterError:
+    return ClusterError("The scheduler went away, or dropped what was asked of it. Look at its log.")
+
+
+def _not_read(error: BaseException, part: Any, here: Iterable[Any]) -> Exception:
+    """The error of a worker, where this process does not meet it."""
+    if isinstance(error, SeparatrixError):
+        for _ in here:
+            pass
+    if type(error).__name__ == "KilledWorker":
+        return ClusterError(f"In {part.place}: every worker that read it died. Give the workers more memory.")
+    return ClusterError(
+        f"In {part.place}: a worker could not read it, and this process can ({_first_line(error)}). Every "
+        "worker needs the file under the same path."
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200] if lines else type(error).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class _There:
+    """A Dask array, of which a few rows or columns are fetched."""
+
+    array: Any
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.array.shape)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self.array[key].compute()
+
+
+@dataclass(frozen=True, eq=False)
+class DataThere(NamedData):
+    """Rows on a cluster; labels are fetched, and of the numbers what is shown."""
+
+    def column(self, index: int) -> NDArray[np.float64]:
+        """All values of a column."""
+        found: NDArray[np.float64] = self.X.array[:, index].compute()
+        return found
+
+
+def data_there(X: Any, y: Any, table: Table) -> DataThere:
+    """Rows on a cluster, to be shown."""
+    return DataThere(_There(X), y.compute(), table.feature_names, table.places)
+
+
+def outputs(table: Table, client: Any, model: Any, here: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """What a model says of the rows, and their labels, part after part; the workers read and compute.
+
+    ``here`` gives the same without workers: where one of them meets an error, it is said as there.
+    """
+    from ..tables.parts import cut
+
+    parts = cut(table)
+    futures = client.map(_outputs, parts, model=model, key="separatrix-predict", pure=False)
+    for k, part in enumerate(parts):
+        _wait(futures[k : k + 1], [part], client, here)
+        found = futures[k].result()
+        futures[k] = None  # its worker need not keep it
+        if len(found[0]):
+            yield found
+    table.need_unchanged()
+
+
+def _outputs(part: Any, *, model: Any) -> tuple[Any, Any]:
+    from ..inputs import refuse_not_finite
+
+    X, y = part.read()
+    if not len(X):
+        return X[:, 0], y
+    if hasattr(model, "steps"):
+        refuse_not_finite(X)  # a scaler does not name the row
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # arrays have no column names; the encoding has seen to them
+        return model.decision_function(X), y
