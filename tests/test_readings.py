@@ -152,6 +152,10 @@ def test_a_cell_that_does_not_fit_makes_a_column_odd(column, odd):
         ["\u0661\u0662", "\u0663.\u0664"],
         ["\u200b1.5", "2.5\ufeff"],
         ["\x1e1.5", "\x1e2.5"],
+        ["'1.5'", "'2'"],
+        ["0.15D+04", "2.D-3"],
+        ["1.5\u00d710^3", "2*10^-4"],
+        ["10\u00b12", "20.5 +/- 1"],
     ],
 )
 def test_numbers_written_as_nobody_reads_them_are_no_categories(column):
@@ -181,6 +185,29 @@ def test_a_comma_before_three_digits_is_ambiguous_until_something_tells(known, k
 def test_points_before_three_digits_are_fractions_unless_the_file_has_decimal_commas():
     assert seen(["1.234", "5.678"]).reading == Reading()
     assert seen(["1.234", "5.678"], evidence=",").reading.number("1.234") == 1234.0
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [
+        (["1.234", "2.000", "12", "999"], "ambiguous"),
+        (["-1.234 €", "12 €"], "ambiguous"),
+        (["1.234", "2.000", "0"], "number"),
+        (["1.234", "12", "0.125"], "number"),
+        (["1.234", "12", "1.5"], "number"),
+        (["1.234", "1234"], "number"),
+    ],
+)
+def test_points_before_three_digits_are_ambiguous_beside_numbers_below_a_thousand_without(column, kind):
+    """As a German spreadsheet shows 1234, 2000, 12 and 999; no other writer of 1.234 and 2.000 writes 12."""
+    found = seen(column)
+    assert found.kind == kind
+    assert kind == "ambiguous" or found.reading == Reading()
+    for sign in ".,":
+        assert seen(column, evidence=sign).reading.decimal in (sign, *("." * (kind == "number")))
+    if kind == "ambiguous":
+        assert seen(column, wanted=Wanted(thousands=".")).reading.number(column[0]) in (1234.0, -1234.0)
+        assert seen(column, wanted=Wanted(decimal=".")).reading.number(column[0]) in (1.234, -1.234)
 
 
 def test_every_unit_is_read_where_it_belongs():

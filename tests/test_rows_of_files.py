@@ -138,10 +138,37 @@ def test_texts_that_name_the_rows_are_no_evidence_even_alone(tmp_path):
     assert open_table(path, target="y", features=["name"]).encoding.n_features == 39
 
 
+def test_texts_of_which_none_is_repeated_name_even_a_few_rows(tmp_path):
+    """Six plants named a1 to a6 were called separable by their names."""
+    path = tmp_path / "rows.csv"
+    for n in range(3, 10):
+        path.write_text(csv_text(["plant", "x", "y"], [(f"a{k}", *ROWS[k][::2]) for k in range(n)]))
+        table = open_table(path, target="y")
+        assert table.feature_names == ("x",)
+        assert table.notes == (
+            f"plant is left out: {n} different texts in {n} rows name the rows. --features keeps it.",
+        )
+        assert len(open_table(path, target="y", features=["plant", "x"]).feature_names) == n
+    path.write_text(csv_text(["plant", "x", "y"], [(f"a{k // 2}", *ROWS[k][::2]) for k in range(3)]))
+    assert open_table(path, target="y").feature_names == ("plant=a1", "x")
+
+
 def test_few_rows_are_too_few_to_tell_a_counter_from_a_measurement(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text(csv_text(["dose", "x", "y"], [(k, *row[::2]) for k, row in enumerate(ROWS[:9])]))
     assert open_table(path, target="y").feature_names == ("dose", "x")
+
+
+def test_texts_that_differ_in_blanks_or_capitals_alone_are_named(tmp_path):
+    path = tmp_path / "rows.csv"
+    cells = [
+        (k % 3, "ab"[k % 2].upper() if k > 7 else "ab"[k % 2], " no" if k == 5 else "no") for k in range(12)
+    ]
+    path.write_text(csv_text(["x", "light", "ill"], cells))
+    said = " ".join(fine("check", path, "--target", "ill").stdout.split())
+    assert "light: 'A' and 'a' differ in blanks or capital letters alone, and are kept apart." in said
+    assert "ill: ' no' and 'no' differ in blanks or capital letters alone, and are kept apart." in said
+    assert "ill: ' no' and 'no' differ" in " ".join(fine("fit", path, "--target", "ill").stdout.split())
 
 
 def test_a_level_that_is_seen_once_is_named(tmp_path):
@@ -287,6 +314,37 @@ def test_missing_codes_never_make_categories_of_numbers(tmp_path):
         )
         X, _ = open_table(path, target="y", missing="drop").read()
         assert X.tolist() == [list(row[:2]) for row in ROWS[::4]]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_marks_among_labels_that_are_numbers_are_missing(tmp_path, kind):
+    """SAS writes a point for a missing value; among words, "none" is a class like any other."""
+    path = tmp_path / f"rows.{kind}"
+    for mark, others, missing in ((".", "01", True), ("None", "01", True), ("none", ["mild", "1"], False)):
+        labels = [others[0], mark, others[1], others[0]]
+        frame = pa.table({"x": [1.5, 2.5, 0.5, 4.0], "y": labels})
+        if kind == "parquet":
+            pq.write_table(frame, path)
+        else:
+            path.write_text(csv_text(["x", "y"], zip(*frame.to_pydict().values(), strict=True)))
+        if missing:
+            with pytest.raises(InputError, match=r"lacks values in 'y' \(1\)"):
+                open_table(path, target="y").read()
+        table = open_table(path, target="y", missing="drop")
+        kept = [label for label in labels if not missing or label != mark]
+        assert list(map(str, table.read()[1])) == kept
+        assert sorted(map(str, table.classes)) == sorted({*kept})
+        assert open_table(path, target="y", text=["y"]).read()[1].tolist() == labels
+
+
+@pytest.mark.parametrize("names", [None, "n"])
+def test_codes_of_missing_labels_count_in_parquet_files(tmp_path, names):
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table({"x": [1.5, 2, 3, 4], "y": [*"abua"], "n": [*"pqqr"]}), path)
+    options = {"target": "y", "features": ["x"], "na": ["u"], "row_names": names}
+    with pytest.raises(InputError, match=r"lacks values in 'y' \(1\)"):
+        open_table(path, **options).read()
+    assert open_table(path, **options, missing="drop").read()[1].tolist() == [*"aba"]
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -626,6 +684,37 @@ BROUGHT = {
         {},
         "x: thousands apostrophe",
     ),
+    "thousands as a German spreadsheet shows them": (
+        with_x([f"{37 * k:,}".replace(",", ".") for k in range(20, 60)], delimiter=";"),
+        {},
+        "has '1.036' in row 9 \\(line 10\\): that is a number with a decimal point, or one with a",
+    ),
+    "thousands that are named": (
+        with_x([f"{137 * k:,}".replace(",", ".") for k in range(20, 60)], delimiter=";"),
+        {"thousands": "."},
+        [2740, ROWS[0][1]],
+    ),
+    "decimal commas between tabs": (
+        csv_text(["x", "y"], [(de(r[0]), r[2]) for r in ROWS], "\t"),
+        {},
+        [ROWS[0][0]],
+    ),
+    "decimal commas between commas": (
+        csv_text(["x", "y"], [(de(r[0]), r[2]) for r in ROWS]),
+        {},
+        "line 2: more cells where the first line has 2",
+    ),
+    "a few decimal commas between commas": (
+        csv_text(["x", "y"], [("7,5", "a"), ("3,25", "b"), ("12,5", "a")]),
+        {},
+        "line 2: more cells where the first line has 2",
+    ),
+    "names with one delimiter more": (
+        "x,y,\n1,a\n2,b\n3,a\n",
+        {},
+        "line 2: only 2 cells where the first line has 3",
+    ),
+    "an exponent of Fortran": (with_x([f"{x:.3f}D+00" for x in X]), {}, "row 1 \\(line 2\\) has "),
     "a comma further down": (
         csv_text(["x", "y"], [*[(k % 50, k % 2) for k in range(1500)], ("1,5", 1)], ";"),
         {},

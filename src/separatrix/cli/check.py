@@ -181,7 +181,7 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
                     if (separated := words.separated_rows(verdict, data))
                     else []
                 ),
-                *notes(rows),
+                *notes(rows, labels),
             ]
         ),
         "",
@@ -240,9 +240,12 @@ def reading(rows: Any) -> tuple[tuple[str, str], ...]:
     return (("Kind of file", rows.kind), ("Target", str(rows.target_name)), *told)
 
 
-def notes(rows: Any) -> list[tuple[str, str]]:
-    """The same for the terminal."""
-    return [("note", note) for note in rows.notes]
+def notes(rows: Any, classes: Any) -> list[tuple[str, str]]:
+    """The same for the terminal, and what there is to say of the classes."""
+    from ..tables.identifiers import nearly_alike
+
+    alike = nearly_alike(rows.target_name or "target", classes.tolist())
+    return [("note", note) for note in (*rows.notes, *alike)]
 
 
 def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:

@@ -476,7 +476,13 @@ def _show(
     show(
         heading(headline, "bold yellow" if wrong else "bold green"),
         "",
-        facts([*_learnt(estimator, X, seconds), *(("score", score.words) for score in scores), *notes(rows)]),
+        facts(
+            [
+                *_learnt(estimator, X, seconds),
+                *(("score", score.words) for score in scores),
+                *notes(rows, estimator.classes_),
+            ]
+        ),
         "",
     )
     show_table(None if bounds is None else bound_table(bounds, formulas=False))

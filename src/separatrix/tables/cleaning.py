@@ -74,10 +74,32 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
     }
     expressions = {name: value_sql(name, looks[name]) for name in readings}
     kinds |= dict.fromkeys(readings, "DOUBLE")
+    if request.target is not None and _marks_among_numbers(database, request):
+        expressions[request.target], kinds[request.target] = _label_sql(database, request.target)
     texts = database.texts or (database.relation if readings else "")
     found = _replaced(replace(database, columns=kinds, texts=texts), expressions)
     numbers = [name for name, kind in kinds.items() if is_number(kind)]
     return Cleaned(_without(found, numbers, na), readings)
+
+
+def _marks_among_numbers(database: Database, request: Request) -> bool:
+    """Whether the target is text that has plain numbers, and marks that say that there is none.
+
+    Beside words, a class may well be called "none" or "missing".
+    """
+    name = request.target
+    if name is None or database.columns.get(name) != "VARCHAR" or name in request.text:
+        return False
+    found = _looks(database, [name], Wanted(decimal="."), {}).get(name)
+    return found is not None and bool(found.fitting) and found.marked and found.reading == PLAIN_READING
+
+
+def _label_sql(database: Database, name: str) -> tuple[str, str]:
+    """The labels of such a target, and their type: numbers only where the file has no types."""
+    if not database.typed:
+        return value_sql(name, Look("number", marked=True)), "DOUBLE"
+    column = identifier(name)
+    return f"CASE WHEN {_is_mark(column)} THEN NULL ELSE {column} END", "VARCHAR"
 
 
 def readings_told(readings: dict[str, Reading]) -> list[str]:
@@ -142,7 +164,8 @@ def _replaced(database: Database, expressions: dict[str, str]) -> Database:
         return database
     listed = ", ".join(f"{sql} AS {identifier(name)}" for name, sql in expressions.items())
     relation = f"(SELECT * REPLACE ({listed}) FROM {database.relation})"
-    return replace(database, relation=relation, opened=database.connection, cells=None)
+    changed = database.changed | {*expressions}
+    return replace(database, relation=relation, opened=database.connection, cells=None, changed=changed)
 
 
 def _looks(

@@ -153,7 +153,8 @@ class CsvReader:
         self.in_turn = query is None or query.in_turn
         self.line_finder = partial(find_lines, file.source, file.dialect)
         self.query, self.careful = query, None
-        self.plain, self.labels = _quick_readers(file, encoding)
+        changed = query is not None and file.request.target in query.database.changed
+        self.plain, self.labels = (None, None) if changed else _quick_readers(file, encoding)
 
     plain: Callable[[int, int], Iterator[Batch]] | None  # yields rows up to one that is not plain
     labels: Callable[[], NDArray[Any] | None] | None

@@ -135,9 +135,7 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
     head = _head(path, source.compression, SAMPLE)
     every = _lines(path, head, SAMPLED)[dialect.skip :]
     lines = [line + "\n" for line in every if line.strip()]
-    rows = _rows(lines, dialect.delimiter)
-    if dialect.header:
-        next(rows, None)
+    rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
     # A line of another length ends them.
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     columns = dict(
@@ -148,14 +146,20 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
     plain = {
         name for name, cells in given.items() if all(NUMBER.fullmatch(cell.strip(PADDING)) for cell in cells)
     }
-    decimal = _decimal(given) if len(plain) < len(given) and _has_fractions(given, plain) else None
+    doubtful = {name for name in plain if _may_be_thousands(given[name])}
+    unsure = doubtful or (len(plain) < len(given) and _has_fractions(given, plain))
+    decimal = _decimal(given) if unsure else None
     known = () if request.encoding is None else request.encoding.columns
     text_only = {*request.text, request.row_names}
     text_only |= {c.name for c in known if c.levels is not None or c.reading != PLAIN_READING}
+    if rows and not alike:  # the first row is refused for its length alone
+        text_only |= {*dialect.names}
     comma = request.decimal == "," or (decimal == "," and request.decimal is None)
     if careful or comma or request.thousands is not None:
         # Numbers without a fraction may still have commas further down; points may separate thousands.
         text_only |= plain - {request.target}
+    elif decimal is None and request.decimal is None and request.encoding is None:
+        text_only |= doubtful - {request.target}
     kinds = {
         name: "VARCHAR" if name in text_only else _whole_kind(cells) if name in plain else _kind(cells)
         for name, cells in given.items()
@@ -232,7 +236,8 @@ def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
 
 
 def _find_delimiter(lines: list[str]) -> str:
-    delimiter = max(",\t;| ", key=lambda each: _agreement(lines, each))
+    # The names of columns are separated, too, though their numbers may have commas.
+    delimiter = max(",\t;| ", key=lambda each: (*_agreement(lines, each), each in lines[0]))
     if delimiter == "," and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
         return ";"  # who separates cells by semicolons writes fractions with commas
     return delimiter if _agreement(lines, delimiter)[1] > 1 else ","
@@ -246,12 +251,23 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
     rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
     if len(cells) > 2 and set(cells[1:]) == {cells[0] + 1}:
-        names, last = {row[0] for row in rows[1:]}, {bool(row[-1]) for row in rows[1:]}
-        if last == {False} or (last == {True} and len(names) == len(rows) - 1):
+        last = {bool(row[-1]) for row in rows[1:]}
+        if last == {False} or (last == {True} and _name_rows(lines[1:], rows[1:], delimiter)):
             return 1.0, cells[0] + 1
     if not cells or cells[0] < 2:
         return 0.0, 1
     return round(cells.count(cells[0]) / len(cells), 1), cells[0]
+
+
+def _name_rows(lines: list[str], rows: list[list[str]], delimiter: str) -> bool:
+    """Whether the first cells of lines name them, and do not merely stand before a decimal comma."""
+    names = [row[0] for row in rows]
+    if len({*names}) < len(names):
+        return False
+    if delimiter != "," or any(line.startswith('"') for line in lines):
+        return True
+    numbers = [name for name in names if NUMBER.fullmatch(name)]
+    return not numbers or all(float(b) - float(a) == 1.0 for a, b in itertools.pairwise(numbers))
 
 
 def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
@@ -302,6 +318,14 @@ def _has_fractions(given: dict[str, Counter[str]], plain: set[str]) -> bool:
     """Whether a column that is not of plain numbers may hold fractions."""
     others = (cells for name, cells in given.items() if name not in plain)
     return any(map(_FRACTION.search, itertools.chain.from_iterable(others)))
+
+
+def _may_be_thousands(cells: Counter[str]) -> bool:
+    """Whether the points of plain numbers may separate thousands."""
+    ends = (cell.strip(PADDING)[-4:] for cell in cells if "." in cell)
+    if not all(end[0] == "." for end in ends):
+        return False
+    return any("." in cell for cell in cells) and look(Counter(map(shape, cells))).kind == "ambiguous"
 
 
 def _kind(cells: Counter[str]) -> str:

@@ -62,6 +62,8 @@ class Database:
         The cells of the text columns, where the file is so small that they were read already.
     empty : tuple of str
         Columns that are known to hold nothing.
+    changed : frozenset of str
+        Columns that the relation gives otherwise than they stand in the file.
     """
 
     name: str
@@ -78,6 +80,7 @@ class Database:
     unnamed: tuple[str, ...] = ()
     cells: dict[str, list[str]] | None = None
     empty: tuple[str, ...] = ()
+    changed: frozenset[str] = frozenset()
 
     @cached_property
     def connection(self) -> Any:

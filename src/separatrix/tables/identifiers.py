@@ -19,8 +19,9 @@ from .readings import Reading
 from .sources import Request
 
 SAMPLED = 1000  # rows that tell which columns may count the rows
-FEWEST = 10  # rows from which on a column that counts them, or names each of them, is no accident
+FEWEST = 10  # rows from which on a column that counts them, or names nearly all of them, is no accident
 NEARLY = 0.9  # a text column with more levels than this share of the rows names them
+FEW = 3  # rows from which on a text column without any repetition names them
 
 # Those of some columns that count up by one.
 Suspects = Callable[[Sequence[str]], list[str]]
@@ -87,6 +88,12 @@ class Levels:
     number: int
     total: int
 
+    @property
+    def name_the_rows(self) -> bool:
+        """Whether each row, or nearly each, has a text of its own: it would be separated by that alone."""
+        distinct = self.number == self.total >= FEW
+        return distinct or (self.total >= FEWEST and self.number > NEARLY * self.total)
+
 
 def learn_columns(
     database: Database, relation: str, names: Sequence[str], readings: dict[str, Reading], request: Request
@@ -105,7 +112,7 @@ def learn_columns(
             raise foreign(name, kind)
         levels = _levels(database, relation, name)
         asked = request.features is not None or name in request.text
-        if not asked and levels.total >= FEWEST and levels.number > NEARLY * levels.total:
+        if not asked and levels.name_the_rows:
             naming.append(
                 f"{name} is left out: {levels.number:,} different texts in {levels.total:,} rows name "
                 "the rows. --features keeps it."
@@ -121,6 +128,7 @@ def learn_columns(
         once = [level for level, times in levels.rows.items() if times == 1]
         if once:
             notes.append(_seen_once(name, once))
+        notes += nearly_alike(name, list(levels.rows))
         columns.append(Column(name, tuple(levels.rows)))
     if not columns:
         raise InputError(
@@ -142,6 +150,24 @@ def _levels(database: Database, relation: str, name: str) -> Levels:
     if len(found) <= MAX_LEVELS:
         return Levels(found, len(found), sum(found.values()))
     return Levels(found, *map(int, database.rows(f"SELECT count(*), sum(times) FROM ({grouped})")[0]))
+
+
+def nearly_alike(name: str, values: Sequence[Any]) -> list[str]:
+    """A sentence about texts that differ in blanks or in capital letters alone, which are kept apart.
+
+    Examples
+    --------
+    >>> nearly_alike("ill", ["no", "No", "yes"])
+    ["ill: 'no' and 'No' differ in blanks or capital letters alone, and are kept apart."]
+    """
+    first: dict[str, str] = {}
+    for value in values:
+        if isinstance(value, str):
+            before = first.setdefault("".join(value.split()).casefold(), value)
+            if before != value:
+                pair = f"{before!r} and {value!r}"
+                return [f"{name}: {pair} differ in blanks or capital letters alone, and are kept apart."]
+    return []
 
 
 def _seen_once(name: str, once: list[str]) -> str:

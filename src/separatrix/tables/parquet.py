@@ -76,8 +76,9 @@ def ask_parquet(
     if kinds is None or request.where is not None or request.missing != "error" or numeric(request.codes):
         return query
     rows = query.selection
-    # The columns as the file has them: in the query, text may have become numbers.
-    if all(is_number(found.columns[name]) for name in rows.names):
+    # The columns as the file has them: in the query, text may have become numbers, or a missing value.
+    same = query.database.changed.isdisjoint(rows.used)
+    if same and all(is_number(found.columns[name]) for name in rows.names):
         query = replace(query, columns=partial(read_columns, source, rows.used))
     if rows.target is not None and is_number(found.columns[rows.target]):
         query = replace(query, labels=partial(find_labels, source, rows.target))

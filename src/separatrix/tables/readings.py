@@ -43,8 +43,13 @@ _DATE = re.compile(
     r"9{1,2}([./-])9{1,2}\1(9999|99)([T ].*)?|9999([./-])9{1,2}\4(9{1,2})([T ].*)?"
     r"|9{1,2}:99(:99)?([.,]9+)?( ?[AaPp][Mm])?"
 )
-# Numbers grouped by underscores, and in digits other than 0 to 9.
-_FOREIGN = re.compile(r"[+-]?9+(?:_9+)+(?:[.,]9+)?|(?=.*[^\x00-\x7f])[+-]?[\d.,]*\d")
+# Numbers grouped by underscores, in digits other than 0 to 9, by Fortran, with powers of ten or errors.
+_FOREIGN = re.compile(
+    r"[+-]?9+(?:_9+)+(?:[.,]9+)?|(?=.*[^\x00-\x7f])[+-]?[\d.,]*\d"
+    r"|[+-]?(?:9+\.9*|\.9+)[dD][+-]?9+"
+    r"|[+-]?9+(?:[.,]9+)? ?[\u00d7\u00b7*xX] ?99(?:\^|\*\*) ?[+\-\u2212]?9+"
+    r"|[+-]?9+(?:[.,]9+)? ?(?:\u00b1|\+/-|\+-) ?9+(?:[.,]9+)?"
+)
 _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\u2060\ufeff]")
 SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
 
@@ -129,7 +134,7 @@ class Look:
     ----------
     kind : {"number", "text", "date", "odd", "ambiguous"}
         "odd": most cells are numbers of one reading, but some do not fit it. "ambiguous": either ``1,234`` is
-        a thousand and more, or it is 1 and a fraction.
+        a thousand and more, or it is 1 and a fraction; or ``1.234``, beside whole numbers below a thousand.
     reading : Reading
         Of a number; of an odd column that of most cells.
     fitting : tuple of str
@@ -242,11 +247,29 @@ def _choose(
     pairs = list(meanings.values())
     decimal = pairs[0][0] if used and len(pairs) == 1 else None
     if len(pairs) > 1:
-        agreeing = [pair for pair in pairs if pair[0] == (evidence or ("." if used == ["."] else None))]
+        fractions = used == ["."] and not _may_be_thousands(shapes)
+        agreeing = [pair for pair in pairs if pair[0] == (evidence or ("." if fractions else None))]
         if not agreeing:
-            return Look("ambiguous", Reading(*COMMA, unit), shapes, marked=marked)
+            signs = (",", ".") if used == ["."] else COMMA
+            return Look("ambiguous", Reading(*signs, unit), shapes, marked=marked)
         pairs = agreeing
     return Look("number", Reading(*pairs[0], unit), shapes, decimal, marked)
+
+
+def _may_be_thousands(shapes: Iterable[str]) -> bool:
+    """Whether points may separate thousands, for all that these numbers tell.
+
+    Each stands before three digits, and numbers below a thousand have none: who writes fractions to three
+    places writes ``12.000``, and who leaves zeros away has fractions of one and two places, too.
+    """
+    numbers = {each[0] + _number(each) for each in shapes}
+    pointed = {each for each in numbers if "." in each}
+    whole = numbers - pointed - {"9", "09"}
+    return (
+        bool(pointed and whole)
+        and all(each[0] == "9" and _fits(each[1:], ",", ".", ungrouped=False) for each in pointed)
+        and all(len(each) < 5 for each in whole)
+    )
 
 
 @lru_cache(maxsize=1 << 14)
@@ -265,10 +288,10 @@ def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
 def _is_foreign(text: str) -> bool:
     """Whether a text is surely a number, but written as nobody here reads it.
 
-    Such are an accountant's ``(5)`` and ``5-``, which are below zero, ``1_000``, digits of other scripts, and
-    numbers among characters that nobody sees.
+    Such are an accountant's ``(5)`` and ``5-``, which are below zero, ``'5'``, ``1_000``, ``1.5D+03`` of
+    Fortran, ``2*10^3``, ``10 ± 2``, digits of other scripts, and numbers among characters that nobody sees.
     """
-    bare = text[1:-1] if text.startswith("(") and text.endswith(")") else text.rstrip("-\u2212")
+    bare = text[1:-1] if text[:1] + text[-1:] in ("()", "''") else text.rstrip("-\u2212")
     bare = _UNSEEN.sub("", bare)
     if bare != text:
         return _CELL.fullmatch(bare.strip(BLANKS)) is not None
