@@ -205,11 +205,11 @@ def test_whoever_pauses_the_checker_may_end_it():
     data = read_data(X, y)
     claim = Certificate("separable", "binary", ("0", "1"), (), True, (), 400, 10, "")
     weights = ((*(float(v) for v in normal), -(2.0**-45)),)
-    pauses = []
-    assert first_wrong(weights, Signs(claim, data), set(), lambda: pauses.append(1)) is None
+    pauses, signs = [], Signs(claim, data)
+    assert first_wrong(weights, signs, signs.none(), lambda: pauses.append(1)) is None
     assert len(pauses) > 100  # rows too near to the plane for floats
     with pytest.raises(OutOfTime):
-        first_wrong(weights, Signs(claim, data), set(), Deadline(0.0).need)
+        first_wrong(weights, signs, signs.none(), Deadline(0.0).need)
 
 
 def test_a_perceptron_ends_after_the_pass_in_which_its_deadline_comes():

@@ -24,10 +24,10 @@ from .claims import Approximate, Certificate, Multipliers
 from .digest import start_digest
 from .monomials import PLAIN
 from .nearby import first_failure
-from .numbers import COARSE, rows_in_integers, small_sums
+from .numbers import COARSE, Sums, add_row, rows_in_integers, small_sums
 from .scores import Signs, first_wrong
 
-Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -152,13 +152,13 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
         return _check_approximate(claim, claim.approximate, signs, pause)
     if claim.claim != "separable" and claim.multipliers is None:
         return Check(False, f"The claim is {claim.claim}, but there are no multipliers to prove it.")
-    tight: set[tuple[int, int]] = set()
+    tight, n_tight = signs.none(), 0
     if claim.claim != "separable":
         assert claim.multipliers is not None
         failure, tight = _check_multipliers(claim.multipliers, signs, pause)
         if failure:
             return Check(False, failure)
-        n_tight = len(tight)
+        n_tight = len(claim.multipliers.rows)
         if claim.claim == "inseparable":
             return Check(
                 True, f"A combination of {n_tight} signed rows is exactly zero: no hyperplane separates them."
@@ -183,7 +183,7 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
         return Check(True, f"The weights separate all {signs.count} signed rows, exactly.")
     return Check(
         True,
-        f"The weights separate {signs.count - len(tight)} signed rows strictly; the other {len(tight)} lie "
+        f"The weights separate {signs.count - n_tight} signed rows strictly; the other {n_tight} lie "
         "on the plane, and multipliers prove that no plane does better.",
     )
 
@@ -192,7 +192,7 @@ def _read(certificate: Any) -> Certificate:
     if isinstance(certificate, (str, bytes)):
         return Certificate.from_json(certificate)
     if isinstance(certificate, Certificate):
-        return Certificate.from_json(_written(certificate))
+        return Certificate.from_dict(_written(certificate))
     if isinstance(certificate, Mapping):
         return Certificate.from_dict(dict(certificate))
     raise CertificateError(
@@ -200,11 +200,11 @@ def _read(certificate: Any) -> Certificate:
     )
 
 
-def _written(certificate: Certificate) -> str:
-    """A certificate as text: whatever was put into the object passes the same gate."""
+def _written(certificate: Certificate) -> dict[str, Any]:
+    """A certificate as what is written of it: whatever was put into the object passes the same gate."""
     try:
-        return certificate.to_json()
-    except (TypeError, ValueError, AttributeError, OverflowError, RecursionError) as error:
+        return certificate.to_dict()
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise CertificateError(f"The certificate cannot be written as JSON ({error}).") from None
 
 
@@ -225,95 +225,97 @@ def _same_shape(claim: Certificate, data: Data) -> None:
 
 def _check_approximate(claim: Certificate, m: Approximate, signs: Signs, pause: Callable[[], None]) -> Check:
     """Whether exact multipliers exist near those given, as the claim needs them."""
-    failure, listed = _listed(m, signs)
+    failure, _ = _listed(m, signs)
     if failure:
         return Check(False, failure)
     overlap = claim.claim == "overlapping"
     wrong = first_failure(m, signs, overlap, pause)
     if wrong is not None:
         return Check(False, wrong)
-    rows = f"{len(listed)} signed rows"
+    rows = f"{len(m.rows)} signed rows"
     near = f"Near the multipliers of {rows} are exact, positive ones whose sum of rows is zero"
     if overlap:
         return Check(True, f"{near}, and these rows span all {signs.count}.")
     return Check(True, f"{near}: no hyperplane separates them.")
 
 
-def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, set[tuple[int, int]]]:
+def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, Mask]:
     """What is wrong with the rows that have multipliers (or nothing), and these signed rows."""
-    tight: set[tuple[int, int]] = set()
-    rivals = m.rivals if signs.joint else (-1,) * len(m.rows)
-    for row, rival in zip(m.rows, rivals, strict=True):
-        if not signs.inside[row]:
-            return f"Row {row} has a multiplier, but the question is not about it.", tight
-        if rival == signs.codes[row] and signs.joint:
-            return f"Row {row} is compared with its own class.", tight
-        if (row, rival) in tight:
-            return f"Row {row} has two multipliers.", tight
-        tight.add((row, rival))
-    return "" if tight else "There are no multipliers.", tight
+    tight = signs.none()
+    if not m.rows:
+        return "There are no multipliers.", tight
+    rows, rivals = np.array(m.rows, dtype=np.int64), np.array(m.rivals, dtype=np.int64)
+    wrong = np.flatnonzero(~signs.inside[rows])
+    if wrong.size:
+        return f"Row {rows[wrong[0]]} has a multiplier, but the question is not about it.", tight
+    if signs.joint:
+        wrong = np.flatnonzero(rivals == signs.codes[rows])
+        if wrong.size:
+            return f"Row {rows[wrong[0]]} is compared with its own class.", tight
+    tight[rows, rivals if signs.joint else 0] = True
+    if np.count_nonzero(tight) < rows.size:
+        _, first = np.unique(rows * tight.shape[1] + (rivals if signs.joint else 0), return_index=True)
+        repeated = np.ones(rows.size, dtype=bool)
+        repeated[first] = False
+        return f"Row {rows[repeated][0]} has two multipliers.", tight
+    return "", tight
 
 
-def _check_multipliers(
-    m: Multipliers, signs: Signs, pause: Callable[[], None]
-) -> tuple[str, set[tuple[int, int]]]:
+def _check_multipliers(m: Multipliers, signs: Signs, pause: Callable[[], None]) -> tuple[str, Mask]:
     """The first thing that fails (or nothing), and the signed rows with a positive multiplier."""
     failure, tight = _listed(m, signs)
     if failure:
         return failure, tight
-    for i, row in enumerate(m.rows):
-        coarse = m.coarse[i] if m.coarse else 0
-        fine = m.fine[i] if i < len(m.fine) else 0
-        if coarse * m.denominator + fine <= 0:
-            return f"The multiplier of row {row} is not positive.", tight
-    blocks = range(signs.n_classes) if signs.joint else range(1)
-    for block in blocks:
-        sign = _block_signs(m, signs, block)
-        column = _first_nonzero_column(m, sign, signs, pause)
-        if column is not None:
-            of_class = f" of class {block}" if signs.joint else ""
-            place = "the intercept" if column == signs.matrix.shape[1] else f"column {column}"
-            return f"The combination of signed rows is not zero in {place}{of_class}.", tight
+    coarse = m.coarse or (0,) * len(m.rows)
+    for i, (whole, part) in enumerate(zip(coarse, m.fine, strict=False)):
+        pause()
+        # the quick comparison first: a long denominator is not multiplied for nothing
+        if not (whole > 0 and -part < m.denominator) and whole * m.denominator + part <= 0:
+            return f"The multiplier of row {m.rows[i]} is not positive.", tight
+    if min(coarse[len(m.fine) :], default=1) <= 0:
+        i = next(i for i in range(len(m.fine), len(coarse)) if coarse[i] <= 0)
+        return f"The multiplier of row {m.rows[i]} is not positive.", tight
+    found = _first_nonzero(m, coarse, signs, pause)
+    if found is not None:
+        block, column = found
+        of_class = f" of class {block}" if signs.joint else ""
+        place = "the intercept" if column == signs.matrix.shape[1] else f"column {column}"
+        return f"The combination of signed rows is not zero in {place}{of_class}.", tight
     return "", tight
 
 
-def _block_signs(m: Multipliers, signs: Signs, block: int) -> Ints:
-    """The sign with which each row enters the weights of one class (or the only weights)."""
-    rows = np.asarray(m.rows, dtype=np.int64)
-    if not signs.joint:
-        return signs.signs[rows]
-    own = (signs.codes[rows] == block).astype(np.int64)
-    sign: Ints = own - (np.asarray(m.rivals, dtype=np.int64) == block)
-    return sign
-
-
-def _first_nonzero_column(m: Multipliers, sign: Ints, signs: Signs, pause: Callable[[], None]) -> int | None:
-    """The first column where the signed, weighed rows do not sum to zero; the intercept comes last."""
-    width = int(signs.matrix.shape[1])
-    totals = small_sums(m, sign, signs.matrix)
-    fine = [(i, int(sign[i]) * v) for i, v in enumerate(m.fine) if sign[i]]
-    coarse = m.coarse or (0,) * len(m.rows)
-    large = [(i, int(sign[i]) * c) for i, c in enumerate(coarse) if sign[i] and abs(c) >= COARSE]
-    parts: dict[int, dict[int, int]] = {}
-    for entries, sums in ((fine, parts), (large, totals)):
+def _first_nonzero(
+    m: Multipliers, coarse: tuple[int, ...], signs: Signs, pause: Callable[[], None]
+) -> tuple[int, int] | None:
+    """The first class (or 0) and column where the weighed rows do not sum to zero; intercepts come last."""
+    large: list[tuple[int, int]] = []
+    if not -COARSE < min(coarse) <= max(coarse) < COARSE:
+        large = [(i, c) for i, c in enumerate(coarse) if abs(c) >= COARSE]
+        coarse = tuple(c if abs(c) < COARSE else 0 for c in coarse)
+    rows, rivals = np.array(m.rows, dtype=np.int64), np.array(m.rivals, dtype=np.int64)
+    terms = signs.terms(rows, rivals, np.array(coarse, dtype=np.int64))
+    totals = small_sums(terms, signs.matrix, pause)
+    ones = [(int(signs.matrix.shape[1]), 1, 0)] if signs.lift else []
+    for total, count in zip(totals, terms.counts(), strict=True):
+        add_row(total, count, ones)
+    parts: Sums = [{} for _ in totals]
+    for entries, sums in ((list(enumerate(m.fine)), parts), (large, totals)):
         numbers = rows_in_integers(signs.matrix, [m.rows[i] for i, _ in entries])
-        for (_, value), row in zip(entries, numbers, strict=True):
+        for (i, value), row in zip(entries, numbers, strict=True):
             pause()
-            for column, mantissa, exponent in row:
-                part = sums.setdefault(column, {})
-                part[exponent] = part.get(exponent, 0) + value * mantissa
-    for column in sorted(set(totals) | set(parts)):
-        pause()
-        total = dict(parts.get(column, {}))
-        for exponent, value in totals.get(column, {}).items():
-            total[exponent] = total.get(exponent, 0) + value * m.denominator
-        low = min(total)
-        if sum(value << (exponent - low) for exponent, value in total.items()) != 0:
-            return column
-    if signs.lift:
-        ones = sum(v for _, v in fine) + m.denominator * sum(
-            int(s) * c for s, c in zip(sign, coarse, strict=True)
-        )
-        if ones != 0:
-            return width
+            known = [*row, *ones]
+            for block, sign in signs.places(m.rows[i], m.rivals[i] if signs.joint else -1):
+                add_row(sums[block], sign * value, known)
+    for block, (fine, whole) in enumerate(zip(parts, totals, strict=True)):
+        for column in sorted({*fine, *whole}):
+            pause()
+            if not _vanishes(fine.get(column, {}), whole.get(column, {}), m.denominator):
+                return block, column
     return None
+
+
+def _vanishes(fine: dict[int, int], whole: dict[int, int], denominator: int) -> bool:
+    """Whether ``fine + denominator * whole`` is zero; both are sums of integers times powers of two."""
+    low = min([*fine, *whole])
+    first, second = (sum(v << (e - low) for e, v in each.items()) for each in (fine, whole))
+    return first + (denominator * second if second else 0) == 0

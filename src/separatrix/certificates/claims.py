@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from ..errors import CertificateError
 from .monomials import PLAIN, count_columns
@@ -41,7 +41,6 @@ FLOAT = re.compile(r"-?0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
 SMALLEST = -1074  # the exponent of the smallest float
 
 Number = float | int
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, repr=False)
@@ -274,7 +273,7 @@ class _Reader:
         data = self._object(self.fields, "data", DATA)
         kind = self._text(question, "kind", QUESTIONS)
         claim = self._text(self.fields, "claim", CLAIMS)
-        classes = tuple(self._list(question, "classes", self._any_text))
+        classes = tuple(map(self._any_text, self._list(question, "classes")))
         n_rows, n_columns = self._count(data, "rows"), self._count(data, "columns")
         lift = question.get("lift")
         if not isinstance(lift, bool):
@@ -282,11 +281,10 @@ class _Reader:
         digest = data.get("sha256")
         if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest):
             raise CertificateError("The certificate's 'sha256' is not 64 hexadecimal digits.")
-        chosen = tuple(self._list(question, "chosen", self._index(len(classes), "class")))
+        chosen = self._indices(question, "chosen", len(classes), "class")
         if len(chosen) != {"one-vs-rest": 1, "pair": 2}.get(kind, 0) or len(set(chosen)) != len(chosen):
             raise CertificateError(f"The certificate's 'chosen' classes do not fit a {kind} question.")
-        row = self._index(n_rows, "row")
-        excluded = tuple(self._list(question, "excluded", row))
+        excluded = self._indices(question, "excluded", n_rows, "row")
         if len(set(excluded)) < len(excluded):
             raise CertificateError("The certificate's 'excluded' names a row twice.")
         weights, multipliers = self.fields.get("weights"), self.fields.get("multipliers")
@@ -310,15 +308,15 @@ class _Reader:
             n_columns=n_columns,
             sha256=digest,
             weights=None if weights is None else self._weights(width, len(classes), kind),
-            multipliers=None if multipliers is None else self._multipliers(row, len(classes), kind),
+            multipliers=None if multipliers is None else self._multipliers(n_rows, len(classes), kind),
             degrees=degrees,
-            approximate=None if near is None else self._approximate(row, width, len(classes), kind),
+            approximate=None if near is None else self._approximate(n_rows, width, len(classes), kind),
         )
 
     def _degrees(self, question: dict[str, Any], n_columns: int) -> tuple[int, ...]:
         if "degrees" not in question:
             return PLAIN
-        degrees = tuple(self._list(question, "degrees", self._index(MAX_DEGREE + 1, "degree")))
+        degrees = self._indices(question, "degrees", MAX_DEGREE + 1, "degree")
         if not degrees or min(degrees) < 1 or list(degrees) != sorted(set(degrees)):
             raise CertificateError("The certificate's 'degrees' are not whole numbers from 1 in order.")
         if count_columns(n_columns, degrees) > MAX_MONOMIALS:
@@ -329,7 +327,7 @@ class _Reader:
         return degrees
 
     def _weights(self, width: int, n_classes: int, kind: str) -> tuple[tuple[Number, ...], ...]:
-        vectors = self._list(self.fields, "weights", lambda each: each)
+        vectors = self._list(self.fields, "weights")
         wanted = n_classes if kind == "joint" else 1
         if len(vectors) != wanted:
             raise CertificateError(f"The certificate has {len(vectors)} weight vectors; {wanted} are needed.")
@@ -340,12 +338,11 @@ class _Reader:
             read.append(tuple(_number(each) for each in vector))
         return tuple(read)
 
-    def _multipliers(self, row: Callable[[Any], int], n_classes: int, kind: str) -> Multipliers:
+    def _multipliers(self, n_rows: int, n_classes: int, kind: str) -> Multipliers:
         fields = self._object(self.fields, "multipliers", MULTIPLIERS)
-        rows = tuple(self._list(fields, "rows", row))
-        rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
-        coarse = tuple(self._list(fields, "coarse", _integer))
-        fine = tuple(self._list(fields, "fine", _integer))
+        rows = self._indices(fields, "rows", n_rows, "row")
+        rivals = self._indices(fields, "rivals", n_classes, "class")
+        coarse, fine = self._integers(fields, "coarse"), self._integers(fields, "fine")
         denominator = _integer(fields.get("denominator"))
         if len(rivals) != (len(rows) if kind == "joint" else 0):
             raise CertificateError("The certificate's 'rivals' do not fit its rows.")
@@ -355,11 +352,11 @@ class _Reader:
             raise CertificateError("The certificate's 'denominator' is not positive.")
         return Multipliers(rows, rivals, coarse, fine, denominator)
 
-    def _approximate(self, row: Callable[[Any], int], width: int, n_classes: int, kind: str) -> Approximate:
+    def _approximate(self, n_rows: int, width: int, n_classes: int, kind: str) -> Approximate:
         fields = self._object(self.fields, "approximate", APPROXIMATE)
-        rows = tuple(self._list(fields, "rows", row))
-        rivals = tuple(self._list(fields, "rivals", self._index(n_classes, "class")))
-        values = tuple(self._list(fields, "values", _positive_float))
+        rows = self._indices(fields, "rows", n_rows, "row")
+        rivals = self._indices(fields, "rivals", n_classes, "class")
+        values = tuple(map(_positive_float, self._list(fields, "values")))
         coordinate = self._index(width, "coordinate")
 
         def relation(found: Any) -> tuple[tuple[int, int], ...]:
@@ -368,7 +365,7 @@ class _Reader:
                 raise CertificateError("The certificate's 'left_out' is not a list of lists of pairs.")
             return tuple((coordinate(c), _integer(v)) for c, v in pairs)
 
-        left_out = tuple(self._list(fields, "left_out", relation))
+        left_out = tuple(map(relation, self._list(fields, "left_out")))
         if len(rivals) != (len(rows) if kind == "joint" else 0) or len(values) != len(rows):
             raise CertificateError("The certificate's approximate multipliers do not fit its rows.")
         absent = {terms[0][0] for terms in left_out}
@@ -400,11 +397,28 @@ class _Reader:
                 raise CertificateError(f"The certificate has an unknown field {_shown(name)}.")
 
     @staticmethod
-    def _list(fields: dict[str, Any], name: str, read: Callable[[Any], T]) -> list[T]:
+    def _list(fields: dict[str, Any], name: str) -> list[Any]:
         found = fields.get(name)
         if not isinstance(found, list) or len(found) > MAX_ENTRIES:
             raise CertificateError(f"The certificate's {name!r} is missing or not a list.")
-        return [read(each) for each in found]
+        return found
+
+    @classmethod
+    def _indices(cls, fields: dict[str, Any], name: str, length: int, what: str) -> tuple[int, ...]:
+        """Positions below a length; one by one only where one of them is wrong, to name it."""
+        found = cls._list(fields, name)
+        if set(map(type, found)) <= {int} and (not found or 0 <= min(found) <= max(found) < length):
+            return tuple(found)
+        return tuple(map(cls._index(length, what), found))
+
+    @classmethod
+    def _integers(cls, fields: dict[str, Any], name: str) -> tuple[int, ...]:
+        """Integers in text; what comes again is read once."""
+        found = cls._list(fields, name)
+        if not set(map(type, found)) <= {str}:
+            return tuple(map(_integer, found))
+        known = {text: _integer(text) for text in set(found)}
+        return tuple(map(known.__getitem__, found))
 
     @staticmethod
     def _text(fields: dict[str, Any], name: str, allowed: Sequence[str]) -> str:

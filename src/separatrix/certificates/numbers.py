@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,18 @@ from numpy.typing import NDArray
 
 from ..inputs.matrix import refuse_not_finite
 from ..rows.blocks import BlockMatrix
+from ..rows.pages import relax
 from ..sparse import sparse
-from .claims import Multipliers
 from .monomials import MonomialMatrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Powers = NDArray[np.int32]
 
-SUM_ROWS = 1 << 14  # rows summed at a time: limbs of 27 bits, times coarse ones of 12, stay below 2**53
-COARSE = 1 << 12
-
-
+COARSE = 1 << 12  # whole multipliers below this are summed in floats
+SUM_ROWS = 1 << 14  # rows summed at a time, at most
+SUM_NUMBERS = 1 << 20  # numbers of them, and factors
+NOTHING = -(1 << 20)  # in the place of the power of two of a column of zeros
 FETCHED = 1 << 20  # numbers of rows elsewhere that are held at a time
 
 
@@ -59,98 +61,165 @@ def row_integers(matrix: Any, row: int) -> Iterator[tuple[int, int, int]]:
             yield column, value, 0
 
 
-def small_sums(m: Multipliers, sign: Ints, matrix: Any) -> dict[int, dict[int, int]]:
-    """The sum of the rows with small coarse multipliers: for each column, integers by exponent of two.
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Rows that are added up, each times a whole number, in one or several sums.
 
-    Every number is cut into limbs of at most 27 bits with an exponent; limbs of one column and one
-    exponent are added in float64, which is exact as the sum stays below 2**53.
+    Attributes
+    ----------
+    rows, sums, factors : int64 array of one length
+        ``factors[i]`` times row ``rows[i]`` is added to the sum ``sums[i]``. Factors are below `COARSE` in
+        magnitude; no row is added to one sum more often than there are sums.
+    n_sums : int
     """
-    if not m.coarse:
-        return {}
-    coarse = np.array([c if abs(c) < COARSE else 0 for c in m.coarse], dtype=np.int64) * sign
-    used = np.flatnonzero(coarse)
-    rows, factors = np.asarray(m.rows, dtype=np.int64)[used], coarse[used]
+
+    rows: Ints
+    sums: Ints
+    factors: Ints
+    n_sums: int
+
+    def counts(self) -> list[int]:
+        """What the factors of each sum add up to."""
+        return [int(v) for v in np.bincount(self.sums, self.factors, self.n_sums)]
+
+
+Sums = list[dict[int, dict[int, int]]]  # for each sum and column, integers by exponent of two
+
+
+def small_sums(terms: Terms, matrix: Any, pause: Callable[[], None] = relax) -> Sums:
+    """Exact sums of rows times small whole numbers."""
+    used = np.flatnonzero(terms.factors)
+    if used.size < terms.rows.size:
+        terms = Terms(terms.rows[used], terms.sums[used], terms.factors[used], terms.n_sums)
     if isinstance(matrix, MonomialMatrix):
-        return _sums_of_monomials(matrix, rows, factors)
+        return _sums_of_monomials(terms, matrix, pause)
     if not isinstance(matrix, BlockMatrix):
-        return _sums(matrix, rows, factors)
-    found = matrix.find(rows)
+        return _sums(matrix, terms.rows, terms.sums, terms.factors, terms.n_sums, pause)
+    found = matrix.find(terms.rows)
+    sums, factors = terms.sums.astype(np.int32), terms.factors.astype(np.int16)
     parts = matrix.map(
         "sum",
-        _sums,
+        _sums_of_block,
+        terms.n_sums,
         among=[k for k, _, _ in found],
-        each=[(places.astype(np.int32), factors[which].astype(np.int16)) for _, which, places in found],
+        each=[(places.astype(np.int32), sums[which], factors[which]) for _, which, places in found],
+        pause=pause,
     )
-    total: dict[int, dict[int, int]] = {}
+    total: Sums = [{} for _ in range(terms.n_sums)]
     for part in parts:
-        for column, by_exponent in part.items():
-            at = total.setdefault(column, {})
-            for exponent, value in by_exponent.items():
-                at[exponent] = at.get(exponent, 0) + value
+        for own, added in zip(total, part, strict=True):
+            for column, by_exponent in added.items():
+                at = own.setdefault(column, {})
+                for exponent, value in by_exponent.items():
+                    at[exponent] = at.get(exponent, 0) + value
     return total
 
 
-def _sums_of_monomials(matrix: MonomialMatrix, rows: Ints, factors: Ints) -> dict[int, dict[int, int]]:
-    sums: dict[int, dict[int, int]] = {}
-    for factor, numbers in zip(factors.tolist(), rows_in_integers(matrix, rows.tolist()), strict=True):
-        for column, mantissa, exponent in numbers:
-            at = sums.setdefault(column, {})
-            at[exponent] = at.get(exponent, 0) + factor * mantissa
-    return sums
+def _sums_of_monomials(terms: Terms, matrix: MonomialMatrix, pause: Callable[[], None]) -> Sums:
+    total: Sums = [{} for _ in range(terms.n_sums)]
+    each = zip(terms.sums.tolist(), terms.factors.tolist(), strict=True)
+    rows = rows_in_integers(matrix, terms.rows.tolist())
+    for (which, factor), numbers in zip(each, rows, strict=True):
+        pause()
+        add_row(total[which], factor, numbers)
+    return total
 
 
-def _sums(matrix: Any, rows: Ints, factors: Ints) -> dict[int, dict[int, int]]:
-    """The sum of some rows, each times a whole number below ``COARSE`` in magnitude."""
-    sums: dict[int, dict[int, int]] = {}
-    for start in range(0, rows.size, SUM_ROWS):
-        part = slice(start, start + SUM_ROWS)
-        for columns, values, weighed in _entries(matrix, rows[part], factors[part].astype(np.float64)):
-            for limbs, exponents in _limbs(values):
-                low = int(exponents.min(initial=0))
-                span = int(exponents.max(initial=0)) - low + 1
-                keys, found = _summed(columns * span + (exponents - low), limbs * weighed)
-                for key, total in zip(keys.tolist(), found.tolist(), strict=True):
-                    at = sums.setdefault(key // span, {})
-                    exponent = key % span + low
-                    at[exponent] = at.get(exponent, 0) + int(total)
-    return sums
+def add_row(sums: dict[int, dict[int, int]], factor: int, numbers: Iterable[tuple[int, int, int]]) -> None:
+    """Add a row in integers, times a whole number."""
+    for column, mantissa, exponent in numbers:
+        at = sums.setdefault(column, {})
+        at[exponent] = at.get(exponent, 0) + factor * mantissa
 
 
-def _summed(keys: Ints, values: Floats) -> tuple[Any, Any]:
-    """The sum of the values of each key, where it is not zero."""
-    largest = int(keys.max(initial=0))
-    if largest < 4 * keys.size + 1000:
-        found = np.bincount(keys, values, largest + 1)
-        kept = np.flatnonzero(found)
-        return kept, found[kept]
-    unique, places = np.unique(keys, return_inverse=True)
-    found = np.bincount(places.ravel(), values, unique.size)
-    return unique[found != 0], found[found != 0]
+def _sums_of_block(block: Any, n_sums: int, rows: Ints, sums: Ints, factors: Ints) -> Sums:
+    return _sums(block, rows.astype(np.int64), sums.astype(np.int64), factors, n_sums, relax)
 
 
-def _entries(matrix: Any, rows: Ints, factors: Floats) -> Iterator[tuple[Ints, NDArray[Any], Floats]]:
-    """The stored numbers of some rows: their columns, values and the factor of their row."""
-    step = max(1, (1 << 18) // max(1, matrix.shape[1])) if not sparse.issparse(matrix) else len(rows)
-    for start in range(0, len(rows), max(1, step)):
-        block, factor = matrix[rows[start : start + step]], factors[start : start + step]
+def _sums(
+    matrix: Any, rows: Ints, sums: Ints, factors: NDArray[Any], n_sums: int, pause: Callable[[], None]
+) -> Sums:
+    total: Sums = [{} for _ in range(n_sums)]
+    used, places = np.unique(rows, return_inverse=True)
+    order = np.argsort(places.ravel(), kind="stable")
+    starts = np.searchsorted(places.ravel()[order], np.arange(used.size + 1))
+    step = max(1, min(SUM_ROWS, SUM_NUMBERS // max(n_sums, _numbers_a_row(matrix))))
+    for start in range(0, used.size, step):
+        pause()
+        stop = min(used.size, start + step)
+        here = order[starts[start] : starts[stop]]
+        table = np.zeros((stop - start, n_sums))
+        np.add.at(table, (places.ravel()[here] - start, sums[here]), factors[here])
+        for part, shift in _in_floats(matrix[used[start:stop]]):
+            _add_products(total, part, table, shift)
+    return total
+
+
+def _numbers_a_row(matrix: Any) -> int:
+    return int(matrix.nnz // max(1, matrix.shape[0])) if sparse.issparse(matrix) else int(matrix.shape[1])
+
+
+def _in_floats(block: Any) -> Iterator[tuple[Any, int]]:
+    """Some rows in floats, exactly, and the power of two that they count; in two parts beyond 53 bits."""
+    values = block.data if sparse.issparse(block) else block
+    kind = values.dtype
+    if kind.kind == "f" or max(int(values.max(initial=0)), -int(values.min(initial=0))) < 1 << 53:
+        parts = [(values.astype(np.float64), 0)]
+    else:
+        low = kind.type((1 << 32) - 1)
+        parts = [((values & low).astype(np.float64), 0), ((values >> kind.type(32)).astype(np.float64), 32)]
+    for part, shift in parts:
         if sparse.issparse(block):
-            yield block.indices.astype(np.int64), block.data, np.repeat(factor, np.diff(block.indptr))
+            yield sparse.csr_array((part, block.indices, block.indptr), block.shape), shift
         else:
-            columns = np.tile(np.arange(block.shape[1]), block.shape[0])
-            yield columns, block.ravel(), np.repeat(factor, block.shape[1])
+            yield part, shift
 
 
-def _limbs(values: NDArray[Any]) -> Iterator[tuple[Floats, Ints]]:
-    """Cut numbers into integer limbs of at most 27 bits, each with its exponent of two."""
-    if values.dtype.kind == "f":
-        fraction, exponent = np.frexp(values.astype(np.float64))
-        mantissa = np.ldexp(fraction, 53)
-        high = np.floor(np.ldexp(mantissa, -27))
-        yield high, exponent.astype(np.int64) - 26
-        yield mantissa - np.ldexp(high, 27), exponent.astype(np.int64) - 53
-        return
-    zero = np.zeros(values.shape, dtype=np.int64)
-    for shift in range(0, 8 * values.dtype.itemsize, 27):
-        top = shift + 27 >= 8 * values.dtype.itemsize
-        limb = values >> values.dtype.type(shift)
-        yield (limb if top else limb & values.dtype.type((1 << 27) - 1)).astype(np.float64), zero + shift
+def _add_products(total: Sums, block: Any, table: Floats, shift: int) -> None:
+    """Add ``block' @ table``, exactly: a matrix of floats times one of whole numbers.
+
+    The leading bits of each column are cut off as whole numbers: as many as let all sums of products stay
+    below 2**53, so that none is rounded, in any order. What is left is cut again, until nothing is.
+    """
+    bits = 53 - len(table).bit_length() - int(np.abs(table).max(initial=0.0)).bit_length()
+    assert bits > 0
+    while True:
+        powers = _column_powers(block)
+        if (powers == NOTHING).all():
+            return
+        with np.errstate(under="ignore"):
+            high, block = _cut(block, bits - powers)
+        products = np.asarray(high.T @ table)
+        for which, sums in enumerate(total):
+            column = products[:, which]
+            for at in np.flatnonzero(column).tolist():
+                own, exponent = sums.setdefault(at, {}), int(powers[at]) - bits + shift
+                own[exponent] = own.get(exponent, 0) + int(column[at])
+
+
+def _column_powers(block: Any) -> Powers:
+    """For each column the least power of two above all magnitudes; `NOTHING` where all are zero."""
+    if sparse.issparse(block):
+        largest = np.zeros(block.shape[1])
+        np.maximum.at(largest, block.indices, np.abs(block.data))
+    else:
+        largest = np.abs(block).max(axis=0, initial=0.0)
+    if not np.isfinite(largest).all():
+        refuse_not_finite(block)
+    powers: Powers = np.where(largest > 0.0, np.frexp(largest)[1], NOTHING).astype(np.int32)
+    return powers
+
+
+def _cut(block: Any, shifts: Powers) -> tuple[Any, Any]:
+    """The whole part of a matrix whose columns are multiplied by powers of two; and the rest of the matrix.
+
+    Nothing is rounded: what underflows has no whole part, and leading bits are subtracted.
+    """
+    if not sparse.issparse(block):
+        high = np.trunc(np.ldexp(block, shifts))
+        return high, block - np.ldexp(high, -shifts)
+    own = shifts[block.indices]
+    high = np.trunc(np.ldexp(block.data, own))
+    rest = block.data - np.ldexp(high, -own)
+    form = block.indices, block.indptr
+    return sparse.csr_array((high, *form), block.shape), sparse.csr_array((rest, *form), block.shape)

@@ -18,11 +18,12 @@ from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
 from .claims import Certificate, Number
 from .monomials import PLAIN, MonomialMatrix
-from .numbers import row_integers
+from .numbers import Terms, row_integers
 from .zeros import exactly_zero
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 FEW = 4  # rows on a plane that are as soon scored one by one
 BLOCK = 1 << 20  # numbers scored at a time: enough for all cores, little enough to let go of in time
@@ -58,30 +59,48 @@ class Signs:
         self.signs = np.where(data.codes == positive, 1, -1)
         self.count = self.order.size * (self.n_classes - 1 if self.joint else 1)
 
-    def first_missing(self, tight: set[tuple[int, int]]) -> str:
+    def none(self) -> Mask:
+        """No signed row: one entry a row, and with the joint question one a class."""
+        return np.zeros((self.codes.size, self.n_classes if self.joint else 1), dtype=bool)
+
+    def places(self, row: int, rival: int) -> list[tuple[int, int]]:
+        """The blocks of weights that a signed row meets, each with a sign."""
+        if self.joint:
+            return [(int(self.codes[row]), 1), (rival, -1)]
+        return [(0, int(self.signs[row]))]
+
+    def terms(self, rows: Ints, rivals: Ints, factors: Ints) -> Terms:
+        """Sums of signed rows times whole numbers: one for each block of weights."""
+        if not self.joint:
+            return Terms(rows, np.zeros_like(rows), factors * self.signs[rows], 1)
+        blocks = np.concatenate([self.codes[rows], rivals])
+        return Terms(np.tile(rows, 2), blocks, np.concatenate([factors, -factors]), self.n_classes)
+
+    def first_missing(self, tight: Mask) -> str:
         """Name the first signed row without a multiplier."""
-        for row in self.order.tolist():
-            rivals = [c for c in range(self.n_classes) if c != self.codes[row]] if self.joint else [-1]
-            for rival in rivals:
-                if (row, rival) not in tight:
-                    return f"row {row}" + (f" against class {rival}" if self.joint else "")
-        return "none"
+        missing = ~tight & self.inside[:, None]
+        if self.joint:
+            missing[np.arange(self.codes.size), self.codes] = False
+        row, rival = np.argwhere(missing)[0].tolist()
+        return f"row {row}" + (f" against class {rival}" if self.joint else "")
 
 
 def first_wrong(
     weights: tuple[tuple[Number, ...], ...],
     signs: Signs,
-    tight: set[tuple[int, int]],
+    tight: Mask,
     pause: Callable[[], None] = pages.relax,
 ) -> tuple[int, int, int] | None:
     """The first signed row not strictly separated (tight rows: not on the plane), with the sign found."""
-    on_plane = np.zeros((signs.codes.size, signs.n_classes if signs.joint else 1), dtype=bool)
-    if tight:
-        pairs = np.array(sorted(tight), dtype=np.int64)
-        on_plane[pairs[:, 0], np.maximum(pairs[:, 1], 0)] = True
     if isinstance(signs.data.matrix, BlockMatrix):
-        return _first_wrong_elsewhere(weights, signs, signs.data.matrix, on_plane, pause)
-    plane = ClaimedPlane([_exact_weights(each) for each in weights], *_rounded(weights), on_plane)
+        return _first_wrong_elsewhere(weights, signs, signs.data.matrix, tight, pause)
+    near = _rounded(weights)
+    whole = all(
+        a == b and b.is_integer()
+        for v, w in zip(weights, near[0].tolist(), strict=True)
+        for a, b in zip(v, w, strict=True)
+    )
+    plane = ClaimedPlane([_exact_weights(each) for each in weights], *near, whole, tight)
     step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
         if pages.watched:
@@ -98,13 +117,13 @@ def _first_wrong_elsewhere(
     weights: tuple[tuple[Number, ...], ...],
     signs: Signs,
     matrix: BlockMatrix,
-    on_plane: NDArray[np.bool_],
+    tight: Mask,
     pause: Callable[[], None],
 ) -> tuple[int, int, int] | None:
     """The same for a matrix in blocks: each block is scored where it lies."""
     own = [
-        (np.flatnonzero(~inside), np.argwhere(tight))
-        for (inside,), (tight,) in zip(matrix.pieces(signs.inside), matrix.pieces(on_plane), strict=True)
+        (np.flatnonzero(~inside), each)
+        for (inside,), (each,) in zip(matrix.pieces(signs.inside), matrix.pieces(tight), strict=True)
     ]
     question = replace(signs.question, excluded=())
     classes = signs.data.classes
@@ -132,12 +151,11 @@ def _first_wrong_of_block(
     classes: tuple[str, ...],
     weights: tuple[tuple[Number, ...], ...],
     outside: Ints,
-    tight: Ints,
+    tight: Mask,
 ) -> tuple[int, int, int] | None:
     data = Data(block, codes.astype(np.int64), classes, (), None)
     signs = Signs(replace(question, excluded=tuple(outside.tolist())), data)
-    rivals = tight[:, 1] if signs.joint else np.full(len(tight), -1)
-    return first_wrong(weights, signs, set(zip(tight[:, 0].tolist(), rivals.tolist(), strict=True)))
+    return first_wrong(weights, signs, tight)
 
 
 @dataclass(frozen=True)
@@ -150,13 +168,16 @@ class ClaimedPlane:
         For each class, or once, the non-zero weights as (integer, exponent of two) by column.
     weights, magnitudes : array of shape (classes or 1, columns)
         Floats close to the weights, and numbers that bound them and what their rounding adds.
+    whole : bool
+        Whether the floats are the weights, and whole numbers.
     tight : bool array of shape (rows, classes or 1)
     """
 
     exact: list[dict[int, tuple[int, int]]]
     weights: Floats
     magnitudes: Floats
-    tight: NDArray[np.bool_]
+    whole: bool
+    tight: Mask
 
     def difference(self, own: int, rival: int) -> dict[int, tuple[int, int]]:
         """The differences of two classes' weights that are not zero; with signs, the weights themselves."""
@@ -185,6 +206,8 @@ def _first_wrong_of(
         outputs = _outputs(block, plane.weights, signs.lift)
         # One number bounds the errors of the whole block; only rows too close for it get their own.
         common = _outputs(_reach(block), plane.magnitudes, signs.lift)
+        if plane.tight[rows].any() and _never_rounded(block, plane, common, signs):
+            return _first_of_whole(outputs, rows, plane, signs)
         near = np.unique(_undecided(outputs, common, rows, plane, signs)[0])
         if not near.size:
             return None
@@ -202,18 +225,50 @@ def _first_wrong_of(
     return None
 
 
-def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs) -> NDArray[np.bool_]:
+def _never_rounded(block: Any, plane: ClaimedPlane, common: Floats, signs: Signs) -> bool:
+    """Whether all numbers are whole and all sums of magnitudes so small that no output is rounded.
+
+    Products and sums, in any order, are then whole numbers below 2**52; so are their differences below 2**53.
+    """
+    if isinstance(signs.matrix, MonomialMatrix) or not (plane.whole and common.max(initial=0.0) < 2.0**51):
+        return False
+    values = block.data if sparse.issparse(block) else block
+    return bool((np.trunc(values) == values).all())
+
+
+def _first_of_whole(
+    outputs: Floats, rows: Ints, plane: ClaimedPlane, signs: Signs
+) -> tuple[int, int, int] | None:
+    """The first wrong signed row of a block, by exact outputs."""
+    here = np.arange(rows.size)
+    if signs.joint:
+        own = signs.codes[rows]
+        scores = np.sign(outputs[here, own][:, None] - outputs)
+    else:
+        scores = np.sign(signs.signs[rows][:, None] * outputs)
+    wrong = scores != ~plane.tight[rows]
+    if signs.joint:
+        wrong[here, own] = False
+    places, rivals = np.nonzero(wrong)
+    if not places.size:
+        return None
+    place, rival = int(places[0]), int(rivals[0])
+    return int(rows[place]), rival if signs.joint else -1, int(scores[place, rival])
+
+
+def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs) -> Mask:
     """Which of some signed rows have a score of exactly zero; False also for those not settled here."""
     found = np.zeros(rows.size, dtype=bool)
     if isinstance(signs.matrix, MonomialMatrix):
         return found  # a product of numbers that are not zero may be rounded to zero
     own = signs.codes[rows] if signs.joint else np.full(rows.size, -1)
     width = int(signs.matrix.shape[1])
-    for pair in {*zip(own.tolist(), rivals.tolist(), strict=True)}:
-        weights = plane.difference(*pair)
+    kinds = own * signs.n_classes + rivals
+    for kind in np.unique(kinds).tolist():
+        here = np.flatnonzero(kinds == kind)
+        weights = plane.difference(int(own[here[0]]), int(rivals[here[0]]))
         constant = weights.pop(width, (0, 0))
         columns = sorted(weights)
-        here = np.flatnonzero((own == pair[0]) & (rivals == pair[1]))
         step = max(1, BLOCK // max(1, len(columns)))
         for start in range(0, here.size, step):
             some = here[start : start + step]

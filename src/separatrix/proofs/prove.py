@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..certificates.check import check_claim
 from ..certificates.claims import Approximate, Certificate, Multipliers
 from ..certificates.monomials import PLAIN
-from ..certificates.numbers import small_sums
+from ..certificates.numbers import Terms, small_sums
 from ..certificates.scores import Signs, first_wrong
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..inputs.data import Data
@@ -97,7 +97,8 @@ class Judge:
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
         """Whether exact weights separate all signed rows but some, and those lie on the plane."""
         rows, rivals = signed.split(signed.ids[tight])
-        on_plane = set(zip(rows.tolist(), rivals.tolist(), strict=True))
+        on_plane = self.signs.none()
+        on_plane[rows, rivals if signed.joint else 0] = True
         return first_wrong(weights, self.signs, on_plane, self.deadline.need) is None
 
 
@@ -243,8 +244,8 @@ def _positive_everywhere(
     signed: SignedRows, positive: dict[int, int], basis: Ints, tight: Ints
 ) -> Multipliers | None:
     """Multiplier 1 on every tight row, corrected on the basis, plus enough of the witness."""
-    columns, blocks = int(signed.data.matrix.shape[1]), signed.n_classes - 1
-    signed.deadline.need(tight.size * blocks * (TIGHT_ROW + TIGHT_NUMBER * columns))
+    columns = int(signed.data.matrix.shape[1])
+    signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * columns))
     members = np.array(sorted(positive), dtype=np.int64)
     others = np.setdiff1d(tight, members, assume_unique=True)
     order = np.concatenate([basis, np.setdiff1d(members, basis, assume_unique=True), others])
@@ -284,17 +285,24 @@ def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list
     None where the sum has a column that those rows do not have.
     """
     which, rivals = signed.split(tight)
-    m = Multipliers(rows=tuple(which.tolist()), coarse=(1,) * tight.size)
+    labels = signed.labels[which]
+    if signed.joint:
+        ones = np.ones_like(which)
+        terms = Terms(
+            np.tile(which, 2),
+            np.concatenate([labels, rivals]),
+            np.concatenate([ones, -ones]),
+            signed.n_classes,
+        )
+    else:
+        terms = Terms(which, np.zeros_like(which), 2 * labels - 1, 1)
     total: dict[int, dict[int, int]] = {}
+    sums = small_sums(terms, signed.data.matrix, signed.deadline.need)
     for block in range(signed.n_classes - 1):
-        if signed.joint:
-            sign = (signed.labels[which] == block).astype(np.int64) - (rivals == block)
-        else:
-            sign = 2 * signed.labels[which] - 1
-        for column, parts in small_sums(m, sign, signed.data.matrix).items():
+        for column, parts in sums[block].items():
             total[block * signed.block + column] = parts
         if signed.lift:
-            total[block * signed.block + signed.block - 1] = {0: int(sign.sum())}
+            total[block * signed.block + signed.block - 1] = {0: terms.counts()[block]}
     grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
     target: dict[int, tuple[int, int]] = {}
     for column, parts in total.items():
