@@ -3,6 +3,7 @@
 Every target makes cases from a seed and compares what this library makes of them with Python's ``float``,
 with a slow twin, with rational arithmetic, or with Arrow, DuckDB, scikit-learn and NumPy. Each batch of cases
 runs in a process of its own, so that a crash is a finding like any other, and names the seed that repeats it.
+After ``--seconds`` no batch of a target is begun, and one that hangs is ended.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def main() -> int:
     if given.batch is not None:
         run_batch(given.only, seed, given.batch)
         return 0
+    print(f"to repeat this run: make fuzz SEED={seed}", flush=True)
     bad = [
         name for name in TARGETS if given.only in (None, name) and not run_target(name, seed, given.seconds)
     ]

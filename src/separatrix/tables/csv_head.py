@@ -136,8 +136,10 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
     every = _lines(path, head, SAMPLED)[dialect.skip :]
     lines = [line + "\n" for line in every if line.strip()]
     rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
-    # A line of another length ends them.
-    alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
+    # A line of another length ends them; nothing behind a last delimiter is no cell.
+    width = len(dialect.names)
+    trimmed = (row[:width] if len(row) == width + 1 and not row[-1] else row for row in rows)
+    alike = list(itertools.takewhile(lambda row: len(row) == width, trimmed))
     columns = dict(
         zip(dialect.names, zip(*alike, strict=True) if alike else ((),) * len(dialect.names), strict=True)
     )
