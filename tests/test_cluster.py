@@ -248,6 +248,41 @@ def test_a_data_frame_of_files_is_the_same_as_in_memory(tmp_path, client):
     assert (model.predict(there[columns]).compute() == frame["label"].to_numpy()).all()
 
 
+@pytest.mark.parametrize("where", ["threads", "workers"])
+def test_categories_that_differ_between_partitions_are_encoded_as_in_memory(where, request):
+    import dask.dataframe as dd
+
+    if where == "workers":
+        request.getfixturevalue("client")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {
+            "a": rng.normal(size=90).astype(np.float32),
+            "light": rng.choice(["sun", "shade"], 90),
+            "ward": pd.Categorical(rng.choice(["x", "y"], 90)),
+            "dose": pd.array(rng.integers(0, 5, 90), dtype="Int64"),
+            "on": rng.random(90) > 0.5,
+        }
+    )
+    frame.loc[70:, "light"] = "dark"  # in the last partition only
+    y = np.where(frame["a"] + frame["on"] + (frame["light"] == "dark") > 0.6, "ill", "well")
+    parts = [frame[:30], frame[30:60].assign(ward=pd.Categorical(["z"] * 30)), frame[60:]]
+    whole = pd.concat([each.astype({"ward": str}) for each in parts])
+    here = pd.get_dummies(whole, columns=["light", "ward"])
+    there = dd.get_dummies(
+        frames_as_dask(parts).astype({"ward": str}).categorize(["light", "ward"]), columns=["light", "ward"]
+    )
+    assert [*there.columns] == [*here.columns]
+    ours, theirs = sx.separability(there, y), sx.separability(here, y)
+    assert ours.status == theirs.status
+    assert ours.certificate.sha256 == theirs.certificate.sha256
+    assert sx.verify(ours.certificate, here, y)
+    assert sx.verify(theirs.certificate, there, as_dask(y, [45, 45]))
+    model = sx.Perceptron(order="mixed").fit(there, y)
+    assert model.feature_names_in_.tolist() == [*here.columns]
+    assert (model.predict(there).compute() == model.predict(here)).all()
+
+
 def test_partitions_of_different_types_get_the_type_they_have_together():
     whole = pd.DataFrame({"a": [1, 2, 3, 4], "b": [0, 1, 0, 1]})
     parts = pd.DataFrame({"a": [0.5, 1.5, 7.25, 8.0], "b": [1, 0, 1, 1]})

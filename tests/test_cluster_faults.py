@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from separatrix.rows.cluster import cluster_rows
 from tests.partitions import as_dask
 
 distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 LENGTHS = [9000, 1000, 20_000, 0, 10_000]
 
@@ -61,7 +63,13 @@ def verified(there, known):
     return sx.verify(certificate, *there)
 
 
-DEEDS = [scanned, taken, hashed, predicted, verified]
+def mixed(there, known):
+    model = sx.Perceptron(order="mixed", average=True, max_iter=30)
+    found = model.fit(there[0], np.roll(known.codes, 7)).result_  # no plane separates these
+    return [each.tolist() for each in (found.weights, found.average, found.mixed_counts)]
+
+
+DEEDS = [scanned, taken, hashed, mixed, predicted, verified]
 
 
 class Killer(threading.Thread):
@@ -76,6 +84,15 @@ class Killer(threading.Thread):
         os.kill(self.pid, signal.SIGKILL)
 
 
+def wait_until_whole(client):
+    """Wait until both workers are there; a nanny gives one up that dies before it has said that it is."""
+    client.wait_for_workers(2, timeout=60)
+    until = time.monotonic() + 60.0
+    while any(nanny.status.name != "running" for nanny in client.cluster.workers.values()):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
 def survives(client, data, deed, kills):
     X, y = data
     there = as_dask(X, LENGTHS), as_dask(y, LENGTHS)
@@ -86,7 +103,7 @@ def survives(client, data, deed, kills):
     usual = time.monotonic() - started
     moments = np.random.default_rng(0).uniform(0.0, 1.2 * usual, kills)
     for k, moment in enumerate(moments):
-        client.wait_for_workers(2, timeout=60)
+        wait_until_whole(client)
         killer = Killer(client, moment, k % 2)
         killer.start()
         while killer.is_alive():
@@ -104,6 +121,39 @@ def test_a_worker_that_is_killed_changes_nothing(client, data, deed):
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
 def test_twenty_workers_that_are_killed_change_nothing(client, data, deed):
     survives(client, data, deed, 20)
+
+
+@pytest.fixture
+def impatient():
+    """Two workers of a scheduler that waits for signs of life as briefly as Dask allows: five seconds."""
+    import dask
+
+    with (
+        dask.config.set({"distributed.scheduler.worker-ttl": "1s"}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, protocol="tcp", dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+        client.as_current(),
+    ):
+        yield client
+
+
+def test_a_worker_that_hangs_does_not_stop_a_round_for_ever(impatient, data):
+    X, y = data
+    there = as_dask(X, LENGTHS), as_dask(y, LENGTHS)
+    known = read_data(*there)
+    expected = scanned(there, known), hashed(there, known)
+    stopped = sorted(impatient.run(os.getpid).values())[0]
+    os.kill(stopped, signal.SIGSTOP)
+    started = time.monotonic()
+    try:
+        assert (scanned(there, known), hashed(there, known)) == expected
+    finally:
+        with suppress(ProcessLookupError):  # its nanny has ended it
+            os.kill(stopped, signal.SIGCONT)
+    assert time.monotonic() - started > 1.0  # it was waited for
+    assert (scanned(there, known), hashed(there, known)) == expected  # also when it is back
 
 
 def test_a_client_that_is_closed_in_mid_run_is_named(data):

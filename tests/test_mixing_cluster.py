@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
-
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
 
 import separatrix as sx
-from separatrix.datasets import make_overlapping, make_separable
+from separatrix.datasets import make_separable
 from separatrix.perceptron.learner import Learner
 from separatrix.perceptron.mixing import solve_mixed
 from separatrix.perceptron.run import Run
@@ -65,19 +60,3 @@ def test_the_partitions_are_the_shards():
     assert sx.Perceptron(order="mixed", shards=3).fit(X, problem.y).converged_
     with pytest.raises(sx.errors.InputError, match=r"3 partitions.*rechunk"):
         sx.Perceptron(order="mixed", shards=4).fit(X, problem.y)
-
-
-@quietly
-def test_a_worker_that_dies_while_shards_learn_changes_no_bit(workers):
-    problem = make_overlapping(4000, 4, noise=0.1, random_state=0)
-    X, y = da.from_array(problem.X, chunks=(500, 4)), problem.y
-    model = sx.Perceptron(order="mixed", average=True, max_iter=40)
-    calm = clone(model).fit(X, y).result_
-    victim = next(iter(workers.workers.values())).pid
-    timer = threading.Timer(0.1, os.kill, (victim, signal.SIGKILL))
-    timer.start()
-    found = clone(model).fit(X, y).result_
-    assert not timer.is_alive()  # it was killed while the shards learnt
-    assert np.array_equal(found.weights, calm.weights)
-    assert np.array_equal(found.average, calm.average)
-    assert np.array_equal(found.mixed_counts, calm.mixed_counts)

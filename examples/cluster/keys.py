@@ -21,6 +21,7 @@ from cryptography.x509.oid import NameOID
 
 ROLES = ("scheduler", "worker", "client")
 DAYS = 90
+SILENCE = "30s"  # after which a worker that gives no sign of life is dropped, and others do its work
 
 
 def make_keys(directory: Path) -> Path:
@@ -46,13 +47,14 @@ def make_keys(directory: Path) -> Path:
 
 
 def configuration(directory: Path) -> str:
-    """What Dask has to know: where the keys are, and that nothing goes unencrypted."""
+    """What Dask has to know: keys, that nothing goes unencrypted, and when a worker counts as dead."""
     roles = "".join(
         f"      {role}:\n        cert: {directory / role}.pem\n        key: {directory / role}.pem\n"
         for role in ROLES
     )
     return (
-        "distributed:\n  comm:\n    default-scheme: tls\n    require-encryption: true\n"
+        f"distributed:\n  scheduler:\n    worker-ttl: {SILENCE}\n"
+        "  comm:\n    default-scheme: tls\n    require-encryption: true\n"
         f"    tls:\n      ca-file: {directory / 'ca.pem'}\n{roles}"
     )
 

@@ -85,6 +85,12 @@ class Progress:
         waited = self._verbose > 1 or time.monotonic() >= self._next
         return waited and ((self._verbose > 0 and sys.stderr is not None) or _can_show())
 
+    def rest(self) -> None:
+        """Clear the line between two pieces of work, unless somebody else shows it."""
+        if self._shown and _owner is None:
+            self._shown = False
+            _show("")
+
     def show(self, text: str) -> None:
         """Replace the line, or add one where the run is `spoken`."""
         self._next = time.monotonic() + REFRESH

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from ..errors import ClusterError
+from ..progress import Progress
 from .blocks import INTERVAL, Answers, Failed, Failure, Handle, Pause, Work, perform
 
 UNEVEN = 1.5  # times the mean that a thread may have to do before the scheduler shares the work out
@@ -37,6 +38,7 @@ class ClientRunner:
         self.client = client
         self._where: dict[Any, str] = {}  # the worker that has a block, by the key of its future
         self._threads: dict[str, int] = {}
+        self._progress, self._rounds = Progress(), 0
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
         """Handles of delayed objects, each computed once and kept."""
@@ -56,15 +58,19 @@ class ClientRunner:
         """Start the calls; the function returned waits for their answers, in the order of the calls."""
         together = self._together(work)
         futures = self._submit(work, together)
+        self._rounds += 1
+        round_ = f"round {self._rounds} ({work.name})"
 
         def finish(pause: Pause | None) -> list[Any]:
             try:
-                self._wait(futures, pause)
+                self._wait(futures, pause, round_)
                 return self._answers(work, together, futures, pause)
             except BaseException:
                 with suppress(Exception):
                     self.client.cancel(futures)
                 raise
+            finally:
+                self._progress.rest()
 
         return finish
 
@@ -134,11 +140,14 @@ class ClientRunner:
             many = ([[each[k] for k in calls] for calls in together] for each in (own, blocks))
             return list(self.client.map(_calls, *many, thin=work.thin, **options))
 
-    def _wait(self, futures: list[Any], pause: Pause | None) -> None:
+    def _wait(self, futures: list[Any], pause: Pause | None, round_: str) -> None:
         """Wait until all futures are done; whoever has no time left may raise meanwhile."""
         from distributed import wait
 
         while left := [each for each in futures if not each.done()]:
+            if self._progress.due():
+                done = len(futures) - len(left)
+                self._progress.show(f"{round_}: {done} of {len(futures)} tasks done")
             with suppress(TimeoutError), _cluster_errors():
                 wait(left, timeout=INTERVAL)
             if pause is not None:
@@ -170,7 +179,7 @@ class ClientRunner:
         """The answers where calls that were made together failed: which of them does is found so."""
         self._where.clear()
         futures = self._submit(work, None)
-        self._wait(futures, pause)
+        self._wait(futures, pause, f"round {self._rounds} ({work.name}) again")
         return self._answers(work, None, futures, pause)
 
 
