@@ -27,21 +27,29 @@ settings.register_profile(
 )
 # Other cases each time, and more of them: make test-random.
 settings.register_profile("random", settings.get_profile("separatrix"), derandomize=False, print_blob=True)
+# Fewer cases, where loops run uncompiled and every line is counted: make coverage.
+settings.register_profile("coverage", settings.get_profile("separatrix"), max_examples=5)
 settings.load_profile("separatrix")
 
 RANDOM_TIMES = 10
 
 
 def pytest_collection_modifyitems(config, items):
-    """In a random run, give every test ten times its examples, also one that says how many it wants."""
-    if config.getoption("--hypothesis-profile") != "random":
+    """Let a profile change the number of examples also of a test that says how many it wants.
+
+    A random run has ten times as many; one that counts lines has at most five.
+    """
+    change = {"random": lambda own: RANDOM_TIMES * own, "coverage": lambda own: min(own, 5)}.get(
+        config.getoption("--hypothesis-profile")
+    )
+    if change is None:
         return
     tests = {id(test): test for item in items if (test := getattr(item, "obj", None)) is not None}
     for test in tests.values():
         if not getattr(test, "is_hypothesis_test", False):
             continue
         own = test._hypothesis_internal_use_settings
-        test._hypothesis_internal_use_settings = settings(own, max_examples=RANDOM_TIMES * own.max_examples)
+        test._hypothesis_internal_use_settings = settings(own, max_examples=change(own.max_examples))
 
 
 @pytest.fixture

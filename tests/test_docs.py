@@ -44,6 +44,7 @@ SHELL = ("", "console")
 # What starts a server, takes long, or changes the environment; each command has tests of its own.
 ELSEWHERE = (
     "pip install",
+    "python3 -m venv",
     "make ",
     *(f"separatrix {name}" for name in ("play", "demo", "experiment")),
 )

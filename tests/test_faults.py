@@ -124,6 +124,7 @@ FIT = """
 """
 
 
+@pytest.mark.compiled
 def test_a_damaged_cache_of_compiled_code_is_made_anew(tmp_path):
     assert run(FIT, NUMBA_CACHE_DIR=str(tmp_path)).stdout == "True\n"
     random = np.random.default_rng(0)
@@ -145,6 +146,7 @@ def test_a_damaged_cache_of_compiled_code_is_made_anew(tmp_path):
     assert (again.returncode, again.stdout) == (0, "True\n"), again.stderr
 
 
+@pytest.mark.compiled
 def test_a_full_disk_under_the_cache_of_compiled_code_stops_nothing(tmp_path):
     limited = """
         import resource

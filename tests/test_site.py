@@ -51,7 +51,9 @@ def _described(inventory: Path) -> set[str]:
 @pytest.mark.slow
 def test_the_site_builds_without_a_warning_and_every_link_inside_it_resolves(tmp_path):
     pytest.importorskip("sphinx_gallery")
-    # The build writes beside its sources: let it do so in a copy.
+    # The build writes beside its sources: let it do so in a copy, in a folder with a space in its name.
+    tmp_path /= "a copy"
+    tmp_path.mkdir()
     for part in ("docs", "examples", "src", "benchmarks"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("_build", "__pycache__"))
     for page in ("CONTRIBUTING.md", "ARCHITECTURE.md", "README.md", "CHANGELOG.md"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import pathlib
+import shlex
 import warnings
 from fractions import Fraction
 from importlib import resources
@@ -33,11 +34,27 @@ PATIENTS = """dose,age,ward,recovered
 """
 
 
+EUROPEAN = """Patient;Age;Weight (kg);Smoker;Out come
+P01;34;71,5;yes;relapse
+P02;51;80,2;no;cured
+P03;47;66,0;no;cured
+P04;29;90,1;yes;relapse
+P05;62;77,7;no;relapse
+P06;44;70,3;yes;relapse
+P07;38;68,8;no;cured
+P08;55;82,4;no;cured
+P09;41;75,0;yes;relapse
+P10;60;79,9;no;cured
+P11;33;64,2;no;cured
+"""
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pathlib.Path("patients.csv").write_text(PATIENTS)
     pathlib.Path("tied.csv").write_text("treated,ill\n0,0\n0,1\n0,0\n1,1\n1,1\n")
+    pathlib.Path("my data.csv").write_text(EUROPEAN)
     pathlib.Path("mixed.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
     pathlib.Path("xor.csv").write_text("x1,x2,y\n1,1,-1\n-1,-1,-1\n1,-1,1\n-1,1,1\n")
     pathlib.Path("three.csv").write_text("u,v,y\n0,0,p\n0,1,p\n5,0,q\n5,1,q\n0,7,r\n1,7,r\n")
@@ -163,9 +180,9 @@ def advised(X, y, **options):
 
 def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
     """But for packages that are not here, and R: there only the data and the columns can be checked."""
-    for path, target in (("patients.csv", "recovered"), ("tied.csv", "ill")):
+    for path, target in (("patients.csv", "recovered"), ("tied.csv", "ill"), ("my data.csv", "Out come")):
         with open(path) as stream:
-            rows = list(csv.DictReader(stream))
+            rows = list(csv.DictReader(stream, delimiter=";" if " " in path else ","))
         table = open_table(path, target=target)
         X, y = table.read()
         data = tables.read(X, y, table.feature_names)
@@ -179,15 +196,35 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
                 assert "\n" not in line
                 if language == "R":
                     assert path in line
-                    assert all(name in line for name in rows[0])
+                    assert all(name in line for name in rows[0] if name != "Patient")
+                    assert "Patient" not in line
+                    assert ('sep = ";", dec = ",", check.names = FALSE' in line) == (path == "my data.csv")
                 elif language == "shell":
-                    run(*line.split()[1:])
+                    run(*shlex.split(line)[1:])
                 else:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
                         if "firthmodels" not in line or find_spec("firthmodels"):
                             exec(line, {})
     assert "pvalue" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("dose,recovered\n$1,no\n$2,no\n$3,yes\n$4,yes\n", ()),  # needs more than two words
+        ("dose,recovered\n1,no\n2,no\n3,yes\n4,yes\n5,no\n", ("--where", "dose < 5")),
+    ],
+)
+def test_lines_speak_of_arrays_where_other_programs_would_read_the_file_otherwise(folder, written, options):
+    pathlib.Path("file.csv").write_text(written)
+    said = run("check", "file.csv", "-t", "recovered", *options).stdout
+    assert "FirthLogisticRegression().fit(X, y)" in said
+    assert "read_csv" not in said
+
+
+def test_who_names_no_target_is_told_the_columns(folder):
+    assert "There are dose, age, ward, recovered" in refused("check", "patients.csv")
 
 
 def test_lines_for_arrays_run_too():

@@ -249,6 +249,7 @@ def test_compiling_is_said_in_the_spinners_own_line_and_nothing_else_is_written(
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.compiled
 def test_numba_says_when_it_compiles():
     import numba
 

@@ -55,8 +55,8 @@ for h in (0.01, 0.001, 0.0001):
     print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
 
 # %%
-# The counts are Fibonacci numbers: the run tries to write the golden ratio as a fraction. The margin through the
-# origin is about :math:`h`, and :math:`(R/\gamma)^2` is about :math:`1/h^2`: the theorem holds.
+# The counts are Fibonacci numbers: the run tries to write the golden ratio as a fraction. The largest margin
+# through the origin is :math:`h`, and :math:`(R/\gamma)^2` is :math:`1 + 1/h^2`: the theorem holds.
 #
 # A lift does not mend it. Take two numbers far from the origin, good :math:`1/h` and bad :math:`\varphi/h`, and lift them to
 # :math:`(x, 1)`. They lie far apart, and yet:

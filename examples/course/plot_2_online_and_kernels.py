@@ -95,8 +95,8 @@ print(sx.mistake_bounds(once, noisy.X, noisy.y).summary())
 # - :math:`K_1 K_2`: take all products :math:`\phi_1(x)_i\,\phi_2(x)_j`; then
 #   :math:`\sum_{ij} \phi_1(x)_i\phi_2(x)_j\phi_1(x')_i\phi_2(x')_j = K_1K_2`.
 # - A constant :math:`c \ge 0` is a kernel (:math:`\phi = \sqrt c`), so polynomials of a kernel with coefficients
-#   :math:`\ge 0` are, and so is the limit of kernels, since :math:`\sum_{ij} v_iv_jK(x_i, x_j) \ge 0` survives limits, and a function
-#   with that property for all points is a kernel (Moore and Aronszajn).
+#   :math:`\ge 0` are, and so is the limit of kernels, since :math:`\sum_{ij} v_iv_jK(x_i, x_j) \ge 0` survives limits, and a
+#   symmetric function with that property for all points is a kernel (Moore and Aronszajn).
 #
 # Thus :math:`(c + \langle x, x'\rangle)^k` is legal, a power of a sum. :math:`e^{K}` is a limit of polynomials with coefficients
 # :math:`1/j!`. And the Gaussian is :math:`e^{-c|x-x'|^2} = f(x)f(x')\,e^{2c\langle x, x'\rangle}` with

@@ -68,8 +68,8 @@ print("multipliers:", run.result_.cycle.multipliers[:, 0])
 # -----------
 #
 # The note names two: a narrow band between the classes, and points of large magnitude, make long runs. Both are in one
-# ratio: the bound is :math:`(R/\gamma)^2`. If all points are multiplied by one number, :math:`R` and :math:`\gamma` grow alike,
-# all weights are multiplied too, no sign changes, and the run is the same. So neither factor acts alone.
+# ratio: the bound is :math:`(R/\gamma)^2`. If all rows are multiplied by one positive number, :math:`R` and :math:`\gamma` grow
+# alike, all weights are multiplied too, no sign changes, and the run is the same. So neither factor acts alone.
 
 figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for radius, marker in ((1.0, "o"), (4.0, "s")):

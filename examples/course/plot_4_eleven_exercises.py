@@ -128,7 +128,7 @@ for eta in (0.25, 1.0, 8.0):
 #
 # With :math:`s = R` and :math:`|\beta| \le R` (a plane that separates points within :math:`R` of the origin meets that ball) this is at
 # most :math:`2R^2 \cdot 2/\gamma^2 = (2R/\gamma)^2`. **The extra factor 4** is twice a factor 2: one for longer rows, one for a longer
-# normal. The best :math:`s`, :math:`s^2 = R|\beta|`, gives :math:`((R + |\beta|)/\gamma)^2`. ∎
+# normal. If :math:`\beta \ne 0`, the best :math:`s`, :math:`s^2 = R|\beta|`, gives :math:`((R + |\beta|)/\gamma)^2`. ∎
 #
 # Exercise 4: an update is better for its own point
 # -------------------------------------------------
@@ -239,9 +239,9 @@ print(sx.mistake_bounds(many, classes.X, classes.y).summary())
 # ----------------------------------------
 #
 # *Measure it.* With a fixed number of rows, more classes leave fewer rows for each plane, and the error rises, while the bound on the
-# updates, :math:`2(R/\gamma)^2`, does not know :math:`k`. The expected error after :math:`n` rows is at most the expected share of
-# corrected rows among :math:`n + 1` (leave one out: if the run never corrected a row, the run without it is the same, and classifies it
-# rightly). The experiment ``error-classes`` measures it with intervals; here is one look.
+# updates, :math:`2(R/\gamma)^2`, does not know :math:`k`. For rows drawn independently, and runs that go on until no mistake is left, the
+# expected error after :math:`n` rows is at most the expected share of corrected rows among :math:`n + 1` (leave one out: if the run
+# never corrected a row, the run without it is the same, and classifies that row rightly). The experiment ``error-classes`` measures it with intervals; here is one look.
 
 for k in (2, 3, 5, 10):
     sample = sx.datasets.make_multiclass(

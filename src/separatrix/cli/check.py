@@ -193,7 +193,9 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
     if words.consequence(verdict):
         show(words.consequence(verdict), "")
         show_table(tables.variable_table(verdict, data))
-    show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=rows.name))
+    whole = not (rows.asked.get("where") or rows.asked.get("sql"))  # other programs would read all rows
+    file = rows.name if whole else None
+    show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=file))
 
 
 def _say_files(certificate: str | None, report: str | None, source: options.Reading) -> None:

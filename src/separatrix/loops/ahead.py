@@ -6,14 +6,15 @@ ARCHITECTURE.md.
 
 from __future__ import annotations
 
+import operator
+import threading
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from .compiling import loop, part
+from .compiling import by_hand, loop, part
 from .layouts import VISITS, Tally
 from .rows import is_full, measure, row_score, update
 
@@ -57,7 +58,23 @@ def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) 
     return cgutils.get_item_pointer(context, builder, array_type, view, [index], wraparound=False)
 
 
-@intrinsic
+# What the two threads do with shared numbers where nothing is compiled: one at a time.
+ONE_AT_A_TIME = threading.Lock()
+
+
+def _post(array: Any, index: int, value: int) -> None:
+    with ONE_AT_A_TIME:
+        array[index] = value
+
+
+def _claim(array: Any, index: int, value: int) -> bool:
+    with ONE_AT_A_TIME:
+        unclaimed = bool(array[index] == value)
+        array[index] += unclaimed
+        return unclaimed
+
+
+@by_hand(operator.getitem)
 def peek(typing_context: Any, array: Any, index: Any) -> Any:
     """Return ``array[index]``, and see what was written before it was."""
 
@@ -68,7 +85,7 @@ def peek(typing_context: Any, array: Any, index: Any) -> Any:
     return types.int64(array, types.intp), compiled
 
 
-@intrinsic
+@by_hand(_post)
 def post(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     """Set ``array[index]``, visible no sooner than what was written before."""
 
@@ -80,7 +97,7 @@ def post(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     return types.void(array, types.intp, types.int64), compiled
 
 
-@intrinsic
+@by_hand(_claim)
 def claim(typing_context: Any, array: Any, index: Any, value: Any) -> Any:
     """Add one to ``array[index]`` if it is ``value`` still; return whether it was."""
 

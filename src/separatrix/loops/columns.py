@@ -6,15 +6,15 @@ The caller keeps the buffers behind the addresses alive, and says how many rows 
 
 from __future__ import annotations
 
+import ctypes
 import functools
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from .compiling import loop
+from .compiling import by_hand, loop
 from .layouts import DOUBLE, FLOAT, INT, LONG
 
 KIND, AT = range(2)  # fields of a column
@@ -102,7 +102,14 @@ def transpose(places: Any, limits: Any, matrix: Any) -> bool:
     return good
 
 
-@intrinsic
+def _transpose_square(columns: Any, limits: Any, out: int, width: int) -> bool:
+    rows = np.array([[value_at(at, i, np.float64(0)) for at in columns] for i in range(SIDE)])
+    for i, row in enumerate(rows):
+        (ctypes.c_double * SIDE).from_address(out + 8 * i * width)[:] = row.tolist()
+    return bool((abs(rows) <= limits).all())
+
+
+@by_hand(_transpose_square)
 def transpose_square(context: Any, columns: Any, limits: Any, out: Any, width: Any) -> Any:
     """Transpose SIDE numbers of each of SIDE columns of float64; return whether all are good.
 
@@ -143,7 +150,12 @@ def shuffled(builder: Any, one: Any, other: Any, places: list[int]) -> Any:
     return builder.shuffle_vector(one, other, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
 
 
-@intrinsic
+def _value_at(address: int, place: int, like: Any) -> Any:
+    start = int(address) + place * like.nbytes
+    return np.frombuffer((ctypes.c_char * like.nbytes).from_address(start), dtype=like.dtype)[0]
+
+
+@by_hand(_value_at)
 def value_at(context: Any, address: Any, place: Any, like: Any) -> Any:
     """Return the number at a place of an array of the type of ``like`` that begins at any address."""
 
@@ -154,7 +166,7 @@ def value_at(context: Any, address: Any, place: Any, like: Any) -> Any:
     return like(types.int64, types.int64, like), generate
 
 
-@intrinsic
+@by_hand(lambda bits: bits.view(np.float64))
 def float_of(context: Any, bits: Any) -> Any:
     """Return the float64 that has these bits."""
 

@@ -1,8 +1,13 @@
-"""How loops are compiled: by numba, once, for the processor that they run on."""
+"""How loops are compiled: by numba, once, for the processor that they run on.
+
+With ``NUMBA_DISABLE_JIT=1`` nothing is compiled: every loop runs as the Python that it is written in. That is
+slow, but a debugger can step through it, and `make coverage` can count its lines.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import pickle
 from collections.abc import Callable
@@ -10,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
+from numba.extending import intrinsic, overload
 
 from ..progress import compiling
 
@@ -34,6 +41,8 @@ def loop(
     """
     if function is None:
         return lambda given: loop(given, reorder=reorder, forceinline=forceinline)
+    if numba.config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)  # compiled arithmetic does not warn
     options = {**(OPTIONS if reorder else EXACT), "forceinline": forceinline}
     compiled = numba.njit(nogil=True, **options)(function)
     # Without a writable place for a cache, it is compiled afresh in each process.
@@ -103,6 +112,29 @@ class _Cache(FunctionCache):  # type: ignore[misc]
 def part(function: Callable[..., Any]) -> Any:
     """A part of a loop, written apart: it is put in where it is called, and never compiled by itself."""
     return numba.njit(inline="always", **OPTIONS)(function)
+
+
+def by_type(choose: Callable[..., Any]) -> Any:
+    """A part of a loop that has several bodies: ``choose`` returns the one for the types of the arguments.
+
+    Called from Python, it runs that body uncompiled.
+    """
+    bodies: dict[Any, Callable[..., Any]] = {}
+
+    @functools.wraps(choose)
+    def chosen(*arguments: Any) -> Any:
+        kinds = tuple((type(each), getattr(each, "ndim", None)) for each in arguments)
+        if kinds not in bodies:
+            bodies[kinds] = choose(*map(numba.typeof, arguments))
+        return bodies[kinds](*arguments)
+
+    overload(chosen, jit_options=INLINED)(choose)
+    return chosen
+
+
+def by_hand(plain: Callable[..., Any]) -> Any:
+    """A part of a loop whose machine code is written by hand; ``plain`` does the same uncompiled."""
+    return (lambda _: plain) if numba.config.DISABLE_JIT else intrinsic
 
 
 class _Announcer(event.Listener):  # type: ignore[misc]

@@ -5,20 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from .compiling import INLINED, loop
+from .compiling import by_type, loop
 from .layouts import LOGGED, MISTAKES, Gram, Tally
 from .rows import add_row, is_full, row_output
 
 
-def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> None:
+@by_type
+def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
     """Set ``keys[i]`` to the signed score of row i times its step: what makes a row the worst."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(fill_keys, jit_options=INLINED)
-def _fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
     def binary(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
         for i in range(keys.shape[0]):
             keys[i] = (2.0 * labels[i] - 1.0) * outputs[i]
@@ -43,13 +39,10 @@ def _fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> 
     return binary if outputs.ndim == 1 else multiclass
 
 
-def rival_of(labels: Any, outputs: Any, i: int) -> int:
+@by_type
+def rival_of(labels: Any, outputs: Any, i: Any) -> Any:
     """Return the class that row i is taken for."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(rival_of, jit_options=INLINED)
-def _rival_of(labels: Any, outputs: Any, i: Any) -> Any:
     def binary(labels: Any, outputs: Any, i: Any) -> Any:
         return 0
 
@@ -94,13 +87,10 @@ def lowest(keys: Any, lanes: Any) -> int:
     return position
 
 
-def shift(labels: Any, outputs: Any, i: int, rival: int, step: float, products: Any) -> None:
+@by_type
+def shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
     """Bring the outputs of the whole working set up to date after an update on row i."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(shift, jit_options=INLINED)
-def _shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
     def binary(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
         signed = (2.0 * labels[i] - 1.0) * step
         for j in range(outputs.shape[0]):

@@ -5,19 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from .compiling import INLINED, loop
+from .compiling import by_type, loop
 from .rows import is_dense
 
 
-def row_hash(rows: Any, i: int, keys: Any, magnitude: Any) -> Any:
+@by_type
+def row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
     """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(row_hash, jit_options=INLINED)
-def _row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
     def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
         values = rows.values
         total = np.uint64(0)

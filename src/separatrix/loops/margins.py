@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
-from .compiling import INLINED, loop
+from .compiling import by_type, loop
 from .rows import add_row, row_output
 
 
@@ -83,13 +82,10 @@ def proximal_targets(own: int, outputs: Any, sigma: float, centre: Any, cap: flo
     return simplex_level(targets, cap)
 
 
-def clip_row(rows: Any, i: int, scores: Any, sigma: float, box: Box, total: Any) -> tuple[float, float]:
+@by_type
+def clip_row(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
     """Bring row i of ``box`` up to date; return its squared distance from the centre, and from zero."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(clip_row, jit_options=INLINED)
-def _clip_row(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
     def binary(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
         value = box.centre[i] + sigma * (1.0 - scores[i])
         clipped = min(max(value, 0.0), box.caps[i])
@@ -138,15 +134,10 @@ def clip_step(rows: Any, scores: Any, sigma: float, box: Box, total: Any) -> tup
     return moved, size
 
 
-def row_slope(
-    labels: Any, i: int, scores: Any, moves: Any, step: float, sigma: float, box: Box
-) -> tuple[float, float]:
+@by_type
+def row_slope(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
     """Return the first and second derivative of row i's smoothed loss."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(row_slope, jit_options=INLINED)
-def _row_slope(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
     def binary(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
         value = box.centre[i] + sigma * (1.0 - scores[i] - step * moves[i])
         clipped = min(max(value, 0.0), box.caps[i])
@@ -210,18 +201,15 @@ class Descent(NamedTuple):
     limits: Any
 
 
-def improve(rows: Any, i: int, w: Any, state: Descent, drop: bool) -> tuple[float, float, bool]:
+@by_type
+def improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
     """Make the multipliers of row i the best for the others' values.
 
     Keeps ``w == start + sum of multipliers * signed rows``. Returns how much the row violated its
     optimality condition, its part of the duality gap (both before the step), and whether it may
     be set aside for now.
     """
-    raise NotImplementedError("compiled only")
 
-
-@overload(improve, jit_options=INLINED)
-def _improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
     def binary(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
         sign = 2.0 * rows.labels[i] - 1.0
         old, cap = state.multipliers[i], state.caps[i]

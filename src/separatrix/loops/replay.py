@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.extending import overload
-
-from .compiling import INLINED, loop
+from .compiling import by_type, loop
 from .rows import correct, row_score
 
 
-def copy_weights(w: Any, copies: Any, m: int) -> None:
+@by_type
+def copy_weights(w: Any, copies: Any, m: Any) -> Any:
     """Set ``copies[m]`` to ``w``."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(copy_weights, jit_options=INLINED)
-def _copy_weights(w: Any, copies: Any, m: Any) -> Any:
     def binary(w: Any, copies: Any, m: Any) -> Any:
         for j in range(w.shape[0]):
             copies[m, j] = w[j]

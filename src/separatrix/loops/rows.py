@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import overload
 
-from .compiling import INLINED, loop, part
+from .compiling import by_type, loop, part
 from .layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Tally
 
 MEASURED = 1 << 15  # numbers that stay in the cache from when they are measured to when they are learnt from
@@ -31,13 +30,10 @@ def is_dense(rows: Any) -> bool:
     return isinstance(rows, types.NamedTuple) and rows.instance_class is DenseRows
 
 
-def row_output(rows: Any, i: int, w: Any) -> float:
+@by_type
+def row_output(rows: Any, i: Any, w: Any) -> Any:
     """Return <w, lift(x_i)>, unsigned."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(row_output, jit_options=INLINED)
-def _row_output(rows: Any, i: Any, w: Any) -> Any:
     def dense(rows: Any, i: Any, w: Any) -> Any:
         values = rows.values
         columns = values.shape[1]
@@ -60,13 +56,10 @@ def _row_output(rows: Any, i: Any, w: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
-def add_row(rows: Any, i: int, w: Any, step: float) -> None:
+@by_type
+def add_row(rows: Any, i: Any, w: Any, step: Any) -> Any:
     """Add ``step * lift(x_i)`` to ``w`` in place."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(add_row, jit_options=INLINED)
-def _add_row(rows: Any, i: Any, w: Any, step: Any) -> Any:
     def dense(rows: Any, i: Any, w: Any, step: Any) -> Any:
         x = rows.values[i]
         columns = x.shape[0]
@@ -85,13 +78,10 @@ def _add_row(rows: Any, i: Any, w: Any, step: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
-def squared_norm(rows: Any, i: int) -> float:
+@by_type
+def squared_norm(rows: Any, i: Any) -> Any:
     """Return |lift(x_i)|^2."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(squared_norm, jit_options=INLINED)
-def _squared_norm(rows: Any, i: Any) -> Any:
     def dense(rows: Any, i: Any) -> Any:
         x = rows.values[i]
         total = 0.0
@@ -111,13 +101,10 @@ def _squared_norm(rows: Any, i: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
-def row_ascending(rows: Any, i: int) -> bool:
+@by_type
+def row_ascending(rows: Any, i: Any) -> Any:
     """Whether the columns of row i ascend, so that none comes twice."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(row_ascending, jit_options=INLINED)
-def _row_ascending(rows: Any, i: Any) -> Any:
     def dense(rows: Any, i: Any) -> Any:
         return True
 
@@ -130,13 +117,10 @@ def _row_ascending(rows: Any, i: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
-def row_integral(rows: Any, i: int) -> bool:
+@by_type
+def row_integral(rows: Any, i: Any) -> Any:
     """Whether every value of row i is a whole number."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(row_integral, jit_options=INLINED)
-def _row_integral(rows: Any, i: Any) -> Any:
     def dense(rows: Any, i: Any) -> Any:
         values = rows.values
         for j in range(values.shape[1]):
@@ -154,13 +138,10 @@ def _row_integral(rows: Any, i: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
-def row_score(rows: Any, i: int, w: Any) -> tuple[float, int]:
+@by_type
+def row_score(rows: Any, i: Any, w: Any) -> Any:
     """Return the signed score of row i and the rival class it was scored against."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(row_score, jit_options=INLINED)
-def _row_score(rows: Any, i: Any, w: Any) -> Any:
     def binary(rows: Any, i: Any, w: Any) -> Any:
         return (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w), 0
 
@@ -177,13 +158,10 @@ def _row_score(rows: Any, i: Any, w: Any) -> Any:
     return binary if w.ndim == 1 else multiclass
 
 
-def stretch(rows: Any) -> int:
+@by_type
+def stretch(rows: Any) -> Any:
     """How many rows are measured at a time, so that they are in the cache when they are learnt from."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(stretch, jit_options=INLINED)
-def _stretch(rows: Any) -> Any:
     def dense(rows: Any) -> Any:
         return max(1, MEASURED // max(1, rows.values.shape[1]))
 
@@ -193,17 +171,14 @@ def _stretch(rows: Any) -> Any:
     return dense if is_dense(rows) else sparse
 
 
-def correct(rows: Any, i: int, rival: int, w: Any, step: float) -> None:
+@by_type
+def correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
     """Move ``w`` a step towards the label of row i: the perceptron's update.
 
     With one weight vector a class, half of the step goes to the row's own class and half away
     from the rival, so that two classes give ``w[1] - w[0]`` equal to the binary weights.
     """
-    raise NotImplementedError("compiled only")
 
-
-@overload(correct, jit_options=INLINED)
-def _correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
     def binary(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
         add_row(rows, i, w, (2.0 * rows.labels[i] - 1.0) * step)
 
@@ -381,13 +356,10 @@ def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
                 correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
 
 
-def add_outer(rows: Any, i: int, square: Any) -> None:
+@by_type
+def add_outer(rows: Any, i: Any, square: Any) -> Any:
     """Add the lower triangle of ``lift(x_i) lift(x_i)^T`` to ``square``."""
-    raise NotImplementedError("compiled only")
 
-
-@overload(add_outer, jit_options=INLINED)
-def _add_outer(rows: Any, i: Any, square: Any) -> Any:
     def dense(rows: Any, i: Any, square: Any) -> Any:
         x = rows.values[i]
         columns = x.shape[0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import itertools
 import re
 from dataclasses import dataclass
 
@@ -10,7 +12,8 @@ import numpy as np
 from ..proofs.verdict import Verdict
 from .tables import NamedData
 
-NAMED = 6  # variables up to which a formula names them
+NAMED = 6  # variables up to which a formula names them, if all of the file are meant
+LOOKED_AT = 100  # rows from which a file's decimal sign is told
 PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
@@ -38,7 +41,7 @@ def remedies(
     """What can be done, with lines of code about these data; nothing where there is nothing to mend.
 
     ``target`` and ``source`` are the column of the labels and the CSV file, where there is one: the lines
-    then read that file, otherwise they speak of X and y.
+    then read that file, otherwise, and where other programs would read it otherwise, they speak of X and y.
     """
     if verdict.parts or verdict.kernel or verdict.status not in ("separable", "quasi-separable"):
         return ()
@@ -84,12 +87,14 @@ class _Lines:
 
     def __init__(self, verdict: Verdict, data: NamedData, target: str | None, source: str | None) -> None:
         self.verdict, self.data, self.target = verdict, data, target
-        self.source = source if target is not None else None
         self.classes = np.unique(data.y).tolist()
         self.two = len(self.classes) == 2
         # a text column became several, named like light=sunny
         self.columns = list(dict.fromkeys(name.partition("=")[0] for name in data.names))
         self.numbers = all("=" not in name for name in data.names)
+        named = source is not None and target is not None
+        self.file = _plain(str(source), self.columns, data.names, str(target)) if named else None
+        self.source = None if self.file is None else self.file.path
 
     def variables(self) -> list[str]:
         """The columns of the file whose coefficients are infinite."""
@@ -154,15 +159,26 @@ class _Lines:
             positive = self.classes[1]
             shown = f'"{positive}"' if isinstance(positive, str) else f"{positive}"
             response = f"as.numeric({response} == {shown})"
-        few = len(self.columns) <= NAMED and all(map(PLAIN_NAME.fullmatch, self.columns))
-        origin = "" if self.verdict.lift else " - 1"
-        return f"{response} ~ {' + '.join(self.columns) if few else '.'}{origin}"
+        every = self.file is not None and self.file.others == 0 and len(self.columns) > NAMED
+        named = "." if every else " + ".join(map(_name_in_r, self.columns))
+        return f"{response} ~ {named}{'' if self.verdict.lift else ' - 1'}"
 
     def _frame(self) -> str:
-        return "d" if self.source is None else f'read.csv("{self.source}")'
+        if self.file is None:
+            return "d"
+        written = [f'"{self.file.path}"']
+        written += [f'sep = "{self.file.separator}"'] if self.file.separator != "," else []
+        written += [f'dec = "{self.file.decimal}"'] if self.file.decimal != "." else []
+        written += [] if all(map(PLAIN_NAME.fullmatch, self.columns)) else ["check.names = FALSE"]
+        return f"read.csv({', '.join(written)})"
 
     def _read(self) -> str:
-        return "" if self.source is None else f"import pandas; d = pandas.read_csv({self.source!r}); "
+        if self.file is None:
+            return ""
+        written = [repr(self.file.path)]
+        written += [f"sep={self.file.separator!r}"] if self.file.separator != "," else []
+        written += [f"decimal={self.file.decimal!r}"] if self.file.decimal != "." else []
+        return f"import pandas; d = pandas.read_csv({', '.join(written)}); "
 
     def _arrays(self) -> str:
         if self.source is None:
@@ -170,6 +186,39 @@ class _Lines:
         if self.numbers:
             return f"d[{self.columns!r}], d[{self.target!r}]"
         return f"pandas.get_dummies(d[{self.columns!r}], drop_first=True, dtype=float), d[{self.target!r}]"
+
+
+@dataclass(frozen=True)
+class _CsvFile:
+    """A CSV file that other programs read alike, if told what separates its cells and its decimals."""
+
+    path: str
+    separator: str
+    decimal: str
+    others: int  # columns that are neither used nor the target
+
+
+def _plain(path: str, columns: list[str], names: tuple[str, ...], target: str) -> _CsvFile | None:
+    """How to tell other programs to read a CSV file; None where that would take more than two words.
+
+    Looks at the first rows only.
+    """
+    try:
+        with open(path, encoding="utf-8", newline="") as text:
+            lines = list(itertools.islice(text, LOOKED_AT + 1))
+    except (OSError, UnicodeDecodeError):
+        return None
+    for separator in (",", ";", "\t"):
+        header, *rows = csv.reader(lines, delimiter=separator)
+        if not {*columns, target} <= set(header) or any(len(row) != len(header) for row in rows):
+            continue
+        places = [header.index(name) for name in columns if name in names]
+        cells = [row[place].strip() for row in rows for place in places]
+        for decimal in (".", ","):
+            number = re.compile(rf"[-+]?\d*[{decimal}]?\d*([eE][-+]?\d+)?")
+            if all(map(number.fullmatch, cells)):
+                return _CsvFile(path, separator, decimal, len(header) - len(columns) - 1)
+    return None
 
 
 def _name_in_r(name: str) -> str:

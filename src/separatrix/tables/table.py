@@ -41,6 +41,7 @@ FORMATS = (
     idx.FORMAT,
 )
 
+MOST_NAMED = 12  # columns in a message
 ANSWER = "Rows are those of the query's answer, counted from 1, not those of the file."
 
 
@@ -161,8 +162,11 @@ class Table:
     def classes(self) -> NDArray[Any]:
         """The different values of the target, sorted; at least two."""
         if self.target_name is None:
+            names = [column.name for column in self.encoding.columns]
+            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
+            named = f" There are {', '.join(names[:MOST_NAMED])}{more}." if names else ""
             raise InputError(
-                "Which column is the target?", remedy="Name it with 'target'.", parameter="target"
+                f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )
         found = self.reader.classes()
         if len(found) < 2:
