@@ -11,12 +11,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from separatrix.cli.app import load
 from separatrix.report import tables as report_tables
 from separatrix.tables import parquet
 from separatrix.tables.table import open_table
 
 MEMORY, FIXED, BYTES_A_ROW = 256, 350, 100  # megabytes that are allowed, and what the help says comes beside
-ROWS, COLUMNS = 1_250_000, 100
+NUMBERS = 125_000_000  # in a file of 1 GB
 
 
 @pytest.mark.parametrize("target", ["y", "word"])
@@ -50,18 +51,19 @@ def test_a_column_of_a_report_is_read_in_pieces(monkeypatch):
     assert report_tables.read(X, np.zeros(20)).column(1).tolist() == X[:, 1].tolist()
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory):
-    """A file of 1 GB whose classes are separable."""
+@pytest.fixture(scope="module", params=[100, 20])
+def large(tmp_path_factory, request):
+    """A file of 1 GB whose classes are separable: 1,250,000 rows of 100 columns, and 6,250,000 of 20."""
+    columns = request.param
     path = tmp_path_factory.mktemp("large") / "rows.parquet"
     rng = np.random.default_rng(0)
-    direction = rng.normal(size=COLUMNS) / np.sqrt(COLUMNS)
+    direction = rng.normal(size=columns) / np.sqrt(columns)
     writer = None
     for _ in range(5):
-        X = rng.normal(size=(ROWS // 5, COLUMNS))
+        X = rng.normal(size=(NUMBERS // columns // 5, columns))
         side = np.sign(X @ direction)
         X += np.outer(0.5 * side, direction)
-        part = pa.table({**{f"x{k}": X[:, k] for k in range(COLUMNS)}, "y": (side > 0).astype(np.int64)})
+        part = pa.table({**{f"x{k}": X[:, k] for k in range(columns)}, "y": (side > 0).astype(np.int64)})
         writer = writer or pq.ParquetWriter(path, part.schema)
         writer.write_table(part)
     writer.close()
@@ -86,12 +88,18 @@ def _peak(*command):
     return int(kilobytes) * 1024 / 1e6
 
 
+@pytest.mark.parametrize("command", ["check", "fit", "learn", "predict", "verify"])
+def test_the_help_says_what_is_measured(command):
+    (option,) = (each for each in load(command).params if "--memory" in each.opts)
+    assert f"the program takes up to {FIXED} MB, and about {BYTES_A_ROW} bytes a row." in option.help
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere another unit is counted")
 def test_the_program_takes_what_it_was_allowed_and_what_the_help_says(large, tmp_path):
     proof, model = tmp_path / "proof.json", tmp_path / "model.skops"
     given = ["--memory", f"{MEMORY}MB"]
-    most = MEMORY + FIXED + ROWS * BYTES_A_ROW / 1e6
+    most = MEMORY + FIXED + pq.ParquetFile(large).metadata.num_rows * BYTES_A_ROW / 1e6
     peaks = {
         "check": _peak("check", large, "--target", "y", "--certificate", proof, *given),
         "verify": _peak("verify", proof, large, *given),
