@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -331,3 +332,74 @@ def test_process_substitution_is_read(tmp_path):
     script = f'python=$1; exec "$python" -c "{code}" <(gzip -dc {tmp_path}/rows.csv.gz)'
     done = subprocess.run(["bash", "-c", script, "bash", sys.executable], capture_output=True, text=True)
     assert done.stdout == "2\n", done.stderr
+
+
+# The content of a LIBSVM file; the rows and labels that are expected, or a part of the message.
+SPARSE = {
+    "a query, then a tab": (b"1 qid:7\t1:0.5 2:3\n0 qid:8 1:1\n", [[0.5, 3], [1, 0]], [1, 0]),
+    "a query of two parts": (b"1 qid:4:5 1:2\n0 1:1\n", "line 1: 'qid:4:5 1:2' is not 'column:value'"),
+    "a carriage return within a line": (b"1 1:2\r0 1:1\n", "line 1 has a carriage return inside it"),
+    "lines that end by carriage returns": (b"1 1:2\r0 1:1\r", [[2], [1]], [1, 0]),
+    "CR LF": (b"1 1:2\r\n0 1:1\r\n", [[2], [1]], [1, 0]),
+    "comments": (b"+1 1:1 # c\n-1 1:2#d\n\n", [[1], [2]], [1, -1]),
+    "a column twice": (b"1 1:1 1:2\n0 1:1\n", "'1:2' is out of order"),
+    "columns in another order": (b"1 2:1 1:2\n0 1:1\n", "'1:2' is out of order"),
+    "a column below zero": (b"1 -1:1\n0 1:1\n", "'-1:1' is not 'column:value'"),
+    "several labels": (b"1,2 1:1\n0 1:1\n", "line 1: ',2 1:1' is not 'column:value'"),
+    "a decimal comma": (b"1 1:1,5\n0 1:1\n", "line 1: ',5' is not 'column:value'"),
+    "no number": (b"1 1:nan\n0 1:1\n", "line 1: 'nan' is not 'column:value'"),
+    "hexadecimal": (b"1 1:0x10\n0 1:1\n", "line 1: 'x10' is not 'column:value'"),
+    "a value that would be rounded": (b"1 1:9007199254740993\n0 1:1\n", "it would be rounded"),
+    "a label that would be rounded": (b"9007199254740992 1:1\n9007199254740993 1:2\n", "it would be rounded"),
+}
+
+
+@pytest.mark.parametrize("case", SPARSE)
+def test_an_ugly_libsvm_file_is_read_whole_or_refused(tmp_path, case):
+    content, *expected = SPARSE[case]
+    path = tmp_path / "rows.svm"
+    path.write_bytes(content)
+    if isinstance(expected[0], str):
+        with pytest.raises(InputError, match=re.escape(expected[0])):
+            open_table(path).read()
+    else:
+        X, y = open_table(path).read()
+        assert [X.toarray().tolist(), y.tolist()] == expected
+
+
+HARD = [
+    "3e23",
+    "3e-25",
+    "1.67e-27",
+    "999e100",
+    "7e-320",
+    "0.3",
+    "123456789012345678e-5",
+    "2.2250738585072011e-308",
+]
+
+
+@pytest.mark.parametrize("kind", ["csv", "svm", "jsonl", "arff", "csv, many rows"])
+def test_numbers_are_those_of_python_to_the_last_bit(tmp_path, kind):
+    """Short mantissas with large exponents were read one unit off."""
+    texts = HARD * (1000 if "many" in kind else 1)
+    content = {
+        "csv": "a,y\n" + "".join(f"{text},{k % 2}\n" for k, text in enumerate(texts)),
+        "svm": "".join(f"{k % 2} 1:{text}\n" for k, text in enumerate(texts)),
+        "jsonl": "".join(f'{{"a": {text}, "y": {k % 2}}}\n' for k, text in enumerate(texts)),
+        "arff": "@relation r\n@attribute a real\n@attribute y real\n@data\n"
+        + "".join(f"{text},{k % 2}\n" for k, text in enumerate(texts)),
+    }[kind.split(",")[0]]
+    path = tmp_path / f"rows.{kind.split(',')[0]}"
+    path.write_text(content)
+    X, _ = open_table(path, target=None if kind == "svm" else "y").read()
+    found = X.toarray() if kind == "svm" else X
+    assert found[:, 0].tolist() == [float(text) for text in texts]
+
+
+def test_labels_beyond_all_exact_floats_stay_apart(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,y\n" + "1.5,9007199254740992\n2.5,9007199254740993\n" * 3)
+    table = open_table(path, target="y")
+    assert table.read()[1].tolist() == [9007199254740992, 9007199254740993] * 3
+    assert table.classes.tolist() == [9007199254740992, 9007199254740993]
