@@ -1,4 +1,4 @@
-"""Brackets that are called proved, against rational arithmetic: two targets of ``make fuzz``.
+"""Brackets that are called proved, against rational arithmetic: four targets of ``make fuzz``.
 
 Small problems at any shift and scale, degenerate ones among them. The exact optimum has to lie between the
 two ends that the library reports, and separable classes must not be refused.
@@ -65,7 +65,23 @@ def hard_margin(seed: int) -> str:
     n_classes = 3 if rng.random() < 0.25 else 2
     X, y = small_problem(rng, n_classes)
     intercept = INTERCEPTS[rng.integers(3)]
-    data = stored(rng, X)
+    return judged(X, y, n_classes, intercept, stored(rng, X))
+
+
+def far_margin(seed: int) -> str:
+    """The same of a problem of 21 weights or more, far from zero: each column at a place of its own."""
+    rng = np.random.default_rng(seed)
+    n_classes = 3 if rng.random() < 0.25 else 2
+    n_rows, n_columns = int(rng.integers(n_classes, 14)), int(rng.integers(21, 32))
+    y = np.r_[np.arange(n_classes), rng.integers(0, n_classes, n_rows - n_classes)]
+    X = small_rows(rng, n_rows, n_columns)
+    X = X + float(rng.choice([0.5, 2.0, 6.0])) * rng.standard_normal((n_classes, n_columns))[y]
+    X = X + 10.0 ** rng.integers(6, 15) * rng.choice([1.0, -1.0, 0.3, 0.0], n_columns)
+    return judged(X, y, n_classes, INTERCEPTS[rng.integers(3)], X)
+
+
+def judged(X: np.ndarray, y: np.ndarray, n_classes: int, intercept: str | None, data: object) -> str:
+    """What `MaxMargin` made of rows, against their exact margin."""
     square = naive_exact.margin_square(X.tolist(), y.tolist(), intercept, n_classes)
     where = f"intercept={intercept!r}, {n_classes} classes, margin {float(square) ** 0.5:.3g}"
     try:
@@ -125,6 +141,13 @@ def check_hard(rng: random.Random, count: int, _folder: Path) -> None:
     for seed in (rng.randrange(10**9) for _ in range(count)):
         found = hard_margin(seed)
         assert found in ("holds", "inseparable"), f"hard_margin({seed}): {found}"
+
+
+def check_far(rng: random.Random, count: int, _folder: Path) -> None:
+    """The same far from zero, beyond what pivots in rational numbers solve."""
+    for seed in (rng.randrange(10**9) for _ in range(count)):
+        found = far_margin(seed)
+        assert found in ("holds", "inseparable"), f"far_margin({seed}): {found}"
 
 
 def check_soft(rng: random.Random, count: int, _folder: Path) -> None:

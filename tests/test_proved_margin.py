@@ -20,6 +20,7 @@ from separatrix.margins.optimum import Outcome
 from separatrix.margins.proved import proved_lower, proved_upper
 from separatrix.margins.proved_soft import proved_bound, proved_objective
 from separatrix.margins.rational import exact_margin, root_bounds
+from separatrix.margins.rational_support import exact_far_margin
 from separatrix.margins.soft_margin import solve_soft_margin
 from separatrix.rows.memory import as_rows
 from tests import fuzz_brackets, naive_exact
@@ -85,6 +86,28 @@ def test_the_bracket_holds_the_exact_margin_and_nothing_separable_is_refused():
     found = [fuzz_brackets.hard_margin(seed) for seed in range(100, 250)]
     assert set(found) == {"holds", "inseparable"}
     assert found.count("holds") > 100
+
+
+def test_many_columns_far_from_zero_have_the_exact_margin():
+    assert {fuzz_brackets.far_margin(seed) for seed in range(12)} == {"holds"}
+
+
+@pytest.mark.parametrize("lift", [False, True])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_margin_from_a_guessed_support_is_that_of_pivots_in_rationals(lift, n_classes):
+    rng = np.random.default_rng(n_classes)
+    y = np.arange(30) % n_classes
+    X = rng.standard_normal((30, 4)) + 9.0 * np.eye(4)[y] + 1e9
+    rows = as_rows(X, y, n_classes=n_classes, lift=lift)
+    far, small = exact_far_margin(rows), exact_margin(rows, free_intercept=False)
+    assert far.square == small.square
+    assert sorted(far.members.tolist()) == sorted(small.members.tolist())
+
+
+def test_overlapping_rows_far_from_zero_have_no_exact_margin():
+    rng = np.random.default_rng(0)
+    rows = as_rows(rng.standard_normal((60, 5)) + 1e9, np.arange(60) % 2, lift=True)
+    assert exact_far_margin(rows) is None
 
 
 def test_the_least_objective_lies_between_the_two_that_are_reported():

@@ -183,7 +183,7 @@ def test_many_rows_of_the_largest_numbers_and_factors_are_summed_exactly():
 def test_rows_that_are_not_finite_are_never_summed():
     terms = Terms(np.array([0]), np.array([0]), np.array([1]), 1)
     for bad in (np.nan, np.inf, -np.inf):
-        with pytest.raises(InputError, match="finite|NaN|infinity"):
+        with pytest.raises(InputError, match=r"finite|NaN|infinity"):
             small_sums(terms, np.array([[bad]]))
 
 

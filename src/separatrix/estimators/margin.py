@@ -103,9 +103,9 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         kernel the rounding of its values may make it wider than ``gap``; those of a kernel that states no
         bound of it (a function of your own) are taken as exact. With two classes and a free intercept the
         lower end is that of the best intercept for ``coef_``, which no float need hold. Where float64 does
-        not resolve the margin of a small problem (20 weights or fewer), it is found in rational numbers; the
-        margin of ``coef_``, which is rounded, may then be smaller. Where the classes cannot be separated the
-        lower end is zero or less.
+        not resolve the margin of a small problem (20 weights or fewer; 150 where dense columns lie far from
+        zero and the intercept is not free), it is found in rational numbers; the margin of ``coef_``, which
+        is rounded, may then be smaller. Where the classes cannot be separated the lower end is zero or less.
     converged_ : bool
         Whether the bracket is as narrow as ``gap`` asks; with a kernel, before the rounding of its values is
         added.

@@ -21,8 +21,10 @@ from .max_margin import solve_max_margin
 from .optimum import HardOptimum, Outcome
 from .proved import proved_lower
 from .rational import exact_margin, is_small
+from .rational_support import exact_far_margin, is_moderate
 
 EXACT_SECONDS = 10.0  # for rational numbers; with up to ten columns a second or two were enough in all trials
+FAR_SECONDS = 30.0  # for systems in whole numbers; 150 columns took 3 to 12 on a loaded machine
 FEW = 300  # Newton steps of a small problem in floats; those that end take a tenth of it
 
 
@@ -32,7 +34,8 @@ def solve_anywhere(
     """As `solve_max_margin`, of rows at any place and of any size.
 
     Where the bracket stays wider than asked for, or numbers are too large to be squared, small problems are
-    solved in rational numbers; the bracket is then that of the exact margin.
+    solved in rational numbers, and so are larger ones of rows far from zero whose intercept is not free; the
+    bracket is then that of the exact margin.
     """
     few = min(max_iter, FEW) if is_small(rows) else max_iter
     try:
@@ -44,7 +47,8 @@ def solve_anywhere(
         return exact or _nothing(rows)
     ended = found.outcome in (Outcome.STALLED, Outcome.NOT_SEPARABLE)
     ended |= found.outcome is Outcome.STEP_LIMIT and few < max_iter
-    if not ended or not found.margin_lower > 0.0:
+    far = is_moderate(rows) and not is_small(rows)  # asked at once: to separate such rows takes as long
+    if not ended or not (found.margin_lower > 0.0 or far):
         return found
     exact = in_rationals(rows, found, free_intercept)
     if exact is None and few < max_iter:
@@ -78,9 +82,11 @@ def in_rationals(rows: Rows, found: HardOptimum | None, free_intercept: bool) ->
     free_intercept : bool
     """
     exact = None
-    if is_small(rows):
-        with suppress(OutOfTime):
+    with suppress(OutOfTime):
+        if is_small(rows):
             exact = exact_margin(rows, free_intercept=free_intercept, deadline=Deadline.after(EXACT_SECONDS))
+        elif is_moderate(rows) and not free_intercept:
+            exact = exact_far_margin(rows, Deadline.after(FAR_SECONDS))
     if exact is None:
         return None
     weights = exact.weights
@@ -116,8 +122,8 @@ def _own_margin(rows: Rows, weights: Floats, free_intercept: bool) -> float:
 
 
 def errors_of(rows: Rows, weights: Floats) -> int:
-    """Rows of a small problem that weights in floats give no positive score; not counted in larger ones."""
-    if not is_small(rows):
+    """Rows that weights in floats give no positive score; not counted where the margin is never exact."""
+    if not (is_small(rows) or is_moderate(rows)):
         return 0
     with np.errstate(all="ignore"):
         return int(np.count_nonzero(~(row_scores(rows, weights)[rows.order] > 0.0)))

@@ -68,7 +68,7 @@ def exact_margin(rows: Rows, *, free_intercept: bool, deadline: Deadline = NEVER
 
     Raises OutOfTime when the deadline has come.
     """
-    problem = _Problem(rows, free_intercept)
+    problem = RationalProblem(rows, free_intercept)
     working, rounds, best = problem.first_pairs(), 0, flint.fmpq(0)
     while True:
         found = _most(problem.inner(working), problem.balances(working), deadline)
@@ -87,7 +87,7 @@ def exact_margin(rows: Rows, *, free_intercept: bool, deadline: Deadline = NEVER
         working += [pair for pair in missing if pair not in working]
 
 
-class _Problem:
+class RationalProblem:
     """Rows as whole numbers: each is a row of the data over ``2**power``; a free intercept has no column."""
 
     def __init__(self, rows: Rows, free: bool) -> None:
