@@ -237,6 +237,25 @@ def test_a_scheduler_without_workers_is_named(files, monkeypatch):
     assert "has no workers" in found.stderr
 
 
+@pytest.mark.slow
+def test_a_scheduler_that_goes_away_is_named(files, monkeypatch):
+    read = cluster.read
+    with distributed.LocalCluster(
+        n_workers=1, processes=False, protocol="tcp", dashboard_address=None, silence_logs=50
+    ) as local:
+
+        def read_and_close(table, client):
+            rows = read(table, client)
+            local.close()
+            return rows
+
+        monkeypatch.setattr(cluster, "read", read_and_close)
+        found = run("check", files / "table", "--target", "y", "--scheduler", local.scheduler_address)
+    assert found.exit_code == 2
+    assert "lost its scheduler" in found.stderr
+    assert len(found.stderr.strip().splitlines()) == 1
+
+
 def test_a_worker_of_another_version_is_refused(files, there, monkeypatch):
     monkeypatch.setattr(cluster, "__version__", "0.0.1")
     found = run("check", files / "table", "--target", "y", *there)

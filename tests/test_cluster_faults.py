@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +18,7 @@ import separatrix as sx
 from separatrix.certificates.digest import start_digest
 from separatrix.errors import ClusterError
 from separatrix.inputs.data import read_data
+from separatrix.rows.blocks import BlockMatrix
 from separatrix.rows.cluster import cluster_rows
 from tests.partitions import as_dask
 
@@ -201,3 +205,64 @@ def test_an_interrupt_leaves_the_model_so_far(data, monkeypatch):
     theirs = sx.Perceptron().partial_fit(X[:20_000], y[:20_000], classes=[0, 1])
     assert np.array_equal(ours.coef_, theirs.coef_)
     assert ours._rows_seen == 20_000
+
+
+@pytest.mark.parametrize("order", ["working_set", "mixed"])
+def test_an_interrupt_of_a_fit_leaves_the_model_so_far(data, monkeypatch, order):
+    X, y = data
+    calls, mapped = [], BlockMatrix.map
+
+    def interrupted(self, name, *arguments, **options):
+        calls.append(name)
+        if calls.count("scan") + calls.count("pass") == 4:
+            calls.clear()  # once
+            raise KeyboardInterrupt
+        return mapped(self, name, *arguments, **options)
+
+    monkeypatch.setattr(BlockMatrix, "map", interrupted)
+    model = sx.Perceptron(order=order, max_iter=50).fit(as_dask(X, LENGTHS), np.roll(y, 7))
+    assert model.result_.status.name == "INTERRUPTED"
+    assert np.any(model.coef_)
+    lifted = np.hstack([X, np.ones((len(X), 1))]) * (2.0 * np.roll(y, 7) - 1.0)[:, None]
+    if order == "working_set":  # the counts are those of these weights
+        assert np.allclose(model.mistake_counts_.ravel() @ lifted, [*model.coef_[0], *model.intercept_])
+
+
+def test_tasks_are_called_by_what_they_do(client, data):
+    X, y = data
+    rows = rows_of(read_data(as_dask(X, LENGTHS), y))
+    rows.scan(np.ones(6))
+    rows.take(np.arange(3))
+    known = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert {"separatrix-scan", "separatrix-take", "separatrix-look"} <= set(known)
+
+
+COMPILES = """
+import numpy as np
+from separatrix.rows.memory import as_rows
+rows = as_rows(np.arange(6000.0).reshape(3000, 2), np.arange(3000) % 2)
+print(rows.scan(np.array([1.0, -2.0, 0.5]), 3).rows.tolist())
+"""
+
+
+@pytest.mark.slow
+def test_workers_that_compile_at_once_into_one_cache_do_not_disturb_each_other(tmp_path):
+    source = str(Path(sx.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": source, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def begin():
+        return subprocess.Popen(
+            [sys.executable, "-c", COMPILES],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    first = [each.communicate() for each in [begin() for _ in range(3)]]
+    files = {file.name: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb[ic]")}
+    later = begin().communicate()
+    assert files
+    assert {later} == {*first}
+    assert later[1] == ""
+    assert files == {file.name: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb[ic]")}
