@@ -5,9 +5,9 @@ Credit default: an overlap, and what a linear rule can still do
 Will a client default? Whether a linear rule can answer *perfectly* on past clients is a question with a proof. Whether
 it is *useful* is a question for clients that were not learnt from.
 
-The clients here are made by a known law, so that the best possible score is known too. For the real ones, ask the UCI
-repository for "default of credit card clients" (30,000 rows), read it with ``pandas.read_csv``, and run the rest
-unchanged.
+The clients here are made by a known law, so that the best possible score is known too. For real ones, take "default
+of credit card clients" (30,000 rows) from the UCI repository, and use its columns and labels in the place of ``clients`` and
+``default``; the best possible score is not known then.
 """
 
 import warnings

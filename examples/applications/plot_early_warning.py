@@ -3,8 +3,8 @@ Early warning from sensors: several kinds of fault, and an answer in time
 ==========================================================================
 
 A machine with twelve sensors fails in one of four ways, or runs well. The perceptron with one weight vector a class
-learns all of them at once. The signals are made here; the drive-diagnosis data of the UCI repository ("sensorless drive",
-58,509 rows, eleven classes) are read and settled by the same lines.
+learns all of them at once. The signals are made here. For real ones, take "dataset for sensorless drive diagnosis"
+(58,509 rows, eleven classes) from the UCI repository, and use its columns and classes in the place of ``X`` and ``y``.
 """
 
 import time
