@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separatrix.inputs.data import read_data
-from separatrix.rows.client import _shared_out
+from separatrix.rows.client import _at_once, _shared_out
 from separatrix.rows.cluster import _lowest_of, cluster_rows
 from separatrix.rows.memory import as_rows
 from separatrix.rows.protocol import Scan
@@ -58,6 +59,31 @@ def test_calls_are_shared_out_evenly_and_in_order(calls, threads):
     assert [k for part in parts for k in part] == calls
     assert len(parts) == min(threads, len(calls))
     assert not parts or max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+@given(st.lists(st.integers(0, 30), max_size=20), st.integers(0, 50))
+def test_blocks_of_a_crowded_worker_are_read_a_few_at_a_time(lengths, most):
+    parts = _at_once(list(range(len(lengths))), dict(enumerate(lengths)), most)
+    assert [k for part in parts for k in part] == list(range(len(lengths)))
+    assert all(len(part) == 1 or sum(lengths[k] for k in part) <= most for part in parts)
+    for one, other in pairwise(parts):  # no part could have taken one more
+        assert sum(lengths[k] for k in one) + lengths[other[0]] > most
+
+
+def test_a_crowded_worker_gives_the_same_answers(client):
+    X, y = problem(2)
+    data = read_data(as_dask(X, LENGTHS), as_dask(y, LENGTHS))
+    rows, weights = cluster_rows(data.matrix, data.beside, data.codes), np.array([1.0, 0.0, -1.0, 1.0])
+    rows.scan(weights)
+    runner = data.matrix.runner
+    if not runner._where:  # all on one worker: the scheduler shares them out
+        return
+    runner._room = dict.fromkeys(runner._threads, 2000)
+    tasks, found = tasks_of(client, lambda: rows.scan(weights, 5))
+    expected = as_rows(X, y).scan(weights, 5)
+    assert tasks["separatrix-scan"] == 7
+    assert np.array_equal(found.rows, expected.rows)
+    assert np.array_equal(found.scores, expected.scores)
 
 
 @given(st.lists(st.lists(st.integers(-2, 2), max_size=6), min_size=1, max_size=5), st.integers(1, 12))

@@ -17,6 +17,9 @@ from ..progress import Progress
 from .blocks import INTERVAL, Answers, Failed, Failure, Handle, Pause, Work, perform
 
 UNEVEN = 1.5  # times the mean that a thread may have to do before the scheduler shares the work out
+# A task holds its blocks in memory at the same time. If those of a worker take more than the first share of
+# what Dask lets it have, some may be on disk; then a task gets no more of them than the second share.
+ROOMY, AT_ONCE = 0.5, 0.1
 
 
 class Held:
@@ -37,7 +40,9 @@ class ClientRunner:
     def __init__(self, client: Any) -> None:
         self.client = client
         self._where: dict[Any, str] = {}  # the worker that has a block, by the key of its future
+        self._sizes: dict[Any, int] = {}  # in bytes, by the same
         self._threads: dict[str, int] = {}
+        self._room: dict[str, int] = {}  # bytes that each worker may have; zero: no limit
         self._progress, self._rounds = Progress(), 0
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
@@ -94,16 +99,19 @@ class ClientRunner:
         by_worker: dict[str, list[int]] = {}
         for k, place in enumerate(places):
             by_worker.setdefault(str(place), []).append(k)
-        found = [
-            part
-            for worker, calls in by_worker.items()
-            for part in _shared_out(calls, self._threads.get(worker, 1))
-        ]
         mean = len(work.blocks) / max(1, sum(self._threads.values()))
-        if max(map(len, found)) <= max(1, math.ceil(UNEVEN * mean)):
-            return found
-        self._where.clear()  # the scheduler may move blocks
-        return None
+        parts: list[list[int]] = []
+        for worker, calls in by_worker.items():
+            shares = _shared_out(calls, self._threads.get(worker, 1))
+            if max(map(len, shares)) > max(1, math.ceil(UNEVEN * mean)):
+                self._where.clear()  # the scheduler may move blocks
+                return None
+            sizes = {k: self._sizes.get(first[k].key, 0) for k in calls}
+            room = self._room.get(worker, 0)
+            crowded = 0 < ROOMY * room < sum(sizes.values())
+            for share in shares:
+                parts += _at_once(share, sizes, AT_ONCE * room / len(shares)) if crowded else [share]
+        return parts
 
     def _locate(self, futures: list[Any]) -> None:
         """Ask where blocks are, of which that is not known."""
@@ -111,11 +119,15 @@ class ClientRunner:
         if not unknown:
             return
         with _cluster_errors():
-            self._threads = dict(self.client.nthreads())
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
             holders = self.client.who_has(unknown)
+            keys = [each.key for each in unknown]
+            self._sizes.update(self.client.nbytes(keys, summary=False))
+        self._threads = {name: each["nthreads"] for name, each in workers.items()}
+        self._room = {name: each["memory_limit"] or 0 for name, each in workers.items()}
         load = dict.fromkeys(self._threads, 0)
-        for key, workers in holders.items():
-            there = [each for each in workers if each in load]
+        for key, names in holders.items():
+            there = [each for each in names if each in load]
             if there:
                 chosen = min(there, key=lambda each: (load[each], each))
                 load[chosen] += 1
@@ -187,6 +199,19 @@ def _shared_out(calls: list[int], threads: int) -> list[list[int]]:
     """Calls in as many parts as there are threads, as even as can be."""
     edges = [len(calls) * k // threads for k in range(threads + 1)]
     return [calls[a:b] for a, b in pairwise(edges) if a < b]
+
+
+def _at_once(calls: list[int], sizes: dict[int, int], most: float) -> list[list[int]]:
+    """Calls in parts, in their order, of so many bytes at most, or of one call."""
+    parts: list[list[int]] = []
+    filled = math.inf
+    for k in calls:
+        filled += sizes[k]
+        if filled > most:
+            parts.append([])
+            filled = sizes[k]
+        parts[-1].append(k)
+    return parts
 
 
 def _future(handle: Any) -> Any:
