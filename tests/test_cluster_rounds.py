@@ -19,6 +19,9 @@ from tests.partitions import as_dask
 
 pytest.importorskip("distributed")
 
+# threads of the cluster use that module
+pytestmark = pytest.mark.filterwarnings("ignore:Do not use the `random` module")
+
 LENGTHS = [30, 1, 50, 0, 20, 40, 9, 50]
 
 
