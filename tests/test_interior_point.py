@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import separatrix as sx
 from separatrix.deadline import Deadline
@@ -96,3 +97,16 @@ def test_verdicts_by_it_are_those_of_the_exact_methods(seed, kind, monkeypatch):
     found = sx.separability(X, y)
     assert found.status == expected.status
     assert sx.verify(found.certificate, X, y)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sparse_rows_take_the_path_of_the_same_rows_as_an_array(seed):
+    rng = np.random.default_rng(seed)
+    rows = np.vstack([planted(seed, 40, 20, 12), np.eye(13)[rng.integers(0, 12, 5)] * 0.5])
+    rows[rng.uniform(size=rows.shape) < 0.2] = 0.0
+    found, expected = solve_interior(sparse.csr_array(rows)), solve_interior(rows)
+    assert found.outcome is expected.outcome
+    if found.outcome is Outcome.REACHED:
+        assert (rows @ found.weights > 0.0).all()
+    else:
+        np.testing.assert_array_equal(found.tight, expected.tight)

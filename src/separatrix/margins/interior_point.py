@@ -1,10 +1,11 @@
-"""The linear program behind separability on dense rows, by an interior-point method.
+"""The linear program behind separability, by an interior-point method.
 
 Maximise t subject to ``Zw >= t`` and ``|w| <= 1`` in every coordinate, as `cone_program` does. The path to
 the optimum stays in the middle of what is allowed. It ends where Tucker's theorem points: each row has either
 a positive score or a positive multiplier, and the multipliers are even enough for proofs by approximate
-multipliers. Each step is one product of the rows with themselves and one Cholesky factorisation. Normal rows
-took 4 to 6 steps, images 20 to 40. Numbers are floats: they guide, and prove nothing.
+multipliers. Each step is one product of the rows with themselves and one Cholesky factorisation, of the size
+of the columns. Normal rows took 4 to 6 steps, images 20 to 40. Numbers are floats: they guide, and prove
+nothing.
 
 References
 ----------
@@ -18,10 +19,12 @@ from __future__ import annotations
 import itertools
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy  # loads linalg when it is used: small questions do without it
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..rows import threads
@@ -38,6 +41,7 @@ DEEP = 0.5  # part of the largest margin at which weights are as good as the bes
 VANISHED = 1e-14
 EVEN = 1e-3  # part of every multiplier by which it has to change to be exact: then the end is in sight
 PATIENCE = 8  # steps in turn that may fail to halve the products
+ONE_THREAD = 2000  # columns of sparse rows up to which factors are found by one thread
 FLOPS_A_SECOND = 4e9  # before the first step has shown how many there are
 
 
@@ -69,17 +73,19 @@ class Centre:
         return found
 
 
-def solve_interior(rows: Floats, deadline: Deadline = NEVER) -> Centre:
-    """Separate dense rows, or find multipliers of a combination that vanishes.
+def solve_interior(rows: Any, deadline: Deadline = NEVER) -> Centre:
+    """Separate rows, or find multipliers of a combination that vanishes.
 
     Parameters
     ----------
-    rows : ndarray of shape (rows, columns)
+    rows : ndarray or CSR matrix of shape (rows, columns)
         Scaled to about 1, every column not zero somewhere.
     deadline : Deadline
         When to end; a step that would take longer is not begun.
     """
-    with threads.one_thread(), np.errstate(all="ignore"):
+    # Products of arrays are cut into a part for each thread; those of sparse rows are quicker than factors.
+    size = rows.shape[1] if sparse.issparse(rows) else 0
+    with threads.calm_threads(size, ONE_THREAD), np.errstate(all="ignore"):
         path = _Path(rows)
         try:
             outcome = path.follow(deadline)
@@ -88,13 +94,19 @@ def solve_interior(rows: Floats, deadline: Deadline = NEVER) -> Centre:
         return Centre(outcome, path.x[:-1], path.multipliers, path.slacks)
 
 
+def products(matrix: Any) -> Floats:
+    """See `dual_ascent`, whose compiled loops dense rows do without."""
+    from . import dual_ascent
+
+    return dual_ascent.products(matrix)
+
+
 class _Path:
     """The central path: x = (w, t); slacks X and multipliers Y of the rows, of w <= 1 and of w >= -1."""
 
-    def __init__(self, rows: Floats) -> None:
+    def __init__(self, rows: Any) -> None:
         self.n, self.p = rows.shape
-        self.matrix = np.empty((self.n, self.p + 1))
-        self.matrix[:, :-1], self.matrix[:, -1] = rows, -1.0
+        self.matrix = _with_ones(rows)
         self.x = np.append(np.zeros(self.p), -1.0)
         self.multipliers = np.full(self.n, 1.0 / self.n)
         pull = rows.T @ self.multipliers
@@ -137,7 +149,7 @@ class _Path:
         square[diagonal[:-1], diagonal[:-1]] += ratio[n : n + p] + ratio[n + p :]
         ridge = 1e-16
         while ridge < 1e-6:
-            self.factor, failed = scipy.linalg.lapack.dpotrf(square, lower=1)
+            self.factor, failed = scipy.linalg.lapack.dpotrf(square.T, lower=0)
             if not failed and np.isfinite(self.factor[-1, -1]):
                 return True
             square[diagonal, diagonal] *= 1.0 + ridge
@@ -145,11 +157,12 @@ class _Path:
         return False
 
     def _solved(self, right: Floats) -> Floats:
-        return np.asarray(scipy.linalg.lapack.dpotrs(self.factor, right, lower=1)[0])
+        return np.asarray(scipy.linalg.lapack.dpotrs(self.factor, right, lower=0)[0])
 
     def _corrected(self) -> bool:
         """Whether a small change of each multiplier makes the combination vanish; then it is made."""
-        pull = np.append(self.matrix[:, :-1].T @ self.multipliers, 0.0)
+        pull = self.matrix.T @ self.multipliers
+        pull[-1] = 0.0
         change = (self.matrix @ self._solved(pull)) / self.slacks
         if not float(np.abs(change).max()) < EVEN:
             return False
@@ -205,8 +218,22 @@ def _room(values: Floats, change: Floats) -> float:
     return 1.0 if least >= -1.0 else -1.0 / least
 
 
-def gram(matrix: Floats, factors: Floats) -> Floats:
-    """The inner products of the columns of a matrix whose rows are multiplied by factors; on all cores."""
+def _with_ones(rows: Any) -> Any:
+    """The rows with a column for t."""
+    if sparse.issparse(rows):
+        return sparse.csr_array(sparse.hstack([rows, -np.ones((rows.shape[0], 1))], format="csr"))
+    matrix = np.empty((rows.shape[0], rows.shape[1] + 1))
+    matrix[:, :-1], matrix[:, -1] = rows, -1.0
+    return matrix
+
+
+def gram(matrix: Any, factors: Floats) -> Floats:
+    """The inner products of the columns of a matrix whose rows are multiplied by factors; on all cores.
+
+    Only the lower triangle is meant.
+    """
+    if sparse.issparse(matrix):
+        return products(sparse.csr_array((sparse.diags_array(factors) @ matrix).T))
     n, cores = matrix.shape[0], threads.n_threads() if matrix.size > 2 * threads.WORTH_A_THREAD else 1
     edges = [n * part // cores for part in range(cores + 1)]
     parts = threads.run_all(_gram_of, [(matrix, factors, *each) for each in itertools.pairwise(edges)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -31,6 +32,12 @@ def exact_vectors(vectors: Floats, powers: Ints) -> Weights:
     whole = reduced([m << (s - low) if m else 0 for m, s in zip(mantissas, shifts, strict=True)])
     width = vectors.shape[1]
     return tuple(tuple(whole[start : start + width]) for start in range(0, len(whole), width))
+
+
+def relative_floats(values: Sequence[Number]) -> Floats:
+    """Exact numbers as parts of the largest of them."""
+    largest = max((abs(Fraction(v)) for v in values if v), default=Fraction(1))
+    return np.array([float(Fraction(v) / largest) if v else 0.0 for v in values])
 
 
 def moved_back(weights: Floats, moves: Floats, exponents: Ints) -> Weights:

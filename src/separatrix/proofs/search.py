@@ -25,11 +25,21 @@ from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from . import simplex
 from .exact import PRIMES, combination, seconds_to_solve
-from .exact_weights import Weights, exact_vectors, moved_back, null_weights, reduced_dict, scaled_integers
+from .exact_weights import (
+    Weights,
+    exact_vectors,
+    moved_back,
+    null_weights,
+    reduced_dict,
+    relative_floats,
+    scaled_integers,
+)
+from .leftover import frequent_parts, left_over
 from .near import Near
 from .planes import ReducedRows, reduced_rows
+from .positive import positive_combination
 from .refine import refined
-from .signed import SignedRows
+from .signed import SignedRows, confused_pairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,6 +64,9 @@ FIRST = 1000  # rows that a working set starts with, or grows by, at most
 ROUNDS = 200
 REFINED = 1 << 21  # numbers of a working set that is refined in exact arithmetic
 REFINEMENTS = 3
+FREQUENT = (250, 500, 1000, 2000, 4000)  # columns of parts of sparse rows that are asked first
+CROWDED = 1.5  # rows a column that such a part has to have
+PART_SHARE = 0.2  # of the time left that it may take
 PAIR_SHARE = 0.1  # of the time left that a question about two of many classes may take
 
 NOTHING: Ints = np.zeros(0, dtype=np.int64)
@@ -124,7 +137,9 @@ class Search:
             if weights is not None and accept(weights):
                 return weights
             self.lower = None
-            found = self.between_two() or self._central(accept) or self._shortest()
+            found = (
+                self.between_two() or self._of_leftover(accept) or self._central(accept) or self._shortest()
+            )
             if isinstance(found, Witness | Near) or (found is not None and accept(found)):
                 return found
         else:
@@ -275,7 +290,7 @@ class Search:
                 self.lower = result.margin_lower - signed.rounding(0.0)
             return self._exact_weights(result.weights)
         self._add(np.sort(self._corrected(result)[: 2 * signed.width + 100]))
-        self.confused = _confused(signed.labels, result.counts) if signed.joint else []
+        self.confused = confused_pairs(signed.labels, result.counts) if signed.joint else []
         return None
 
     def between_two(self) -> Witness | Near | None:
@@ -315,6 +330,44 @@ class Search:
             return None
         return lambda rows, _, values: prove(rows, np.where(labels[rows] == a, b, a), values)
 
+    def _of_leftover(self, accept: Callable[[Weights], bool]) -> Weights | Witness | Near | None:
+        """The same question about the rows that no column of one sign settles, where rows are sparse.
+
+        Parts of them in frequent columns come first: their proofs are short.
+        """
+        signed = self.signed
+        if signed.joint or signed.copied or not signed.rows.sparse or signed.width <= MANY:
+            return None
+        if not isinstance(signed.rows, MemoryRows):
+            return None
+        rows = signed.column_scaled(signed.ids)
+        rest = left_over(rows)
+        if not rest.places.size:
+            return next(self._on_planes(rest.extended(np.zeros(signed.width))))
+        ids = signed.ids[rest.places]
+        for places in frequent_parts(rows[rest.places], FREQUENT, CROWDED):
+            witness = self._witness_among(ids[places])
+            if witness is not None:
+                return witness
+        if ids.size == signed.ids.size:
+            return None
+
+        def extended(weights: Weights) -> Weights:
+            own = np.ldexp(relative_floats(weights[0]), signed.exponents)
+            return next(self._on_planes(rest.extended(own)))
+
+        found = _all_of(signed.part(ids, self.deadline)).run(lambda weights: accept(extended(weights)))
+        return extended(found) if isinstance(found, tuple) else found
+
+    def _witness_among(self, ids: Ints) -> Witness | None:
+        """A witness among some rows, if there is one and it is found soon."""
+        share = Deadline.after(PART_SHARE * self.deadline.left)
+        try:
+            found = _all_of(self.signed.part(ids, share)).run(lambda _: True)  # any separator will do
+        except OutOfTime:
+            return None
+        return found if isinstance(found, Witness) else None
+
     def _shortest(self) -> Weights | Witness | Near | None:
         """Weights or a witness from the shortest combination of rows: with many columns, soonest.
 
@@ -346,7 +399,7 @@ class Search:
         order = np.argsort(-values, kind="stable")
         ids, values = ids[order], values[order]
         affordable = self._seconds_to_solve() < self.deadline.left
-        if self.prove_near is not None:
+        if self.prove_near is not None and self.signed.width <= WIDE:
             self.near = self.prove_near(ids, NOTHING, values)
             if self.near is not None and (not affordable or self.near.complete):
                 return self.near
@@ -360,31 +413,28 @@ class Search:
         The perceptron's hardest rows come first; where those are separated, rows join that the weights get
         wrong. None where rounding hides both.
         """
-        signed = self.signed
-        if signed.joint or signed.rows.sparse or not DENSE < signed.width <= WIDE:
+        signed, width = self.signed, self.signed.n_used
+        if signed.joint or not DENSE < width <= WIDE:
             return None
-        if signed.ids.size <= signed.width:
+        if signed.ids.size <= width:
             return None  # its systems have the size of the columns: with fewer rows others are quicker
-        size = A_COLUMN * signed.width
+        size = A_COLUMN * width
         few = np.union1d(self.members, self._spread(max(0, size - self.members.size)))
         for _ in range(ROUNDS):
-            rows, scales, moves = signed.dense_floats(few)
-            sizes = np.abs(rows).max(axis=0)
-            live = np.flatnonzero(sizes)
-            factors = np.ldexp(1.0, -np.frexp(sizes[live])[1])
-            found = solve_interior(rows[:, live] * factors, self.deadline)
+            given = signed.few_floats(few)
+            found = solve_interior(given.rows, self.deadline)
             if found.outcome is Outcome.NOT_SEPARABLE:
                 tight = found.tight
-                return self._combination_of(few[tight], (found.multipliers * scales)[tight])
+                return self._combination_of(few[tight], (found.multipliers * given.scales)[tight])
             if found.outcome is not Outcome.REACHED:
                 return None
             weights = np.zeros(signed.width)
-            weights[live] = found.weights * factors
-            far = moves.any()
-            exact = moved_back(weights, moves, signed.exponents) if far else None
+            weights[given.live] = found.weights * given.factors
+            far = given.moves.any()
+            exact = moved_back(weights, given.moves, signed.exponents) if far else None
             if far:
-                weights[-1] -= float(weights[:-1] @ moves)
-            ids, scores = signed.lowest(weights, signed.width, self.among)
+                weights[-1] -= float(weights[:-1] @ given.moves)
+            ids, scores = signed.lowest(weights, width, self.among)
             fresh = np.setdiff1d(ids, few)
             if scores[0] > 0.0 or (far and not fresh.size):
                 self.upper = None if far else signed.margin_upper(few, found.multipliers)
@@ -426,7 +476,7 @@ class Search:
         """About how long exact multipliers would take."""
         few = self.signed.integers(self.signed.ids[:SAMPLE]).entries
         bits = max((value.bit_length() for row in few for value in row), default=0)
-        return seconds_to_solve(self.signed.width, bits)
+        return seconds_to_solve(self.signed.n_used, bits)
 
     def _exact_weights(self, weights: Floats) -> Weights:
         """Weights that were found on the rows in memory, for the rows as given."""
@@ -498,6 +548,8 @@ class Search:
             values = combination(rows, fixed, prime, self.deadline)
             if values is None:
                 continue
+            if min(values[n_tight:]) < 0 and not n_tight:
+                values = positive_combination(rows, duals, prime, self.deadline) or values
             own = values[n_tight:]
             if min(own) >= 0 < max(own):
                 used = [i for i, value in enumerate(own) if value]
@@ -533,12 +585,6 @@ class Search:
         return tuple(vectors)
 
 
-def _confused(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
-    """The pairs of classes that were taken for each other, most often first."""
-    n_classes = counts.shape[1]
-    often = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(often, labels, counts)
-    often += often.T
-    a, b = np.nonzero(np.triu(often))
-    order = np.argsort(-often[a, b], kind="stable")
-    return list(zip(a[order].tolist(), b[order].tolist(), strict=True))
+def _all_of(signed: SignedRows) -> Search:
+    """The plain question for all rows, with exact proofs."""
+    return Search(signed, np.ones(signed.ids.size, dtype=bool), NOTHING)

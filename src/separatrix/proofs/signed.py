@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
@@ -43,6 +43,32 @@ FAR = 8.0  # ranges of a column that it may be away from zero; at twice as many 
 # Numbers of all signed rows together up to which NumPy scores them and the linear program gets all of them at
 # once: compiled loops would take less time, but longer to load than such a question to answer.
 SMALL = 20_000
+# Time of a term of an inner product of sparse columns, in terms of one of arrays, which BLAS adds up.
+SPARSE_PRODUCT = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class FewRows:
+    """Some signed rows for a solver.
+
+    Attributes
+    ----------
+    rows : ndarray or CSR matrix of shape (rows, live)
+    live : ndarray of int64
+        The coordinates that they use.
+    factors : ndarray of shape (live,)
+        By which those were multiplied, after the columns were scaled.
+    scales : ndarray of shape (rows,)
+        By which the rows were multiplied.
+    moves : ndarray of shape (columns,)
+        By how much each column was moved.
+    """
+
+    rows: Any
+    live: Ints
+    factors: Floats
+    scales: Floats
+    moves: Floats
 
 
 class SignedRows:
@@ -177,30 +203,51 @@ class SignedRows:
 
     def floats(self, ids: Ints) -> Any:
         """Some signed rows, every column and then every row scaled to about 1: CSR, or an array if small."""
-        values = self._column_scaled(ids)
+        values = self.column_scaled(ids)
         return _times(_row_scales(values), values)
 
-    def dense_floats(self, ids: Ints) -> tuple[Floats, Floats, Floats]:
-        """The same as an array, for a question with signs, with columns far from zero moved there.
+    @cached_property
+    def n_used(self) -> int:
+        """How many coordinates sparse rows in memory use, for a question with signs; else all there are."""
+        if self.joint or not self.rows.sparse or not isinstance(self.rows, MemoryRows):
+            return self.width
+        rows = self.matrix if self.inside.all() else self.matrix[self.order]
+        return int(np.count_nonzero(np.bincount(rows.indices, minlength=1))) + self.lift
 
-        Returns also the power of two of each row, and by how much each column was moved. Only an intercept
-        allows that: planes stay planes.
+    def part(self, ids: Ints, deadline: Deadline) -> SignedRows:
+        """Some of the rows of a question with signs, as a question of their own."""
+        inside = np.zeros_like(self.inside)
+        inside[ids] = True
+        return SignedRows(self.data, self.positive, inside, self.lift, deadline)
+
+    def few_floats(self, ids: Ints) -> FewRows:
+        """Some rows of a question with signs, every row and every column that is used scaled to about 1.
+
+        Columns far from zero are moved there: only an intercept allows that, as planes stay planes then.
+        Sparse rows stay sparse where their inner products are quicker to form so.
         """
-        values = self._lifted(ids)
         inner = self.block - self.lift
-        moves = _far(values[:, :inner]) if self.lift else np.zeros(inner)
-        values[:, :inner] -= moves
-        largest = np.abs(values).max(axis=1, initial=0.0)
-        scales = np.ldexp(1.0, -np.minimum(np.frexp(largest)[1], 1000))
-        values *= (scales * (2.0 * self.labels[ids] - 1.0))[:, None]
-        return values, scales, moves
+        values, moves = self.column_scaled(ids) if self.rows.sparse else None, np.zeros(inner)
+        if not sparse.issparse(values) or not _worth_being_sparse(values):
+            values = self._lifted(ids)
+            moves = _far(values[:, :inner]) if self.lift else moves
+            values[:, :inner] -= moves
+            values = _signed(values, self.labels[ids])
+        scales = _row_scales(values)
+        values = _times(scales, values)
+        sizes = _largest_sizes(values, 0)
+        live = np.flatnonzero(sizes)
+        factors = np.ldexp(1.0, -np.frexp(sizes[live])[1])
+        values = values[:, live]
+        values = values @ sparse.diags_array(factors) if sparse.issparse(values) else values * factors
+        return FewRows(values, live, factors, scales, moves)
 
     def margin_upper(self, ids: Ints, duals: Floats) -> float:
         """|sum of a_i z_i| / sum of a_i in the data's own units; ``duals`` belong to the rows of `floats`."""
         used = duals > 0
         if not used.any():
             return np.inf
-        values = self._column_scaled(ids[used])
+        values = self.column_scaled(ids[used])
         multipliers = duals[used] * _row_scales(values)
         with np.errstate(all="ignore"):
             total = (values.T @ multipliers).reshape(-1, self.block) * np.ldexp(1.0, self.exponents)
@@ -229,7 +276,7 @@ class SignedRows:
             np.ldexp(values[:, :inner], -self.exponents[:inner].astype(np.int32), out=values[:, :inner])
         return values
 
-    def _column_scaled(self, ids: Ints) -> Any:
+    def column_scaled(self, ids: Ints) -> Any:
         """Some signed rows with every column scaled to about 1: CSR, or an array if the question is small."""
         rows, rivals = self.split(ids)
         if self.small:
@@ -493,12 +540,23 @@ def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[i
 
 def _row_scales(values: Any) -> Floats:
     """For each row, the power of two that brings its largest number to about 1."""
-    if not sparse.issparse(values):
-        largest = np.abs(values).max(axis=1, initial=0.0)
-    else:
-        largest = abs(values).max(axis=1).toarray().ravel() if values.nnz else np.zeros(values.shape[0])
-    scales: Floats = np.ldexp(1.0, -np.minimum(np.frexp(largest)[1], 1000))
+    scales: Floats = np.ldexp(1.0, -np.minimum(np.frexp(_largest_sizes(values, 1))[1], 1000))
     return scales
+
+
+def _largest_sizes(values: Any, axis: int) -> Floats:
+    """The largest magnitude in each row (axis 1) or column (axis 0) of a matrix."""
+    if isinstance(values, np.ndarray):
+        return np.asarray(np.abs(values).max(axis=axis, initial=0.0))
+    if not values.nnz:
+        return np.zeros(values.shape[1 - axis])
+    return np.asarray(abs(values).max(axis=axis).toarray().ravel())
+
+
+def _worth_being_sparse(values: Any) -> bool:
+    """Whether the inner products of the columns are found sooner from a CSR matrix than from an array."""
+    used, each = np.count_nonzero(np.bincount(values.indices, minlength=1)), np.diff(values.indptr)
+    return bool(SPARSE_PRODUCT * (each.astype(np.float64) ** 2).sum() < len(each) * float(used) ** 2)
 
 
 def _equal_rows(matrix: Any, i: int, j: int) -> bool:
@@ -507,3 +565,14 @@ def _equal_rows(matrix: Any, i: int, j: int) -> bool:
     if not sparse.issparse(matrix):
         return bool((matrix[i] == matrix[j]).all())
     return sorted(row_integers(matrix, i)) == sorted(row_integers(matrix, j))
+
+
+def confused_pairs(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
+    """The pairs of classes that were taken for each other, most often first."""
+    n_classes = counts.shape[1]
+    often = np.zeros((n_classes, n_classes), dtype=np.int64)
+    np.add.at(often, labels, counts)
+    often += often.T
+    a, b = np.nonzero(np.triu(often))
+    order = np.argsort(-often[a, b], kind="stable")
+    return list(zip(a[order].tolist(), b[order].tolist(), strict=True))

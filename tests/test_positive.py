@@ -1,0 +1,79 @@
+"""Positive combinations that vanish: where several do, a positive one of them is found, exactly."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from separatrix.deadline import NEVER, Deadline, OutOfTime
+from separatrix.proofs import positive
+from separatrix.proofs.exact import PRIMES, IntegerRows, combination
+from separatrix.proofs.positive import positive_combination
+
+
+def planted(seed, rank, more, noise=1e-3):
+    """Whole rows of low rank with a positive combination that vanishes, and floats near it."""
+    rng = np.random.default_rng(seed)
+    width = rank + 5
+    rows = rng.integers(-4, 5, (rank + more, rank)) @ rng.integers(-3, 4, (rank, width))
+    multipliers = rng.integers(1, 50, rank + more)
+    rows = np.vstack([rows, -(multipliers @ rows)])
+    near = np.append(multipliers, 1).astype(float) * (1.0 + noise * rng.uniform(-1.0, 1.0, rank + more + 1))
+    entries = [[int(v) for v in row] for row in rows]
+    return IntegerRows(entries, np.arange(width), [0] * width), near
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_positive_and_vanishes_exactly(seed):
+    rows, near = planted(seed, 3 + seed, 1 + seed % 7)
+    found = positive_combination(rows, near, PRIMES[0], NEVER)
+    assert found is not None
+    assert min(found) > 0
+    for column in zip(*rows.entries, strict=True):
+        assert sum(m * v for m, v in zip(found, column, strict=True)) == 0
+
+
+def test_near_multipliers_of_some_rows_do_not_make_the_others_positive():
+    """Why it is needed: solved for from a few fixed ones, multipliers become negative."""
+    negative = 0
+    for seed in range(20):
+        rows, near = planted(seed, 30, 5, noise=0.3)
+        order = np.argsort(-near)
+        rows = IntegerRows([rows.entries[i] for i in order], rows.columns, rows.grid)
+        fixed = {i: round(value * 2**30) for i, value in enumerate(near[order])}
+        solved = combination(rows, fixed, PRIMES[0])
+        negative += min(solved) < 0
+        assert min(positive_combination(rows, near[order], PRIMES[0], NEVER)) > 0
+    assert negative > 0
+
+
+def test_rows_that_no_combination_uses_get_zero():
+    rows, near = planted(1, 4, 3)
+    width = len(rows.columns)
+    entries = [[*row, 0] for row in rows.entries] + [[0] * width + [1]]
+    found = positive_combination(
+        IntegerRows(entries, np.arange(width + 1), [0] * (width + 1)), np.append(near, 1e-9), PRIMES[0], NEVER
+    )
+    assert found[-1] == 0
+    assert min(found[:-1]) > 0
+
+
+def test_where_no_combination_is_positive_there_is_none():
+    entries = [[1, 0], [2, 0], [0, 1], [0, 3]]
+    assert (
+        positive_combination(IntegerRows(entries, np.arange(2), [0, 0]), np.ones(4), PRIMES[0], NEVER) is None
+    )
+
+
+def test_one_combination_or_too_many_are_left_to_others(monkeypatch):
+    rows, near = planted(2, 5, 4)
+    monkeypatch.setattr(positive, "MOST", 3)
+    assert positive_combination(rows, near, PRIMES[0], NEVER) is None
+    rows, near = planted(2, 5, 0)
+    assert positive_combination(rows, near, PRIMES[0], NEVER) is None
+
+
+def test_a_deadline_that_has_come_ends_it():
+    rows, near = planted(2, 5, 4)
+    with pytest.raises(OutOfTime):
+        positive_combination(rows, near, PRIMES[0], Deadline.after(0.0))
