@@ -109,7 +109,7 @@ def test_texts_with_a_planted_conflict_are_inseparable():
     conflict = sparse.vstack([X[[0]] + X[[1]], X[[2]] + X[[3]], X[[0]] + X[[2]], X[[1]] + X[[3]]])
     rows = sparse.csr_array(sparse.vstack([X, conflict], format="csr"))
     y = np.append(rng.integers(0, 2, 900), [0, 0, 1, 1])
-    verdict = sx.separability(rows, y, quasi=False, time_limit=60.0)
+    verdict = sx.separability(rows, y, quasi=False, time_limit=600.0)
     assert verdict.status == "inseparable"
     assert set(verdict.witness_rows) == {900, 901, 902, 903}
     assert sx.verify(verdict.certificate, rows, y)
