@@ -403,3 +403,11 @@ def test_labels_beyond_all_exact_floats_stay_apart(tmp_path):
     table = open_table(path, target="y")
     assert table.read()[1].tolist() == [9007199254740992, 9007199254740993] * 3
     assert table.classes.tolist() == [9007199254740992, 9007199254740993]
+
+
+def test_labels_of_a_parquet_file_that_are_no_text_are_refused(tmp_path):
+    path = tmp_path / "rows.parquet"
+    labels = pa.array([b"u", b"\xff\xfe", b"u"]).view(pa.string())
+    pq.write_table(pa.table({"a": [1.0, 2.0, 3.0], "y": labels}), path)
+    with pytest.raises(InputError, match="not valid UTF-?8"):
+        open_table(path, target="y").read()

@@ -90,7 +90,10 @@ def _marks_among_numbers(database: Database, request: Request) -> bool:
     name = request.target
     if name is None or database.columns.get(name) != "VARCHAR" or name in request.text:
         return False
-    found = _looks(database, [name], Wanted(decimal="."), {}).get(name)
+    wanted = Wanted(decimal=".")
+    if database.first is not None and _look_at(database.first(name), wanted).kind == "text":
+        return False
+    found = _looks(database, [name], wanted, {}).get(name)
     return found is not None and bool(found.fitting) and found.marked and found.reading == PLAIN_READING
 
 
@@ -181,10 +184,7 @@ def _looks(
         listed = ", ".join(map(identifier, names))
         rows = database.rows(f"SELECT {listed} FROM {database.relation} LIMIT {SAMPLED}")
         columns = zip(*rows, strict=True) if rows else ((),) * len(names)
-    first = {
-        name: look(Counter(shape(cell) for cell in cells if cell is not None), wanted)
-        for name, cells in zip(names, columns, strict=True)
-    }
+    first = {name: _look_at(cells, wanted) for name, cells in zip(names, columns, strict=True)}
     # A column without a single cell in these rows is left as it is.
     likely = [
         name
@@ -206,6 +206,10 @@ def _looks(
             found = replace(found, kind="ambiguous")
         looks[name] = found
     return looks | {name: each for name, each in first.items() if each.kind == "date"}
+
+
+def _look_at(cells: Iterable[str | None], wanted: Wanted) -> Look:
+    return look(Counter(shape(cell) for cell in cells if cell is not None), wanted)
 
 
 def _shapes(database: Database, names: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -64,6 +64,8 @@ class Database:
         Columns that are known to hold nothing.
     changed : frozenset of str
         Columns that the relation gives otherwise than they stand in the file.
+    first : callable or None
+        Gives the first cells of a text column, where that takes no connection.
     """
 
     name: str
@@ -81,6 +83,7 @@ class Database:
     cells: dict[str, list[str]] | None = None
     empty: tuple[str, ...] = ()
     changed: frozenset[str] = frozenset()
+    first: Callable[[str], list[str | None]] | None = None
 
     @cached_property
     def connection(self) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, release_arrow
-from .cleaning import numeric
+from .cleaning import SAMPLED, numeric
 from .database import Database, describe, explained, is_number, largest_exact, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import FEWEST
@@ -67,7 +67,7 @@ def ask_parquet(
     """Let DuckDB read the rows, and Arrow columns of numbers; ``unnamed`` ones had no name before."""
     relation, suspects = f"read_parquet({literals(source.paths)})", None
     if kinds is not None and all(kinds.values()):
-        found = Database(source.name, relation, kinds, keep=source)
+        found = Database(source.name, relation, kinds, keep=source, first=partial(first_cells, source))
         suspects = partial(find_counting, source, kinds)
     else:
         found = describe(source.name, relation, sql=request.sql, keep=source)
@@ -254,6 +254,15 @@ def _counts_up(source: Source, name: str) -> bool:
             return False
         last = cells[-1:]
     return True
+
+
+def first_cells(source: Source, name: str) -> list[Any]:
+    """The first cells of a column; none, if they are no text after all, which its reader will say."""
+    first = next(iter(read_columns(source, [name], SAMPLED, 0)), None)
+    try:
+        return [] if first is None else first.column(0).to_pylist()
+    except UnicodeDecodeError:
+        return []
 
 
 def find_labels(source: Source, target: str) -> NDArray[Any]:
