@@ -409,5 +409,5 @@ def test_labels_of_a_parquet_file_that_are_no_text_are_refused(tmp_path):
     path = tmp_path / "rows.parquet"
     labels = pa.array([b"u", b"\xff\xfe", b"u"]).view(pa.string())
     pq.write_table(pa.table({"a": [1.0, 2.0, 3.0], "y": labels}), path)
-    with pytest.raises(InputError, match="not valid UTF-?8"):
+    with pytest.raises(InputError, match=r"not valid UTF-?8"):
         open_table(path, target="y").read()
