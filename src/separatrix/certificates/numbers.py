@@ -145,13 +145,12 @@ def _sums(
     starts = np.searchsorted(places.ravel()[order], np.arange(used.size + 1))
     step = max(1, min(SUM_ROWS, SUM_NUMBERS // max(n_sums, _numbers_a_row(matrix))))
     for start in range(0, used.size, step):
-        pause()
         stop = min(used.size, start + step)
         here = order[starts[start] : starts[stop]]
         table = np.zeros((stop - start, n_sums))
         np.add.at(table, (places.ravel()[here] - start, sums[here]), factors[here])
         for part, shift in _in_floats(matrix[used[start:stop]]):
-            _add_products(total, part, table, shift)
+            _add_products(total, part, table, shift, pause)
     return total
 
 
@@ -175,7 +174,7 @@ def _in_floats(block: Any) -> Iterator[tuple[Any, int]]:
             yield part, shift
 
 
-def _add_products(total: Sums, block: Any, table: Floats, shift: int) -> None:
+def _add_products(total: Sums, block: Any, table: Floats, shift: int, pause: Callable[[], None]) -> None:
     """Add ``block' @ table``, exactly: a matrix of floats times one of whole numbers.
 
     The leading bits of each column are cut off as whole numbers: as many as let all sums of products stay
@@ -184,6 +183,7 @@ def _add_products(total: Sums, block: Any, table: Floats, shift: int) -> None:
     bits = 53 - len(table).bit_length() - int(np.abs(table).max(initial=0.0)).bit_length()
     assert bits > 0
     while True:
+        pause()
         powers = _column_powers(block)
         if (powers == NOTHING).all():
             return
