@@ -37,6 +37,7 @@ TARGETS = {
     "others": (check_others, 1_000, 10_000),
     "margins": (fuzz_brackets.check_hard, 250, 2_000),
     "far margins": (fuzz_brackets.check_far, 50, 400),
+    "margins of verdicts": (fuzz_brackets.check_verdicts, 250, 2_000),
     "soft margins": (fuzz_brackets.check_soft, 250, 2_000),
     "kernel margins": (fuzz_brackets.check_kernels, 100, 500),
     "certificates": (fuzz_certificates.check_certificates, 10_000, 100_000),

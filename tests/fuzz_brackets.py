@@ -1,4 +1,4 @@
-"""Brackets that are called proved, against rational arithmetic: four targets of ``make fuzz``.
+"""Brackets that are called proved, against rational arithmetic: five targets of ``make fuzz``.
 
 Small problems at any shift and scale, degenerate ones among them. The exact optimum has to lie between the
 two ends that the library reports, and separable classes must not be refused.
@@ -16,6 +16,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.errors import NotSeparable, NumericOverflowError, SeparatrixError
+from separatrix.proofs.hulls import hull_distance
 from tests import naive_exact
 
 SHIFTS = (0.0, 0.0, 0.0, 1.0, 1e3, 1e6, 1e7, 1e10, 1e14)
@@ -134,6 +135,46 @@ def soft_margin(seed: int) -> str:
     if model.converged_ and not model.objective_ - model.dual_objective_ <= gap * model.objective_:
         return f"called converged ({where})"
     return "holds" if model.converged_ else "wide"
+
+
+def verdict_margin(seed: int) -> str:
+    """What `separability` and `hull_distance` bracket: "holds", or what is wrong."""
+    rng = np.random.default_rng(seed)
+    n_classes = 3 if rng.random() < 0.25 else 2
+    X, y = small_problem(rng, n_classes)
+    intercept = INTERCEPTS[1 + rng.integers(2)]
+    with np.errstate(all="ignore"):
+        verdict = sx.separability(X, y, fit_intercept=intercept == "lifted")
+    square = naive_exact.margin_square(X.tolist(), y.tolist(), intercept, n_classes)
+    if verdict.separable is not None and verdict.separable != (square > 0):
+        return f"wrong verdict: {verdict.status}"
+    if not within(verdict.margin, square):
+        return f"missed the margin ({verdict.status}, {intercept!r}, {n_classes} classes): {verdict.margin}"
+    if n_classes == 2:
+        with np.errstate(all="ignore"):
+            hulls = hull_distance(X[y == 0], X[y == 1])
+        square = 4 * naive_exact.margin_square(X.tolist(), y.tolist(), "free")
+        if not within((hulls.lower, hulls.upper), square):
+            return f"missed the distance {float(square) ** 0.5!r}: {hulls.lower!r} {hulls.upper!r}"
+    return "holds"
+
+
+def within(bracket: tuple[float, float], square: Fraction) -> bool:
+    """Whether the root of a number lies in a bracket."""
+    lower, upper = bracket
+    return (
+        lower <= upper
+        and (lower <= 0.0 or Fraction(lower) ** 2 <= square)
+        and upper >= 0.0
+        and (upper == np.inf or square <= Fraction(upper) ** 2)
+    )
+
+
+def check_verdicts(rng: random.Random, count: int, _folder: Path) -> None:
+    """Margins of verdicts and distances of hulls lie in what is reported of them."""
+    for seed in (rng.randrange(10**9) for _ in range(count)):
+        found = verdict_margin(seed)
+        assert found == "holds", f"verdict_margin({seed}): {found}"
 
 
 def check_hard(rng: random.Random, count: int, _folder: Path) -> None:

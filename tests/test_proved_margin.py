@@ -88,6 +88,10 @@ def test_the_bracket_holds_the_exact_margin_and_nothing_separable_is_refused():
     assert found.count("holds") > 100
 
 
+def test_margins_of_verdicts_and_distances_of_hulls_lie_in_their_brackets():
+    assert {fuzz_brackets.verdict_margin(seed) for seed in range(150)} == {"holds"}
+
+
 def test_many_columns_far_from_zero_have_the_exact_margin():
     assert {fuzz_brackets.far_margin(seed) for seed in range(12)} == {"holds"}
 

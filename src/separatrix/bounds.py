@@ -65,8 +65,8 @@ class BoundReport:
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
-        The bracket of the best margin of the lifted rows; the lower end is zero or less where no
-        separator was found.
+        The bracket of the best margin of the lifted rows, with all rounding counted; the lower end is zero
+        or less where no separator was found.
     n_classes : int
     start_norm : float
         The norm of the first weights.

@@ -66,8 +66,8 @@ class PassRecord:
     errors : int or None
         Rows that this reading found on the wrong side; None where the weights moved during it.
     margin_lower, margin_upper : float
-        A bracket of the best margin, from the weights and the counts of that moment; an earlier one may have
-        been narrower.
+        A bracket of the best margin, to rounding, from the weights and the counts of that moment; an earlier
+        one may have been narrower.
     """
 
     mistakes: int

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..deadline import Deadline, OutOfTime
+from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import NumericOverflowError
 from ..result import Floats
 from ..rows.protocol import Rows
@@ -29,7 +29,12 @@ FEW = 300  # Newton steps of a small problem in floats; those that end take a te
 
 
 def solve_anywhere(
-    rows: Rows, *, gap: float = 1e-9, free_intercept: bool = False, max_iter: int = 10_000
+    rows: Rows,
+    *,
+    gap: float = 1e-9,
+    free_intercept: bool = False,
+    max_iter: int = 10_000,
+    deadline: Deadline = NEVER,
 ) -> HardOptimum:
     """As `solve_max_margin`, of rows at any place and of any size.
 
@@ -39,7 +44,7 @@ def solve_anywhere(
     """
     few = min(max_iter, FEW) if is_small(rows) else max_iter
     try:
-        found = _in_floats(rows, gap, free_intercept, few)
+        found = _in_floats(rows, gap, free_intercept, few, deadline)
     except NumericOverflowError:
         if not is_small(rows):
             raise
@@ -52,15 +57,16 @@ def solve_anywhere(
         return found
     exact = in_rationals(rows, found, free_intercept)
     if exact is None and few < max_iter:
-        found = _in_floats(rows, gap, free_intercept, max_iter)
+        found = _in_floats(rows, gap, free_intercept, max_iter, deadline)
     return exact or found
 
 
-def _in_floats(rows: Rows, gap: float, free: bool, max_iter: int) -> HardOptimum:
+def _in_floats(rows: Rows, gap: float, free: bool, max_iter: int, deadline: Deadline) -> HardOptimum:
     centre = far_columns(rows) if free else None
     if centre is None:
-        return solve_max_margin(rows, gap=gap, free_intercept=free, max_iter=max_iter)
-    found = solve_max_margin(moved_rows(rows, centre), gap=gap, free_intercept=True, max_iter=max_iter)
+        return solve_max_margin(rows, gap=gap, free_intercept=free, max_iter=max_iter, deadline=deadline)
+    moved = moved_rows(rows, centre)
+    found = solve_max_margin(moved, gap=gap, free_intercept=True, max_iter=max_iter, deadline=deadline)
     return replace(found, weights=moved_weights(found.weights, centre))
 
 

@@ -51,7 +51,7 @@ class Updates:
     squares : the squared length of the weights
     progress : the inner product of the weights with the best separator of length one
     lowest : the smallest score of any row: where it is positive, the plane separates by that much
-    lower, upper : the bracket of the best margin, as far as known by then
+    lower, upper : the bracket of the best margin, as far as known by then, to rounding
     errors : rows on the wrong side, or on the plane
     """
 
@@ -138,7 +138,7 @@ class ModelAnswer:
     planes : for each class, its score as ``a x + b y + c`` of the view; None for a kernel or a vote
     weights : of each class, intercept last, in the columns themselves
     multipliers : how much each row carries
-    margin : the bracket of its best margin
+    margin : the bracket of the best margin; of a perceptron to rounding, of the largest margin proved
     objective : what was minimised or maximised
     predicted : the class that each row is given
     lowest : the smallest score of any row; None for a kernel or a vote

@@ -26,7 +26,7 @@ class BracketDisplay(Display):
     """The bracket of the best margin over the time of a run.
 
     Any weights prove that the best margin is at least theirs, any counts that it is at most
-    ``|sum of a_i z_i| / sum of a_i``. What is drawn is the best known so far.
+    ``|sum of a_i z_i| / sum of a_i``. What is drawn is the best known so far, to the rounding of plain sums.
 
     Attributes
     ----------

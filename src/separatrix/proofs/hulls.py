@@ -13,7 +13,7 @@ from ..certificates.claims import Certificate
 from ..deadline import Deadline
 from ..errors import InputError
 from ..inputs import as_matrix
-from ..margins.max_margin import solve_max_margin
+from ..margins.anywhere import solve_anywhere
 from ..result import Floats
 from ..rows.matrices import dense
 from ..rows.memory import as_rows
@@ -51,7 +51,7 @@ class HullDistance:
     Attributes
     ----------
     lower, upper : float
-        The distance is between these, to rounding; zero and zero where the hulls meet, which is exact.
+        The distance is between these, with all rounding counted; zero and zero where the hulls meet.
     points : tuple of two ndarrays
         A point of either hull, ``upper`` apart; the same point twice, rounded, where they meet.
     certificate : Certificate
@@ -171,7 +171,7 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = SECO
         shared = _mean(table, {row: float(w) for row, w in verdict.witness_rows.items() if labels[row] == 0})
         return HullDistance(0.0, 0.0, (shared, shared), verdict.certificate)
     rows = as_rows(table, labels.astype(np.int32), lift=True)
-    found = solve_max_margin(rows, gap=gap, free_intercept=True, deadline=Deadline.after(time_limit))
+    found = solve_anywhere(rows, gap=gap, free_intercept=True, deadline=Deadline.after(time_limit))
     shares = dict(zip(found.rows.tolist(), found.multipliers.tolist(), strict=True))
     points = tuple(
         _mean(table, {row: share for row, share in shares.items() if labels[row] == label})

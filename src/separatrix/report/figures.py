@@ -218,6 +218,7 @@ def bracket(history: tuple[PassRecord, ...]) -> Figure | None:
     words = "The best bounds known by then. From above, by the counts (circles): no weights have a margin "
     words += f"beyond {short(upper[-1][1])}. From below, by the weights (squares): "
     words += f"some have {short(lower[-1][1])}." if lower else "none, for no reading found a separator."
+    words += " Both hold to the rounding of plain sums."
     return Figure("The best margin, bracketed", str(picture), words)
 
 
