@@ -218,6 +218,7 @@ def test_a_scheduler_that_does_not_answer_is_named(files, monkeypatch, tmp_path)
     (tmp_path / "no scheduler.json").write_text("{}")
     for address in (
         f"tcp://127.0.0.1:{free_port()}",
+        f"tls://127.0.0.1:{free_port()}",
         "nonsense",
         "foo://host:1",
         tmp_path / "no scheduler.json",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import separatrix as sx
 from separatrix.certificates.digest import start_digest
 from separatrix.errors import ClusterError
 from separatrix.inputs.data import read_data
+from separatrix.progress import spoken
 from separatrix.rows.blocks import BlockMatrix
 from separatrix.rows.cluster import cluster_rows
 from tests.partitions import as_dask
@@ -226,6 +228,14 @@ def test_an_interrupt_of_a_fit_leaves_the_model_so_far(data, monkeypatch, order)
     lifted = np.hstack([X, np.ones((len(X), 1))]) * (2.0 * np.roll(y, 7) - 1.0)[:, None]
     if order == "working_set":  # the counts are those of these weights
         assert np.allclose(model.mistake_counts_.ravel() @ lifted, [*model.coef_[0], *model.intercept_])
+
+
+def test_rounds_are_shown_while_they_run(client, data, capfd):
+    X, y = data
+    with spoken(2):
+        rows = rows_of(read_data(as_dask(X, LENGTHS), y))
+        rows.scan(np.ones(6))
+    assert re.search(r"^round \d+ \(look\): \d+ of \d+ tasks done$", capfd.readouterr().err, re.MULTILINE)
 
 
 def test_tasks_are_called_by_what_they_do(client, data):

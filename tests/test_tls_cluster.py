@@ -95,7 +95,7 @@ def test_the_command_line_uses_the_keys_of_the_configuration(place, client, tmp_
             [*command, "--scheduler", where], env=with_keys, capture_output=True, text=True, check=False
         )
         assert found.returncode == 0, found.stderr
-        assert "separable" in found.stdout
+        assert "Complete separation" in found.stdout
     without = {name: value for name, value in with_keys.items() if name != "DASK_CONFIG"}
     found = subprocess.run(
         [*command, "--scheduler", client.scheduler.address],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import signal
@@ -89,6 +90,7 @@ def _running(scheduler: str) -> Iterator[Any]:
         if not ADDRESS.fullmatch(address):
             raise ValueError("no address of the form tcp://host:port")
         with _quiet():
+            asyncio.run(_knock(address))
             client = distributed.Client(address, set_as_default=False, timeout=PATIENCE)
     except Exception as error:
         raise ClusterError(
@@ -102,6 +104,16 @@ def _running(scheduler: str) -> Iterator[Any]:
         except Exception as error:
             raise ClusterError(f"The scheduler at {scheduler!r} has no workers. Start some.") from error
         yield client
+
+
+async def _knock(address: str) -> None:
+    """Raise where nobody answers: a client that never had a scheduler takes long to close, and complains."""
+    from distributed.comm import connect as open_comm
+    from distributed.security import Security
+
+    keys = Security().get_connection_args("client")
+    comm = await open_comm(address, timeout=PATIENCE, **keys)
+    await comm.close()
 
 
 @contextmanager

@@ -366,8 +366,16 @@ def _learn(estimator: Any, model: str, X: Any, y: Any) -> float:
         estimator.fit(X, y)
     seconds = time.perf_counter() - start
     for warning in caught:
-        say(f"Note: {in_options(warning.message, used(estimator, model))}")
+        say(f"Note: {in_options(warning.message, _used(estimator, X, model))}")
     return seconds
+
+
+def _used(estimator: Any, X: Any, model: str = "") -> dict[str, Any]:
+    """The same without the advice to scale where that cannot be done: on a cluster."""
+    from ..inputs.collections import is_collection
+
+    known = used(estimator, model)
+    return known | {"--scale": True} if is_collection(X) else known
 
 
 def used(estimator: Any, model: str = "") -> dict[str, Any]:
@@ -504,7 +512,7 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs += [
             (
                 "status",
-                in_options(result.status, used(estimator))
+                in_options(result.status, _used(estimator, X))
                 + (" The average of all weights is used." if model.average else ""),
             ),
             ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_iter_:,} times"),
