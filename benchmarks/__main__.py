@@ -12,10 +12,23 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from . import cluster, data, files, foundation, kernels, max_margin, peers, proof, results, soft_margin, start
+from . import (
+    cluster,
+    data,
+    edge,
+    files,
+    foundation,
+    kernels,
+    max_margin,
+    peers,
+    proof,
+    results,
+    soft_margin,
+    start,
+)
 from .table import Row, Settings, table
 
-PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, files, cluster)
+PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, files, cluster, edge)
 SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
@@ -23,16 +36,17 @@ def main() -> None:
     settings, options = _read_options()
     warnings.simplefilter("ignore")
     rows: list[Row] = []
+    untargeted = {name for part in (proof, files, cluster, edge) for name in part.SECTIONS}
     notes = _notes(settings)
     for name, section in SECTIONS.items():
         if options.only is None or name in options.only:
             print(f"measuring: {name}", file=sys.stderr, flush=True)
             for row in section(settings):
-                if settings.quick and name in {**proof.SECTIONS, **files.SECTIONS, **cluster.SECTIONS}:
+                if settings.quick and name in untargeted:
                     row = replace(row, target="", met=None)
                 print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
                 rows.append(row)
-            if not settings.quick:
+            if not settings.quick and name not in edge.SECTIONS:  # which keeps answers of its own
                 results.keep([row for row in rows if row.section == name], notes)
     print("\n".join(notes), end="\n\n")
     print(table(rows, markdown=options.markdown))

@@ -1,11 +1,13 @@
 """The edge of what is decided: for each kind of data the verdict, and the time for it and for its check.
 
 python -m benchmarks.edge --data DIR [--out DIR] [--only KIND ...] [--seconds N] [--questions] [--page]
+python -m benchmarks --only edge --data DIR
 
 Each answer is appended to ``edge.jsonl`` in the output directory after `sx.verify` has accepted its
 certificate; an interrupted run goes on where it was. Without --questions a few of each kind of image are
 asked, with it all 300. Times are seconds of the processor, so that other work on the machine counts less, and
 the load is kept beside them. --page writes the table of the documentation from the answers that there are.
+The second form measures all but those 300 anew, keeps the answers, and writes the page.
 """
 
 from __future__ import annotations
@@ -19,21 +21,26 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.datasets import load_svmlight_file
 
 import separatrix as sx
 from separatrix.atomic import write_text
 
 from .images import KINDS, transformed
+from .table import Row, Settings
 
 GAUSSIAN = (200, 500, 1000, 2000, 3000)  # columns
 ROWS_A_COLUMN = (1.9, 2.0, 2.1, 3.0)
 TALL = ((20_000, 2000), (100_000, 2000))
 TEXT = (10_000, 30_000, 100_000)  # columns
+LETTERS = (1000, 1500, 3000)  # most frequent words of Enron's letters
 FEW_PAIRS = ((0, 1), (2, 7), (3, 5), (4, 9))
 FEW_RESTS = (0, 8)
 PEELED = (
@@ -54,10 +61,14 @@ ABOUT = """
     What `sx.separability(X, y, quasi=False)` answers near the edge between separable and not, and how
     long it takes. Seconds are those of the processor, on two cores, with the check by `sx.verify` (hash
     included) beside them. Gaussian rows have random labels: below two rows a column a plane is to be
-    expected, above none (Cover 1965). Texts are counts of words by Zipf's law. Images are MNIST's
-    training set as edges, blurred, thresholded, turned by 45 degrees or as products of neighbours;
-    *peeled* ones have lost the rows of their witnesses until what is left is just separable, or just
-    not. `make bench-edge BENCH_ARGS="--data DIR --page"` measures it and writes this page."""
+    expected, above none (Cover 1965). Texts are counts of words by Zipf's law: long ones whose labels a
+    plane gives; short ones, three for each word, with random labels; and such among which two together
+    have the words of two others, with the other label. Letters are Enron's, spam or not, by their most
+    frequent words; of equal ones the first. Images are MNIST's training set as edges, blurred,
+    thresholded, turned by 45 degrees or as products of neighbours; *peeled* ones have lost the rows of
+    their witnesses until what is left is just separable, or just not.
+    `make bench BENCH_ARGS="--only edge --data DIR"` measures it and writes this page; all 300 questions
+    about images are asked by `make bench-edge BENCH_ARGS="--data DIR --questions --page"`."""
 
 
 @dataclass(frozen=True)
@@ -91,22 +102,39 @@ def main() -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     book = options.out / "edge.jsonl"
     done = {(each.kind, each.question): each for each in read_answers(book)}
-    for question in questions(options):
+    for question in questions(options.data, options.out, everything=options.questions):
         if (options.only and question.kind not in options.only) or (question.kind, question.name) in done:
             continue
         answer = ask(question, options.seconds)
         done[question.kind, question.name] = answer
         with book.open("a") as out:
             out.write(json.dumps(asdict(answer)) + "\n")
-        print(
-            f"{answer.kind}, {answer.question}: {answer.status}, {answer.seconds:.1f} + "
-            f"{answer.verify_seconds:.1f} CPU s ({answer.wall_seconds:.0f} s, load {answer.load:.0f})",
-            file=sys.stderr,
-            flush=True,
-        )
+        print(f"{answer.kind}, {answer.question}: {_told(answer)}", file=sys.stderr, flush=True)
     if options.page:
         write_text(PAGE, page(list(done.values())))
     print(summary(list(done.values())))
+
+
+def edge(settings: Settings) -> Iterator[Row]:
+    """All but the many questions about images, measured anew; their answers replace those that are kept."""
+    book = RESULTS / "edge.jsonl"
+    done = {(each.kind, each.question): each for each in read_answers(book)}
+    for question in questions(settings.directory, RESULTS, everything=False, quick=settings.quick):
+        answer = ask(question, WITHIN)
+        done[question.kind, question.name] = answer
+        what = f"{answer.kind}, {answer.question} ({answer.rows:,} x {answer.columns:,})"
+        decided = answer.status != "undecided"
+        yield Row("edge", what, _told(answer), "", "", f"decided in {WITHIN:g} s", decided)
+        if not settings.quick:
+            write_text(book, "".join(json.dumps(asdict(each)) + "\n" for each in done.values()))
+            write_text(PAGE, page(list(done.values())))
+
+
+def _told(answer: Answer) -> str:
+    return (
+        f"{answer.status}, {answer.seconds:.1f} + {answer.verify_seconds:.1f} CPU s "
+        f"({answer.wall_seconds:.0f} s, load {answer.load:.0f})"
+    )
 
 
 def _options() -> argparse.Namespace:
@@ -122,29 +150,32 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def questions(options: argparse.Namespace) -> Iterator[Question]:
+def questions(
+    directory: Path | None, out: Path, *, everything: bool, quick: bool = False
+) -> Iterator[Question]:
     """All questions, those that take longest last in each kind."""
-    for columns, ratio in itertools.product(GAUSSIAN, ROWS_A_COLUMN):
+    for columns, ratio in itertools.product(GAUSSIAN[:2] if quick else GAUSSIAN, ROWS_A_COLUMN):
         rows = round(columns * ratio)
         yield Question("gaussian", f"{ratio:g} rows a column of {columns}", _gaussian(rows, columns))
-    for rows, columns in TALL:
+    for rows, columns in () if quick else TALL:
         yield Question("gaussian", f"{rows // columns} rows a column of {columns}", _gaussian(rows, columns))
-    for columns, flipped in itertools.product(TEXT, (False, True)):
-        name = "three labels flipped" if flipped else "separable"
-        yield Question("text", f"{columns} words, {name}", _text(columns, flipped))
-    if options.data is None:
+    for columns, (name, made) in itertools.product(TEXT[:1] if quick else TEXT, TEXTS.items()):
+        yield Question("text", f"{columns} words, {name}", partial(made, columns))
+    if directory is None or quick:
         return
-    pairs = list(itertools.combinations(range(10), 2)) if options.questions else FEW_PAIRS
-    rests = range(10) if options.questions else FEW_RESTS
+    for columns in LETTERS:
+        yield Question("text", f"letters, {columns} words", partial(_letters, directory, columns))
+    pairs = list(itertools.combinations(range(10), 2)) if everything else FEW_PAIRS
+    rests = range(10) if everything else FEW_RESTS
     for kind in KINDS:
         for digits in (*pairs, *((digit,) for digit in rests)):
-            yield Question(f"images, {kind}", _named(digits), _images(options.data, kind, digits))
+            yield Question(f"images, {kind}", _named(digits), _images(directory, kind, digits))
     for kind, digits in PEELED:
-        for side in ("separable", "one row more") if not options.questions else SIDES:
+        for side in SIDES if everything else ("separable", "one row more"):
             yield Question(
                 "images, peeled",
                 f"{kind} {_named(digits)}, {side}",
-                _peeled(options.data, options.out, kind, digits, side),
+                _peeled(directory, out, kind, digits, side),
             )
 
 
@@ -160,26 +191,64 @@ def _gaussian(rows: int, columns: int) -> Callable[[], tuple[Any, Any]]:
     return made
 
 
-def _text(columns: int, flipped: bool) -> Callable[[], tuple[Any, Any]]:
-    """Counts of words as frequent as Zipf's law says, a fifth as many texts; a plane gives the labels."""
+def _separable_text(columns: int) -> tuple[Any, Any]:
+    """A fifth as many texts of 80 words as there are words; a plane gives the labels."""
+    rng = np.random.default_rng(columns)
+    X = _zipf(rng, columns // 5, columns, 80)
+    scores = X @ rng.normal(size=columns)
+    return X, (scores > np.median(scores)).astype(int)
 
-    def made() -> tuple[Any, Any]:
-        rng = np.random.default_rng(columns)
-        rows, words = columns // 5, 80
-        often = 1.0 / np.arange(1, columns + 1)
-        picked = rng.choice(columns, (rows, words), p=often / often.sum())
-        places = np.repeat(np.arange(rows), words)
-        X = sparse.csr_array((np.ones(picked.size), (places, picked.ravel())), shape=(rows, columns))
-        X.sum_duplicates()
-        scores = X @ rng.normal(size=columns)
-        y = (scores > np.median(scores)).astype(int)
-        if flipped:
-            # texts of the most frequent words alone are in the hull of the others
-            usual = np.argsort(-np.asarray(X[:, : columns // 100].sum(axis=1)))[:3]
-            y[usual] = 1 - y[usual]
-        return X, y
 
-    return made
+def _random_text(columns: int) -> tuple[Any, Any]:
+    """Three times as many texts of 8 words as there are words, no two equal, with random labels."""
+    rng = np.random.default_rng(columns)
+    X = _zipf(rng, 3 * columns, columns, 8)
+    X = X[_different(X)]
+    return X, rng.integers(0, 2, X.shape[0])
+
+
+def _planted_text(columns: int) -> tuple[Any, Any]:
+    """A third as many texts of 40 words as there are words, and a + c and b + d against a + d and b + c."""
+    rng = np.random.default_rng(columns)
+    X = _zipf(rng, columns // 3, columns, 40)
+    scores = X @ rng.normal(size=columns)
+    more = X[[0, 1, 0, 1]] + X[[2, 3, 3, 2]]
+    y = np.append((scores > np.median(scores)).astype(int), [0, 0, 1, 1])
+    return sparse.csr_array(sparse.vstack([X, more], format="csr")), y
+
+
+TEXTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
+    "labels by a plane": _separable_text,
+    "random labels": _random_text,
+    "a planted conflict": _planted_text,
+}
+
+
+def _zipf(rng: np.random.Generator, rows: int, columns: int, words: int) -> Any:
+    """Counts of words as frequent as Zipf's law says."""
+    often = 1.0 / np.arange(1, columns + 1)
+    picked = rng.choice(columns, (rows, words), p=often / often.sum())
+    places = np.repeat(np.arange(rows), words)
+    X = sparse.csr_array((np.ones(picked.size), (places, picked.ravel())), shape=(rows, columns))
+    X.sum_duplicates()
+    return X
+
+
+def _different(X: Any) -> NDArray[np.int64]:
+    """The first of each set of equal rows."""
+    parts = [slice(*ends) for ends in itertools.pairwise(X.indptr.tolist())]
+    keys = [X.indices[each].tobytes() + X.data[each].tobytes() for each in parts]
+    first = {key: row for row, key in reversed(list(enumerate(keys)))}
+    return np.sort(np.array(list(first.values()), dtype=np.int64))
+
+
+def _letters(directory: Path, columns: int) -> tuple[Any, Any]:
+    """Enron's letters, spam or not, by their most frequent words; of equal ones the first."""
+    counts, y = load_svmlight_file(str(directory / "enron" / "enron1-5.counts.svm.gz"))
+    uses = np.bincount(counts.indices, minlength=counts.shape[1])
+    X = sparse.csr_array(counts[:, np.sort(np.argsort(-uses, kind="stable")[:columns])])
+    kept = _different(X)
+    return X[kept], (y[kept] > 0).astype(int)
 
 
 def _images(directory: Path, kind: str, digits: tuple[int, ...]) -> Callable[[], tuple[Any, Any]]:
@@ -200,19 +269,21 @@ def _peeled(
 
     def made() -> tuple[Any, Any]:
         X, y = _images(directory, kind, digits)()
-        kept, last = _peel(X, y, out / f"peeled-{kind}-{_named(digits)}.json")
+        name, book = f"{kind} {_named(digits)}", out / "peeled.json"
+        known = json.loads(book.read_text()) if book.exists() else {}
+        if name not in known:
+            known[name] = peel(X, y)
+            write_text(book, json.dumps(known) + "\n")
+        gone, last = known[name]
         back = {"separable": 0, "one row more": 1, "two rows more": 2, "ten rows more": 10}
-        inside = np.union1d(kept, last[: back.get(side, len(last) // 2)]).astype(np.int64)
-        return X[inside], y[inside]
+        gone = np.setdiff1d(gone, last[: back.get(side, len(last) // 2)])
+        return np.delete(X, gone, axis=0), np.delete(y, gone)
 
     return made
 
 
-def _peel(X: Any, y: Any, known: Path) -> tuple[list[int], list[int]]:
-    """Rows that are separable, and others of which the first one makes them inseparable."""
-    if known.exists():
-        kept, last = json.loads(known.read_text())
-        return kept, last
+def peel(X: Any, y: Any) -> tuple[list[int], list[int]]:
+    """Rows without which the others are separable, and the last of them: already the first is too many."""
     inside = np.arange(len(y))
     last = np.zeros(0, dtype=np.int64)
     for _ in range(MOST_PEELS):
@@ -230,9 +301,8 @@ def _peel(X: Any, y: Any, known: Path) -> tuple[list[int], list[int]]:
             low = middle
         else:
             high = middle
-    kept, rest = np.union1d(inside, last[:low]).tolist(), last[low:].tolist()
-    write_text(known, json.dumps([kept, rest]))
-    return kept, rest
+    kept = np.union1d(inside, last[:low])
+    return np.setdiff1d(np.arange(len(y)), kept).tolist(), last[low:].tolist()
 
 
 def ask(question: Question, seconds: float) -> Answer:
@@ -332,6 +402,9 @@ def _kind_line(kind: str, some: list[Answer]) -> str:
         f"{max(each.verify_seconds for each in some):.1f} |"
     )
 
+
+SECTIONS = {"edge": edge}
+NOTES = ("edge: processor seconds of the verdict and of its check",)
 
 if __name__ == "__main__":
     main()

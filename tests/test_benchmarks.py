@@ -8,9 +8,11 @@ import pkgutil
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.stats import binom
 
 import benchmarks
+import separatrix as sx
 from benchmarks import edge, images, page, results
 from benchmarks.table import Row, median_interval
 
@@ -146,3 +148,32 @@ def test_a_column_of_the_page_counts_what_was_not_decided():
     ]
     assert "| images, edges, pairs | 3 | 1 | 1 | 1 |" in edge.page(asked)
     assert edge.summary(asked) == "3 questions, 3 answered within 30 s, 1 undecided"
+
+
+@pytest.mark.parametrize("name", edge.TEXTS)
+def test_texts_have_the_verdict_that_they_are_made_for(name):
+    X, y = edge.TEXTS[name](1000)
+    found = edge.ask(edge.Question("text", name, lambda: (X, y)), 60.0)
+    assert found.status == ("separable" if name == "labels by a plane" else "inseparable")
+    assert X.shape[1] == 1000
+    rows = {tuple(row) for row in X.toarray().tolist()}
+    assert name != "random labels" or len(rows) == X.shape[0]
+
+
+def test_of_equal_rows_the_first_is_kept():
+    X = sparse.csr_array(np.array([[0, 1], [2, 0], [0, 1], [0, 0], [2, 0], [0, 0]]))
+    assert edge._different(X).tolist() == [0, 1, 3]
+
+
+def test_peeled_rows_are_separable_and_with_one_more_they_are_not():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (120, 8))
+    y = (X @ rng.normal(size=8) > 4.0).astype(int)
+    y[:6] = 1 - y[:6]
+    gone, last = edge.peel(X, y)
+    assert set(last) <= set(gone)
+    status = [
+        sx.separability(np.delete(X, rows, axis=0), np.delete(y, rows), quasi=False).status
+        for rows in (gone, [row for row in gone if row != last[0]])
+    ]
+    assert status == ["separable", "inseparable"]
