@@ -19,6 +19,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple
@@ -97,10 +98,25 @@ def ways(place: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
         return run
 
+    def rows_of(name: str) -> Callable[[], Any]:
+        try:
+            from separatrix.tables.table import open_table
+        except ModuleNotFoundError:  # where it was before the packages were made
+            open_table = import_module("separatrix.rows.files").open_table
+
+        def read() -> None:
+            table = open_table(str(place / name), target="y")
+            _ = table.classes
+            table.read()
+
+        return read
+
     yield "separability(X, y)", lambda: sx.separability(X, y)
     yield "Perceptron().fit(X, y)", lambda: sx.Perceptron().fit(X, y)
     yield "check x.parquet", program("check", place / "x.parquet", "--target", "y")
     yield "learn x.csv", program("learn", place / "x.csv", "--target", "y")
+    yield "the rows of x.parquet", rows_of("x.parquet")
+    yield "the rows of x.csv", rows_of("x.csv")
 
 
 def count_all(listed: str | None = None) -> dict[str, Walk]:

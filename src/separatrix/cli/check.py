@@ -85,7 +85,9 @@ def check(
 
         separatrix check data.svm --fail-if separable --fail-if quasi-separable && fit-a-logistic-regression
     """
-    _check_choices(fail_if or [])
+    for each in fail_if or []:
+        if each not in STATUSES:
+            raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
     source.refuse_elsewhere(formula=formula, kernel=kernel, degree=degree, report=report)
     if formula is not None:
@@ -129,7 +131,10 @@ def check(
         )
     else:
         _show(rows, source.shown(X, y, rows), verdict)
-        _say_files(certificate, report, source)
+        if certificate is not None:
+            say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
+        if report is not None:
+            say(f"Report: {report}")
     if fail_if and _matches(verdict, fail_if):
         raise typer.Exit(1)
 
@@ -145,12 +150,6 @@ def _need_room(columns: int, name: str) -> None:
             f"for each, {columns * BYTES_A_COLUMN / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free. Number "
             "the columns from 1 on without gaps, or leave out those that are never used."
         )
-
-
-def _check_choices(wanted: list[str]) -> None:
-    for each in wanted:
-        if each not in STATUSES:
-            raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
 
 
 def _matches(verdict: Any, wanted: list[str]) -> bool:
@@ -196,13 +195,6 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
     whole = not (rows.asked.get("where") or rows.asked.get("sql"))  # other programs would read all rows
     file = rows.name if whole else None
     show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=file))
-
-
-def _say_files(certificate: str | None, report: str | None, source: options.Reading) -> None:
-    if certificate is not None:
-        say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
-    if report is not None:
-        say(f"Report: {report}")
 
 
 def _write(

@@ -160,30 +160,6 @@ def finish(run: Run, order: str, *, interrupted: bool, voted: bool, trace: bool)
         status = Status.SEPARATED
     elif run.pocket is not None:
         standing = run.pocket.restore(standing, learner)
-    return _result(run, status, order, standing, passes, mistakes, voted=voted, trace=trace)
-
-
-def _closing_scan(run: Run) -> Standing:
-    """Count the errors of the last weights, unless that would take long beside the few passes made."""
-    learner = run.learner
-    if learner.rows.numbers > LARGE and len(run.history) < FEW_PASSES:
-        return Standing(learner.mistakes, None, math.inf, -math.inf)
-    found = learner.rows.scan(learner.weights, 1, learner.steps)
-    return Standing(learner.mistakes, found.mistakes, found.cost, run.bracket.lower(float(found.scores[0])))
-
-
-def _result(
-    run: Run,
-    status: Status,
-    order: str,
-    standing: Standing,
-    passes: int,
-    mistakes: int,
-    *,
-    voted: bool,
-    trace: bool = False,
-) -> Result:
-    learner = run.learner
     visits = int(learner.tally.clock[VISITS])
     averaging = learner.tally.average.size > 0
     return Result(
@@ -206,6 +182,15 @@ def _result(
         trace=trace_of(learner) if trace else None,
         cycle=run.detector.cycle,
     )
+
+
+def _closing_scan(run: Run) -> Standing:
+    """Count the errors of the last weights, unless that would take long beside the few passes made."""
+    learner = run.learner
+    if learner.rows.numbers > LARGE and len(run.history) < FEW_PASSES:
+        return Standing(learner.mistakes, None, math.inf, -math.inf)
+    found = learner.rows.scan(learner.weights, 1, learner.steps)
+    return Standing(learner.mistakes, found.mistakes, found.cost, run.bracket.lower(float(found.scores[0])))
 
 
 def trace_of(learner: Learner) -> Trace:

@@ -38,7 +38,9 @@ def infinite_coefficients(signed: SignedRows, proof: Proof, names: list[str]) ->
         with suppress(OutOfTime):
             weights, moved = _moved(signed, proof, weights)
     return {
-        name: _infinity(weight) for name, weight, moves in zip(names, weights, moved, strict=True) if moves
+        name: math.nan if not weight else math.inf if weight > 0 else -math.inf
+        for name, weight, moves in zip(names, weights, moved, strict=True)
+        if moves
     }
 
 
@@ -54,10 +56,6 @@ def _moved(signed: SignedRows, proof: Proof, weights: list[int]) -> tuple[list[i
     if tight.size:
         moved[kept] = signed.null_vectors(tight, among=np.array(kept, dtype=np.int64))[:, kept].any(axis=0)
     return weights, moved.tolist()
-
-
-def _infinity(weight: float) -> float:
-    return math.nan if not weight else math.inf if weight > 0 else -math.inf
 
 
 def _reduced_weights(signed: SignedRows, proof: Proof) -> list[int]:

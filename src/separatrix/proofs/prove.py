@@ -109,7 +109,10 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     """
     everything = np.ones(signed.ids.size, dtype=bool)
     pairs = signed.conflicts(signed.width + 1 if quasi else 1)
-    search = Search(signed, everything, NOTHING, _near_prover(signed, judge, quasi))
+    near: ProveNear | None = None
+    if judge.question.degrees == PLAIN:  # monomials, which no float may hold, are not proved so
+        near = NearProver(judge.signs, judge.accept_near, quasi, signed.deadline).prove
+    search = Search(signed, everything, NOTHING, near)
     if pairs:
         witness = _paired(pairs[:1])
     else:
@@ -141,13 +144,6 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     if finer is None:
         return Proof("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
     return replace(finer, witness=witness)
-
-
-def _near_prover(signed: SignedRows, judge: Judge, quasi: bool) -> ProveNear | None:
-    """What proves by approximate multipliers; monomials, which no float may hold, are not proved so."""
-    if judge.question.degrees != PLAIN:
-        return None
-    return NearProver(judge.signs, judge.accept_near, quasi, signed.deadline).prove
 
 
 def _near_proof(signed: SignedRows, near: Near) -> Proof:

@@ -19,7 +19,7 @@ from .protocol import Floats, Ints, Rows, Scan
 
 R = TypeVar("R", bound=Rows)
 
-GATHERED = 64
+GATHERED = 64  # rows copied at a time: those of a file are brought in with their neighbours
 MULTIPLIED = 1 << 22  # numbers copied at a time for a product
 SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
@@ -158,11 +158,16 @@ class MemoryRows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
         if not self.sparse:
-            values = _gathered(storage.values, indices)
+            values = np.empty((len(indices), self.n_columns), dtype=storage.values.dtype)
+            for start in range(0, len(indices), GATHERED):
+                part = slice(start, start + GATHERED)
+                values[part] = storage.values[indices[part]]
+                if pages.watched:
+                    pages.relax()
             taken: Any = DenseRows(values, storage.labels[indices], storage.lift)
         else:
-            part = self._csr()[indices]
-            taken = SparseRows(part.data, part.indices, part.indptr, storage.labels[indices], storage.lift)
+            found = self._csr()[indices]
+            taken = SparseRows(found.data, found.indices, found.indptr, storage.labels[indices], storage.lift)
         return replace(self, storage=taken, order=np.arange(len(indices)))
 
     @property
@@ -248,17 +253,6 @@ class MemoryRows:
             remedy="Scale the columns first, for example with sklearn.preprocessing.StandardScaler.",
             parameter="X",
         )
-
-
-def _gathered(values: NDArray[Any], indices: Ints) -> NDArray[Any]:
-    """Copy some rows, a few at a time: rows of a file are brought in with their neighbours."""
-    found = np.empty((len(indices), values.shape[1]), dtype=values.dtype)
-    for start in range(0, len(indices), GATHERED):
-        part = slice(start, start + GATHERED)
-        found[part] = values[indices[part]]
-        if pages.watched:
-            pages.relax()
-    return found
 
 
 def column_reach(rows: MemoryRows) -> tuple[Floats, Floats]:

@@ -70,7 +70,7 @@ def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> in
     scored, seen, begun, room = np.empty(order.size + 1), 0, int(tally.clock[VISITS]), room_of(tally)
     made: list[tuple[int, int, int]] = []
     if tally.norms.size:
-        tally.norms[order] = squares_of(values)
+        tally.norms[order] = np.einsum("ij,ij->i", values, values)
     while seen < order.size:
         part = slice(seen, seen + BLOCK)
         outputs = outputs_of(values[part], w)
@@ -179,17 +179,13 @@ def scan(
     return wrong.size, float(np.broadcast_to(costs, rows.labels.shape)[wrong].sum())
 
 
-def squares_of(values: Floats) -> Floats:
-    """The squared length of each row."""
-    return np.asarray(np.einsum("ij,ij->i", values, values))
-
-
 def measure(rows: Any, order: Ints, norms: Floats) -> int:
     """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1."""
     dense = isinstance(rows, DenseRows)
     columns = rows.values.shape[1] if dense else int(rows.indices.max(initial=0)) + 1
     with np.errstate(all="ignore"):
-        norms[order] = squares_of(lifted(rows, columns + rows.lift)[order])
+        values = lifted(rows, columns + rows.lift)[order]
+        norms[order] = np.einsum("ij,ij->i", values, values)
     bad = order[~(norms[order] < np.inf)]
     return int(bad[0]) if bad.size else -1
 

@@ -44,7 +44,12 @@ def open_csv(source: Source, request: Request) -> Query | CsvReader:
         names = choose_columns(
             dialect.names, target=request.target, features=request.features, exclude=request.exclude
         )
-        if file.holds_plain(names):  # there is nothing to ask a database yet
+        kinds, used = file.sampled.kinds, names if request.target is None else (*names, request.target)
+        doubtful = {*file.sampled.counting, *file.sampled.empty, *dialect.unnamed}
+        # Plain numbers, of which none may number or name the rows: there is nothing to ask a database yet.
+        if all(kinds[name] == "DOUBLE" for name in used) and (
+            request.features is not None or doubtful.isdisjoint(names)
+        ):
             return CsvReader(file, Encoding(tuple(map(Column, names)), request.intercept))
     try:
         query = file.ask()
@@ -72,14 +77,6 @@ class CsvFile:
     dialect: Dialect
     sampled: Sampled
     small: SmallTable | None
-
-    def holds_plain(self, names: Sequence[str]) -> bool:
-        """Whether columns, and the target, are plain numbers, and none may number or name the rows."""
-        used = names if self.request.target is None else (*names, self.request.target)
-        doubtful = {*self.sampled.counting, *self.sampled.empty, *self.dialect.unnamed}
-        return all(self.sampled.kinds[name] == "DOUBLE" for name in used) and (
-            self.request.features is not None or doubtful.isdisjoint(names)
-        )
 
     def ask(self) -> Query:
         """Let DuckDB read the rows."""
@@ -259,7 +256,9 @@ class CsvReader:
 def _quick_readers(file: CsvFile, encoding: Encoding) -> tuple[Any, Any]:
     """Who reads rows, and the different labels, as long as they are plain; None where nobody can."""
     target, kinds, small = file.request.target, file.sampled.kinds, file.small
-    if small is not None and small.fits(encoding):
+    if small is not None and all(
+        (column.levels is None) == (column.name in small.numbers) for column in encoding.columns
+    ):  # each column holds what it held where the encoding was learnt: numbers, or text
         return partial(small.batches, encoding, target), target and partial(small.classes, target)
     if file.request.where is not None or numeric(file.request.codes):
         return None, None

@@ -288,32 +288,20 @@ def _head(path: str, compression: str, size: int = HEAD) -> bytes:
 
 
 def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
-    """The first whole lines."""
-    text = _decoded(path, head).replace("\r\n", "\n").replace("\r", "\n")
-    lines = text.split("\n")
-    if len(head) >= HEAD and len(lines) > 1:
-        lines.pop()
-    return lines[:most]
-
-
-def _decoded(path: str, head: bytes) -> str:
-    """The text, without the part of a character that a file longer than this may be cut within."""
-    cut = len(head) >= HEAD
-    head = head.removeprefix(b"\xef\xbb\xbf")
+    """The first whole lines; a longer file may be cut within the last of them, and within a character."""
+    cut, head = len(head) >= HEAD, head.removeprefix(b"\xef\xbb\xbf")
     try:
-        return head.decode()
+        found = head.decode()
     except UnicodeDecodeError as error:
         if not cut or error.start < len(head) - 3:
-            raise _encoding_error(path) from error
-        return head[: error.start].decode()
-
-
-def _encoding_error(path: str) -> InputError:
-    return InputError(
-        f"{path!r} is not UTF-8 text.",
-        remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
-        parameter="text_encoding",
-    )
+            raise InputError(
+                f"{path!r} is not UTF-8 text.",
+                remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
+                parameter="text_encoding",
+            ) from error
+        found = head[: error.start].decode()
+    lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[: min(most, len(lines) - 1) if cut and len(lines) > 1 else most]
 
 
 def _has_fractions(given: dict[str, Counter[str]], plain: set[str]) -> bool:

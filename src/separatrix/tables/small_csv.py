@@ -32,10 +32,6 @@ class SmallTable:
     texts: dict[str, list[str]]
     n_rows: int
 
-    def fits(self, encoding: Encoding) -> bool:
-        """Whether the columns hold what they held where the encoding was learnt: numbers, or text."""
-        return all((column.levels is None) == (column.name in self.numbers) for column in encoding.columns)
-
     def labels(self, name: str) -> NDArray[Any]:
         """A column as labels, one a row."""
         return self.numbers[name] if name in self.numbers else np.array(self.texts[name])

@@ -130,15 +130,6 @@ class Format:
     unpacks: tuple[str, ...] = ()
     charsets: bool = False
 
-    @property
-    def text(self) -> bool:
-        """Whether its files are lines of text."""
-        return not self.magic and self.members is None
-
-    def marks(self, head: bytes) -> bool:
-        """Whether a file that begins so is of this format."""
-        return any(head.startswith(mark, place) for place, mark in self.magic)
-
 
 @dataclass(frozen=True, eq=False)
 class Source:
@@ -294,7 +285,7 @@ class _Look:
         if head.startswith(ARCHIVE):
             raise InputError(f"{path!r} is an archive that was compressed again. Decompress it first.")
         for each in self.formats:
-            if each.marks(head):
+            if any(head.startswith(mark, place) for place, mark in each.magic):
                 return self._binary(path, each, compression)
         self._refuse_beginnings(path, head)
         plain = self.text_encoding is None and head.isascii() and b"\0" not in head
@@ -317,7 +308,7 @@ class _Look:
 
     def _text(self, path: str, endings: list[str], head: bytes, charset: str | None) -> Format:
         """The format of a text: its name tells, or the first lines do."""
-        texts = [each for each in self.formats if each.text]
+        texts = [each for each in self.formats if not each.magic and each.members is None]
         named = next(
             (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings),
             None,
