@@ -7,18 +7,17 @@ the kernel itself: objective and bound are summed from kernel values, each with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
 
-from .. import notebook
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..kernels import EPS
 from ..margins.brackets import best_shift
 from ..margins.multipliers import against_rivals
-from ..margins.optimum import CAPS, Outcome, SoftOptimum, relative_gap
+from ..margins.optimum import BracketedMinimum, Outcome, SoftOptimum
 from ..margins.proved import imbalance
 from ..margins.soft_margin import solve_soft_margin
 from ..result import Floats, Ints
@@ -29,49 +28,27 @@ MOST_ROWS = 5000  # whose Gram matrix is factorised: 200 MB, and as much again f
 
 
 @dataclass(frozen=True, eq=False)
-class KernelSoftOptimum:
-    """The minimum of ``|w|^2 / 2 + sum_i caps[i] * max(0, 1 - score_i)`` in feature space, bracketed.
+class KernelSoftOptimum(BracketedMinimum):
+    """The soft margin's minimum in a kernel's feature space.
 
     Attributes
     ----------
-    outcome : Outcome
+    outcome, primal, dual, steps
+        As in `BracketedMinimum`; the rounding of kernel values and sums is counted in, where the kernel
+        states a bound of it.
     rows : ndarray of int64
         The support, as indices of training rows.
     coefficients : ndarray of shape (1, support) or (classes, support)
         The score of x is ``coefficients @ K(rows, x) + intercept``.
     intercept : ndarray of shape (1,) or (classes,)
-    primal, dual : float
-        An upper bound of the objective of the coefficients, and a lower bound of every objective; the
-        rounding of kernel values and sums is counted in, where the kernel states a bound of it.
-    steps : int
-        Newton steps or passes of coordinate descent.
     """
 
-    outcome: Outcome
     rows: Ints
     coefficients: Floats
     intercept: Floats
-    primal: float
-    dual: float
-    steps: int
 
-    @property
-    def gap(self) -> float:
-        """(primal - dual) / primal: no weights have an objective lower by a larger part."""
-        return relative_gap(self.primal, self.dual)
-
-    def with_rounded_caps(self) -> KernelSoftOptimum:
-        """The same bracket where caps are products that were rounded: true of the exact products, too."""
-        return replace(self, primal=self.primal * (1.0 + CAPS), dual=self.dual * (1.0 - CAPS))
-
-    def _repr_html_(self) -> str:
-        facts = [
-            ("objective", f"between {self.dual:.9g} and {self.primal:.9g}"),
-            ("relative gap", f"{self.gap:.2e}"),
-            ("support", f"{self.rows.size:,} rows"),
-            ("steps", f"{self.steps:,}"),
-        ]
-        return notebook.card(self.outcome.value, facts)
+    def _facts(self) -> list[tuple[str, str]]:
+        return [*super()._facts(), ("support", f"{self.rows.size:,} rows")]
 
 
 def solve_kernel_soft(
@@ -127,12 +104,12 @@ def solve_kernel_soft(
         outcome = Outcome.REACHED
     return KernelSoftOptimum(
         outcome,
-        members[support],
-        np.ascontiguousarray(coefficients[:, support]),
-        intercept,
         primal,
         dual,
         found.steps,
+        rows=members[support],
+        coefficients=np.ascontiguousarray(coefficients[:, support]),
+        intercept=intercept,
     )
 
 

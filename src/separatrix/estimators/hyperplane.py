@@ -83,6 +83,18 @@ class Hyperplane(Decision):
         )
 
 
+def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
+    """Refuse parameters of a classifier by a hyperplane that are none of some choices, or no good numbers."""
+    given = estimator.get_params(deep=False)
+    if "inseparable" in given:
+        choices["inseparable"] = ON_INSEPARABLE
+    for name, each in choices.items():
+        inputs.need_choice(estimator, name, each)
+    for name in ("C", "gap", "max_iter"):
+        if name in given:
+            inputs.need_positive(estimator, name, whole=name == "max_iter")
+
+
 def kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
     """The kernel of an estimator that may have one, with its parameters."""
     given = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}

@@ -12,7 +12,7 @@ from ..margins.linear_program import FORMS, solve_linear_program
 from ..margins.soft_margin import solve_soft_margin
 from ..progress import spoken
 from .habits import MARGIN_KERNEL, MARGINS
-from .hyperplane import ON_INSEPARABLE, Hyperplane, exact_verdict, refuse
+from .hyperplane import Hyperplane, check_parameters, exact_verdict, refuse
 
 
 class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
@@ -115,9 +115,7 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
             Where the program finds no separator and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            inputs.need_choice(self, "form", FORMS)
-            inputs.need_choice(self, "intercept", ("lifted", None))
-            inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
+            check_parameters(self, form=FORMS, intercept=("lifted", None))
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             found = solve_linear_program(rows, form=self.form)
             weights = found.weights

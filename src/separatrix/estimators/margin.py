@@ -34,8 +34,8 @@ from ..rows.protocol import Rows
 from .decision import not_converged
 from .habits import MARGINS
 from .hyperplane import (
-    ON_INSEPARABLE,
     Hyperplane,
+    check_parameters,
     exact_verdict,
     kernel_of,
     no_margin,
@@ -198,10 +198,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             Where the classes cannot be separated and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            inputs.need_choice(self, "intercept", INTERCEPTS)
-            inputs.need_positive(self, "gap")
-            inputs.need_positive(self, "max_iter", whole=True)
-            inputs.need_choice(self, "inseparable", ON_INSEPARABLE)
+            check_parameters(self, intercept=INTERCEPTS)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             if self.kernel_ is not None:
@@ -404,10 +401,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            inputs.need_choice(self, "intercept", INTERCEPTS)
-            for name in ("C", "gap"):
-                inputs.need_positive(self, name)
-            inputs.need_positive(self, "max_iter", whole=True)
+            check_parameters(self, intercept=INTERCEPTS)
             rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)

@@ -335,32 +335,12 @@ class Scaled(_Around):
         values *= self.c
 
 
-@dataclass(frozen=True)
-class Warped(_Around):
-    """f(x) f(x') K(x, x'). Made by ``k.warped(f)``.
+class Rescaled(_Around):
+    """f(x) f(x') K(x, x'): the image of each row times a number of its own."""
 
-    Parameters
-    ----------
-    inner : Kernel
-    f : callable
-        From a matrix of rows to one number a row. Where it gives a row the same number whatever rows stand
-        beside it, as ``X[:, 0]`` does and ``X @ w`` need not, to the last bit, so does the kernel.
-
-    Examples
-    --------
-    >>> def length(X):
-    ...     return (X**2).sum(axis=1) ** 0.5
-    >>> import separatrix as sx
-    >>> print(sx.kernels.Linear().warped(length))
-    length(x) length(x') * <x, x'>
-    """
-
-    inner: Kernel
-    f: Callable[[Any], Any]
-
-    def __str__(self) -> str:
-        name = function_name(self.f)
-        return f"{name}(x) {name}(x') * {_grouped(self.inner)}"
+    def factors(self, X: Any) -> Floats:
+        """f(x) of each row."""
+        raise NotImplementedError
 
     @property
     def n_terms(self) -> int:
@@ -370,31 +350,6 @@ class Warped(_Around):
     def row_terms(self, X: Any) -> Floats:
         """f(x), then the terms of the kernel inside."""
         return np.vstack([self.factors(X)[None, :], self.inner.row_terms(X)])
-
-    def factors(self, X: Any) -> Floats:
-        """The values of f, checked."""
-        values = np.asarray(self.f(X), dtype=np.float64)
-        if values.shape != (X.shape[0],):
-            raise InputError(
-                f"The function {function_name(self.f)} of a warped kernel returned shape {values.shape} for "
-                f"{X.shape[0]} rows; ({X.shape[0]},) is needed, one number a row."
-            )
-        if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise InputError(
-                f"The function {function_name(self.f)} of a warped kernel returned {values[row]} for row "
-                f"{row}; every value must be finite."
-            )
-        return values
-
-    @property
-    def positive_diagonal(self) -> bool:
-        """Nothing is known of f."""
-        return False
-
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
-        """That of the kernel inside, and the multiplications; the values of f are taken as they come."""
-        return self._inner_rounding(width, radius, unit)
 
     def feature_map(self, X: Any) -> Any:
         """The map of the kernel inside, row by row times f(x)."""
@@ -424,6 +379,59 @@ class Warped(_Around):
         self.inner.formula(values, left[1:], right[1:])
         values *= left[0]
         values *= right[0]
+
+
+@dataclass(frozen=True)
+class Warped(Rescaled):
+    """f(x) f(x') K(x, x'). Made by ``k.warped(f)``.
+
+    Parameters
+    ----------
+    inner : Kernel
+    f : callable
+        From a matrix of rows to one number a row. Where it gives a row the same number whatever rows stand
+        beside it, as ``X[:, 0]`` does and ``X @ w`` need not, to the last bit, so does the kernel.
+
+    Examples
+    --------
+    >>> def length(X):
+    ...     return (X**2).sum(axis=1) ** 0.5
+    >>> import separatrix as sx
+    >>> print(sx.kernels.Linear().warped(length))
+    length(x) length(x') * <x, x'>
+    """
+
+    inner: Kernel
+    f: Callable[[Any], Any]
+
+    def __str__(self) -> str:
+        name = function_name(self.f)
+        return f"{name}(x) {name}(x') * {_grouped(self.inner)}"
+
+    def factors(self, X: Any) -> Floats:
+        """The values of f, checked."""
+        values = np.asarray(self.f(X), dtype=np.float64)
+        if values.shape != (X.shape[0],):
+            raise InputError(
+                f"The function {function_name(self.f)} of a warped kernel returned shape {values.shape} for "
+                f"{X.shape[0]} rows; ({X.shape[0]},) is needed, one number a row."
+            )
+        if not np.isfinite(values).all():
+            row = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise InputError(
+                f"The function {function_name(self.f)} of a warped kernel returned {values[row]} for row "
+                f"{row}; every value must be finite."
+            )
+        return values
+
+    @property
+    def positive_diagonal(self) -> bool:
+        """Nothing is known of f."""
+        return False
+
+    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
+        """That of the kernel inside, and the multiplications; the values of f are taken as they come."""
+        return self._inner_rounding(width, radius, unit)
 
 
 def _grouped(kernel: Kernel) -> str:

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..rows.matrices import dense
-from ..sparse import sparse
-from .algebra import Product, _Around, _grouped
-from .base import Floats, Graph, Kernel, Rounding, as_matrix, compound, real_number
+from .algebra import Product, Rescaled, _Around, _grouped
+from .base import Floats, Graph, Kernel, Rounding, compound, real_number
 from .simple import _raise
 
 __all__ = [
@@ -448,7 +447,7 @@ class AllPowers(_Limit):
 
 
 @dataclass(frozen=True)
-class Normalised(_Around):
+class Normalised(Rescaled):
     """K(x, x') / sqrt(K(x, x) K(x', x')): all images scaled to length one. Made by ``k.normalised()``.
 
     A row whose image is zero keeps it. It is a warped kernel whose f is known.
@@ -472,15 +471,6 @@ class Normalised(_Around):
 
     def __str__(self) -> str:
         return f"normalised({self.inner})"
-
-    @property
-    def n_terms(self) -> int:
-        """One over the length of the image, then those of the kernel inside."""
-        return 1 + self.inner.n_terms
-
-    def row_terms(self, X: Any) -> Floats:
-        """One over the length of the image, then the terms of the kernel inside."""
-        return np.vstack([self.factors(X)[None, :], self.inner.row_terms(X)])
 
     def factors(self, X: Any) -> Floats:
         """One over the length of each image; zero where that is zero."""
@@ -511,35 +501,6 @@ class Normalised(_Around):
             return Rounding(0.0, inf)
         spare = 1.02
         return Rounding(spare * (inner.relative + own.total) + 12.0 * unit, spare * inner.absolute)
-
-    def feature_map(self, X: Any) -> Any:
-        """The map of the kernel inside, each row divided by its length."""
-        X = as_matrix(X)
-        mapped, factors = self.inner.feature_map(X), self.factors(X)
-        if sparse.issparse(mapped):
-            return sparse.csr_array(sparse.diags_array(factors) @ mapped)
-        return mapped * factors[:, None]
-
-    def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-        """The block of the kernel inside, its rows and columns scaled."""
-        X, Y = as_matrix(X), as_matrix(Y)
-        if self.by_products:
-            return super().block(X, Y, dtype=dtype, out=out)
-        values = self.inner.block(X, Y, dtype=dtype, out=out)
-        values = np.multiply(values, self.factors(X)[:, None].astype(values.dtype), out=out)
-        values *= self.factors(Y).astype(values.dtype)
-        return self._finite(values)
-
-    def diagonal(self, X: Any) -> Floats:
-        """One, or zero where the image is."""
-        X = as_matrix(X)
-        return self.inner.diagonal(X) * self.factors(X) ** 2
-
-    def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """The formula of the kernel inside, scaled on either side."""
-        self.inner.formula(values, left[1:], right[1:])
-        values *= left[0]
-        values *= right[0]
 
 
 def _not_negative(what: str, value: Any) -> float:

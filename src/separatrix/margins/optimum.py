@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,25 +35,20 @@ CAPS = 2.0**-51  # what rounding changes at most in C times the weights of a row
 
 
 @dataclass(frozen=True, eq=False)
-class SoftOptimum:
+class BracketedMinimum:
     """The minimum of ``|w|^2 / 2 + sum_i caps[i] * max(0, 1 - score_i)``, bracketed.
 
     Attributes
     ----------
     outcome : Outcome
-    weights : ndarray of shape (width,) or (classes, width)
-    multipliers : ndarray of shape (rows,) or (rows, classes)
-        Feasible dual variables; with many classes each row sums to zero.
     primal, dual : float
-        The objective of the weights, rounded up, and the lower bound that the multipliers prove, rounded
-        down: the exact minimum lies between them.
+        The objective of what was found, rounded up, and a lower bound of every objective, rounded down: the
+        exact minimum lies between them.
     steps : int
         Newton steps or passes of coordinate descent.
     """
 
     outcome: Outcome
-    weights: Floats
-    multipliers: Floats
     primal: float
     dual: float
     steps: int
@@ -63,17 +58,37 @@ class SoftOptimum:
         """(primal - dual) / primal: no weights have an objective lower by a larger part."""
         return relative_gap(self.primal, self.dual)
 
-    def with_rounded_caps(self) -> SoftOptimum:
+    def with_rounded_caps(self) -> Self:
         """The same bracket where caps are products that were rounded: true of the exact products, too."""
         return replace(self, primal=self.primal * (1.0 + CAPS), dual=self.dual * (1.0 - CAPS))
 
-    def _repr_html_(self) -> str:
-        facts = [
+    def _facts(self) -> list[tuple[str, str]]:
+        """What a notebook shows."""
+        return [
             ("objective", f"between {self.dual:.9g} and {self.primal:.9g}"),
             ("relative gap", f"{self.gap:.2e}"),
             ("steps", f"{self.steps:,}"),
         ]
-        return notebook.card(self.outcome.value, facts)
+
+    def _repr_html_(self) -> str:
+        return notebook.card(self.outcome.value, self._facts())
+
+
+@dataclass(frozen=True, eq=False)
+class SoftOptimum(BracketedMinimum):
+    """The soft margin's minimum in the space of the rows.
+
+    Attributes
+    ----------
+    outcome, primal, dual, steps
+        As in `BracketedMinimum`; the multipliers prove the bound.
+    weights : ndarray of shape (width,) or (classes, width)
+    multipliers : ndarray of shape (rows,) or (rows, classes)
+        Feasible dual variables; with many classes each row sums to zero.
+    """
+
+    weights: Floats
+    multipliers: Floats
 
 
 @dataclass(frozen=True, eq=False)

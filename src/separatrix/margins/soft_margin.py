@@ -116,7 +116,7 @@ def _proved(bracket: SoftBracket, gap: float, outcome: Outcome, steps: int) -> S
                 objective = proved_objective(rows, caps, again.weights, free, precision)
                 if objective < primal:
                     primal, weights = objective, again.weights
-    found = SoftOptimum(outcome, weights, multipliers, primal, dual, steps)
+    found = SoftOptimum(outcome, primal, dual, steps, weights, multipliers)
     if outcome is Outcome.REACHED and found.gap > gap:
         return replace(found, outcome=Outcome.STALLED)
     return found
