@@ -1,0 +1,131 @@
+"""The formulas of docs/certificates.md are those of the checker: read off the page, and compared."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from separatrix.certificates import claims, nearby, scores, zeros
+from separatrix.inputs.data import Data
+
+PAGE = " ".join((Path(__file__).parent.parent / "docs" / "certificates.md").read_text().split())
+
+
+def stated(start, end="`"):
+    """What stands on the page between two texts, as Python."""
+    found = re.search(re.escape(start) + "(.*?)" + re.escape(end), PAGE)
+    assert found, f"the page has no {start!r}"
+    text = found[1].replace("-2w", "(-2 * w)").replace("^", "**")
+    text = text.replace("log2", "math.log2").replace("max_j b_j", "max_b")
+    return re.sub(r"(?<=[\w)]) (?=[(\w])|(?<=\))(?=\()", " * ", text)
+
+
+def value(text, **names):
+    return eval(text, {"math": math}, names)
+
+
+def signs_of(d, degree, kind="binary"):
+    n_classes = 3 if kind == "joint" else 2
+    labels = tuple("abc"[:n_classes])
+    data = Data(np.ones((n_classes, d)), np.arange(n_classes), labels, labels, None)
+    degrees = tuple(range(1, degree + 1))
+    claim = claims.Certificate("separable", kind, labels, (), False, (), n_classes, d, "", degrees=degrees)
+    return scores.Signs(claim, data)
+
+
+def is_proved(score, signs, kind):
+    """Whether a score is proved positive where ``sum_j |w_j x_j|`` is 2**53, and bounds so small numbers."""
+    width = signs.matrix.shape[1]
+    vectors = signs.n_classes if kind == "joint" else 1
+    plane = scores.ClaimedPlane(
+        [], np.ones((vectors, width)), np.zeros((vectors, width)), np.zeros((signs.n_classes, vectors), bool)
+    )
+    outputs = np.full((1, vectors), -1e9)
+    outputs[0, 0] = score
+    if kind == "joint":
+        outputs[0, 1] = 0.0
+    row = np.array([0 if kind == "joint" else 1])
+    return not scores._undecided(outputs, np.full((1, vectors), 2.0**53), row, plane, signs)[0].size
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, 5])
+@pytest.mark.parametrize("columns", [1, 2, 4])
+def test_the_rounding_bound_of_scores_is_that_of_the_page(columns, degree):
+    signs = signs_of(columns, degree)
+    d = signs.matrix.shape[1]  # columns, or products
+    assert d == sum(math.comb(columns + each - 1, each) for each in range(1, degree + 1))
+    bound = value(stated("`sx.verify` uses `", " sum_j |w_j x_j|"), d=d, D=degree) * 2.0**53
+    assert bound == 2 * (d + 8 + degree)
+    assert not is_proved(bound, signs, "binary")
+    assert is_proved(np.nextafter(bound, np.inf), signs, "binary")
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_the_difference_of_two_scores_has_twice_the_sum_of_their_bounds(degree):
+    assert (
+        "for `joint`, the difference of two such scores is off by at most twice the sum of their two bounds"
+        in PAGE
+    )
+    signs = signs_of(2, degree, "joint")
+    each = (
+        value(stated("`sx.verify` uses `", " sum_j |w_j x_j|"), d=signs.matrix.shape[1], D=degree) * 2.0**53
+    )
+    assert not is_proved(2 * (each + each), signs, "joint")
+    assert is_proved(np.nextafter(4 * each, np.inf), signs, "joint")
+
+
+def test_what_is_read_at_most_is_what_the_page_says():
+    found = re.search(
+        r"reads at most 2\^(\d+) characters of text, 2\^(\d+) digits a number, 2\^(\d+) entries a list and "
+        r"2\^(\d+) products a row",
+        PAGE,
+    )
+    limits = claims.MAX_TEXT, claims.MAX_DIGITS, claims.MAX_ENTRIES, claims.MAX_MONOMIALS
+    assert tuple(2 ** int(each) for each in found.groups()) == limits
+    assert value(stated("and `p k > ")) == nearby.MAX_NUMBERS
+    assert int(re.search(r"limbs of (\d+) bits", PAGE)[1]) == zeros.BITS
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_bounds_of_approximate_multipliers_are_those_of_the_page(seed):
+    rng = np.random.default_rng(seed)
+    p = int(rng.integers(1, 8))
+    k = p + int(rng.integers(1, 9))
+    rows = rng.uniform(-1.0, 1.0, (k, p))
+    m = rng.uniform(0.5, 1.0, k)
+    B = nearby.normal_inverse(rows)
+    N = value(stated("Let `N = "), p=p, k=k)
+    h = value(stated("and `h = "), N=N)
+    b = np.abs(B).sum(axis=1)
+    t = value(stated("`t = "), p=p, k=k, max_b=b.max())
+    e = np.abs(np.eye(p) - rows.T @ B).sum(axis=1)
+    assert "`q = (1 + 8h) max_i (e_i + h a_i + t)`" in PAGE
+    q = (1 + 8 * h) * (e + h * (np.abs(rows.T) @ b) + t).max()
+    condition = stated("the largest whole number with `")
+    w = max(w for w in range(53) if value(condition, w=w, k=k))
+    E = value(stated("and `E = "), h=h, k=k, w=w)
+    (a1, a2, a3), (m1, m2, m3) = (cut(each, w) for each in (rows.T, m))
+    assert "`f = fl(A1 m1 + (A1 m2 + A2 m1))`" in PAGE
+    assert "`g = fl(f + (A1 m3 + A2 (m2 + m3) + A3 m))`" in PAGE
+    assert "`r = (1 + 8h) max_i (|g_i| + 2 u |f_i| + E)`" in PAGE
+    f = a1 @ m1 + (a1 @ m2 + a2 @ m1)
+    g = f + (a1 @ m3 + a2 @ (m2 + m3) + a3 @ m)
+    r = (1 + 8 * h) * (np.abs(g) + 2 * 2.0**-53 * np.abs(f) + E).max()
+    assert "`(1 + 8h) (b_j + t) r / (1 - q) < m_j`" in PAGE
+    scaled = nearby.Scaled(rows, m)
+    found = nearby.bounds(scaled, B)
+    assert found.q == pytest.approx(q, rel=1e-9)
+    assert (1 + 8 * h) * nearby.residual(scaled)[1] == pytest.approx(r, rel=1e-9)
+    if found.q < 1.0:
+        assert found.share == pytest.approx(((1 + 8 * h) * (b + t) * r / (1 - q) / m).max(), rel=1e-9)
+
+
+def cut(values, w):
+    """Multiples of 2**-w, multiples of 2**-2w, and the rest."""
+    first = np.rint(values * 2.0**w) / 2.0**w
+    second = np.rint((values - first) * 4.0**w) / 4.0**w
+    return first, second, values - first - second
