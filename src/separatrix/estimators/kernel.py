@@ -205,7 +205,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     _instead: ClassVar = {
         **PERCEPTRONS,
         "cache_size": "Pass memory_limit=..., the bytes for blocks of kernel values.",
-        "eta0": "From zero weights the rate changes neither the mistakes nor the predictions.",
+        "eta0": "From zero weights, in exact arithmetic, it changes neither mistakes nor predictions.",
         "init": "The dual form starts from zero weights.",
         "warm_start": "Use partial_fit, which goes on from what was learnt so far.",
     }

@@ -34,10 +34,10 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     Every mistake adds the misclassified row to the weights; a tie is a mistake. If the classes can
     be separated and no limit comes first, the run ends with weights that separate them. From zero weights,
     without renormalising and with one weight for all rows, that takes at most ``(R / margin)**2`` mistakes
-    with two classes, and twice as many with more (Novikoff 1962), whatever the order. R is the largest norm
-    of a row, coordinate of ones included; margins are those of planes through the origin of such rows. More
-    than two classes are separated natively: one weight vector a class, corrected against the best wrong class
-    (Kesler's construction).
+    with two classes, and twice as many with more (Novikoff 1962), in exact arithmetic and in every order but
+    "mixed", of which the notes speak. R is the largest norm of a row, coordinate of ones included; margins
+    are those of planes through the origin of such rows. More than two classes are separated natively: one
+    weight vector a class, corrected against the best wrong class (Kesler's construction).
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             self._check_parameters()
-            warm = self._weights_so_far()
+            warm = (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
             rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
             rows = lightly(rows)
             seed = self._generator()
@@ -367,11 +367,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         """What is predicted with: scikit-learn's ``average=True`` is the mean."""
         return "averaged" if self.average is True else self.average
 
-    def _weights_so_far(self) -> tuple[Floats, NDArray[Any]] | None:
-        """The weights to go on from, and their classes; None where ``fit`` starts afresh."""
-        return (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
-
     def _go_on(self, warm: tuple[Floats, NDArray[Any]], rows: Rows, classes: NDArray[Any]) -> Floats:
+        """The weights of the last fit, if these rows fit them."""
         weights, known = warm
         if weights.shape != rows.weights_shape or not np.array_equal(known, classes):
             raise InputError(
