@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
@@ -47,9 +49,7 @@ NOTES = (
 
 def cluster(settings: Settings) -> Iterator[Row]:
     """Everything that is asked of a cluster."""
-    try:
-        import distributed  # noqa: F401
-    except ImportError:
+    if find_spec("distributed") is None:
         yield Row("cluster", "rows on a cluster", "", "", "not installed (pip install separatrix[dask])")
         return
     warnings.simplefilter("ignore")
@@ -278,11 +278,8 @@ def _counted() -> Iterator[list[str]]:
         rounds.append(name)
         return plain(self, name, *given, **options)
 
-    BlockMatrix.map = watched  # type: ignore[method-assign]
-    try:
+    with patch.object(BlockMatrix, "map", watched):
         yield rounds
-    finally:
-        BlockMatrix.map = plain  # type: ignore[method-assign]
 
 
 def _loopback() -> int:

@@ -15,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -129,7 +130,7 @@ def _stored(root: Path) -> Iterator[Known]:
     yield Known("sms-spam, counts", "separable", lambda: _svmlight(root / "sms-spam/sms-spam.counts.svm.gz"))
     yield Known("enron, tf-idf", "separable", lambda: _enron(root / "enron/enron1-5.counts.svm.gz"))
     for name in ("golub", "alon", "west"):
-        yield Known(name, "separable", lambda name=name: _arrays(root / f"microarray/{name}.npz"))  # type: ignore[misc]
+        yield Known(name, "separable", partial(_arrays, root / f"microarray/{name}.npz"))
     plain = {"quasi": False}
     for first, second in ((0, 1), (1, 7)):
         yield Known(

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -76,11 +77,8 @@ def counted() -> Iterator[Traffic]:
         traffic.received += sum(len(pickle.dumps(answer)) for answer in answers)
         return answers
 
-    BlockMatrix.map = watched  # type: ignore[method-assign]
-    try:
+    with patch.object(BlockMatrix, "map", watched):
         yield traffic
-    finally:
-        BlockMatrix.map = plain  # type: ignore[method-assign]
 
 
 def measure() -> None:

@@ -77,7 +77,7 @@ def test_each_experiment_states_question_theorem_and_answer_and_draws_its_table(
 def test_the_bound_is_drawn_on_the_axes_of_the_observations(report):
     for ax in report[1]["updates"].figure.axes:
         lines = {line.get_label(): line for line in ax.lines}
-        bound = lines["bound (R/γ)²"]  # noqa: RUF001
+        bound = lines["bound (R/\N{GREEK SMALL LETTER GAMMA})²"]
         assert bound.get_color() == LIGHT.accent
         assert ax.get_xscale() == ax.get_yscale() == "log"
         table = report[1]["updates"].table

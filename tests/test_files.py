@@ -71,9 +71,8 @@ def _write(path, kind):
             connection.executemany("INSERT INTO plants VALUES (?, ?, ?, ?)", rows)
         connection.close()
     else:
-        frame = _frame()  # noqa: F841
         with duckdb.connect(str(path)) as connection:
-            connection.execute("CREATE TABLE plants AS FROM frame")
+            connection.from_arrow(_frame()).create("plants")
 
 
 KINDS = ["csv", "tsv", "csv.gz", "csv.bz2", "csv.zst", "zip", "parquet", "jsonl", "sqlite", "duckdb"]
@@ -211,8 +210,8 @@ def test_data_larger_than_memory_are_mapped_and_decided_alike(tmp_path, kind):
     if kind == "svm":
         dump_svmlight_file(problem.X, problem.y, str(path))
     else:
-        frame = pa.table({**{n: problem.X[:, k] for k, n in enumerate(names)}, "y": problem.y})  # noqa: F841
-        duckdb.sql(f"COPY (FROM frame) TO '{path}' (FORMAT {kind})")
+        frame = pa.table({**{n: problem.X[:, k] for k, n in enumerate(names)}, "y": problem.y})
+        duckdb.from_arrow(frame).query("frame", f"COPY (FROM frame) TO '{path}' (FORMAT {kind})")
     table = open_table(path, target="label" if kind == "svm" else "y")
     X, y = table.read()
     mapped, again = table.read(memory=50_000)

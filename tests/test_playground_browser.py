@@ -773,7 +773,9 @@ def test_dragging_with_500_points_draws_a_frame_in_16_ms_and_runs_20_times_a_sec
         drawn.sort()
         found[count] = (runs / seconds, drawn[len(drawn) // 2], drawn[int(0.95 * len(drawn))])
         page.settled()
-    print({count: [round(value, 2) for value in values] for count, values in found.items()})  # noqa: T201
+    sys.stdout.write(
+        f"{ {count: [round(value, 2) for value in values] for count, values in found.items()} }\n"
+    )
     if os.getloadavg()[0] > (os.cpu_count() or 1):
         pytest.skip(f"the machine is busy; measured (runs a second, median and 95 % of a drawing): {found}")
     assert found[200][0] >= 20

@@ -63,8 +63,9 @@ cells = st.text(st.sampled_from(list("019.,-+eE%€ mgTZ'\u00a0\u2212\n\"")), ma
 @settings(max_examples=200, deadline=None)
 @given(st.lists(cells, min_size=1, max_size=30))
 def test_duckdb_sees_the_same_shapes(texts):
-    written_down = pa.table({"k": range(len(texts)), "cell": texts})  # noqa: F841
-    found = duckdb.sql(f"SELECT {shape_sql('cell')} FROM written_down ORDER BY k").fetchall()
+    written_down = pa.table({"k": range(len(texts)), "cell": texts})
+    query = f"SELECT {shape_sql('cell')} FROM written_down ORDER BY k"
+    found = duckdb.from_arrow(written_down).query("written_down", query).fetchall()
     assert [row[0] for row in found] == [shape(each) for each in texts]
 
 
@@ -73,9 +74,9 @@ def test_duckdb_sees_the_same_shapes(texts):
 def test_duckdb_reads_the_same_numbers(values, signs, unit, marked):
     texts = [f" {written(value, places, *signs)}{unit}" for value, places in values]
     reading = Reading(*signs, unit.strip())
-    written_down = pa.table({"k": range(len(texts) + 1), "x": [*texts, " NA " if marked else None]})  # noqa: F841
+    written_down = pa.table({"k": range(len(texts) + 1), "x": [*texts, " NA " if marked else None]})
     query = f"SELECT {value_sql('x', Look('number', reading, marked=marked))} FROM written_down ORDER BY k"
-    found = [row[0] for row in duckdb.sql(query).fetchall()]
+    found = [row[0] for row in duckdb.from_arrow(written_down).query("written_down", query).fetchall()]
     assert found == [*(reading.number(each) for each in texts), None]
 
 

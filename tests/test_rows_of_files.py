@@ -118,14 +118,14 @@ def test_a_column_that_counts_the_rows_does_so_to_the_end(tmp_path, kind, broken
     ids = np.arange(3000)
     if broken is not None:
         ids[broken:] += 5
-    frame = pa.table({"id": ids, "x": np.sin(ids), "y": ids % 2})  # noqa: F841
+    frame = pa.table({"id": ids, "x": np.sin(ids), "y": ids % 2})
     path = tmp_path / f"rows.{'csv' if kind == 'query' else kind}"
     if kind == "duckdb":
         with duckdb.connect(str(path)) as connection:
-            connection.execute("CREATE TABLE t AS FROM frame")
+            connection.from_arrow(frame).create("t")
     else:
         form = {"jsonl": "json", "query": "csv"}.get(kind, kind)
-        duckdb.sql(f"COPY (FROM frame) TO '{path}' (FORMAT {form})")
+        duckdb.from_arrow(frame).query("frame", f"COPY (FROM frame) TO '{path}' (FORMAT {form})")
     options = {"sql": "SELECT * FROM data"} if kind == "query" else {}
     counts = broken in (None, 0)
     assert open_table(path, target="y", **options).feature_names == (("x",) if counts else ("id", "x"))
@@ -478,7 +478,7 @@ def test_every_kind_of_table_reads_decimal_commas(tmp_path, kind):
         [row[1] for row in ROWS],
         [row[2] for row in ROWS],
     )
-    frame = pa.table({"x": x, "n": n, "y": y})  # noqa: F841
+    frame = pa.table({"x": x, "n": n, "y": y})
     if kind == "csv":
         path.write_text(csv_text(["x", "n", "y"], zip(x, n, y, strict=True), ";"))
     elif kind == "sqlite":
@@ -488,9 +488,10 @@ def test_every_kind_of_table_reads_decimal_commas(tmp_path, kind):
         connection.close()
     elif kind == "duckdb":
         with duckdb.connect(str(path)) as connection:
-            connection.execute("CREATE TABLE t AS FROM frame")
+            connection.from_arrow(frame).create("t")
     else:
-        duckdb.sql(f"COPY (FROM frame) TO '{path}' (FORMAT {kind.removesuffix('l')})")
+        copy = f"COPY (FROM frame) TO '{path}' (FORMAT {kind.removesuffix('l')})"
+        duckdb.from_arrow(frame).query("frame", copy)
     table = open_table(path, target="y")
     assert np.array_equal(table.read()[0], np.array([row[:2] for row in ROWS]))
     assert table.notes == ("x: decimal comma.",)

@@ -38,7 +38,7 @@ class Decision(Named, ABC):
         """The class on whose side each row lies; of a Dask collection a Dask array, which is lazy."""
         if inputs.is_collection(X):
             check_is_fitted(self)
-            return partitions.mapped(self, "predict", X)  # type: ignore[no-any-return]
+            return partitions.mapped(self, "predict", X)
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[codes]

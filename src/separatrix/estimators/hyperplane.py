@@ -52,7 +52,7 @@ class Hyperplane(Decision):
         """Signed scores: of the last class for two classes, of each class for more."""
         check_is_fitted(self)
         if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
+            return partitions.mapped(self, "decision_function", X)
         if getattr(self, "kernel_", None) is None:
             rows = read_rows(self, X, lift=True)
             return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))

@@ -358,7 +358,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
+            return partitions.mapped(self, "decision_function", X)
         matrix, _ = inputs.read_matrix(self, X, reset=False)
         self._check_finite(matrix)
         machine = self._machine

@@ -314,7 +314,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)  # type: ignore[no-any-return]
+            return partitions.mapped(self, "decision_function", X)
         rows = read_rows(self, X, lift=self._lifted)
         if self._voters is not None:
             votes = self._voters.tally(rows.matrix, rows)

@@ -22,7 +22,7 @@ from ..inputs.matrix import titles
 from ..rows.blocks import Work
 
 
-def mapped(model: Any, method: str, X: Any) -> Any:
+def mapped(model: Any, method: str, X: Any) -> NDArray[Any]:
     """A Dask array of what a method of a model says of each row; nothing is computed yet.
 
     Parameters
@@ -40,10 +40,12 @@ def mapped(model: Any, method: str, X: Any) -> Any:
     dtype = model.classes_.dtype if labels else np.dtype(np.float64)
     many = not labels and len(model.classes_) > 2
     empty = np.empty((0, len(model.classes_)) if many else (0,), dtype=dtype)
+    told: NDArray[Any]  # of Dask, used as one of NumPy is
     if frame:
-        return X.map_partitions(_told_frame, model, method, empty, meta=empty, enforce_metadata=False)
+        told = X.map_partitions(_told_frame, model, method, empty, meta=empty, enforce_metadata=False)
+        return told
     chunks = (X.chunks[0], (len(model.classes_),)) if many else (X.chunks[0],)
-    return X.map_blocks(
+    told = X.map_blocks(
         _told_block,
         model,
         method,
@@ -54,6 +56,7 @@ def mapped(model: Any, method: str, X: Any) -> Any:
         meta=empty,
         name=f"separatrix-{method}-{np.random.default_rng().integers(1 << 62):x}",
     )
+    return told
 
 
 def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:

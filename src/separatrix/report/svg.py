@@ -68,7 +68,7 @@ def number(value: float) -> str:
     else:
         mantissa, exponent = f"{value:.2e}".split("e")
         text = f"{float(mantissa):g}e{int(exponent)}"
-    return text.removesuffix(".0").replace("-", "−")  # noqa: RUF001 (a minus sign is meant)
+    return text.removesuffix(".0").replace("-", "\N{MINUS SIGN}")
 
 
 @dataclass

@@ -261,7 +261,7 @@ def describe(values: Floats, whole: Floats) -> str:
 
 def infinity(sign: float) -> str:
     """Where a coefficient runs to."""
-    return "to +∞" if sign > 0 else "to −∞" if sign < 0 else "to ±∞"  # noqa: RUF001 (a minus sign is meant)
+    return "to +∞" if sign > 0 else "to \N{MINUS SIGN}∞" if sign < 0 else "to ±∞"
 
 
 def fraction(value: Fraction) -> str:
