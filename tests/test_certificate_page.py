@@ -42,7 +42,11 @@ def is_proved(score, signs, kind):
     width = signs.matrix.shape[1]
     vectors = signs.n_classes if kind == "joint" else 1
     plane = scores.ClaimedPlane(
-        [], np.ones((vectors, width)), np.zeros((vectors, width)), np.zeros((signs.n_classes, vectors), bool)
+        exact=[],
+        weights=np.ones((vectors, width)),
+        magnitudes=np.zeros((vectors, width)),
+        whole=False,
+        tight=np.zeros((signs.n_classes, vectors), bool),
     )
     outputs = np.full((1, vectors), -1e9)
     outputs[0, 0] = score
