@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from separatrix.certificates import claims, nearby, scores, zeros
+from separatrix.certificates import claims, nearby, numbers, scores, zeros
 from separatrix.inputs.data import Data
 
 PAGE = " ".join((Path(__file__).parent.parent / "docs" / "certificates.md").read_text().split())
@@ -37,17 +38,20 @@ def signs_of(d, degree, kind="binary"):
     return scores.Signs(claim, data)
 
 
-def is_proved(score, signs, kind):
-    """Whether a score is proved positive where ``sum_j |w_j x_j|`` is 2**53, and bounds so small numbers."""
-    width = signs.matrix.shape[1]
-    vectors = signs.n_classes if kind == "joint" else 1
-    plane = scores.ClaimedPlane(
+def plane_of(signs, kind, *, whole=False):
+    width, vectors = signs.matrix.shape[1], signs.n_classes if kind == "joint" else 1
+    return scores.ClaimedPlane(
         exact=[],
         weights=np.ones((vectors, width)),
         magnitudes=np.zeros((vectors, width)),
-        whole=False,
+        whole=whole,
         tight=np.zeros((signs.n_classes, vectors), bool),
     )
+
+
+def is_proved(score, signs, kind):
+    """Whether a score is proved positive where ``sum_j |w_j x_j|`` is 2**53, and bounds so small numbers."""
+    plane, vectors = plane_of(signs, kind), signs.n_classes if kind == "joint" else 1
     outputs = np.full((1, vectors), -1e9)
     outputs[0, 0] = score
     if kind == "joint":
@@ -92,6 +96,36 @@ def test_what_is_read_at_most_is_what_the_page_says():
     assert tuple(2 ** int(each) for each in found.groups()) == limits
     assert value(stated("and `p k > ")) == nearby.MAX_NUMBERS
     assert int(re.search(r"limbs of (\d+) bits", PAGE)[1]) == zeros.BITS
+
+
+def test_whole_scores_are_not_rounded_below_the_magnitude_of_the_page():
+    limit = 2.0 ** int(re.search(r"the sums of magnitudes stay below 2\^(\d+)", PAGE)[1])
+    signs, plane = signs_of(2, 1), plane_of(signs_of(2, 1), "binary", whole=True)
+    for common, expected in ((limit, False), (np.nextafter(limit, 0.0), True)):
+        assert scores._never_rounded(np.ones((1, 2)), plane, np.full((1, 1), common), signs) == expected
+    assert not scores._never_rounded(np.full((1, 2), 0.5), plane, np.ones((1, 1)), signs)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 1000])
+@pytest.mark.parametrize("largest", [1, 7, 8, 4095])
+def test_sums_of_rows_are_cut_to_the_bits_of_the_page(rows, largest, monkeypatch):
+    assert int(re.search(r"a whole multiplier below 2\^(\d+)", PAGE)[1]) == numbers.COARSE.bit_length() - 1
+    formula, c = stated("the leading `b = "), largest.bit_length()
+    assert "multipliers (of one class, those of a row added up) below 2^c" in PAGE
+    seen, cut_off = [], numbers._cut
+
+    def watched(block, shifts):
+        seen.append(int(shifts[0]))
+        return cut_off(block, shifts)
+
+    monkeypatch.setattr(numbers, "_cut", watched)
+    total = [{}]
+    block, table = np.full((rows, 1), 0.75), np.full((rows, 1), float(largest))
+    numbers._add_products(total, block, table, 0, lambda: None)
+    assert seen == [value(formula, c=c, n=rows, ceil=math.ceil)]
+    assert (
+        sum(Fraction(2) ** at * found for at, found in total[0][0].items()) == Fraction(3, 4) * rows * largest
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
