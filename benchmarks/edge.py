@@ -170,8 +170,9 @@ def questions(
     for kind in KINDS:
         for digits in (*pairs, *((digit,) for digit in rests)):
             yield Question(f"images, {kind}", _named(digits), _images(directory, kind, digits))
-    for kind, digits in PEELED:
-        for side in SIDES if everything else ("separable", "one row more"):
+    # rows to be peeled off are known for the first of them; to find those of another takes minutes
+    for kind, digits in PEELED if everything else PEELED[:3]:
+        for side in SIDES if everything else SIDES[:2]:
             yield Question(
                 "images, peeled",
                 f"{kind} {_named(digits)}, {side}",

@@ -77,3 +77,10 @@ def test_a_deadline_that_has_come_ends_it():
     rows, near = planted(2, 5, 4)
     with pytest.raises(OutOfTime):
         positive_combination(rows, near, PRIMES[0], Deadline.after(0.0))
+
+
+def test_a_solution_that_would_come_too_late_is_not_begun(monkeypatch):
+    rows, near = planted(2, 5, 4)
+    assert positive_combination(rows, near, PRIMES[0], Deadline.after(60.0)) is not None
+    monkeypatch.setattr(positive, "seconds_to_solve", lambda size, bits: 60.0)
+    assert positive_combination(rows, near, PRIMES[0], Deadline.after(60.0)) is None

@@ -21,7 +21,7 @@ from .exact import IntegerRows, pivots, reduced, seconds_to_solve, transpose
 
 Floats = NDArray[np.float64]
 
-MOST = 100  # combinations
+MOST = 300  # combinations
 EACH = 0.125  # of the time of one exact solution, which each adds: 57 together took 7 times as long as one
 BITS = 60  # of the whole numbers that each combination is multiplied by
 
@@ -30,7 +30,7 @@ def positive_combination(rows: IntegerRows, near: Floats, prime: int, deadline: 
     """Integers that are positive, or zero on rows where all combinations are, with ``sum_i m_i row_i == 0``.
 
     ``near`` are floats near such a combination. None where there are too many combinations, or too few, or no
-    positive one is found. Raises OutOfTime where the deadline leaves no time for it.
+    positive one is found, or would be in time. Raises OutOfTime when the deadline has come.
     """
     matrix = rows.entries
     solved = pivots(transpose(matrix), prime, deadline)
@@ -39,7 +39,8 @@ def positive_combination(rows: IntegerRows, near: Floats, prime: int, deadline: 
         return None
     chosen = pivots([matrix[i] for i in solved], prime, deadline)
     bits = max(abs(value).bit_length() for row in matrix for value in row)
-    deadline.need(seconds_to_solve(len(solved), bits) * (1.0 + EACH * len(free)))
+    if seconds_to_solve(len(solved), bits) * (1.0 + EACH * len(free)) > deadline.left:
+        return None
     square: Any = flint.fmpq_mat(flint.fmpz_mat([[matrix[i][j] for i in solved] for j in chosen]))
     right = flint.fmpq_mat(flint.fmpz_mat([[-matrix[i][j] for i in free] for j in chosen]))
     try:
