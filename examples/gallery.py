@@ -26,7 +26,7 @@ HEAD = """\
 
 Every picture of `sx.plot`, with the code that draws it. This page is written by `python examples/gallery.py`;
 the pictures come in a light and a dark version, and classes differ in marker as well as in colour. Install
-with `pip install 'separatrix[plot]'`. All displays take `ax=` to draw on axes of your own, `theme="light"` or
+with `pip install '.[plot]'`. All displays take `ax=` to draw on axes of your own, `theme="light"` or
 `"dark"`, and keep what they drew in attributes that end in an underscore. Legends stand beside the axes where
 the figure makes room for them, as `plt.subplots(layout="compressed")` does.
 
