@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import separatrix as sx
 from separatrix.cli import cluster
 from separatrix.cli.app import app
+from separatrix.errors import InputError
 from separatrix.tables import parts
 from separatrix.tables.table import open_table
 
@@ -96,6 +97,25 @@ def test_a_number_that_comes_late_in_a_csv_file_is_read_as_without_a_cluster(tmp
     assert np.array_equal(part.features(), X)
     assert np.array_equal(part.labels(), y)
     assert X[-1, 0] == 1.5
+
+
+def test_a_file_that_is_another_one_elsewhere_is_refused(tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame().to_parquet(path)
+    (part,) = parts.cut(open_table(path, target="y", features=["a", "b"]))
+    frame()[:-1].to_parquet(path)
+    with pytest.raises(InputError, match="there are 599 rows; the file is another one here"):
+        part.features()
+    with pytest.raises(InputError, match="another one here"):
+        part.labels()
+
+
+def test_names_that_cannot_be_told_apart_are_refused(tmp_path):
+    frame().rename(columns={"a": "Filename"}).to_parquet(tmp_path / "own.parquet")
+    frame().to_parquet(tmp_path / "a[1].parquet")
+    for name, words in (("own.parquet", "column named 'Filename'"), ("a[1].parquet", "sign of patterns")):
+        with pytest.raises(InputError, match=words):
+            parts.cut(open_table(tmp_path / name, target="y"))
 
 
 def test_groups_of_rows_are_cut_only_where_they_are_large(tmp_path, monkeypatch):

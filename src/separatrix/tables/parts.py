@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,8 +15,8 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .batches import MOST_ROWS
 from .csv_files import CsvReader
-from .database import Database, connect, literal, literals
-from .encoding import Encoding, shown
+from .database import connect, literal, literals
+from .encoding import Encoding
 from .parquet import ParquetReader
 from .query import Query
 from .table import Table
@@ -36,10 +37,13 @@ class Part:
         The file, and which rows of it.
     query : Query
         Reads these rows, as all rows told how.
+    size : int or None
+        How many rows there are, where that is known.
     """
 
     place: str
     query: Query
+    size: int | None = None
 
     def read(self) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         """The features, encoded as in all other parts, and the labels where there is a target."""
@@ -47,6 +51,8 @@ class Part:
         query = replace(self.query, database=replace(self.query.database, opened=connect(threads=1)))
         found = list(query.batches(MOST_ROWS, 0))
         X = np.concatenate([np.empty((0, query.encoding.n_features)), *(X for X, _ in found)])
+        if self.size not in (None, len(X)):
+            raise InputError(f"{self.place}: there are {len(X):,} rows; the file is another one here.")
         if query.target_name is None:
             return X, None
         labels = [y for _, y in found if y is not None and y.size]
@@ -76,6 +82,9 @@ def cut(table: Table) -> list[Part]:
     reader = table.reader
     if not table.paths:
         raise _not_cut(f"{table.name!r} comes from standard input, or had to be unpacked or rewritten first")
+    patterns = [path for path in table.paths if glob.has_magic(path)]
+    if patterns:
+        raise _not_cut(f"{patterns[0]!r} has a sign of patterns in its name")
     if table.kind == "csv" and isinstance(reader, CsvReader):
         query = reader.settled()
         return [_csv_part(query, path) for path in table.paths]
@@ -94,45 +103,43 @@ def _not_cut(what: str) -> InputError:
 
 
 def _csv_part(query: Query, path: str) -> Part:
-    def one(relation: str, database: Database) -> str:
-        return relation.replace(literals(database.keep.paths), literals([os.path.abspath(path)]))
-
-    return Part(path, _elsewhere(query, one))
+    return Part(
+        path, _elsewhere(query, literals(query.database.keep.paths), literals([os.path.abspath(path)]))
+    )
 
 
 def _parquet_parts(query: Query, table: Table, path: str) -> Iterator[Part]:
-    names = {name.casefold() for name in query.database.columns}
-    first, whole = os.path.abspath(table.paths[0]), os.path.abspath(path)
+    own = [name for name in query.database.columns if name.casefold() in OWN]
+    if own:
+        raise InputError(
+            f"{table.name!r} has a column named {own[0]!r}, as DuckDB calls what parts of files are told "
+            "apart by. Rename it."
+        )
+    whole, paths = os.path.abspath(path), query.database.keep.paths
     # the first file says of what types the columns are
-    files, of_file = literals(list(dict.fromkeys([first, whole]))), f"filename = {literal(whole)}"
-    if names & {*OWN}:
-        if len(table.paths) > 1:
-            raise InputError(
-                f"{table.name!r} has columns named {shown(sorted(names & {*OWN}))}, by which parts of files "
-                "are told apart. Rename them."
-            )
-        yield Part(path, _elsewhere(query, lambda relation, _: relation))
-        return
+    files = literals(list(dict.fromkeys([os.path.abspath(paths[0]), whole])))
     for start, stop in _spans(path, query.encoding.n_features):
-        condition = f"{of_file} AND file_row_number >= {start} AND file_row_number < {stop}"
         some = (
             f"(SELECT * EXCLUDE ({', '.join(OWN)}) FROM read_parquet({files}, filename = true, "
-            f"file_row_number = true) WHERE {condition})"
+            f"file_row_number = true) WHERE filename = {literal(whole)} AND file_row_number >= {start} AND "
+            f"file_row_number < {stop})"
+        )
+        yield Part(
+            f"{path}, rows {start + 1:,} to {stop:,}",
+            _elsewhere(query, f"read_parquet({literals(paths)})", some),
+            None if query.selection.chosen else stop - start,
         )
 
-        def one(relation: str, database: Database, some: str = some) -> str:
-            return relation.replace(f"read_parquet({literals(database.keep.paths)})", some)
 
-        yield Part(f"{path}, rows {start + 1:,} to {stop:,}", _elsewhere(query, one))
-
-
-def _elsewhere(query: Query, one: Any) -> Query:
-    """The query about another relation, as it can be sent to another process."""
+def _elsewhere(query: Query, all_rows: str, some: str) -> Query:
+    """The query about some rows, as it can be sent to another process."""
     database = query.database
+    if all_rows not in database.relation:
+        raise _not_cut(f"{database.name!r} is read in another way")
     found = replace(
         database,
-        relation=one(database.relation, database),
-        texts=one(database.texts, database),
+        relation=database.relation.replace(all_rows, some),
+        texts=database.texts.replace(all_rows, some),
         keep=None,
         opened=None,
         lines=None,
