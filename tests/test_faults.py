@@ -452,6 +452,44 @@ def test_ctrl_c_that_a_callback_swallows_is_repeated():
     assert "Stopped." in done.stderr
 
 
+def test_ctrl_c_while_compiled_code_is_loaded_comes_when_that_is_done(tmp_path):
+    """In LLVM's callback it was ignored, the loop had no code, and calling it ended the process."""
+    code = """
+        import os, signal
+        import numpy as np
+        from numba.core.codegen import JITCPUCodegen
+        import separatrix as sx
+
+        library, came = JITCPUCodegen._library_class, []
+        usual = library._object_getbuffer_hook.__func__
+
+        def asked(cls, module):
+            found = usual(cls, module)
+            if found is not None and not came:
+                came.append(True)
+                os.kill(os.getpid(), signal.SIGINT)
+            return found
+
+        def stop(*_):
+            stopped.append(True)
+            raise KeyboardInterrupt
+
+        library._object_getbuffer_hook = classmethod(asked)
+        stopped, _ = [], signal.signal(signal.SIGINT, stop)
+        X = np.arange(12.0).reshape(6, 2)
+        for _ in range(2):
+            try:
+                model = sx.Perceptron(order="cyclic").fit(X, X[:, 0] > 5)
+            except KeyboardInterrupt:
+                pass
+        print(len(came), len(stopped), model.score(X, X[:, 0] > 5))
+    """
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run(code, **cache).stdout == "0 0 1.0\n"  # compiled now
+    done = run(code, **cache)
+    assert (done.returncode, done.stdout) == (0, "1 1 1.0\n"), done.stderr
+
+
 @pytest.mark.parametrize("seconds", [0.0, 0.2, 0.5])
 def test_ctrl_c_ends_the_program_at_once_while_it_is_loading(seconds):
     begin = "import sys; from separatrix.cli import main; print('begun', flush=True); main()"

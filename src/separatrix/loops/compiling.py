@@ -10,7 +10,9 @@ import contextlib
 import functools
 import hashlib
 import pickle
-from collections.abc import Callable
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +97,8 @@ class _Cache(FunctionCache):  # type: ignore[misc]
     def load_overload(self, *arguments: Any) -> Any:
         """The compiled code of a signature, or None."""
         try:
-            return super().load_overload(*arguments)
+            with undisturbed():
+                return super().load_overload(*arguments)
         except Exception:  # a damaged file may fail in any way when it is unpickled
             with contextlib.suppress(OSError):
                 self.flush()
@@ -107,6 +110,26 @@ class _Cache(FunctionCache):  # type: ignore[misc]
             super().save_overload(*arguments)
         except OSError:
             self.disable()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold Ctrl-C back for a moment.
+
+    LLVM asks for the code of a loop through a callback. Python ignores what is raised in one, LLVM then goes
+    on without that code, and the first call of the loop would end the process.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if came:
+            signal.raise_signal(signal.SIGINT)
 
 
 def part(function: Callable[..., Any]) -> Any:
