@@ -114,6 +114,27 @@ def test_overlapping_rows_far_from_zero_have_no_exact_margin():
     assert exact_far_margin(rows) is None
 
 
+@pytest.mark.parametrize("shift", [1e3, 1e6, -1e8])
+def test_a_soft_margin_with_a_free_intercept_reaches_its_gap_far_from_zero(shift):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-8, 9, (60, 3)) / 4.0, np.arange(60) % 2
+    X[:, 0] += y
+    near, far = (sx.SoftMargin(intercept="free").fit(rows, y) for rows in (X, X + shift))
+    assert far.converged_
+    assert far.dual_objective_ <= near.objective_
+    assert near.dual_objective_ <= far.objective_  # sums of these numbers are exact: the rows are the same
+
+
+@pytest.mark.parametrize("scale", [1e6, 1e20, 1e100])
+@pytest.mark.parametrize("intercept", fuzz_brackets.INTERCEPTS)
+def test_a_soft_margin_of_large_rows_is_the_largest_margin(scale, intercept):
+    X, y = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-3.0, 0.5]]) * scale, np.array([1, 1, 0, 0])
+    model = sx.SoftMargin(intercept=intercept).fit(X, y)
+    least = naive_exact.least_objective(X.tolist(), y.tolist(), [Fraction(1)] * 4, intercept)
+    assert Fraction(model.dual_objective_) <= least <= Fraction(model.objective_)
+    assert model.converged_
+
+
 def test_the_least_objective_lies_between_the_two_that_are_reported():
     found = [fuzz_brackets.soft_margin(seed) for seed in range(100, 250)]
     assert set(found) <= {"holds", "wide", "too large"}

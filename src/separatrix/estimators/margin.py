@@ -25,6 +25,7 @@ from ..margins.anywhere import errors_of, in_rationals, solve_anywhere
 from ..margins.max_margin import WIDE
 from ..margins.optimum import HardOptimum, Outcome, SoftOptimum
 from ..margins.pivoting import MOST_ROWS
+from ..margins.soft_anywhere import solve_soft_anywhere
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
 from ..progress import spoken
 from ..proofs.signed import conflicting_rows
@@ -425,7 +426,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
-        found = solve_soft_margin(
+        found = solve_soft_anywhere(
             rows,
             caps,
             gap=self.gap,
