@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import scipy  # loads linalg when it is used: small questions do without it
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..rows import threads
+from ..sparse import sparse
 from .optimum import Outcome
 
 Floats = NDArray[np.float64]
