@@ -1,6 +1,10 @@
 """Measure everything, or one section, and print one table.
 
-python -m benchmarks [--data DIR] [--quick] [--only SECTION ...] [--markdown] [--peer-seconds N]
+python -m benchmarks [--data DIR] [--quick] [--only SECTION ...] [--margins M ...] [--peer-seconds N]
+
+The README's table: `pip install liblinear-official vowpalwabbit` into the environment, then
+python -m benchmarks --only pass zero verdict start --margins 0.1 0.01 --peer-seconds 10
+python -m benchmarks.results
 """
 
 from __future__ import annotations
@@ -67,10 +71,19 @@ def _read_options() -> tuple[Settings, argparse.Namespace]:
         metavar="N",
         help="time limit of a peer (60, and 20 for a linear program on all rows; quick: 1)",
     )
+    parser.add_argument(
+        "--margins",
+        nargs="+",
+        type=float,
+        choices=data.MARGINS,
+        metavar="M",
+        help="of the generated sets of zero and verdict (0.1 0.01 0.001; quick: the first two)",
+    )
     options = parser.parse_args()
     wanted = options.peer_seconds
     limit, program = (wanted, wanted) if wanted else (1.0, 1.0) if options.quick else (60.0, 20.0)
-    return Settings(options.data, options.quick, limit, program), options
+    margins = tuple(options.margins or (data.MARGINS[:2] if options.quick else data.MARGINS))
+    return Settings(options.data, options.quick, limit, program, margins), options
 
 
 def _notes(settings: Settings) -> list[str]:

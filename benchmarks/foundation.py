@@ -178,7 +178,7 @@ def _rare_mistakes(settings: Settings) -> Iterator[Row]:
 
 
 def _contests(settings: Settings) -> Iterator[Problem]:
-    for margin in data.MARGINS[:2] if settings.quick else data.MARGINS:
+    for margin in settings.margins:
         yield data.ball(settings.rows, 100, margin)
         yield data.normal(settings.rows, 100, margin)
     names = ("mushrooms", "sms-spam", "golub") if settings.quick else None

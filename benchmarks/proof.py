@@ -68,7 +68,7 @@ def verify(settings: Settings) -> Iterator[Row]:
 
 def verdict(settings: Settings) -> Iterator[Row]:
     """A verdict with its certificate, against a linear program on all rows."""
-    for margin in data.MARGINS:
+    for margin in settings.margins:
         plain = data.normal(settings.rows, 100, margin)
         yield _against_program(plain, "separable", settings)
         y = plain.y.copy()

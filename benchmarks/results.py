@@ -40,7 +40,15 @@ NAMES = {
     "files": "from a file",
     "start": "start Python",
 }
-MOST = 3  # rows of a section
+MOST = 4  # rows of a section
+SEVERAL = ("Perceptron as shipped", "Perceptron", "LinearSVC", "SVC")  # contenders of one program
+# The columns of the README's table, and what the contenders of each are called in the rows.
+PROGRAMS = {
+    "scikit-learn": (*SEVERAL, "scikit-learn's"),
+    "liblinear": ("liblinear",),
+    "Vowpal Wabbit": ("Vowpal Wabbit",),
+    "HiGHS": ("HiGHS:", "HiGHS"),
+}
 
 
 def keep(rows: Sequence[Row], notes: Sequence[str], path: Path = RESULTS) -> None:
@@ -55,31 +63,50 @@ def keep(rows: Sequence[Row], notes: Sequence[str], path: Path = RESULTS) -> Non
 
 def rendered(path: Path = RESULTS) -> str:
     """The README's table in Markdown: what was measured, whoever was faster, and how busy the machine was."""
-    lines = ["| | separatrix | the best other | |", "|---|---|---|---|"]
+    lines = [f"| | separatrix | {' | '.join(PROGRAMS)} |", "|---" * (len(PROGRAMS) + 2) + "|"]
     shown = []
     for section, parts in SHOWN.items():
-        rows = [row for row in read(path)["rows"] if row["section"] == section and is_peer(row["against"])]
+        rows = [row for row in read(path)["rows"] if row["section"] == section and any(by_program(row))]
         shown += [row for row in rows if any(part in row["what"] for part in parts)][:MOST]
     for row in shown:
-        what = row["what"].split(";")[0]
-        cells = (f"{NAMES[row['section']]}: {what}", row["ours"], best_of(row["against"]), row["ratio"])
+        cells = (f"{NAMES[row['section']]}: {row['what'].split(';')[0]}", row["ours"], *by_program(row))
         lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")
     loads = [float(row["load"]) for row in shown if row.get("load")]
-    busy = f"Load average of the machine meanwhile: {min(loads):.0f} to {max(loads):.0f}." if loads else ""
+    busy = f"Load average of the machine meanwhile: {min(loads):.1f} to {max(loads):.1f}." if loads else ""
     return "\n".join(lines) + "\n" + (f"\n{busy}\n" if busy else "")
 
 
-def best_of(against: str) -> str:
-    """Of several contenders the best alone, by name and time; all of them are in the file."""
-    best = re.fullmatch(r"best (.+?)\. All: (.+)", against)
-    if best is None:
-        return re.sub(r"^nobody\. All: .*", "nobody in time", against)
-    return next(each for each in best[2].split("; ") if re.match(re.escape(best[1]) + r" \d", each))
+def by_program(row: dict[str, Any]) -> list[str]:
+    """What is told of each program of the table: of its contenders the fastest, where one reached the goal.
+
+    Nothing where the row is a question of its own about one contender that another row has asked already.
+    """
+    told = re.sub(r"^(best .+?|nobody)\. All: ", "", row["against"])
+    if row["section"] == "zero" and told == row["against"]:
+        return [""] * len(PROGRAMS)
+    entries = told.split("; ")
+    return [_fastest(entries, names) for names in PROGRAMS.values()]
+
+
+def _fastest(entries: list[str], names: tuple[str, ...]) -> str:
+    found = []
+    for entry in entries:
+        name = next((name for name in names if entry.startswith(f"{name} ")), None)
+        if name is not None:
+            words = entry.removeprefix(name).strip()
+            found.append((seconds(words), f"{name} {words}" if name in SEVERAL else words))
+    return min(found)[1] if found else ""
+
+
+def seconds(words: str) -> float:
+    """The time that a cell tells; infinite where it tells of none that reached the goal."""
+    found = re.match(r"([\d.]+) (ms|s)\b", words)
+    return float(found[1]) * (1e-3 if found[2] == "ms" else 1.0) if found else float("inf")
 
 
 def is_peer(against: str) -> bool:
     """Whether it is another program, and no product of matrices."""
-    return bool(against) and not against.startswith(("X @ w", "einsum", "limit"))
+    return bool(against) and not against.startswith(("X @ w", "einsum", "limit", "the faster product"))
 
 
 def with_table(text: str, table: str) -> str:

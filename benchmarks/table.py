@@ -18,6 +18,7 @@ class Settings:
     quick: bool
     peer_seconds: float
     program_seconds: float  # time limit of a linear program on all rows
+    margins: tuple[float, ...]  # of the generated sets of "zero" and "verdict"
 
     @property
     def rows(self) -> int:

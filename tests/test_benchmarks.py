@@ -13,7 +13,7 @@ from scipy.stats import binom
 
 import benchmarks
 import separatrix as sx
-from benchmarks import edge, images, page, results
+from benchmarks import edge, images, page, peers, results
 from benchmarks.table import Row, median_interval
 
 NAMES = [each.name for each in pkgutil.iter_modules(benchmarks.__path__)]
@@ -40,15 +40,14 @@ def test_the_table_of_the_readme_is_the_one_of_the_results_file():
 def test_results_of_a_section_replace_its_older_ones_and_no_others(tmp_path):
     path = tmp_path / "results" / "bench.json"
     results.keep([Row("pass", "a", "1 s", "x 2 s", "2"), Row("margin", "b", "1 s", "", "")], ["quiet"], path)
-    results.keep([Row("pass", "dense float64 c", "3 s", "y | z 1 s", "0.3 times as fast")], [], path)
+    results.keep([Row("pass", "dense float64 c", "3 s", "Perceptron | 1 s", "0.3 times as fast")], [], path)
     kept = json.loads(path.read_text())["rows"]
     assert [(row["section"], row["what"]) for row in kept] == [
         ("margin", "b"),
         ("pass", "dense float64 c"),
     ]
     shown = results.rendered(path)
-    assert "0.3 times as fast" in shown  # lost, and shown
-    assert "y \\| z" in shown
+    assert "| 3 s | Perceptron \\| 1 s |" in shown  # lost, and shown
 
 
 def _row(section, what, ours, against, ratio, met=None, noisy=""):
@@ -100,16 +99,48 @@ def test_the_picture_of_the_readme_is_drawn_by_its_script(tmp_path):
     assert all((readme_picture.FOLDER / path.name).exists() for path in written)
 
 
+ALL = "Perceptron 900 ms ±3%; Perceptron as shipped 2 errors left after 1 s; LinearSVC 1.20 s (1 run); "
+MORE = "liblinear 85 ms ±1%; Vowpal Wabbit not installed (pip install vowpalwabbit); HiGHS no answer in 5 s"
+
+
 @pytest.mark.parametrize(
-    ("against", "shown"),
+    ("section", "against", "shown"),
     [
-        ("best B fast. All: B 1 s; B fast 0.5 s ±3%; C not installed (pip install c)", "B fast 0.5 s ±3%"),
-        ("nobody. All: B 3 errors left after 2 s; C no answer in 5 s", "nobody in time"),
-        ("HiGHS: no answer in 10 s", "HiGHS: no answer in 10 s"),
+        (
+            "zero",
+            f"best liblinear. All: {ALL}{MORE}",
+            [
+                "Perceptron 900 ms ±3%",
+                "85 ms ±1%",
+                "not installed (pip install vowpalwabbit)",
+                "no answer in 5 s",
+            ],
+        ),
+        ("zero", f"nobody. All: Perceptron 3 errors left after 2 s; {MORE}", None),
+        ("zero", "LinearSVC 3 s", ["", "", "", ""]),
+        ("zero", "the faster product, X @ w 3 ms", ["", "", "", ""]),
+        ("verdict", "HiGHS: no answer in 10 s", ["", "", "", "no answer in 10 s"]),
+        ("verdict", "HiGHS 3.20 s (1 run)", ["", "", "", "3.20 s (1 run)"]),
+        ("pass", "Perceptron 1 ms ±2%", ["Perceptron 1 ms ±2%", "", "", ""]),
+        ("pass", "X @ w, 1 core 1 ms ±2%", ["", "", "", ""]),
+        ("start", "scikit-learn's 1.76 s ±6%", ["1.76 s ±6%", "", "", ""]),
     ],
 )
-def test_of_several_contenders_the_table_names_the_best_alone(against, shown):
-    assert results.best_of(against) == shown
+def test_the_table_has_a_column_for_each_program_and_its_fastest_contender_there(section, against, shown):
+    found = results.by_program({"section": section, "against": against})
+    assert found == (shown or ["Perceptron 3 errors left after 2 s", *found[1:]])
+
+
+@pytest.mark.parametrize("columns", [7, 30_000])
+def test_vowpal_wabbit_is_given_the_rows_that_are_there(columns, tmp_path):
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(70, columns)).astype(np.float32), np.where(rng.random(70) < 0.5, 1, -1)
+    peers._write_vw(rows.astype(np.float64), y, tmp_path / "rows.vw")
+    lines = (tmp_path / "rows.vw").read_text().splitlines()
+    for line, label, row in zip(lines, y, rows, strict=True):
+        head, _, cells = line.partition(" | ")
+        assert int(head) == label
+        assert np.array_equal(np.array([cell.partition(":")[2] for cell in cells.split()], np.float32), row)
 
 
 def test_the_page_about_the_edge_is_written_from_its_results():
