@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,16 @@ from numpy.typing import NDArray
 from ..errors import NumericOverflowError
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Tally
 from ..result import Floats, Ints
+from ..rows.memory import MemoryRows, R
 from ..rows.protocol import Rows
 
 LOG_ROOM = 1 << 14
 MOST_UPDATES = 2**63 - 1
 # What is learnt from few rows before compiled loops are loaded, in mistakes; so many visits count as one.
-# NumPy takes 5 to 25 ms for it (200 x 5, 1,500 x 10 rows), the loops a fifth of that; loading them takes 450.
-LIGHT = 1200
+# NumPy takes 2 to 4 ms for it (200 x 5 to 1,000 x 20 rows; 4 to 10 with several classes), loops a tenth of
+# that, and loading them 450. At half of it 200 rows in 5 columns load them; at twice of it fits wait twice as
+# long.
+LIGHT = 360
 VISITS_A_MISTAKE = 64
 
 
@@ -103,8 +107,23 @@ class Learner:
     @property
     def light(self) -> bool:
         """Whether NumPy does the loops: the rows are few, and little has been learnt."""
+        return self.light_updates > 0
+
+    @property
+    def light_updates(self) -> int:
+        """The mistakes that NumPy may still correct."""
+        if not self.few:
+            return 0
         clock = self.tally.clock
-        return self.few and bool(clock[MISTAKES] + clock[VISITS] // VISITS_A_MISTAKE < LIGHT)
+        return max(0, LIGHT - int(clock[MISTAKES] + clock[VISITS] // VISITS_A_MISTAKE))
+
+    def at_its_pace(self, rows: R) -> R:
+        """The same rows; compiled loops read them too, once the run has loaded some."""
+        if not isinstance(rows, MemoryRows) or not rows.few or self.light:
+            return rows
+        found = copy(rows)
+        found.few = False
+        return found
 
     def flush_log(self, members: Ints | None = None) -> None:
         """Empty the loop's buffer of logged mistakes; its rows are those of ``members``, if given."""

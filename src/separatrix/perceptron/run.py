@@ -110,6 +110,7 @@ class Run:
     def scan(self, limit: int = 1) -> Scan:
         """Score every row, and keep the lowest scores; counts as a pass."""
         learner = self.learner
+        learner.rows = learner.at_its_pace(learner.rows)
         found = learner.rows.scan(learner.weights, limit, learner.steps)
         lower = self.bracket.lower(float(found.scores[0]))
         self.end_pass(Standing(learner.mistakes, found.mistakes, found.cost, lower))

@@ -10,6 +10,8 @@ every update corrects a mistake.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from .. import loops
@@ -164,6 +166,7 @@ def _through_cores(run: Run, part: Part) -> None:
     learner, work, allowed = run.learner, 0, WORK * run.learner.rows.numbers
     kept: Ints = np.empty(0, dtype=np.int64)
     while work <= allowed and not run.stopped():
+        part.rows = learner.at_its_pace(part.rows)
         found = part.rows.scan(learner.weights, CORE)
         work += part.rows.numbers
         if found.mistakes == 0:
@@ -261,16 +264,28 @@ class Part:
 
         An update reads as many as there are counts. Always allowed are `LEAST_UPDATES`.
         """
-        weights = self.learner.weights
+        allowed, light = max(LEAST_UPDATES, work // self.counts.size), self.learner.light_updates
+        if light:
+            made = self._correct_worst(plain.worst_first, min(light, allowed))
+            if made < light:
+                return
+            allowed -= made
+        if allowed:
+            self._correct_worst(loops.core.worst_first, allowed)
+
+    def _correct_worst(self, worst_first: Callable[..., None], allowed: int) -> int:
+        """So many updates at most, by one of the two loops; return how many were made."""
+        weights, before = self.learner.weights, self.learner.mistakes
+        self.rows = self.learner.at_its_pace(self.rows)
         outputs = np.ascontiguousarray(self.rows.outputs(weights).T)
         outputs = outputs[0] if weights.ndim == 1 else outputs
         if self._gram is None:
             self._gram = gram_of(self.rows)
-        tally = self._tally(max(LEAST_UPDATES, work // self.counts.size))
-        worst_first = plain.worst_first if self.learner.light else loops.core.worst_first
+        tally = self._tally(allowed)
         worst_first(self.rows.storage, outputs, self.steps, self._gram, tally)
         self.rows.combine(tally.counts, self.steps, weights)
         self._merge(tally)
+        return self.learner.mistakes - before
 
     def _tally(self, allowed: int | None = None) -> Tally:
         """The learner's tally, with counts of this part's own."""

@@ -14,11 +14,11 @@ import numpy as np
 
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Gram, Tally
 from ..sparse import sparse
-from .leads import best_rivals, leads
+from .leads import leads
 from .protocol import Floats, Ints
 
 FEW = 20_000  # numbers of a matrix, zeros included, up to which NumPy does the loops
-BLOCK = 128  # rows that a pass scores at a time; those after a mistake are scored again
+BLOCK = 128  # rows that a pass scores at a time; the rest of them is scored again after a mistake
 
 
 def lifted(rows: Any, width: int) -> Floats:
@@ -71,26 +71,26 @@ def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> in
     made: list[tuple[int, int, int]] = []
     if tally.norms.size:
         tally.norms[order] = np.einsum("ij,ij->i", values, values)
+    visit = _Signed(values, labels, w) if w.ndim == 1 else _Classes(values, labels, w)
     while seen < order.size:
-        part = slice(seen, seen + BLOCK)
-        outputs = outputs_of(values[part], w)
-        scores = leads(outputs, labels[part])
+        part = slice(seen, min(order.size, (seen // BLOCK + 1) * BLOCK))
+        scores = visit.scores(part)
         right = scores > 0.0
         first = int(right.argmin())  # the first mistake, if there is one
         if right[first]:
-            scored[seen : seen + scores.size] = scores
-            seen += scores.size
+            scored[part] = scores
+            seen = part.stop
             continue
         scored[seen : seen + first + 1] = scores[: first + 1]
         seen += first
         if len(made) == room:
             break
-        i, own = int(order[seen]), int(labels[seen])
-        rival = 0 if w.ndim == 1 else int(best_rivals(outputs[first : first + 1], labels[seen : seen + 1])[0])
+        i = int(order[seen])
+        x, own, rival = visit.mistake(seen)
         step = float(steps[min(i, steps.size - 1)])
-        correct(values[seen], own, rival, w, step)
+        correct(x, own, rival, w, step)
         if tally.average.size:
-            correct(values[seen], own, rival, tally.average, step * (begun + seen))
+            correct(x, own, rival, tally.average, step * (begun + seen))
         made.append((i, rival, begun + seen))
         seen += 1
     _note(made, tally)
@@ -98,6 +98,44 @@ def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> in
     tally.clock[VISITS] += seen
     tally.floor[0] = min(tally.floor[0], looked.min(initial=np.inf))
     return seen
+
+
+class _Signed:
+    """Rows of two classes with their signs: each score is one sum, and each update that of class 1."""
+
+    def __init__(self, values: Floats, labels: Ints, w: Floats) -> None:
+        self.signed, self.w = values * (2.0 * labels - 1.0)[:, None], w
+
+    def scores(self, part: slice) -> Floats:
+        """<w, z_i> of some rows."""
+        return np.asarray(np.einsum("ij,j->i", self.signed[part], self.w))
+
+    def mistake(self, row: int) -> tuple[Floats, int, int]:
+        """The row with its sign, its class and its rival."""
+        return self.signed[row], 1, 0
+
+
+class _Classes:
+    """Rows of several classes, with the outputs of their block: an update changes those of two classes."""
+
+    def __init__(self, values: Floats, labels: Ints, w: Floats) -> None:
+        self.values, self.labels, self.w = values, labels, w
+        self.inside = labels == np.arange(len(w))[:, None]
+        self.own, self.others = np.empty(labels.size), np.empty((len(w), labels.size))
+        self.changed: tuple[int, ...] = ()
+
+    def scores(self, part: slice) -> Floats:
+        """By how much the own class of some rows leads: all of a block, or its rest after a mistake."""
+        for c in range(len(self.w)) if part.start % BLOCK == 0 else self.changed:
+            found, inside = np.einsum("ij,j->i", self.values[part], self.w[c]), self.inside[c, part]
+            np.copyto(self.own[part], found, where=inside)
+            self.others[c, part] = np.where(inside, -np.inf, found)
+        return np.asarray(self.own[part] - self.others[:, part].max(axis=0))
+
+    def mistake(self, row: int) -> tuple[Floats, int, int]:
+        """The row, its class, and of the others the one with the largest output."""
+        self.changed = int(self.labels[row]), int(self.others[:, row].argmax())
+        return self.values[row], *self.changed
 
 
 def room_of(tally: Tally) -> int:
