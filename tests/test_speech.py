@@ -295,6 +295,11 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
         (("check", "xor.csv", "-t", "y", "--degree", "0"), "--degree"),
         (("fit", "xor.csv", "-t", "y", "--start", "1,a", "-o", "m.skops"), "--start is zeros, random"),
         (("fit", "xor.csv", "-t", "y", "--start", "1,2", "-o", "m.skops"), "(3,)"),
+        (("fit", "xor.csv", "-t", "y", "--start", "1,2", "-o", "m.skops"), "Change --start"),
+        (("fit", "xor.csv", "-t", "y", "--learning-rate", "-1", "-o", "m.skops"), "positive finite number"),
+        (("generate", "xor", "-o", "x.parquet"), "ends in .csv"),
+        (("generate", "separable", "--margin", "2", "-o", "x.csv"), "the sphere. Lower --margin."),
+        (("generate", "multiclass", "--margin", "9", "-o", "x.csv"), "less than"),
         (("fit", "xor.csv", "-t", "y", "--start", "nan,2,3", "-o", "m.skops"), "finite"),
         (("fit", "xor.csv", "-t", "y", "--eta0", "0", "-o", "m.skops"), "--eta0"),
         (("fit", "xor.csv", "-t", "y", "--model", "max-margin", "--renormalise"), "--renormalise"),
@@ -391,3 +396,18 @@ def test_no_spinner_speaks_of_rows_kept_back_without_scores(folder, monkeypatch)
     assert not any("kept back" in each for each in seen)
     run("fit", "patients.csv", "-t", "recovered", "--holdout", "0.5")
     assert any("kept back" in each for each in seen)
+
+
+def test_the_learning_rate_has_both_names(folder):
+    def traced(*options):
+        run("fit", "xor.csv", "-t", "y", "--order", "cyclic", "--max-iter", 2, "--trace", "t.csv", *options)
+        return pathlib.Path("t.csv").read_text()
+
+    assert traced("--eta0", 0.5) == traced("--learning-rate", 0.5) != traced()
+
+
+@pytest.mark.parametrize("kernel", [("--degree", "1"), ("--degree", "2"), ("--kernel", "rbf")])
+def test_a_kernels_answer_is_one_about_its_feature_space(kernel, folder):
+    said = " ".join(run("check", "xor.csv", "-t", "y", *kernel).stdout.split())
+    assert ". In the feature space of the kernel, " in said
+    assert "feature space of the kernel" not in run("check", "xor.csv", "-t", "y").stdout

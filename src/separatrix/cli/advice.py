@@ -69,6 +69,7 @@ SENTENCES = {
     "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
     "host": ("--host", "Leave --host out, or name an address of this machine."),
     "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),
+    "radius": ("--margin", "Lower --margin."),
     "same_data": (
         "--any-data",
         "Check it against the original data, or only its mathematics with --any-data.",
@@ -85,7 +86,8 @@ SENTENCES = {
 
 
 def _change(parameter: str | None, options: Options) -> str:
-    option = "--seed" if parameter == "random_state" else f"--{str(parameter).replace('_', '-')}"
+    other = {"init": "--start", "random_state": "--seed"}
+    option = other.get(str(parameter), f"--{str(parameter).replace('_', '-')}")
     return f"Change {option}, or leave it out." if option in options else ""
 
 

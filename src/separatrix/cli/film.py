@@ -27,7 +27,7 @@ def film(
     ] = "cyclic",
     max_iter: Annotated[int, typer.Option("--max-iter", min=1, help="How often all rows may be read.")] = 100,
     eta0: Annotated[
-        float, typer.Option("--eta0", help="The learning rate, which scales every update.")
+        float, typer.Option("--eta0", "--learning-rate", help="The learning rate, which scales every update.")
     ] = 1.0,
     start: options.Start = None,
     renormalise: Annotated[

@@ -84,7 +84,11 @@ def fit(
     ] = None,
     eta0: Annotated[
         float | None,
-        typer.Option("--eta0", help="Perceptrons: the learning rate, which scales every update. Default: 1."),
+        typer.Option(
+            "--eta0",
+            "--learning-rate",
+            help="Perceptrons: the learning rate, which scales every update. Default: 1.",
+        ),
     ] = None,
     start: options.Start = None,
     renormalise: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -78,6 +79,10 @@ def generate(
         if name not in KINDS[kind]:
             knows = " and ".join(each for each, names in KINDS.items() if name in names)
             raise typer.BadParameter(f"{OPTIONS[name]} is an option of {knows}, not of {kind}. Leave it out.")
+    if output is not None and Path(output).suffix.lower() not in ("", ".csv", ".txt"):
+        raise typer.BadParameter(
+            f"--output is a CSV file, a name that ends in .csv. Got {str(output)!r} instead."
+        )
     from .. import datasets
 
     problem = getattr(datasets, f"make_{kind}")(rows, random_state=seed, **chosen)

@@ -95,7 +95,9 @@ def make_multiclass(
     if not margin < reach * (1 - ROOM):
         raise InputError(
             f"margin is {margin:g}; {n_classes} classes in {n_columns} columns within radius {radius:g} "
-            f"allow less than {reach:g}. Lower margin, raise radius, or give n_columns >= {n_classes - 1}."
+            f"allow less than {reach:g}.",
+            remedy=f"Lower margin, raise radius, or give n_columns >= {n_classes - 1}.",
+            parameter="radius",
         )
     n_dimensions = n_classes - 1 if simplex else 2
     width, n_informative = row_width(n_columns, n_dimensions, n_dimensions, sparse, density)

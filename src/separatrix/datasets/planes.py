@@ -114,7 +114,9 @@ def make_separable(
         )
         raise InputError(
             f"{found} and radius is {radius:.12g}; it must be smaller (by more than {ROOM:g} of radius), "
-            "or no row fits between the plane and the sphere. Lower it, or raise radius."
+            "or no row fits between the plane and the sphere.",
+            remedy="Lower it, or raise radius.",
+            parameter="radius",
         )
     width, n_informative = row_width(n_columns, 3, 2, sparse, density)
     rng = np.random.default_rng(random_state)

@@ -402,7 +402,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         if start.shape != rows.weights_shape or not np.all(np.isfinite(start)):
             raise InputError(
                 f"The 'init' parameter of Perceptron must be 'zeros', 'random' or finite weights of shape "
-                f"{rows.weights_shape} (the intercept last). Got shape {start.shape} instead."
+                f"{rows.weights_shape} (the intercept last). Got shape {start.shape} instead.",
+                parameter="init",
             )
         return start
 

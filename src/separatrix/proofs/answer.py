@@ -119,7 +119,10 @@ class Verdict:
         if self.parts:
             every = self.status == "separable"
             return "Every part is separable." if every else f"The hardest of the parts is {self.status}."
-        return (JOINT_MEANING if self.joint else MEANING)[self.status]
+        said = (JOINT_MEANING if self.joint else MEANING)[self.status]
+        if not self.kernel or self.status == "undecided":
+            return said
+        return f"In the feature space of the kernel, {said[0].lower()}{said[1:]}"
 
     @cached_property
     def responsible_features(self) -> dict[str, float]:
