@@ -17,6 +17,7 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest.mock import patch
 
@@ -31,6 +32,7 @@ from . import timing
 from .table import Row, Settings, faster, measured, shown, within
 
 COPIES, BLOCKS, EPOCHS, ROUNDS, REPEATS = 8, 16, 10, 20, 3
+HOLDERS, FILES = 3, 4  # workers that read Parquet files; files a copy of the rows
 SLACK = 0.002  # of the held-out error, above the one that scikit-learn's SGDClassifier ends with
 MOST = 30  # epochs of a contender
 TESTED = 50_000
@@ -42,7 +44,8 @@ NOTES = (
         f"workers' memory before the clock starts. Held-out error: {TESTED:,} rows, standardised columns, "
         f"goal: that of SGDClassifier() as shipped plus {SLACK:g}; epochs are doubled until the goal is "
         "reached, and that many are timed. dask-ml: Incremental(SGDClassifier(average=True)), epoch by "
-        "epoch. Bytes are those of the loopback device"
+        "epoch. Bytes are those of the loopback device. The workers that read Parquet files hold the rows as "
+        "float32; their memory is the most that each process ever had, all libraries included"
     ),
 )
 
@@ -54,6 +57,7 @@ def cluster(settings: Settings) -> Iterator[Row]:
         return
     warnings.simplefilter("ignore")
     yield from speed(settings)
+    yield from files(settings)
     yield from errors(settings)
 
 
@@ -64,17 +68,19 @@ def speed(settings: Settings) -> Iterator[Row]:
     tasks = _tasks(settings.quick)
     alone = {name: _seconds(_in_memory(task, X, y, copies), REPEATS) for name, task in tasks.items()}
     found: dict[tuple[int, int], dict[str, list[float]]] = {}
-    traffic = {}
+    traffic, shares = {}, {}
     for workers, threads in ((1, 1), (2, 1), (1, 2)):
-        with _workers(workers, threads), _counted() as rounds:
+        with _workers(workers, threads) as client, _counted() as rounds:
             there, labels = _spread(X, copies), np.tile(y, copies)
             found[workers, threads] = {}
             for name, task in tasks.items():
                 task(there, labels)  # compiles, and opens the connections
                 rounds.clear()
-                before = _loopback()
+                before, busy = _loopback(), _processor(client)
                 found[workers, threads][name] = _seconds(partial(task, there, labels), REPEATS)
                 traffic[name, workers] = (_loopback() - before) / max(1, len(rounds))
+                spent = [(b - a) / REPEATS for a, b in zip(busy, _processor(client), strict=True)]
+                shares[name, workers, threads] = len(rounds) // REPEATS, *spent
     size = f"{len(y) * copies:,} x {X.shape[1]}"
     for name in tasks:
         one, two, both = (found[which][name] for which in ((1, 1), (2, 1), (1, 2)))
@@ -82,6 +88,57 @@ def speed(settings: Settings) -> Iterator[Row]:
         yield faster("cluster", f"{what}: two workers", two, one, "one worker", 1.6)
         yield within("cluster", f"{what}: one worker, two threads", both, alone[name], "memory", 1.3)
         yield Row("cluster", f"{what}: bytes a round, two workers", f"{traffic[name, 2]:,.0f}", "", "")
+        rounds, there, here = shares[name, 2, 1]
+        parts = f"{there:.2f} s on the workers, {here:.2f} s here and in the scheduler"
+        yield Row("cluster", f"{what}: processor time, two workers, {rounds} rounds", parts, "", "")
+
+
+def files(settings: Settings) -> Iterator[Row]:
+    """The verdict of rows in Parquet files, and its proof checked, by workers of 1 GB each."""
+    import dask.dataframe as dd
+
+    X, y = _rows(settings)
+    copies = 1 if settings.quick else COPIES
+    what = f"{len(y) * copies:,} x {X.shape[1]} in Parquet files, {HOLDERS} workers of 1 GB"
+    with TemporaryDirectory() as folder:
+        _write(Path(folder), X, y, copies)
+        with _workers(HOLDERS, 1, memory="1GB") as client:
+            table = dd.read_parquet(folder)
+            data = table.drop(columns="label"), table["label"]
+            begin = time.perf_counter()
+            verdict = sx.separability(*data, quasi=False)
+            middle = time.perf_counter()
+            holds = bool(sx.verify(verdict.certificate, *data))
+            end = time.perf_counter()
+            peaks = [each / 1e6 for each in client.run(_peak).values()]
+    said = f"{shown(middle - begin)}: {verdict.status}; verified there in {shown(end - middle)}: {holds}"
+    yield Row("cluster", f"{what}: verdict", said, "", "", "verified", holds)
+    each = ", ".join(f"{peak:.0f}" for peak in sorted(peaks))
+    yield Row(
+        "cluster", f"{what}: most memory of a worker", f"{each} MB", "", "", "< 1000", max(peaks) < 1000
+    )
+
+
+def _write(folder: Path, X: Any, y: Any, copies: int) -> None:
+    """The rows, many times over, as Parquet files."""
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])]).assign(label=y)
+    for number, part in enumerate(np.array_split(np.arange(len(frame)), FILES)):
+        for copy in range(copies):
+            frame.iloc[part].to_parquet(folder / f"{copy:02d}-{number}.parquet")
+
+
+def _peak() -> int:
+    """The most memory, in bytes, that this process has had."""
+    import resource
+
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _processor(client: Any) -> tuple[float, float]:
+    """Processor time of all workers, and of this process, in which the scheduler runs."""
+    return sum(client.run(time.process_time).values()), time.process_time()
 
 
 def errors(settings: Settings) -> Iterator[Row]:
@@ -240,11 +297,11 @@ def _seconds(task: Callable[[], Any], repeats: int) -> list[float]:
 
 
 @contextmanager
-def _workers(number: int, threads: int) -> Iterator[Any]:
+def _workers(number: int, threads: int, memory: str = "6GB") -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     options = {"n_workers": number, "threads_per_worker": threads, "dashboard_address": ":0"}
-    with LocalCluster(protocol="tcp", memory_limit="6GB", **options) as cluster, Client(cluster) as client:
+    with LocalCluster(protocol="tcp", memory_limit=memory, **options) as cluster, Client(cluster) as client:
         yield client
 
 

@@ -122,7 +122,7 @@ def _first_wrong_elsewhere(
 ) -> tuple[int, int, int] | None:
     """The same for a matrix in blocks: each block is scored where it lies."""
     own = [
-        (np.flatnonzero(~inside), each)
+        (np.flatnonzero(~inside), np.packbits(each) if each.any() else None)
         for (inside,), (each,) in zip(matrix.pieces(signs.inside), matrix.pieces(tight), strict=True)
     ]
     question = replace(signs.question, excluded=())
@@ -151,10 +151,13 @@ def _first_wrong_of_block(
     classes: tuple[str, ...],
     weights: tuple[tuple[Number, ...], ...],
     outside: Ints,
-    tight: Mask,
+    packed: NDArray[np.uint8] | None,
 ) -> tuple[int, int, int] | None:
     data = Data(block, codes.astype(np.int64), classes, (), None)
     signs = Signs(replace(question, excluded=tuple(outside.tolist())), data)
+    tight = signs.none()
+    if packed is not None:
+        tight[...] = np.unpackbits(packed, count=tight.size).reshape(tight.shape)
     return first_wrong(weights, signs, tight)
 
 
