@@ -452,6 +452,7 @@ def test_ctrl_c_that_a_callback_swallows_is_repeated():
     assert "Stopped." in done.stderr
 
 
+@pytest.mark.compiled
 def test_ctrl_c_while_compiled_code_is_loaded_comes_when_that_is_done(tmp_path):
     """In LLVM's callback it was ignored, the loop had no code, and calling it ended the process."""
     code = """
