@@ -23,14 +23,12 @@ import pytest
 import separatrix as sx
 from separatrix.playground import presets
 
-selenium = pytest.importorskip("selenium", reason="the browser tests need selenium: make setup")
-from selenium import webdriver  # noqa: E402
-from selenium.webdriver.chrome.options import Options  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.by import By  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import Select  # noqa: E402
+REASON = "the browser tests need selenium: make setup"
+webdriver = pytest.importorskip("selenium.webdriver", reason=REASON)
+By = pytest.importorskip("selenium.webdriver.common.by", reason=REASON).By
+Select = pytest.importorskip("selenium.webdriver.support.ui", reason=REASON).Select
+ActionChains, Keys = webdriver.ActionChains, webdriver.Keys
+Options, Service = webdriver.ChromeOptions, webdriver.ChromeService
 
 CHROMIUM = os.environ.get("CHROMIUM") or next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

@@ -281,7 +281,8 @@ class KernelRun:
             return self.rows.members
         self._seen = self._seen or [(indices, 0) for indices in self._blocks(self.rows.members)]
         self.catch_up()
-        scores = leads(self._outputs, self.rows.labels)  # type: ignore[arg-type]
+        assert self._outputs is not None, "where the worst row is looked for, outputs are remembered"
+        scores = leads(self._outputs, self.rows.labels)
         errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
         if self._spread is not None:
             errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)

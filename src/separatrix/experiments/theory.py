@@ -9,7 +9,7 @@ from scipy.stats import beta, t
 
 
 def novikoff(radius: float, margin: float) -> float:
-    """``(R / g)^2``: the most mistakes from zero weights, in any order (Novikoff 1962)."""
+    """``(R / g)^2``: the most mistakes with two classes from zero weights, in any order (Novikoff 1962)."""
     return (radius / margin) ** 2
 
 

@@ -231,12 +231,12 @@ class Kernel:
     def __radd__(self, other: object) -> Kernel:
         return self.__add__(other)
 
-    def __pow__(self, degree: object) -> Kernel:
+    def __pow__(self, degree: Any) -> Kernel:
         if degree == 1 and isinstance(degree, int):
             return self
         from . import maps
 
-        return maps.Power(self, degree)  # type: ignore[arg-type]
+        return maps.Power(self, degree)
 
     def __mul__(self, other: object) -> Kernel:
         if isinstance(other, Kernel):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 from ..errors import InputError, SeparatrixError, needs
@@ -150,8 +151,7 @@ def describe(
 def connect(threads: int | None = None) -> Any:
     """A connection to DuckDB, which never fetches anything from the network; by so many threads, or all."""
     with needs("Reading tables", extra="cli"):
-        import duckdb
-        import pyarrow as pa  # noqa: F401
+        duckdb, _ = import_module("duckdb"), import_module("pyarrow")
     return duckdb.connect(
         config={
             "autoinstall_known_extensions": "false",
