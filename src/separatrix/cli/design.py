@@ -36,6 +36,11 @@ class FormulaRows:
         return bool(self.table.has_lines)
 
     @property
+    def asked(self) -> Any:
+        """Which rows of the file were asked for, as it was said."""
+        return self.table.asked
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know about how the file was read."""
         return (f"formula: {self.formula}", *self.table.notes)
