@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -543,7 +544,11 @@ class Search:
         """Exact multipliers near the dual values of some rows, given from the largest to the smallest."""
         n_tight = self.basis.size
         rows = self.signed.integers(np.concatenate([self.basis, ids]))
-        fixed = {n_tight + i: max(1, round(float(value / duals[0]) * 2**30)) for i, value in enumerate(duals)}
+        # the smallest keeps ten bits, or else one that rounding made too large would turn others negative
+        bits = 30 + max(0, math.ceil(math.log2(duals[0] / duals[duals > 0.0].min())) - 20)
+        fixed = {
+            n_tight + i: max(1, round(Fraction(value / duals[0]) * 2**bits)) for i, value in enumerate(duals)
+        }
         for prime in PRIMES[:2]:
             values = combination(rows, fixed, prime, self.deadline)
             if values is None:
