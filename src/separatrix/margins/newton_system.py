@@ -93,8 +93,11 @@ def _bordered(
     solved = _solve(square, np.column_stack([-products, border]))
     pulls, responses = solved[:, 0], solved[:, 1:]
     small = border.T @ responses + np.diag(ridge)
+    wanted = -gradient - border.T @ pulls
+    if not (np.isfinite(small).all() and np.isfinite(wanted).all()):
+        return pulls, np.zeros(len(small))  # numbers left the range of floats: no shift is known to help
     # Equal shifts of all classes' intercepts change nothing: the least-squares step has none.
-    shift: Floats = linalg.lstsq(small, -gradient - border.T @ pulls, check_finite=False)[0]
+    shift: Floats = linalg.lstsq(small, wanted, check_finite=False)[0]
     return pulls + responses @ shift, shift
 
 
