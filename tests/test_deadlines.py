@@ -60,6 +60,12 @@ def no_refinement(monkeypatch):
     monkeypatch.setattr(search, "REFINED", 0)
 
 
+def only_the_largest_margin(monkeypatch):
+    monkeypatch.setattr(search, "MANY", 100)
+    for sooner in ("_of_leftover", "_central"):
+        monkeypatch.setattr(search.Search, sooner, lambda *_: None)
+
+
 # Each path: what it is called by, how it is forced, the data, the seconds, the options.
 PATHS = {
     "perceptron": (
@@ -88,7 +94,7 @@ PATHS = {
     "exact simplex": ((simplex, "decide"), no_refinement, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
     "largest margin": (
         (search, "solve_max_margin"),
-        lambda monkeypatch: monkeypatch.setattr(search, "MANY", 100),
+        only_the_largest_margin,
         lambda: (sparse_rows(40_000, 200, 0.05), LABELS(0, 2, 40_000)),
         1.0,
         {},
