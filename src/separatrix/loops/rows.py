@@ -111,7 +111,7 @@ def row_ascending(rows: Any, i: Any) -> Any:
     def sparse(rows: Any, i: Any) -> Any:
         indices, good = rows.indices, True
         for p in range(np.uint64(rows.indptr[i] + 1), np.uint64(rows.indptr[i + 1])):
-            good &= indices[p - np.uint64(1)] < indices[p]
+            good &= indices[np.uint64(p) - np.uint64(1)] < indices[p]
         return good
 
     return dense if is_dense(rows) else sparse
