@@ -70,21 +70,16 @@ def many_threads(monkeypatch):
 
 @pytest.fixture(scope="session")
 def two_workers():
-    """A Dask cluster: two workers, each a process of its own, over TCP. It is not the default one."""
-    distributed = pytest.importorskip("distributed")
+    """A cluster that many tests share: whoever kills a worker makes one of their own."""
+    pytest.importorskip("distributed")
+    from tests.partitions import cluster_of_two
 
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, protocol="tcp", dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
+    with cluster_of_two() as client:
         yield client
 
 
 @pytest.fixture
 def client(two_workers):
-    """The cluster as the current one, whole again where a test before has killed a worker."""
-    two_workers.wait_for_workers(2, timeout=60)
+    """The shared cluster as the current one."""
     with two_workers.as_current():
         yield two_workers

@@ -1,7 +1,8 @@
-"""Matrices and labels cut into the partitions of Dask collections."""
+"""Matrices and labels cut into the partitions of Dask collections, and a cluster for them."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 
 import numpy as np
@@ -46,3 +47,17 @@ def frames_as_dask(frames, meta=None):
 
 def _as_it_is(frame):
     return frame
+
+
+@contextlib.contextmanager
+def cluster_of_two():
+    """A Dask cluster: two workers, each a process of its own, over TCP. It is not the default one."""
+    import distributed
+
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, protocol="tcp", dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client

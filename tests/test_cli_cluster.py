@@ -129,7 +129,6 @@ def test_groups_of_rows_are_cut_only_where_they_are_large(tmp_path, monkeypatch)
 @pytest.fixture
 def there(two_workers, small_parts):
     """The option that names the cluster of the tests."""
-    two_workers.wait_for_workers(2, timeout=60)
     return ("--scheduler", two_workers.scheduler.address)
 
 

@@ -22,7 +22,7 @@ from separatrix.inputs.data import read_data
 from separatrix.progress import spoken
 from separatrix.rows.blocks import BlockMatrix
 from separatrix.rows.cluster import cluster_rows
-from tests.partitions import as_dask
+from tests.partitions import as_dask, cluster_of_two
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -118,15 +118,22 @@ def survives(client, data, deed, kills):
         assert deed(there, known) == expected
 
 
+@pytest.fixture
+def doomed():
+    """A cluster of its own for a test that kills workers: not every nanny brings one back."""
+    with cluster_of_two() as client, client.as_current():
+        yield client
+
+
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
-def test_a_worker_that_is_killed_changes_nothing(client, data, deed):
-    survives(client, data, deed, 1)
+def test_a_worker_that_is_killed_changes_nothing(doomed, data, deed):
+    survives(doomed, data, deed, 1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
-def test_twenty_workers_that_are_killed_change_nothing(client, data, deed):
-    survives(client, data, deed, 20)
+def test_twenty_workers_that_are_killed_change_nothing(doomed, data, deed):
+    survives(doomed, data, deed, 20)
 
 
 @pytest.fixture
@@ -136,10 +143,7 @@ def impatient():
 
     with (
         dask.config.set({"distributed.scheduler.worker-ttl": "1s"}),
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, protocol="tcp", dashboard_address=":0", silence_logs=50
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
+        cluster_of_two() as client,
         client.as_current(),
     ):
         yield client
