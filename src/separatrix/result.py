@@ -209,7 +209,9 @@ class RunResult:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         history = state["history"]
-        vars(self).update(state | {"history": _records(history) if isinstance(history, dict) else history})
+        known = _records(history) if isinstance(history, dict) else history
+        for name, value in (state | {"history": known}).items():
+            object.__setattr__(self, name, value)
 
     def _repr_html_(self) -> str:
         return result_card(self)
