@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InputError
 from .database import connect, describe, explaining, identifier, literal, literals
-from .encoding import need_column, shown
+from .encoding import shown, unknown
 from .query import Query, ask
 from .sources import Format, Request, Source
 from .spool import OPEN_FILES, Spool
@@ -60,7 +60,8 @@ def _refuse_table_and_sql(request: Request) -> None:
 
 def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
     if table is not None:
-        need_column(table, tables, kind="table")
+        if table not in tables:
+            raise unknown(table, tables, kind="table")
         return table
     if len(tables) == 1:
         return tables[0]

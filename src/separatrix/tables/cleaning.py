@@ -50,7 +50,7 @@ def clean(database: Database, request: Request, used: Sequence[str]) -> Cleaned:
     InputError
         Where most cells of a used column are numbers, but not all agree on one reading.
     """
-    na = request.codes
+    na = request.na
     database = _without(database, [n for n, kind in database.columns.items() if kind == "VARCHAR"], na)
     known = {} if request.encoding is None else {c.name: c for c in request.encoding.columns}
     text = {*request.text, *(n for n, c in known.items() if c.levels is not None)}

@@ -24,6 +24,7 @@ from .database import CellError, Database, describe, literal, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import counts_to_its_end
 from .line_ends import with_one_end
+from .places import Lines
 from .query import Query, ask
 from .small_csv import SmallTable, read_small
 from .sources import Format, Request, Source
@@ -39,33 +40,38 @@ def open_csv(source: Source, request: Request) -> Query | CsvReader:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
     if not (dialect.header or dialect.commented or request.sql is not None):
         _need_header(source, dialect, request)
-    file = look_at(source, dialect, request)
+    sampled, small = sample(source, dialect, request), None
+    if sampled.content is not None:
+        small = read_small(sampled.content, dialect.delimiter, dialect.header, sampled.kinds, MISSING)
+    file = CsvFile(source, request, dialect, sampled, small)
     if request.columns_only:
         names = choose_columns(
             dialect.names, target=request.target, features=request.features, exclude=request.exclude
         )
-        kinds, used = file.sampled.kinds, names if request.target is None else (*names, request.target)
-        doubtful = {*file.sampled.counting, *file.sampled.empty, *dialect.unnamed}
+        used = names if request.target is None else (*names, request.target)
+        doubtful = {*sampled.counting, *sampled.empty, *dialect.unnamed}
         # Plain numbers, of which none may number or name the rows: there is nothing to ask a database yet.
-        if all(kinds[name] == "DOUBLE" for name in used) and (
+        if all(sampled.kinds[name] == "DOUBLE" for name in used) and (
             request.features is not None or doubtful.isdisjoint(names)
         ):
-            return CsvReader(file, Encoding(tuple(map(Column, names)), request.intercept))
+            encoding = Encoding(tuple(map(Column, names)), request.intercept)
+            return CsvReader(file, encoding, request.target, *_quick_readers(file, encoding))
     try:
         query = file.ask()
     except CellError as error:
-        file = look_at(source, dialect, request, careful=True)
+        file = careful_file(source, dialect, request)
         query = _ask_carefully(file, error)
-    return query if request.sql is not None else CsvReader(file, query.encoding, query)
+    if request.sql is not None:
+        return query
+    changed = request.target in query.database.changed
+    plain, labels = (None, None) if changed else _quick_readers(file, query.encoding)
+    return CsvReader(file, query.encoding, request.target, plain, labels, query)
 
 
-def look_at(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> CsvFile:
-    """Look at the first rows; with ``careful``, columns are text until all rows have told."""
-    source = with_one_end(source) if careful else source
-    sampled, small = sample(source, dialect, request, careful=careful), None
-    if sampled.content is not None and not dialect.skip and request.all_rows:
-        small = read_small(sampled.content, dialect.delimiter, dialect.header, sampled.kinds, MISSING)
-    return CsvFile(source, request, dialect, sampled, small)
+def careful_file(source: Source, dialect: Dialect, request: Request) -> CsvFile:
+    """The same file, of which columns are text until all rows have told."""
+    source = with_one_end(source)
+    return CsvFile(source, request, dialect, sample(source, dialect, request, careful=True), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +122,7 @@ class CsvFile:
             f"read_csv({literals(self.source.paths)}, auto_detect = false, columns = {{{columns}}}, "
             f"delim = {literal(self.dialect.delimiter)}, header = {str(self.dialect.header).lower()}, "
             f"skip = {self.dialect.skip}, quote = '\"', escape = '\"', "
-            f"nullstr = {literals([*MISSING, *self.request.codes])}, "
+            f"nullstr = {literals([*MISSING, *self.request.na])}, "
             f"compression = {literal(self.source.compression)})"
         )
 
@@ -134,28 +140,42 @@ class CsvFile:
             return counts_to_its_end(table, name)
 
 
+@dataclass(eq=False)
 class CsvReader:
     """Rows of a CSV file.
 
-    Parameters
+    Attributes
     ----------
     file : CsvFile
     encoding : Encoding
+    target_name : str or None
+    plain : callable, optional
+        Yields so many rows at a time, from some row on, up to one that is not plain.
+    labels : callable, optional
+        Gives the different labels; None where one is not plain.
     query : Query, optional
         The one that the first rows ask for. Columns of plain numbers do without, until it is needed.
+    careful : Query, optional
+        As all rows tell, where the first ones did not tell all.
     """
 
-    def __init__(self, file: CsvFile, encoding: Encoding, query: Query | None = None) -> None:
-        self.file, self.encoding, self.target_name = file, encoding, file.request.target
-        self.in_turn = query is None or query.in_turn
-        self.line_finder = partial(find_lines, file.source, file.dialect)
-        self.query, self.careful = query, None
-        changed = query is not None and file.request.target in query.database.changed
-        self.plain, self.labels = (None, None) if changed else _quick_readers(file, encoding)
-
-    plain: Callable[[int, int], Iterator[Batch]] | None  # yields rows up to one that is not plain
+    file: CsvFile
+    encoding: Encoding
+    target_name: str | None
+    plain: Callable[[int, int], Iterator[Batch]] | None
     labels: Callable[[], NDArray[Any] | None] | None
-    careful: Query | None  # as all rows tell, where the first ones were not all
+    query: Query | None = None
+    careful: Query | None = None
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the rows have no names, and no other numbers than 1, 2, 3, ..."""
+        return self.query is None or self.query.in_turn
+
+    @property
+    def line_finder(self) -> Lines:
+        """Finds the lines of rows."""
+        return partial(find_lines, self.file.source, self.file.dialect)
 
     def n_rows(self) -> int:
         """Count the rows."""
@@ -244,7 +264,7 @@ class CsvReader:
         if self.careful is None:
             file = self.file
             request = replace(file.request, encoding=self.encoding, features=None, exclude=())
-            found = _ask_carefully(look_at(file.source, file.dialect, request, careful=True), error)
+            found = _ask_carefully(careful_file(file.source, file.dialect, request), error)
         else:
             found = self.careful
         # What was a fraction before would be thousands now.
@@ -259,8 +279,9 @@ def _quick_readers(file: CsvFile, encoding: Encoding) -> tuple[Any, Any]:
     if small is not None and all(
         (column.levels is None) == (column.name in small.numbers) for column in encoding.columns
     ):  # each column holds what it held where the encoding was learnt: numbers, or text
-        return partial(small.batches, encoding, target), target and partial(small.classes, target)
-    if file.request.where is not None or numeric(file.request.codes):
+        labels = None if target is None else partial(np.unique, small.labels(target))
+        return partial(small.batches, encoding, target), labels
+    if file.request.where is not None or numeric(file.request.na):
         return None, None
     if target is not None and kinds[target] != "DOUBLE":
         return None, None

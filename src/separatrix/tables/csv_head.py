@@ -27,7 +27,8 @@ MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,38}")
 _LONG = re.compile(r"[+-]?[0-9]{16,}")  # shorter ones are floats, all of them
-_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+# A number, if need be with a decimal comma, between blanks.
+_NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
 _CODE = re.compile(r"0[0-9]+")
 _FRACTION = re.compile(r"\d[.,]\d")
 
@@ -78,7 +79,7 @@ class Sampled:
     notes : tuple of str
         About columns whose numbers may be codes.
     content : bytes or None
-        All of a small file.
+        All of a small file, where all of its rows are wanted as they stand.
     """
 
     kinds: dict[str, str]
@@ -92,7 +93,7 @@ class Sampled:
 
 def find_dialect(path: str, compression: str) -> Dialect:
     """The delimiter, the header and the column names of a CSV file."""
-    every = _lines(path, _head(path, compression))
+    _, every = _first_lines(path, compression, HEAD, 100)
     before, delimiter = _preamble(every)
     lines = [line for line in every[len(before) :] if line.strip()]
     if not lines:
@@ -106,7 +107,7 @@ def find_dialect(path: str, compression: str) -> Dialect:
         )
     first, *rows = found
     above = _commented_names(path, before, lines, delimiter) if before else []
-    header = _is_header(first, [] if above else rows)
+    header = not any(map(_NUMERIC.fullmatch, first)) or _heads_numbers(first, [] if above else rows)
     if above and not header:
         first = above
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
@@ -129,12 +130,11 @@ def find_dialect(path: str, compression: str) -> Dialect:
     )
 
 
-def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool) -> Sampled:
+def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> Sampled:
     """What the first rows tell of the columns; with ``careful``, numbers may still be written otherwise."""
     path = source.paths[0]
-    head = _head(path, source.compression, SAMPLE)
-    every = _lines(path, head, SAMPLED)[dialect.skip :]
-    lines = [line + "\n" for line in every if line.strip()]
+    head, every = _first_lines(path, source.compression, SAMPLE, SAMPLED)
+    lines = [line + "\n" for line in every[dialect.skip :] if line.strip()]
     rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
     # A line of another length ends them; nothing behind a last delimiter is no cell.
     width = len(dialect.names)
@@ -143,7 +143,7 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
     columns = dict(
         zip(dialect.names, zip(*alike, strict=True) if alike else ((),) * len(dialect.names), strict=True)
     )
-    nothing = {*MISSING, *request.codes}
+    nothing = {*MISSING, *request.na}
     given = {name: Counter(cell for cell in cells if cell not in nothing) for name, cells in columns.items()}
     plain = {
         name for name, cells in given.items() if all(NUMBER.fullmatch(cell.strip(PADDING)) for cell in cells)
@@ -167,6 +167,7 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
         for name, cells in given.items()
     }
     small = len(source.paths) == 1 and len(head) < SAMPLE
+    some = (request.where, request.sql, request.missing, request.na) != (None, None, "error", ())
     return Sampled(
         kinds,
         decimal,
@@ -181,25 +182,17 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool)
             and name not in request.exclude
             and (code := next(filter(_CODE.fullmatch, cells), None)) is not None
         ),
-        content=head if small and source.growing is None else None,
+        content=None if not small or some or dialect.skip or source.growing is not None else head,
     )
 
 
-def is_number_text(cell: str) -> bool:
-    """Whether a cell reads as a number, if need be with a decimal comma."""
-    text = cell.strip(PADDING)
-    return NUMBER.fullmatch(text) is not None or _COMMA.fullmatch(text) is not None
-
-
-def _is_header(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether a line holds names: none is a number, or one that is none stands above numbers alone."""
-    words = [k for k, cell in enumerate(first) if not is_number_text(cell)]
-    if len(words) == len(first):
-        return True
-    for k in words:
-        cells = {row[k] for row in rows if k < len(row)} - {*MISSING}
-        if first[k] not in MISSING and cells and all(map(is_number_text, cells)):
-            return True
+def _heads_numbers(first: list[str], rows: list[list[str]]) -> bool:
+    """Whether a cell of a line stands above numbers alone, and is none."""
+    for k, cell in enumerate(first):
+        if cell not in MISSING and not _NUMERIC.fullmatch(cell):
+            below = {row[k] for row in rows if k < len(row)} - {*MISSING}
+            if below and all(map(_NUMERIC.fullmatch, below)):
+                return True
     return False
 
 
@@ -216,9 +209,9 @@ def _commented_names(path: str, before: list[str], lines: list[str], delimiter: 
         return []
     above = [cell.strip() for cell in next(_rows([comments[-1].lstrip("# ")], delimiter), [])]
     rows = list(_rows(lines[:20], delimiter))
-    if len(above) < 2 or len(above) != len(rows[0]) or any(map(is_number_text, above)):
+    if len(above) < 2 or len(above) != len(rows[0]) or any(map(_NUMERIC.fullmatch, above)):
         return []
-    if not any(is_number_text(cell) for row in rows for cell in row):
+    if not any(_NUMERIC.fullmatch(cell) for row in rows for cell in row):
         raise InputError(
             f"{path!r} has as many words in a comment as there are columns: are they the names, or is the "
             "line after it? Remove the comment, or its '#'."
@@ -278,30 +271,28 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
         yield from csv.reader(lines, delimiter=delimiter)
 
 
-def _head(path: str, compression: str, size: int = HEAD) -> bytes:
-    """The first bytes of a file: so many, or more where the first lines are longer."""
-    while True:
-        head = read_head(path, compression, size)
-        if len(head) < size or size >= text.LONGEST_LINE or head.count(b"\n") + head.count(b"\r") > 2:
-            return head
+def _first_lines(path: str, compression: str, size: int, most: int) -> tuple[bytes, list[str]]:
+    """The first bytes of a file, so many, or more where the first lines are longer; and their whole lines.
+
+    A longer file may be cut within the last of them, and within a character.
+    """
+    head = read_head(path, compression, size)
+    while len(head) >= size and size < text.LONGEST_LINE and head.count(b"\n") + head.count(b"\r") <= 2:
         size *= 16
-
-
-def _lines(path: str, head: bytes, most: int = 100) -> list[str]:
-    """The first whole lines; a longer file may be cut within the last of them, and within a character."""
-    cut, head = len(head) >= HEAD, head.removeprefix(b"\xef\xbb\xbf")
+        head = read_head(path, compression, size)
+    cut, content = len(head) >= size, head.removeprefix(text.BYTE_ORDER_MARK)
     try:
-        found = head.decode()
+        found = content.decode()
     except UnicodeDecodeError as error:
-        if not cut or error.start < len(head) - 3:
+        if not cut or error.start < len(content) - 3:
             raise InputError(
                 f"{path!r} is not UTF-8 text.",
                 remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
                 parameter="text_encoding",
             ) from error
-        found = head[: error.start].decode()
+        found = content[: error.start].decode()
     lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return lines[: min(most, len(lines) - 1) if cut and len(lines) > 1 else most]
+    return head, lines[: min(most, len(lines) - 1) if cut and len(lines) > 1 else most]
 
 
 def _has_fractions(given: dict[str, Counter[str]], plain: set[str]) -> bool:

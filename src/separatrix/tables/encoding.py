@@ -57,18 +57,22 @@ class Encoding:
             return tuple(str(number) for number in range(self.first, self.first + self.width))
         names = []
         for column in self.columns:
-            kept = self.kept_levels(column)
-            names += [column.name] if kept is None else [f"{column.name}={level}" for level in kept]
+            if column.levels is None:
+                names.append(column.name)
+            else:
+                names += [f"{column.name}={level}" for level in self.kept_levels(column.levels)]
         return tuple(names)
 
     @property
     def n_features(self) -> int:
         """How many columns the matrix has."""
-        return self.width if self.width is not None else len(self.feature_names)
+        if self.width is not None:
+            return self.width
+        return sum(1 if each.levels is None else len(self.kept_levels(each.levels)) for each in self.columns)
 
-    def kept_levels(self, column: Column) -> tuple[str, ...] | None:
-        """The levels that have a column of their own."""
-        return column.levels if column.levels is None else column.levels[int(self.intercept) :]
+    def kept_levels(self, levels: tuple[str, ...]) -> tuple[str, ...]:
+        """Those of a column's levels that have a column of their own."""
+        return levels[int(self.intercept) :]
 
     def told(self) -> list[str]:
         """How columns are read that are not plain numbers: a sentence for all that are read alike.
@@ -134,7 +138,8 @@ def choose_columns(
     named = None if features is None else tuple(features)
     left_out = tuple(exclude)
     for name in (*(each for each in (target, row_names) if each is not None), *(named or ()), *left_out):
-        need_column(name, available)
+        if name not in available:
+            raise unknown(name, available)
     if named is not None and target in named:
         raise InputError(f"The target {target!r} is among the features. Leave it out of them.")
     chosen = [
@@ -170,14 +175,12 @@ def need_distinct(table: str, names: Iterable[str]) -> None:
             )
 
 
-def need_column(name: str, available: Sequence[str], kind: str = "column") -> None:
-    """Raise where there is no such column, naming the nearest."""
-    if name in available:
-        return
+def unknown(name: str, available: Sequence[str], kind: str = "column") -> InputError:
+    """The error for a column that there is not, naming the nearest."""
     folded = {each.casefold(): each for each in available}
     near = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
     hint = f"Did you mean {folded[near[0]]!r}?" if near else f"The {kind}s are: {shown(available)}."
-    raise InputError(f"There is no {kind} {name!r}. {hint}")
+    return InputError(f"There is no {kind} {name!r}. {hint}")
 
 
 def shown(values: Sequence[Any], limit: int = 12) -> str:

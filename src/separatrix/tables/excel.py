@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InputError, needs
 from .copies import filled, open_copy
 from .csv_head import MISSING
-from .encoding import need_column, shown
+from .encoding import shown, unknown
 from .query import Query
 from .sources import NUMBER, Format, Request, Source
 
@@ -81,7 +81,8 @@ def _choose(name: str, book: Any, wanted: str | None) -> str:
     import python_calamine
 
     if wanted is not None:
-        need_column(wanted, book.sheet_names, kind="sheet")
+        if wanted not in book.sheet_names:
+            raise unknown(wanted, book.sheet_names, kind="sheet")
         return wanted
     table, visible = python_calamine.SheetTypeEnum.WorkSheet, python_calamine.SheetVisibleEnum.Visible
     there = [each.name for each in book.sheets_metadata if each.typ == table and each.visible == visible]

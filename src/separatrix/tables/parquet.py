@@ -73,7 +73,7 @@ def ask_parquet(
         found = describe(source.name, relation, sql=request.sql, keep=source)
     found = replace(found, unnamed=unnamed if request.sql is None else ())
     query = ask(found, request, suspects=suspects, notes=notes)
-    if kinds is None or request.where is not None or request.missing != "error" or numeric(request.codes):
+    if kinds is None or request.where is not None or request.missing != "error" or numeric(request.na):
         return query
     rows = query.selection
     # The columns as the file has them: in the query, text may have become numbers, or a missing value.

@@ -14,7 +14,7 @@ from ..errors import InputError
 from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
 from .cleaning import clean, plain_sql, readings_told
 from .database import LARGEST_WHOLE, Database, identifier, is_number, largest_exact, literal
-from .encoding import Column, Encoding, choose_columns, need_column, shown
+from .encoding import Column, Encoding, choose_columns, shown, unknown
 from .identifiers import Suspects, in_words, learn_columns, left_out
 from .places import Lines, find_places
 from .readings import PLAIN_READING, Reading
@@ -46,7 +46,8 @@ def ask(
         row_names=request.row_names,
     )
     for name in request.text:
-        need_column(name, tuple(database.columns))
+        if name not in database.columns:
+            raise unknown(name, tuple(database.columns))
     told = list(notes)
     if known is None and request.features is None:
         names, found = left_out(database, names, suspects, request.text)
@@ -66,7 +67,7 @@ def ask(
         return Query(database, rows, known, notes=tuple(told), readings=cleaned.readings)
     columns, found = learn_columns(database, rows.rows, names, cleaned.readings, request)
     rows = replace(rows, names=tuple(column.name for column in columns))
-    encoding = Encoding(columns, request.intercept, na=request.codes)
+    encoding = Encoding(columns, request.intercept, na=request.na)
     return Query(database, rows, encoding, notes=(*told, *found), readings=cleaned.readings)
 
 
@@ -206,12 +207,11 @@ class Query:
         """For each feature, the largest number that is certain to be what the file holds."""
         limits = []
         for column in self.encoding.columns:
-            kept = self.encoding.kept_levels(column)
-            if kept is None:
+            if column.levels is None:
                 kind = self.database.columns[column.name]
                 limits.append(LARGEST_WHOLE if self._in_digits else largest_exact(kind))
             else:
-                limits += [np.inf] * len(kept)
+                limits += [np.inf] * len(self.encoding.kept_levels(column.levels))
         return np.array(limits, dtype=np.float64)
 
     @property

@@ -78,9 +78,10 @@ class Selection:
         """One expression for each column of the matrix."""
         found = []
         for column in encoding.columns:
-            name, kept = identifier(column.name), encoding.kept_levels(column)
-            if kept is None:
+            name = identifier(column.name)
+            if column.levels is None:
                 found.append(name if self.kinds[column.name] == "DOUBLE" else f"{name}::DOUBLE")
             else:
+                kept = encoding.kept_levels(column.levels)
                 found += [f"({name}::VARCHAR = {literal(level)})::DOUBLE" for level in kept]
         return found

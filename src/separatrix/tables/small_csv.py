@@ -34,22 +34,17 @@ class SmallTable:
 
     def labels(self, name: str) -> NDArray[Any]:
         """A column as labels, one a row."""
-        return self.numbers[name] if name in self.numbers else np.array(self.texts[name])
-
-    def classes(self, name: str) -> NDArray[Any]:
-        """The different labels."""
-        found = np.unique(self.labels(name))
-        return whole(found) if found.dtype.kind == "f" else found
+        return whole(self.numbers[name]) if name in self.numbers else np.array(self.texts[name])
 
     def batches(self, encoding: Encoding, target: str | None, rows: int, start: int) -> Iterator[Batch]:
         """Yield encoded rows from row ``start`` on, up to ``rows`` at a time."""
         columns: list[NDArray[np.float64]] = []
         for column in encoding.columns:
-            kept = encoding.kept_levels(column)
-            if kept is None:
+            if column.levels is None:
                 columns.append(self.numbers[column.name])
             else:
                 texts = np.array(self.texts[column.name], dtype=object)
+                kept = encoding.kept_levels(column.levels)
                 columns += [(texts == level).astype(np.float64) for level in kept]
         labels = None if target is None else self.labels(target)
         matrices = Matrices(np.full(len(columns), np.inf))
@@ -58,8 +53,7 @@ class SmallTable:
             matrix = matrices.new(part.stop - begin)
             for k, values in enumerate(columns):
                 matrix[:, k] = values[part]
-            own = None if labels is None else labels[part]
-            yield matrix, whole(own) if own is not None and own.dtype.kind == "f" else own
+            yield matrix, None if labels is None else labels[part]
 
 
 def read_small(

@@ -45,7 +45,10 @@ Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
 
 @dataclass(frozen=True)
 class Request:
-    """Which rows and columns of a source are wanted; see `open_table`."""
+    """Which rows and columns of a source are wanted; see `open_table`.
+
+    ``na`` has what was asked for now and when a model was fitted.
+    """
 
     target: str | None = None
     features: tuple[str, ...] | None = None
@@ -64,16 +67,6 @@ class Request:
     row_names: str | None = None
     sheet: str | None = None
     text_encoding: str | None = None
-
-    @property
-    def codes(self) -> tuple[str, ...]:
-        """The cells that mean a missing value, as they were asked for now and when a model was fitted."""
-        return tuple(dict.fromkeys([*self.na, *(() if self.encoding is None else self.encoding.na)]))
-
-    @property
-    def all_rows(self) -> bool:
-        """Whether all rows are wanted as they stand in the file."""
-        return self.where is None and self.sql is None and self.missing == "error" and not self.codes
 
     @property
     def columns_only(self) -> bool:
@@ -163,6 +156,8 @@ class Source:
 
     def need_numbered(self, request: Request) -> None:
         """Raise where a request is about named columns, which this source has none of."""
+        if request.encoding is not None and request.encoding.width is None:
+            raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
         asked = {
             "where": request.where,
             "sql": request.sql,
@@ -180,8 +175,6 @@ class Source:
                 raise InputError(
                     f"{option!r} is for tables with named columns; {self.name!r} has none.", parameter=option
                 )
-        if request.encoding is not None and request.encoding.width is None:
-            raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
 
 
 def stamp_of(path: str) -> Stamp:
@@ -287,14 +280,21 @@ class _Look:
         for each in self.formats:
             if any(head.startswith(mark, place) for place, mark in each.magic):
                 return self._binary(path, each, compression)
-        self._refuse_beginnings(path, head)
+        self._refuse_others(path, head)
         plain = self.text_encoding is None and head.isascii() and b"\0" not in head
         charset = None if plain else find_charset(path, head, self.text_encoding)
         endings = Path(path if suffix is None else f"data{suffix}").suffixes[-2:]
         return _Seen(self._text(path, endings, head, charset), compression, charset)
 
-    def _refuse_beginnings(self, path: str, head: bytes) -> None:
-        """Raise where all that is left of a file is a part of the mark that it began with."""
+    def _refuse_others(self, path: str, head: bytes) -> None:
+        """Raise where the first bytes are no table's, but what is often there instead.
+
+        A page that says that there is none, a pointer, or no more than a part of the mark of a format.
+        """
+        begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
+        found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
+        if found is not None:
+            raise InputError(f"{path!r} is {found}, not a table. Look into it, and fetch the file again.")
         marks = [ARCHIVE, *MAGIC, *(mark for each in self.formats for place, mark in each.magic if not place)]
         if len(head) > 1 and any(mark.startswith(head) for mark in marks):
             raise InputError(f"{path!r} is cut short: it ends after {len(head)} bytes. Fetch it again.")
@@ -313,7 +313,6 @@ class _Look:
             (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings),
             None,
         )
-        _refuse_documents(path, head)
         if charset is None and b"\0" in head:
             raise self._not_text(path, named, head.index(b"\0"))
         words = head.decode(charset or "utf-8-sig", errors="replace")
@@ -335,14 +334,6 @@ class _Look:
         return InputError(
             f"{path!r} is not of a kind that can be read. Known are {', '.join(known[:-1])} and {known[-1]}."
         )
-
-
-def _refuse_documents(path: str, head: bytes) -> None:
-    """Name what is often there instead of a table: a page that says that there is none, or a pointer."""
-    begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
-    found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
-    if found is not None:
-        raise InputError(f"{path!r} is {found}, not a table. Look into it, and fetch the file again.")
 
 
 def _kind(seen: _Seen) -> str:

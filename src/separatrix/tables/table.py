@@ -203,9 +203,9 @@ class Table:
         most = batch_rows(self.encoding.n_features) if rows is None else rows
         return ahead(self._checked(most, start))
 
-    def within(self, memory: int | None) -> Table:
+    def within(self, memory: int) -> Table:
         """The same table, read in about so many bytes beside its rows, where its reader can be told."""
-        if memory is None or not isinstance(self.reader, Query | parquet.ParquetReader):
+        if not isinstance(self.reader, Query | parquet.ParquetReader):
             return self
         return replace(self, reader=self.reader.within(memory))
 
@@ -238,10 +238,11 @@ class Table:
         parts: list[Any] = []
         labels: list[NDArray[Any] | None] = []
         taken, spill = 0, None
+        table = self if memory is None else self.within(memory)
         # Larger batches than those that are learnt from: nothing has to stay in the cache.
-        for X, y in self.within(memory).batches(3 * batch_rows(self.encoding.n_features) // 2):
+        for X, y in table.batches(3 * batch_rows(self.encoding.n_features) // 2):
             labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
-            taken += X.data.nbytes + X.indices.nbytes if sparse.issparse(X) else X.nbytes
+            taken += X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
             parts.append(X)
             # Half again, because the parts are joined when all of them are there.
             if 2 * taken > room or spill is not None:
@@ -259,7 +260,8 @@ class Table:
         if spill is not None:
             release_arrow()
             return spill.matrix(room // 8), y
-        return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts), y
+        dense = isinstance(parts[0], np.ndarray)
+        return np.concatenate(parts) if dense else sparse.vstack(parts, format="csr"), y
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -411,7 +413,7 @@ def open_table(
         count_columns,
         decimal,
         thousands,
-        tuple(na),
+        tuple(dict.fromkeys([*na, *(() if encoding is None else encoding.na)])),
         tuple(text),
         row_names,
         sheet,
