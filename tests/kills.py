@@ -209,6 +209,7 @@ class Process:
 def child(arguments: list[str], folder: Path, temporary: Path, stdin: str | None, slow: float) -> int:
     """Run a command; writing takes up to ``slow`` seconds at each step."""
     os.chdir(folder)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup makes it ignore
     os.environ["TMPDIR"], tempfile.tempdir = str(temporary), str(temporary)
     log = os.open(folder.parent / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     for number in (1, 2):
