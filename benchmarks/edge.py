@@ -352,7 +352,7 @@ def summary(answers: list[Answer]) -> str:
     """How many answers there are, how many came within half a minute, and how many never."""
     undecided = [each for each in answers if each.status == "undecided"]
     soon = sum(each.wall_seconds <= 30.0 for each in answers)
-    return f"{len(answers)} questions, {soon} answered within 30 s, {len(undecided)} undecided"
+    return f"{len(answers)} questions, {soon} answered within 30 s by the clock, {len(undecided)} undecided"
 
 
 def page(answers: list[Answer]) -> str:

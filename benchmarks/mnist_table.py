@@ -92,9 +92,10 @@ def _conclusion(plain: dict[str, Answer]) -> str:
     pairs, digits = (_split(plain, "train", kind)[1] for kind in ("pair", "rest"))
     if not pairs and not digits:
         return "So the training set is linearly separable."
+    cut = "none of the ten digits can" if len(digits) == 10 else f"{len(digits)} of the ten digits cannot"
     return (
-        f"So the training set is not linearly separable: {len(digits)} of the ten digits cannot be cut off "
-        f"from the others by a hyperplane, and {len(pairs)} pairs of digits cannot be separated either."
+        f"So the training set is not linearly separable: {cut} be cut off from the others by a hyperplane, "
+        f"and {len(pairs)} of the 45 pairs of digits cannot be separated."
     )
 
 

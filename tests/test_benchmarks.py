@@ -178,7 +178,7 @@ def test_a_column_of_the_page_counts_what_was_not_decided():
         for i, status in enumerate(["separable", "undecided", "inseparable"])
     ]
     assert "| images, edges, pairs | 3 | 1 | 1 | 1 |" in edge.page(asked)
-    assert edge.summary(asked) == "3 questions, 3 answered within 30 s, 1 undecided"
+    assert edge.summary(asked) == "3 questions, 3 answered within 30 s by the clock, 1 undecided"
 
 
 @pytest.mark.parametrize("name", edge.TEXTS)

@@ -617,6 +617,8 @@ def test_the_demo_tells_its_story_and_leaves_a_report(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "The certificate holds." in done.stdout
     assert "another hash" in done.stderr
+    page = (pathlib.Path(__file__).parent.parent / "docs" / "cli.md").read_text("utf-8")
+    assert all(f"`{file.name}`" in page for file in (tmp_path / "demo").iterdir())
     report = (tmp_path / "demo" / "report.html").read_text("utf-8")
     assert "Yes: the classes can be separated." in report
 

@@ -95,6 +95,21 @@ def test_every_command_in_a_line_of_text_has_options_that_exist(page):
                 assert given <= known, (line, given - known)
 
 
+def test_every_command_in_a_line_of_text_that_needs_a_target_names_it():
+    for page in PAGES:
+        told = BLOCK.sub("", page.read_text("utf-8"))
+        for line in re.findall(r"`(separatrix (?:check|fit|learn|film) [\w-]+\.csv[^`]*)`", told):
+            assert re.search(r" (--target|-t|--formula)\b", line), (page.name, line)
+
+
+def test_the_page_on_json_has_the_words_for_infinity_that_the_schema_has():
+    schema = json.loads((ROOT / "src/separatrix/cli/schema.json").read_text("utf-8"))
+    words = re.findall(r'"((?:[+-]|plus or minus )infinity)"', json.dumps(schema))
+    assert len(words) == 3
+    page = (ROOT / "docs" / "json.md").read_text("utf-8")
+    assert all(f'`"{word}"`' in page for word in words)
+
+
 @pages
 def test_every_command_in_a_block_runs_and_says_what_the_page_shows(page, tmp_path, monkeypatch):
     asked = [each for each in commands(page) if not each[0].startswith(ELSEWHERE)]

@@ -68,7 +68,14 @@ for h in (0.01, 0.001, 0.0001):
     print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
 
 # %%
-# The formula stays where it was, and the mistakes grow without end.
+# The formula stays where it was, and the mistakes grow without end, in both cases. **Proof.** Say that weights which separate are
+# the sum of :math:`n` times the first signed row and :math:`m` times the second, :math:`M = n + m`, and let
+# :math:`e = n - \varphi m`. For the two points :math:`w = (e, hM)`, and its scores :math:`e + h^2M` and
+# :math:`-\varphi e + h^2M` are positive only if :math:`|e| < h^2M/\varphi`. For the two numbers :math:`w = (e/h, n - m)`, with
+# scores :math:`e/h^2 + n - m` and :math:`-\varphi e/h^2 - n + m`; here :math:`e > 0`, since otherwise the first would
+# need :math:`n > m`, and then :math:`e > 0` after all; so the second gives the same :math:`|e| < h^2M/\varphi`. But
+# :math:`(n - \varphi m)(n + m/\varphi) = n^2 + nm - m^2` is a whole number other than zero, so
+# :math:`|e| \ge 1/(n + m/\varphi) \ge \varphi/M`. Together :math:`M > \varphi/h`. ∎
 #
 # Curves are planes elsewhere
 # ---------------------------
@@ -121,7 +128,7 @@ print(sx.smallest_separating_degree(X, y, max_degree=3))
 print(sx.kernels.Geometric(degree=4)(np.array([[1.0]]), np.array([[1.0], [0.5]])))
 
 # %%
-# **Two slips.** The note's version with an embedding corrects only where the score is :math:`< 0`. From :math:`w = 0` all scores are
+# **Two more slips.** The note's version with an embedding corrects only where the score is :math:`< 0`. From :math:`w = 0` all scores are
 # zero, so it stops at once and has learnt nothing. *A tie is a mistake*; chapter 3 shows what happens otherwise. And in its last
 # algorithm the indices are crossed: with :math:`\alpha_i` the signed count of row :math:`i`, the score of row :math:`j` sums
 # :math:`\alpha_i K(x_i, x_j)` over :math:`i`, not :math:`\alpha_j K(x_j, x_i)`.

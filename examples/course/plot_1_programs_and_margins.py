@@ -89,8 +89,13 @@ print(proof.status, {row: str(weight) for row, weight in proof.witness_rows.item
 # :math:`|x - v'|^2 = |x - v|^2 + |v - v'|^2`. ∎
 #
 # The **margin** of a separator is its smallest such distance, and a separator of margin :math:`m` makes no error when every
-# point is moved by less than :math:`m`. So the largest margin is the most robust choice. The shortest point of the hull of
-# the signed rows is its normal; with a free intercept the margin is half the distance between the two hulls.
+# point is moved by less than :math:`m`. So the largest margin bears the longest moves. Among planes through the origin its normal is
+# the shortest point of the hull of the signed rows, and the margin is the length of that point; with a free intercept the margin is
+# half the distance between the two hulls.
+#
+# **A slip.** One slide says that the data are not separable if the margin of :math:`w` is negative. That is a fact about this
+# :math:`w` only: turn a separator round, and its margin is negative. The data are not separable if *no* :math:`w` has a positive
+# margin.
 
 best = sx.MaxMargin().fit(X, y)
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.4), layout="compressed")

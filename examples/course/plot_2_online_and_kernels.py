@@ -98,9 +98,11 @@ print(sx.mistake_bounds(once, noisy.X, noisy.y).summary())
 #   :math:`\ge 0` are, and so is the limit of kernels, since :math:`\sum_{ij} v_iv_jK(x_i, x_j) \ge 0` survives limits, and a
 #   symmetric function with that property for all points is a kernel (Moore and Aronszajn).
 #
-# Thus :math:`(c + \langle x, x'\rangle)^k` is legal, a power of a sum. :math:`e^{K}` is a limit of polynomials with coefficients
-# :math:`1/j!`. And the Gaussian is :math:`e^{-c|x-x'|^2} = f(x)f(x')\,e^{2c\langle x, x'\rangle}` with
-# :math:`f(x) = e^{-c|x|^2}`.
+# Thus :math:`(c + \langle x, x'\rangle)^k` with :math:`c \ge 0` and a whole :math:`k \ge 1` is legal, a power of a sum.
+# :math:`e^{K}` is a limit of polynomials with coefficients :math:`1/j!`. And for :math:`c \ge 0` the Gaussian is
+# :math:`e^{-c|x-x'|^2} = f(x)f(x')\,e^{2c\langle x, x'\rangle}` with :math:`f(x) = e^{-c|x|^2}`. (The note does not say
+# :math:`c \ge 0`. It is needed: for :math:`c < 0` two points have ones on the diagonal of their Gram matrix and a number
+# above one beside it, so :math:`v = (1, -1)` gives :math:`v^\top K v < 0`.)
 #
 # The library's kernels are built by these rules, so what you build is legal by construction:
 

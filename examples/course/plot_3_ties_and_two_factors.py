@@ -13,7 +13,7 @@ algorithm stops before its first step, with :math:`w = 0`, which separates nothi
 steps that are made; there are none.
 
 Writing :math:`\le` mends it: *a tie is a mistake*. The proof needs no more: a mistake has
-:math:`\langle w, z\rangle \le 0`, and that is all that was used. The chapters 0 and 4 have the same slip in places.
+:math:`\langle w, z\rangle \le 0`, and that is all that was used. The notes of chapters 0 and 4 have the same slip in places.
 """
 
 import matplotlib.pyplot as plt
@@ -41,7 +41,8 @@ for name, rule in {"< 0": lambda s: s < 0, "<= 0": lambda s: s <= 0}.items():
     print(f"mistake if score {name}: {updates} updates, {right} of {len(Z)} rows right")
 
 # %%
-# A start that is not zero hides the slip, but does not mend it: a run may still end with a row exactly *on* its plane.
+# A start that is not zero hides the slip, but does not mend it: a run may still end with a row exactly *on* its plane. From
+# :math:`w = (1, 0)` with the one row :math:`z = (0, 1)` it ends at once, with score zero.
 #
 # The theorem
 # -----------
@@ -69,7 +70,7 @@ print("multipliers:", run.result_.cycle.multipliers[:, 0])
 #
 # The note names two: a narrow band between the classes, and points of large magnitude, make long runs. Both are in one
 # ratio: the bound is :math:`(R/\gamma)^2`. If all rows are multiplied by one positive number, :math:`R` and :math:`\gamma` grow
-# alike, all weights are multiplied too, no sign changes, and the run is the same. So neither factor acts alone.
+# alike; from zero all weights are multiplied too, no sign changes, and the run is the same. So neither factor acts alone.
 
 figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for radius, marker in ((1.0, "o"), (4.0, "s")):
@@ -92,7 +93,8 @@ axes.legend()
 # The final weights are a sum of rows
 # -----------------------------------
 #
-# :math:`w = \sum_i n_i z_i`, where :math:`n_i` counts the updates on row :math:`i`. The note keeps this for later; chapter 4 makes
+# :math:`w = \sum_i n_i z_i`, where :math:`n_i` counts the updates on row :math:`i`. (The note writes :math:`\sum n_i x_i`: its
+# :math:`n_i` have the sign of the label.) The note keeps this for later; chapter 4 makes
 # an algorithm of it. The library keeps the counts, because they are also half of a proof: :math:`|\sum n_iz_i|/\sum n_i` bounds every
 # margin from above.
 

@@ -37,11 +37,15 @@ print(sx.geometry.distance(points, weights=np.array([3.0, 4.0]), intercept=-5.0)
 # :math:`t < t_0 = -c_1/(\eta\gamma)`; at :math:`t_0` the quadratic is :math:`-\eta^2R^2t_0 - c_0^2 \le 0`, so :math:`t_0` is not
 # beyond the larger root either. (There are roots: at zero the quadratic is :math:`c_1^2 - c_0^2 \le 0`.) ∎
 #
-# **Three slips.** The note bounds :math:`|w_t|` by :math:`\sqrt t R + c_0` with :math:`c_0 = |w_0|^2`: the square root of
+# **Five slips.** The note bounds :math:`|w_t|` by :math:`\sqrt t R + c_0` with :math:`c_0 = |w_0|^2`: the square root of
 # :math:`tR^2 + c_0` is not that. Counterexample: :math:`|w_0| = 1/2` and :math:`t = 0`, where :math:`1/2 > 1/4`. From there the note
 # needs :math:`|w_0| \ge 1` for its roots to exist; the proof above needs nothing of the kind. The note's loop runs while a score is
 # :math:`< 0`; a tie must count (chapter 3). And it returns :math:`w_{t-1}`, the weights *before* the last correction; the answer is
-# :math:`w_t`. Every run that makes a correction is a counterexample: the row corrected last was wrong under :math:`w_{t-1}`.
+# :math:`w_t`. Every run that makes a correction is a counterexample: the row corrected last was wrong under :math:`w_{t-1}`. Among its
+# inequalities stands :math:`t \le (R/\gamma)^2`, without the start: with the one row :math:`z = (1, 0)` and :math:`w_0 = (-10, 0)`
+# that allows one update, and eleven are made. Last, it calls :math:`\rho/|w^*|` the distance of the nearest point from the plane. But
+# :math:`w^*` has the intercept among its coordinates: that is the distance in the lifted space, and smaller than the one among the
+# points themselves unless the plane goes through the origin (exercise 3).
 
 data = sx.datasets.make_separable(100, 3, margin=0.05, random_state=2)
 start = np.array([-40.0, 10.0, 5.0, 0.0])
@@ -67,7 +71,8 @@ for name, weights in (
 #
 # *How close is the answer to the known separator, how many updates are made, how does that depend on points, dimension and
 # separation, and how far is the bound?* The library's experiments ``angle`` and ``updates`` measure all of it, with repetitions. In
-# short: the updates hardly depend on the number of points or the dimension, and follow the margin.
+# short: the answer comes closer with more points; the updates follow the margin, grow with the dimension while that is small, and
+# hardly with the number of points. The bound knows the margin only.
 
 figure, panels = plt.subplots(1, 3, figsize=(10, 3), layout="constrained", sharey=True)
 plain = {"n_rows": 300, "n_columns": 5, "margin": 0.05}
@@ -95,6 +100,21 @@ for axes, (name, values) in zip(
     axes.set(xlabel=name.replace("n_", ""))
 panels[0].set_ylabel("updates")
 panels[0].legend()
+
+for n_rows in (50, 500, 5000):
+    known = sx.datasets.make_separable(n_rows, 5, margin=0.05, random_state=0)
+    found = sx.Perceptron(order="cyclic", fit_intercept=False, max_iter=100_000).fit(
+        known.X, known.y
+    )
+    cosine = (
+        found.coef_[0]
+        @ known.weights
+        / np.linalg.norm(found.coef_)
+        / np.linalg.norm(known.weights)
+    )
+    print(
+        f"{n_rows:5,} points: {np.degrees(np.arccos(cosine)):4.1f} degrees from the known separator"
+    )
 
 # %%
 # Exercise 2: a learning rate changes nothing
@@ -149,8 +169,8 @@ for eta in (0.25, 1.0, 8.0):
 #
 # The first update from zero makes :math:`c = \langle z, u\rangle/|z| \ge \gamma/R`, so the condition holds from then on. The gain is
 # positive if :math:`1 + \eta\gamma > q`, that is, if :math:`\eta < 2\gamma/(R^2 - \gamma^2)`. Since :math:`c \le 1`, there are then at
-# most :math:`1 + (1 - \gamma/R)\,q/(1 + \eta\gamma - q)` updates. For larger :math:`\eta` there is no bound, and runs do go on
-# for ever. ∎
+# most :math:`1 + (1 - \gamma/R)\,q/(1 + \eta\gamma - q)` updates. ∎ For larger :math:`\eta` the argument says nothing, and runs
+# may go on for ever:
 
 pair = np.array([[0.05, 0.8], [-0.05, 0.8]])  # signed rows (0.05, 0.8) and (0.05, -0.8)
 labels = np.array([1, -1])
@@ -167,7 +187,11 @@ with warnings.catch_warnings():
         print(f"rate {eta}: {scaled.mistakes_} updates, separated: {scaled.converged_}")
 
 # %%
-# (:math:`2\gamma/(R^2 - \gamma^2)` is 0.156 here.)
+# (:math:`2\gamma/(R^2 - \gamma^2)` is 0.156 here.) That the second run never ends can be proved. Let :math:`w = (a, b)` have
+# length one and :math:`0.2 \le |b| \le 0.6`, as it has after four updates. Then the row on the other side of the first axis is wrong,
+# since :math:`0.05a - 0.8|b| \le 0.05 - 0.16 < 0`. Its update makes :math:`|b|` the number
+# :math:`s/\sqrt{(a + 0.05)^2 + s^2}` with :math:`s = 0.8 - |b|`, on the other side. That number rises with :math:`s`, from 0.229 at
+# :math:`|b| = 0.6` to 0.503 at :math:`|b| = 0.2`: again it is between 0.2 and 0.6.
 #
 # Exercises 6 and 7: the dual form
 # --------------------------------
@@ -224,6 +248,10 @@ print(f"all rows on their own side: {best.converged_}")
 # :math:`y`, :math:`-x` at :math:`r` and zeros elsewhere: its inner product with :math:`W^*` is at least :math:`\gamma`, its inner product
 # with :math:`W` is at most zero, its squared length is :math:`2|x|^2`. Novikoff's proof, with :math:`\sqrt2R` for :math:`R`. ∎
 #
+# What do the discriminators look like? From zero they sum to zero, since what one gains another loses. The border between two
+# classes is perpendicular to the difference of their discriminators, and the region of a class is convex: it is where
+# :math:`\langle w_y - w_r, x\rangle > 0` for every other :math:`r`, a part of space that :math:`k - 1` planes cut out.
+#
 # The factor 2 is needed: for the three rows of the identity matrix, one a class, three mistakes are made, and
 # :math:`(R/\gamma)^2 = 2`.
 
@@ -239,7 +267,7 @@ print(sx.mistake_bounds(many, classes.X, classes.y).summary())
 # ----------------------------------------
 #
 # *Measure it.* With a fixed number of rows, more classes leave fewer rows for each plane, and the error rises, while the bound on the
-# updates, :math:`2(R/\gamma)^2`, does not know :math:`k`. For rows drawn independently, and runs that go on until no mistake is left, the
+# updates, :math:`2(R/\gamma)^2`, does not know :math:`k`. For rows drawn independently, and runs in turn until no mistake is left, the
 # expected error after :math:`n` rows is at most the expected share of corrected rows among :math:`n + 1` (leave one out: if the run
 # never corrected a row, the run without it is the same, and classifies that row rightly). The experiment ``error-classes`` measures it with intervals; here is one look.
 

@@ -32,7 +32,7 @@ COMMANDS = {
     "generate": "Make data whose answer is known: a separator and its margin, or rows that prove there is "
     "none.",
     "play": "See a perceptron think, on your own points, in the browser; with proofs.",
-    "demo": "The whole story in about a minute: a verdict, its proof, a model, its mistakes, and a report.",
+    "demo": "The whole story in under a minute: a verdict, its proof, a model, its mistakes, and a report.",
 }
 MARKUP: Final = "markdown"
 

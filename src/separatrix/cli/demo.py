@@ -18,7 +18,7 @@ def demo(
         ),
     ] = Path("separatrix-demo"),
 ) -> None:
-    """The whole story in about a minute: a verdict, its proof, a model, its mistakes, and a report.
+    """The whole story in under a minute: a verdict, its proof, a model, its mistakes, and a report.
 
     The data come with scikit-learn: Fisher's irises, and the Wisconsin breast tumours.
 

@@ -31,7 +31,7 @@ def experiment(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few repetitions: seconds instead of minutes.")
+        bool, typer.Option("--quick", help="Few repetitions: about a fifth of the time.")
     ] = False,
     json: options.Json = False,
 ) -> None:

@@ -12,7 +12,7 @@ from .console import facts, heading, show, write_json
 
 
 def export(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit wrote.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit or learn wrote.")],
     onnx: Annotated[str, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX graph.")],
     dtype: Annotated[
         str,

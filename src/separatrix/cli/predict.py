@@ -20,7 +20,7 @@ BATCH = 16_384  # rows that are held at a time
 
 @options.reads("target", "features", "exclude", "text")
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit wrote.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit or learn wrote.")],
     source: options.Reading,
     output: Annotated[
         str | None,

@@ -225,10 +225,10 @@ def _draw_angle(table: Table) -> Figure:
             alpha=0.7,
             linestyle="none",
         )
+    widest = 1.15 * float(table["angle"].max())
     right.set_xlim(0, 92)
-    right.set_ylim(0, 92)
-    right.set_aspect("equal")
-    figures.bound(right, [0, 90], [0, 90], "angle = bound")
+    right.set_ylim(0, widest)
+    figures.bound(right, [0, widest], [0, widest], "angle = bound")
     right.set_xlabel("bound on the angle, degrees")
     right.set_ylabel("angle, degrees")
     right.set_title("Every run below its bound")

@@ -414,9 +414,9 @@ ERROR = Study(
     question="With a data set of given size, how does the error rate depend on the number of classes?",
     method=(
         "Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some "
-        f"until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges; a whisker "
-        "that leaves the axis ends at an error of zero. Right: means with Student's 95% intervals, and the "
-        "mean share of corrected points, which bounds them, dotted."
+        f"until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges. Right: means "
+        "with Student's 95% intervals, and the mean share of corrected points, which bounds them, dotted. A "
+        "whisker that leaves the axis ends at zero or below."
     ),
     theorem=(
         "Leave one of n + 1 points out: if the run on all of them never corrected it, the run without it "

@@ -71,7 +71,7 @@ def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[E
         For each experiment NAME: NAME.parquet, NAME.csv and NAME.svg; and index.html. What an earlier run
         measured there is not measured again.
     quick : bool
-        Small plans: all of it in about a minute.
+        Small plans: about a fifth of the time.
 
     Returns
     -------

@@ -349,6 +349,10 @@ def _findings_hulls(table: Table) -> list[Finding]:
             bool((far["updates"] > far["from_hulls"]).any()),
         ),
         Finding(
+            "With two rows the updates grow without end as h shrinks: every run took more than φ/h.",
+            bool((np.concatenate([part["updates"] * part["h"] for part in (two, far)]) > GOLDEN).all()),
+        ),
+        Finding(
             "In all cases twice the margin γ is at most the distance of the hulls, and that at most δ: the "
             "two formulas promise more than the theorem.",
             bool(ordered.all()),
@@ -448,7 +452,9 @@ HULLS = Study(
         "through the origin keeps all signed points zᵢ = yᵢxᵢ, in the space where the perceptron runs (with "
         "a lift: zᵢ = yᵢ(xᵢ, 1)). It is the length of the shortest point of the convex hull of the zᵢ. The "
         "distance between the hulls of the two classes is twice the margin of the best plane anywhere: it "
-        "is at least 2γ, and can be much larger; δ is larger still or the same."
+        "is at least 2γ, and can be much larger; δ is larger still or the same. In the two families of two "
+        "rows no run from zero ends before φ/h updates: n of one row and m of the other separate only if "
+        "|n − φm| < h²(n + m)/φ, while |n − φm| ≥ φ/(n + m) for all whole numbers."
     ),
     reference=(
         "Bennett, K. P. and Bredensteiner, E. J. (2000). Duality and geometry in SVM classifiers. ICML, "

@@ -93,7 +93,7 @@ class ProofAnswer:
     bound : the most mistakes that a run could make
     name : of the theorem
     radius : ``start^2 + radius^2 t`` bounds the squared length after t mistakes
-    margin : ``margin t`` is reached by the inner product with the best separator
+    margin : each mistake adds at least this to the inner product with the best separator
     start : the length of the first weights
     bounds : every bound that is known
     """
@@ -208,7 +208,6 @@ class VerdictAnswer:
     witness : the rows that prove that no plane separates, with their weights as fractions
     common : the point that they place in both hulls, as fractions; empty where there is none
     common_at : the same as numbers
-    separator : for each class, the plane of the certificate as ``a x + b y + c``
     hulls : the corners of each class's hull, as numbers of rows
     strict : rows that some plane separates strictly
     """
