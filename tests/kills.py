@@ -219,7 +219,8 @@ class Process:
 def child(arguments: list[str], folder: Path, temporary: Path, stdin: str | None, slow: float) -> int:
     """Run a command; writing takes up to ``slow`` seconds at each step."""
     os.chdir(folder)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup makes it ignore
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup makes a process ignore
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell does in the background
     os.environ["TMPDIR"], tempfile.tempdir = str(temporary), str(temporary)
     log = os.open(folder.parent / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     for number in (1, 2):
