@@ -623,6 +623,20 @@ def test_the_demo_tells_its_story_and_leaves_a_report(tmp_path):
     assert "Yes: the classes can be separated." in report
 
 
+@pytest.mark.parametrize("command", [*COMMANDS])
+def test_what_a_command_advises_is_an_option_that_it_has(command):
+    from separatrix.cli.advice import OPTION, SENTENCES, advice
+
+    given = dict.fromkeys(options_of(command))
+    for parameter in (*SENTENCES, "X", "max_iter", "margin", "max_updates", "average"):
+        if parameter in ("max_iter", "margin") and "--max-iter" not in given:
+            continue  # what ends at that limit is learnt by commands that have it
+        advised = OPTION.findall(
+            advice(parameter, {**given, "--model": "perceptron"} if "--model" in given else given)
+        )
+        assert set(advised) <= set(given), (parameter, advised)
+
+
 def options_of(command):
     """Every option of a command, with what its help says."""
     parameters = load(command).params

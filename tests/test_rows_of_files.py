@@ -517,7 +517,7 @@ def test_a_model_refuses_another_unit_and_decides_what_is_ambiguous(tmp_path):
     ]
     for cell, here in (("3 g", "in g"), ("3", "without a unit")):
         second.write_text(f"x;n\n1,500;{cell}\n")
-        assert f"was in mg when the model was fitted; in {str(second)!r} it is {here}" in refused(
+        assert f"was in mg in the table that was read first; in {str(second)!r} it is {here}" in refused(
             "predict", model, second
         )
 

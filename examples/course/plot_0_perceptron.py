@@ -30,7 +30,7 @@ import separatrix as sx
 problem = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
 model = sx.Perceptron(order="cyclic", trace=True).fit(problem.X, problem.y)
 sx.plot.RunDisplay.from_estimator(model, problem.X, problem.y)
-allowed = sx.mistake_bounds(model, problem.X, problem.y).best.value
+allowed = sx.mistake_bounds(model, problem.X, problem.y)["Novikoff"].value
 print(f"{model.mistakes_} mistakes, allowed: {allowed:.1f}")
 
 # %%

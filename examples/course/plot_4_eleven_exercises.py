@@ -98,6 +98,8 @@ for axes, (name, values) in zip(
     axes.loglog(values, made, "o-", label="made")
     axes.loglog(values, allowed, "--", label="allowed")
     axes.set(xlabel=name.replace("n_", ""))
+    axes.set_xticks(values, map(str, values))
+    axes.minorticks_off()
 panels[0].set_ylabel("updates")
 panels[0].legend()
 
@@ -218,7 +220,8 @@ print("the same counts:", np.array_equal(primal.mistake_counts_, dual.mistake_co
 # :math:`\sum_j a_j\langle z_j, z_i\rangle \ge 1` for all :math:`i`. It is feasible exactly if the rows are separable: the multipliers of the
 # largest margin, which satisfy :math:`w = \sum a_iz_i` with smallest score one, are a point of it. Its optimum is between
 # :math:`1/(R\gamma)` and :math:`1/\gamma^2`: the lower bound because :math:`1/\gamma \le |w| \le R\sum a_i`, the upper one because those
-# multipliers sum to :math:`|w|^2 = 1/\gamma^2`. ∎
+# multipliers sum to :math:`1/\gamma^2`: only rows of score one have any, so :math:`\sum_i a_i = \sum_i a_i\langle w, z_i\rangle = |w|^2`,
+# and :math:`|w| = 1/\gamma`. ∎
 
 best = sx.LinearProgram(form="dual").fit(data.X, data.y)
 print(f"{len(best.support_)} of {len(data.y)} multipliers are not zero")

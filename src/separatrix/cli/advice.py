@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
+OPTION = re.compile(r"--[a-z-]+")
 Options = Mapping[str, Any]  # what a command was given, by the names of its options
 
 
@@ -41,47 +43,45 @@ def advice(parameter: str | None, options: Options) -> str:
         raising = _sentence("raise --max-iter", _scaling(options))
         return " ".join(filter(None, (raising, advice("average", options))))
     if parameter == "margin":
-        return _sentence("raise --max-iter", _scaling(options), "use --model max-margin")
+        other = "use --model max-margin" if "--model" in options else ""
+        return _sentence("raise --max-iter", _scaling(options), other)
     if parameter == "max_updates":
         return _sentence(_scaling(options))
     if parameter == "average":
         plain = options.get("--model") == "perceptron"
         return "If the classes overlap, try --model averaged or --model soft-margin." if plain else ""
-    option, sentence = SENTENCES.get(parameter, ("", ""))
-    return sentence if option in options else ""
+    known = (each for each in SENTENCES.get(parameter, ()) if set(OPTION.findall(each)) <= set(options))
+    return next(known, "")
 
 
-# For each parameter that a remedy may be about, the option that stands for it, and what to do with it.
+# What to do, for each parameter that a remedy may be about: the first sentence whose options all exist.
 SENTENCES = {
-    "classes": ("--classes", "Name every class to come with --classes."),
-    "exclude": ("--exclude", "Leave such columns out with --exclude."),
-    "features": ("--features", "Name columns other than the target with --features."),
-    "gap": ("--gap", "Ask for a wider --gap."),
-    "inseparable": ("--model", "Use --model soft-margin for classes that overlap."),
+    "classes": ("Name every class to come with --classes.",),
+    "exclude": ("Leave such columns out with --exclude.",),
+    "features": ("Name columns other than the target with --features.",),
+    "gap": ("Ask for a wider --gap.",),
+    "inseparable": ("Use --model soft-margin for classes that overlap.",),
     "na": (
-        "--na",
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
+        "Correct the cell, or name it as missing with --na.",
     ),
-    "decimal": (
-        "--decimal",
-        "Say what separates fractions or thousands, such as --decimal ',' or --thousands ','.",
+    "decimal": ("Say what separates fractions or thousands, such as --decimal ',' or --thousands ','.",),
+    "missing": ("Fill them in, or leave such rows out with --missing drop.",),
+    "host": ("Leave --host out, or name an address of this machine.",),
+    "port": ("Choose another --port, or --port 0, which takes any that is free.",),
+    "radius": ("Lower --margin.",),
+    "same_data": ("Check it against the original data, or only its mathematics with --any-data.",),
+    "sheet": ("Name one with --sheet.",),
+    "source": ("Name a file, or give a query with --sql.",),
+    "sql": (
+        "Write a query with --sql, or leave the column out with --exclude.",
+        "Write a query with --sql.",
     ),
-    "missing": ("--missing", "Fill them in, or leave such rows out with --missing drop."),
-    "host": ("--host", "Leave --host out, or name an address of this machine."),
-    "port": ("--port", "Choose another --port, or --port 0, which takes any that is free."),
-    "radius": ("--margin", "Lower --margin."),
-    "same_data": (
-        "--any-data",
-        "Check it against the original data, or only its mathematics with --any-data.",
-    ),
-    "sheet": ("--sheet", "Name one with --sheet."),
-    "source": ("--sql", "Name a file, or give a query with --sql."),
-    "sql": ("--sql", "Write a query with --sql, or leave the column out with --exclude."),
-    "table": ("--table", "Name one with --table."),
-    "target": ("--target", "Name it with --target."),
-    "text_encoding": ("--encoding", "Name how it is written with --encoding, such as --encoding latin-1."),
-    "where": ("--where", "Leave such rows out, with --where if the columns have names."),
-    "y": ("--target", "Look at --where, or name another column with --target."),
+    "table": ("Name one with --table.",),
+    "target": ("Name it with --target.",),
+    "text_encoding": ("Name how it is written with --encoding, such as --encoding latin-1.",),
+    "where": ("Leave such rows out, with --where if the columns have names.",),
+    "y": ("Look at --where, or name another column with --target.",),
 }
 
 

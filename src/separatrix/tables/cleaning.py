@@ -265,7 +265,8 @@ def _need_same_unit(database: Database, name: str, found: Reading, known: Readin
     if found.unit != known.unit:
         here, there = (f"in {unit}" if unit else "without a unit" for unit in (found.unit, known.unit))
         raise InputError(
-            f"Column {name!r} was {there} when the model was fitted; in {database.name!r} it is {here}.",
+            f"Column {name!r} was {there} in the table that was read first; in {database.name!r} it is "
+            f"{here}.",
             remedy="Convert it in a query with 'sql'.",
             parameter="sql",
         )

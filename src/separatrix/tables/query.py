@@ -298,8 +298,8 @@ def _need_same_column(database: Database, rows: Selection, column: Column) -> No
     if column.levels is None:
         if not is_number(kind):
             raise InputError(
-                f"Column {column.name!r} held numbers when the model was fitted; in {database.name!r} it is "
-                f"{in_words(kind)}."
+                f"Column {column.name!r} held numbers in the table that was read first; in "
+                f"{database.name!r} it is {in_words(kind)}."
             )
         return
     known = ", ".join(map(literal, column.levels))
