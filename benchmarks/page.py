@@ -73,10 +73,17 @@ def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
     parts.append("## What we lose at\n")
     lost = [row for row in rows if is_lost(row)]
     parts.append(
-        "In these rows another program was faster, or ours gave no answer.\n\n" + _table(lost)
+        "In these rows another program, or the same question asked in memory, was faster, or ours gave no "
+        "answer.\n\n" + _table(lost)
         if lost
         else "In no row of the file was another program faster.\n"
     )
+    absent = missing_sections(rows)
+    if absent:
+        parts.append(
+            f"These sections of `make bench` are not in the file, and their losses not in this list: "
+            f"{', '.join(f'`{name}`' for name in absent)}.\n"
+        )
     missed = [row for row in rows if row["met"] is False and row not in lost]
     if missed:
         parts.append(
@@ -94,6 +101,15 @@ def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
     notes = dict.fromkeys(note for row in rows for note in row["notes"])
     parts.append("\n".join(f"- {_escaped(note)}" for note in notes) + "\n")
     return "\n".join(parts)
+
+
+def missing_sections(rows: list[Measured]) -> list[str]:
+    """The sections of `make bench` without a row in the file; that of the edge has a page of its own."""
+    from . import edge
+    from .__main__ import SECTIONS
+
+    present = {row["section"] for row in rows}
+    return [name for name in SECTIONS if name not in present and name not in edge.SECTIONS]
 
 
 def speed(row: Measured) -> tuple[float, bool] | None:

@@ -85,6 +85,10 @@ def test_the_page_of_the_site_lists_losses_before_all_other_tables(tmp_path):
     assert not any(f"| {row['what']} |" in lost for row in NOT_LOST)
     assert all(text.count(f"| {row['what']} |") == 1 for row in NOT_LOST)
     assert "a \\| b" in text
+    named = next(line for line in lost.splitlines() if line.startswith("These sections"))
+    assert "`verify`" in named
+    assert "`pass`" not in named
+    assert "`edge`" not in named
     assert [path.name for path in pictures] == [
         f"{section}-{theme}.svg" for section in ("pass", "zero", "margin") for theme in ("light", "dark")
     ]

@@ -2,8 +2,8 @@ r"""
 Rows on a cluster
 =================
 
-When rows outgrow one machine, questions go to the rows: a Dask array lies in blocks on the workers, and only
-weights, the lowest scores and one number a row travel. Here two workers are threads of this process, so that the
+When rows outgrow one machine, questions go to the rows: a Dask array lies in blocks on the workers. Weights, the
+lowest scores, twelve bytes a row and the few rows of a working set travel; the others stay. Here two workers are threads of this process, so that the
 page can be built anywhere; ``examples/cluster`` starts processes that talk over TLS, and nothing below changes.
 """
 

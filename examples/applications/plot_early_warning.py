@@ -45,7 +45,8 @@ with warnings.catch_warnings():
         scores[name] = model.fit(train, y_train).score(test, y_test)
         print(f"{name:33} {scores[name]:.3f}")
 figure, axes = plt.subplots(figsize=(6.5, 2.4), layout="constrained")
-axes.barh(list(scores), list(scores.values()), color="C0")
+axes.plot(list(scores.values()), list(scores), "o")
+axes.grid(axis="y", alpha=0.4)
 axes.set(xlim=(0.5, 1.0), xlabel="share of right answers on readings kept back")
 axes.invert_yaxis()
 

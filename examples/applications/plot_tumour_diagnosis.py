@@ -51,7 +51,7 @@ with warnings.catch_warnings():
         print(f"{name:28} {scores.mean():.3f} ± {scores.std() / np.sqrt(10):.3f}")
 
 # %%
-# The widest separating band is not the best classifier: it rests on a handful of hard rows. Models that accept some errors
+# The widest separating band is not the best classifier here: it rests on a few hard rows. Models that accept some errors
 # do better. Separability is a fact about the data, not a recommendation.
 #
 # Which tumours are hard? Those that the perceptron had to correct most often:
