@@ -184,6 +184,27 @@ def _write_files(page):
         ill.to_parquet("patients.parquet")
 
 
+def test_the_numbers_of_the_working_set_in_the_architecture_are_those_of_the_code():
+    from separatrix.perceptron import working_set as code
+    from separatrix.rows import plain
+
+    text = " ".join((ROOT / "ARCHITECTURE.md").read_text("utf-8").split())
+    assert (code.MANY, code.FALLING, code.WORK, code.CLOSING) == (1 / 20, 2 / 3, 4, 10)
+    for told in (
+        f"up to {code.ADDED:,} of the lowest scores",
+        f"up to {code.SET_PASSES} plain passes over the working set",
+        f"the {code.CORE} lowest rows of the set",
+        f"With up to {code.SMALL} rows all of them are the core",
+        f"from {code.STREAMS} places in turn",
+        "less than two thirds of the mistakes",
+        "more than one row in twenty is wrong",
+        "exceeds four readings of all the data",
+        "ten plain passes close the run",
+        f"Up to {plain.FEW:,} numbers",
+    ):
+        assert told in text, told
+
+
 def test_the_files_agree_on_the_version_and_its_date():
     version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     cited = (ROOT / "CITATION.cff").read_text("utf-8")

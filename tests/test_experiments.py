@@ -725,3 +725,34 @@ def test_an_interrupt_that_a_solver_answers_ends_the_experiment_and_keeps_no_cut
     resumed = experiments.run("own-point", quick=True, directory=tmp_path).table
     fresh = experiments.run("own-point", quick=True).table
     assert all(np.array_equal(resumed[name], fresh[name]) for name in fresh)
+
+
+def test_of_a_bound_of_zero_no_share_is_told():
+    none = {"value": np.zeros(3), "limit": np.zeros(3)}
+    assert Bounded("value", "limit", "The limit").check(none).text == (
+        "The limit holds for all 3 values of value."
+    )
+
+
+@pytest.mark.parametrize("case", ["two points", "far away"])
+@pytest.mark.parametrize("h", [0.3, 0.1, 0.03, 0.01])
+def test_no_sum_of_fewer_than_golden_over_h_rows_separates_the_two_rows_of_a_counterexample(case, h):
+    """The lower bound that chapter 0 proves, against all sums of so many rows, in exact arithmetic."""
+    _, rows, y = separators.hull_case(case, h)
+    (a, b), (c, d) = (
+        [Fraction(float(v)) * int(sign) for v in row] for row, sign in zip(rows, y, strict=True)
+    )
+    fewest = separators.GOLDEN / h
+    for n in range(math.ceil(fewest)):
+        for m in range(math.ceil(fewest) - n):
+            if n + m < fewest * (1 - 1e-9):
+                w = (n * a + m * c, n * b + m * d)
+                assert not (w[0] * a + w[1] * b > 0 and w[0] * c + w[1] * d > 0), (n, m)
+
+
+def test_renormalised_weights_never_end_on_the_pair_of_chapter_4():
+    """The step of its proof: from 0.2 <= |b| <= 0.6 an update at rate one leads there again."""
+    for b in np.linspace(0.2, 0.6, 401):
+        a, s = math.sqrt(1.0 - b * b), 0.8 - b
+        assert 0.05 * a - 0.8 * b < 0.0
+        assert 0.229 < s / math.hypot(a + 0.05, s) < 0.504

@@ -10,7 +10,7 @@ Hulls and planes
 An *affine* combination of points has weights that sum to one; a *convex* one has, besides, no negative weight. All of the first
 make the affine hull, all of the second the convex hull. A hyperplane is :math:`\{v : \langle a, v\rangle = b\}`, its normal is
 :math:`a`. With :math:`|a| = 1` the number :math:`b - \langle a, u\rangle` is the *signed* distance of :math:`u`: the note calls it
-the distance, which is its absolute value.
+the distance, which is its absolute value. The library's sign is the other one: positive on the side that the normal points to.
 """
 
 import warnings
@@ -37,15 +37,19 @@ print(sx.geometry.distance(points, weights=np.array([3.0, 4.0]), intercept=-5.0)
 # :math:`t < t_0 = -c_1/(\eta\gamma)`; at :math:`t_0` the quadratic is :math:`-\eta^2R^2t_0 - c_0^2 \le 0`, so :math:`t_0` is not
 # beyond the larger root either. (There are roots: at zero the quadratic is :math:`c_1^2 - c_0^2 \le 0`.) ∎
 #
-# **Five slips.** The note bounds :math:`|w_t|` by :math:`\sqrt t R + c_0` with :math:`c_0 = |w_0|^2`: the square root of
-# :math:`tR^2 + c_0` is not that. Counterexample: :math:`|w_0| = 1/2` and :math:`t = 0`, where :math:`1/2 > 1/4`. From there the note
-# needs :math:`|w_0| \ge 1` for its roots to exist; the proof above needs nothing of the kind. The note's loop runs while a score is
-# :math:`< 0`; a tie must count (chapter 3). And it returns :math:`w_{t-1}`, the weights *before* the last correction; the answer is
-# :math:`w_t`. Every run that makes a correction is a counterexample: the row corrected last was wrong under :math:`w_{t-1}`. Among its
-# inequalities stands :math:`t \le (R/\gamma)^2`, without the start: with the one row :math:`z = (1, 0)` and :math:`w_0 = (-10, 0)`
-# that allows one update, and eleven are made. Last, it calls :math:`\rho/|w^*|` the distance of the nearest point from the plane. But
-# :math:`w^*` has the intercept among its coordinates: that is the distance in the lifted space, and smaller than the one among the
-# points themselves unless the plane goes through the origin (exercise 3).
+# **Five slips**, each with its counterexample:
+#
+# - The note bounds :math:`|w_t|` by :math:`\sqrt t R + c_0` with :math:`c_0 = |w_0|^2`, but the square root of :math:`tR^2 + c_0` is
+#   not that: take :math:`|w_0| = 1/2` and :math:`t = 0`, where :math:`1/2 > 1/4`. From there the note needs :math:`|w_0| \ge 1` for its
+#   roots to exist; the proof above needs nothing of the kind.
+# - Its loop runs while a score is :math:`< 0`; a tie must count (chapter 3).
+# - It returns :math:`w_{t-1}`, the weights *before* the last correction; the answer is :math:`w_t`. Every run that makes a correction is
+#   a counterexample: the row corrected last was wrong under :math:`w_{t-1}`.
+# - Among its inequalities stands :math:`t \le (R/\gamma)^2`, without the start: with the one row :math:`z = (1, 0)` and
+#   :math:`w_0 = (-10, 0)` that allows one update, and eleven are made.
+# - It calls :math:`\rho/|w^*|` the distance of the nearest point from the plane. But :math:`w^*` has the intercept among its
+#   coordinates: that is the distance in the lifted space, and smaller than the one among the points themselves unless the plane goes
+#   through the origin (exercise 3).
 
 data = sx.datasets.make_separable(100, 3, margin=0.05, random_state=2)
 start = np.array([-40.0, 10.0, 5.0, 0.0])

@@ -117,9 +117,9 @@ def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
         "number is seeded. "
     )
     legend = (
-        "Orange lines are theory. Markers are medians and whiskers reach from the smallest to the largest "
-        "value, where nothing else is said. The table behind each figure lies beside this page, as CSV and "
-        "as Parquet."
+        "Orange, redder than the yellow of a series, marks what theory says: bounds, and the largest margin. "
+        "Markers are medians and whiskers reach from the smallest to the largest value, where nothing else "
+        "is said. The table behind each figure lies beside this page, as CSV and as Parquet."
     )
     head = [tag("th", name) for name in ("experiment", "from", "claims that hold", "closest to its bound")]
     contents = table(head, [_entry(experiment) for experiment in experiments])
@@ -149,7 +149,7 @@ def _style() -> str:
 def _entry(experiment: Experiment) -> list[Markup]:
     checked = [finding for finding in experiment.findings if finding.holds is not None]
     held = sum(bool(finding.holds) for finding in checked)
-    nearest = "" if experiment.tightness is None else percent(experiment.tightness)
+    nearest = percent(experiment.tightness) if experiment.tightness else ""
     return [
         tag("td", tag("a", experiment.title, href=f"#{experiment.name}")),
         tag("td", experiment.source),

@@ -79,6 +79,8 @@ class Bounded:
             )
             return Finding(text, False)
         text = f"{self.theorem} holds for all {observed.size:,} values of {what}"
+        if not (bound > 0.0).any():
+            return Finding(f"{text}.", True)
         return Finding(f"{text}; the closest reaches {percent(self.tightness(table))} of it.", True)
 
 
