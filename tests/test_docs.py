@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime as dt
 import doctest
 import gzip
+import importlib
 import inspect
 import json
 import os
 import pathlib
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -203,6 +206,26 @@ def test_the_numbers_of_the_working_set_in_the_architecture_are_those_of_the_cod
         f"Up to {plain.FEW:,} numbers",
     ):
         assert told in text, told
+
+
+def test_every_attribute_that_the_docstring_of_a_dataclass_names_is_there():
+    section = re.compile(r"^Attributes\n-+\n(.*?)(?=^\w[^\n]*\n-{3,}|\Z)", re.DOTALL | re.MULTILINE)
+    seen = 0
+    for found in pkgutil.walk_packages(sx.__path__, "separatrix."):
+        if found.name.endswith("__main__"):
+            continue
+        module = importlib.import_module(found.name)
+        for kind in vars(module).values():
+            if not (dataclasses.is_dataclass(kind) and getattr(kind, "__module__", "") == found.name):
+                continue
+            told = section.search(inspect.cleandoc(kind.__doc__ or ""))
+            lines = re.findall(r"^([A-Za-z_][\w, ]*?)(?: : .*)?$", told[1], re.MULTILINE) if told else []
+            names = {name.strip() for line in lines for name in line.split(",")}
+            there = {field.name for field in dataclasses.fields(kind)} | set(dir(kind))
+            # what a display keeps of its drawing ends in an underscore, and is there when it has drawn
+            assert {name for name in names if not name.endswith("_")} <= there, kind
+            seen += len(names)
+    assert seen > 500
 
 
 def test_the_files_agree_on_the_version_and_its_date():
