@@ -56,9 +56,9 @@ def _introduction(plain: dict[str, Answer], note: str) -> list[str]:
         test set (10,000) and both together: {len(plain)} questions, asked with an intercept, on the 784
         pixels as they are (integers from 0 to 255). Each answer below has a certificate that `sx.verify`
         accepted after reading it back from its file. For *separable*: weights under which every image
-        lies strictly on its own side, checked exactly. For *inseparable*: multipliers on a few hundred
-        images whose signed combination is exactly the zero vector (Gordan), solved in rationals: one
-        point lies in both convex hulls, so no hyperplane can separate them."""
+        lies strictly on its own side, checked exactly. For *inseparable*: multipliers on some images with
+        which the signed images sum to exactly the zero vector (Gordan), or a proof that there are such
+        multipliers: one point lies in both convex hulls, so no hyperplane can separate them."""
     repeated = f"""
         {"Undecided: " + ", ".join(undecided) if undecided else "None is undecided"}. `make bench-mnist
         BENCH_ARGS="--data DIR --out DIR"` repeats it, and `python -m benchmarks.mnist_table` writes this
