@@ -134,3 +134,12 @@ def test_a_limit_of_steps_is_told():
     problem = make_overlapping(200, 3, random_state=1)
     with pytest.warns(ConvergenceWarning, match="gap"):
         sx.SoftMargin(C=1e6, kernel="rbf", max_iter=1, gap=1e-12).fit(problem.X, problem.y)
+
+
+@pytest.mark.parametrize("kernel", [None, "linear"])
+def test_steps_grow_again_where_short_ones_do_not_help(kernel):
+    X, y = np.array([[0.125], [-0.125], [0.75]]), np.array([0, 1, 0])
+    model = sx.SoftMargin(0.01, kernel=kernel, intercept="free", gap=1e-9).fit(X, y)
+    # The one row of its class, and the nearest of the other, have the largest multipliers: w = 0.01 * 0.25.
+    assert model.converged_
+    assert model.objective_ == pytest.approx(0.02 - 0.0025**2 / 2, rel=1e-9)
