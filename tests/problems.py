@@ -187,3 +187,11 @@ def small_problem(seed):
         y = np.where(scores == 0, rng.integers(0, 2, n_rows), scores > 0)
     y[:2] = 0, 1
     return X, y, bool(rng.integers(2))
+
+
+def chain(length):
+    """Signed rows ``e_i - e_(i+1)``: from either end, one settles only when that before it has."""
+    places = np.arange(length)
+    values = np.concatenate([np.ones(length), -np.ones(length)])
+    at = (np.tile(places, 2), np.concatenate([places, places + 1]))
+    return sparse.csr_array((values, at), shape=(length, length + 1))

@@ -7,10 +7,11 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.deadline import NEVER
+from separatrix.deadline import NEVER, Deadline, OutOfTime
 from separatrix.proofs import search, signed
 from separatrix.proofs.exact_weights import relative_floats
 from separatrix.proofs.leftover import frequent_parts, left_over
+from tests.problems import chain
 
 
 def texts(seed, n_rows=60, n_columns=25, words=4):
@@ -121,3 +122,24 @@ def test_part_of_the_rows_is_a_question_of_its_own():
     part = question.part(np.array([3, 7, 20]), NEVER)
     np.testing.assert_array_equal(part.ids, [3, 7, 20])
     assert part.n_used == len(np.unique(X[[3, 7, 20]].indices)) + 1
+
+
+def test_rows_that_settle_one_after_the_other_get_weights_that_floats_hold():
+    Z = chain(3000)
+    found = left_over(Z)
+    assert len(found.settled) == 1500  # from both ends
+    assert (Z @ found.extended(np.zeros(3001)) > 0.0).all()
+
+
+def test_weights_that_no_float_holds_are_not_given():
+    Z = chain(1200)
+    Z.data[Z.data < 0.0] = -4.0
+    assert left_over(Z).extended(np.zeros(1201)) is None
+
+
+def test_a_deadline_that_has_come_ends_the_settling():
+    Z = chain(5)
+    with pytest.raises(OutOfTime):
+        left_over(Z, Deadline.after(0.0))
+    with pytest.raises(OutOfTime):
+        left_over(Z).extended(np.zeros(6), Deadline.after(0.0))

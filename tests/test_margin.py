@@ -133,9 +133,11 @@ def test_the_lifted_margin_is_at_most_the_affine_and_at_least_that_through_the_o
         assert lifted.margin_lower_ <= affine.margin_upper_
 
 
+@pytest.mark.parametrize("columns", [1, 6])
 @pytest.mark.parametrize("intercept", INTERCEPTS)
-def test_the_weights_are_the_combination_of_the_support(intercept):
-    X, y = separable(5, n=200, d=6)
+def test_the_weights_are_the_combination_of_the_support(intercept, columns):
+    X, y = separable(5, n=200, d=columns)
+    X = X if intercept else np.abs(X) * (2.0 * y - 1.0)[:, None]
     model = sx.MaxMargin(intercept=intercept).fit(X, y)
     np.testing.assert_allclose(model.dual_coef_ @ X[model.support_], model.coef_, rtol=1e-6, atol=1e-9)
     scores = np.where(y > 0, 1, -1) * model.decision_function(X)

@@ -13,6 +13,7 @@ import pytest
 
 from separatrix.cli.app import load
 from separatrix.report import tables as report_tables
+from separatrix.rows import pages
 from separatrix.tables import parquet
 from separatrix.tables.table import open_table
 
@@ -107,3 +108,19 @@ def test_the_program_takes_what_it_was_allowed_and_what_the_help_says(large, tmp
         "predict": _peak("predict", model, large, "-o", tmp_path / "out.parquet", *given),
     }
     assert max(peaks.values()) < most, peaks
+
+
+def test_two_threads_may_forget_the_same_mapping(monkeypatch):
+    """Between the look of one at a mapping that is gone and its entry's removal, another may remove it."""
+    monkeypatch.setattr(pages, "watched", [])
+
+    def gone():
+        if pages.watched and not asked:
+            asked.append(True)
+            pages.relax()
+
+    asked = []
+    pages.watched.append(pages._Watched(gone, 0, 0))
+    pages.relax()
+    assert asked
+    assert not pages.watched

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.certificates import nearby
+from separatrix.certificates import nearby, scores
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate, Certificate
 from separatrix.errors import CertificateError
@@ -414,3 +414,23 @@ def test_many_dense_rows_are_settled_by_few_of_them(seed):
     ruled = (X @ rng.standard_normal(210) > 0).astype(int)
     verdict = separability(X, ruled)
     assert verdict.status == "separable"
+
+
+def test_rows_of_zeros_need_no_coordinate():
+    X, y = np.zeros((4, 2)), [0, 0, 1, 1]
+    near = Approximate((0, 2), (), (1.0, 1.0), (((0, 1),), ((1, 1),)))
+    assert holds(X, y, near, "inseparable")
+    assert holds(X, y, near, "overlapping")
+    X[3, 1] = 1.0
+    assert holds(X, y, near, "inseparable")
+    assert not holds(X, y, near, "overlapping")
+
+
+def test_where_halves_of_normal_numbers_vanish_nothing_is_checked(monkeypatch):
+    """Some libraries let the processor count subnormal numbers as zero; no bound here allows for that."""
+    monkeypatch.setattr(scores, "SMALLEST_NORMAL", 2.0**-1074)
+    X, y, near = gaussian(6, 2)
+    with pytest.raises(CertificateError, match="subnormal"):
+        holds(X, y, near)
+    with pytest.raises(CertificateError, match="subnormal"):
+        separability(X, y)

@@ -84,3 +84,14 @@ def test_a_solution_that_would_come_too_late_is_not_begun(monkeypatch):
     assert positive_combination(rows, near, PRIMES[0], Deadline.after(60.0)) is not None
     monkeypatch.setattr(positive, "seconds_to_solve", lambda size, bits: 60.0)
     assert positive_combination(rows, near, PRIMES[0], Deadline.after(60.0)) is None
+
+
+def test_rows_of_any_length_have_a_positive_combination():
+    """Multipliers of short rows against those of long ones leave the range of floats."""
+    rows, near = planted(3, 5, 4)
+    entries = [[v << 700 * (i % 3) for v in row] for i, row in enumerate(rows.entries)]
+    near = np.ldexp(near, 700 - 700 * (np.arange(len(near)) % 3))
+    found = positive_combination(IntegerRows(entries, rows.columns, rows.grid), near, PRIMES[0], NEVER)
+    assert min(found) > 0
+    for column in zip(*entries, strict=True):
+        assert sum(m * v for m, v in zip(found, column, strict=True)) == 0

@@ -14,7 +14,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.deadline import Deadline, OutOfTime
-from separatrix.margins import proved
+from separatrix.margins import anywhere, proved
 from separatrix.margins.max_margin import solve_max_margin
 from separatrix.margins.optimum import Outcome
 from separatrix.margins.proved import proved_lower, proved_upper
@@ -267,3 +267,29 @@ def test_weights_that_are_worse_than_the_solver_thought_are_not_believed():
     found = solve_soft_margin(as_rows(X, y, n_classes=3, lift=True), caps, gap=1e-3)
     least = naive_exact.least_objective(X.tolist(), y.tolist(), caps.tolist(), "lifted", 3)
     assert Fraction(found.dual) <= least <= Fraction(found.primal)
+
+
+@pytest.mark.parametrize("free", [False, True])
+def test_a_gap_that_was_reached_is_no_wider_than_asked_for(free):
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((int(rng.integers(5, 80)), int(rng.integers(1, 12))))
+        side = X @ rng.standard_normal(X.shape[1])
+        gap = float(rng.choice([0.3, 1e-2, 1e-6, 1e-9, 1e-12]))
+        rows = as_rows(X, (side > np.median(side)).astype(np.int32), lift=True)
+        found = solve_max_margin(rows, gap=gap, free_intercept=free)
+        assert found.outcome is not Outcome.REACHED or found.gap <= gap
+
+
+def test_rational_numbers_keep_the_deadline_of_the_caller(monkeypatch):
+    left = []
+    monkeypatch.setattr(
+        anywhere, "exact_margin", lambda rows, **options: left.append(options["deadline"].left)
+    )
+    monkeypatch.setattr(anywhere, "exact_far_margin", lambda rows, deadline: left.append(deadline.left))
+    for width in (2, 50):
+        rows = as_rows(np.eye(2, width) + 1e9, np.arange(2, dtype=np.int32), lift=True)
+        for seconds in (0.5, math.inf):
+            assert anywhere.in_rationals(rows, None, False, Deadline.after(seconds)) is None
+    assert left[0] <= 0.5 < left[1] <= anywhere.EXACT_SECONDS
+    assert left[2] <= 0.5 < left[3] <= anywhere.FAR_SECONDS

@@ -11,14 +11,14 @@ import secrets
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from .errors import OutputError
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]  # there, a file that is open cannot be removed
+# Where there are no such locks, on Windows, a file that is open cannot be removed.
+fcntl: Any = import_module("fcntl") if os.name == "posix" else None
 
 PARTIAL = ".partial"
 
@@ -27,7 +27,8 @@ PARTIAL = ".partial"
 def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; when the block ends well, it takes the place of ``path``.
 
-    Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole. If the block
+    Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole; where the old one
+    is to be kept, there is a moment in which it is at ``previous``, and nothing at ``path``. If the block
     fails, the temporary file is removed and the old one is untouched. The new file has the old one's
     permissions; a link stays one, and what it points to is replaced. What killed processes left of earlier
     attempts is removed. A device or a pipe is written as it is.

@@ -38,7 +38,7 @@ class Bound:
         Infinite where the bound says nothing about this run.
     formula : str
     certified : bool
-        Whether the value was computed at a given u, from the data, with rounding turned against it.
+        Whether the value was computed from the data, at some u, with the rounding of that turned against it.
     tightness : float
         Mistakes made over mistakes allowed: one is tight.
     note : str
@@ -179,10 +179,12 @@ def mistake_bounds(
 
     Notes
     -----
-    With more than two classes an update moves two weight vectors, so R stands for
-    ``sqrt(2) max |x|`` in every formula and the bound of Novikoff is ``2 (R / margin)^2``. Where
-    updates are scaled, row by row, the theorems speak of the scaled rows. The first weights of a
-    bare Result are what its updates leave of the last weights: zero, if that is rounding error.
+    The theorems are about exact arithmetic: in floats a row may be corrected whose score is
+    positive, if by rounding error only. With more than two classes an update moves two weight vectors, each
+    by half a step, so R stands for ``sqrt(2) max |x|`` in the formulas, but for that of Novikoff, ``2 (R /
+    margin)^2``, in which the 2 is written out. Where updates are scaled, row by row, the theorems speak of
+    the scaled rows. The first weights of a bare Result are what its updates leave of the last weights: zero,
+    if that is rounding error.
 
     Of a renormalised run let c be the cosine between w and a separator, s and g the largest length and the
     margin of the rows times their steps. An update makes c at least ``(c + g) / sqrt(1 + s^2)``, as long as

@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 LARGEST = 1 << 28  # numbers in a map: 2 GiB of float64
 
 
-class _Embedding(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class _Embedding(TransformerMixin, BaseEstimator):
     """What every embedding shares: validation, and names of the columns."""
 
     n_features_in_: int

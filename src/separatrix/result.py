@@ -264,7 +264,7 @@ class Result(RunResult):
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
         A bracket of the best margin of the lifted rows, to rounding: the lower end is the margin of
-        the final weights (negative where rows are wrong, minus infinity where nobody scanned), the
+        the final weights (zero or less where rows are wrong, minus infinity where nobody scanned), the
         upper end comes from the counts.
     history : tuple of PassRecord
         One for each reading of all rows, and one for the closing scan where updates came after those.

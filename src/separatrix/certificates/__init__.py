@@ -1,9 +1,9 @@
 """Stage 3, trusted: what a certificate says, and the code that checks it.
 
 A certificate and data flow in; a `Check` flows out. Nothing here solves anything or imports what does:
-whoever doubts a verdict needs to read this package, the reader of the data (`inputs.data`), three small
-modules of `rows` (`facts`, `pages`, `threads`) and `deadline`. A contract in pyproject.toml and a test hold
-it to that.
+whoever doubts a verdict needs to read this package, the reader of the data (`inputs.data` and what it
+imports), four modules of `rows` (`blocks`, `facts`, `pages`, `threads`; `client` too where the data are on a
+cluster), `deadline`, `errors` and `sparse`. A contract in pyproject.toml and a test hold it to that.
 """
 
 from __future__ import annotations

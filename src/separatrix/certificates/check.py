@@ -72,13 +72,14 @@ def verify(
     Returns
     -------
     Check
-        ``holds`` and ``reason``; a false claim is answered by the first row or column where it fails.
+        ``holds`` and ``reason``; what is not proved is answered by the first thing that fails, with its row
+        or column where it has one.
 
     Raises
     ------
     CertificateError
-        Where the certificate cannot be read, or speaks of data of another shape, labels or hash; or where the
-        time limit comes first.
+        Where the certificate cannot be read, or speaks of data of another shape, labels or hash; where the
+        time limit comes first; or where this thread counts subnormal numbers as zero.
 
     Examples
     --------
@@ -161,7 +162,8 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
         n_tight = len(claim.multipliers.rows)
         if claim.claim == "inseparable":
             return Check(
-                True, f"A combination of {n_tight} signed rows is exactly zero: no hyperplane separates them."
+                True,
+                f"A positive combination of {n_tight} signed rows is exactly zero: no weights separate them.",
             )
         if claim.claim == "overlapping":
             if n_tight < signs.count:
@@ -236,7 +238,7 @@ def _check_approximate(claim: Certificate, m: Approximate, signs: Signs, pause: 
     near = f"Near the multipliers of {rows} are exact, positive ones whose sum of rows is zero"
     if overlap:
         return Check(True, f"{near}, and these rows span all {signs.count}.")
-    return Check(True, f"{near}: no hyperplane separates them.")
+    return Check(True, f"{near}: no weights separate them.")
 
 
 def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, Mask]:

@@ -45,17 +45,17 @@ Number = float | int
 
 @dataclass(frozen=True, repr=False)
 class Multipliers:
-    """Non-negative multipliers on signed rows.
+    """Positive multipliers on signed rows, as `verify` demands them; the other signed rows have none.
 
-    The multiplier of ``rows[i]`` is ``coarse[i] + fine[i] / denominator``: a small integer, and on
-    the first few rows (a basis) a correction that makes the sum exactly zero.
+    The multiplier of ``rows[i]`` is ``coarse[i] + fine[i] / denominator``: an integer, and on the first
+    ``len(fine)`` rows (a basis) a correction that makes the sum exactly zero.
 
     Attributes
     ----------
     rows : tuple of int
         Row indices in the data.
     rivals : tuple of int
-        With more than two classes, the class that each row is compared with; otherwise empty.
+        For the joint question, the class that each row is compared with; otherwise empty.
     coarse : tuple of int
         One for each row, or empty for zeros.
     fine : tuple of int

@@ -219,7 +219,7 @@ def residual(scaled: Scaled) -> tuple[Floats, float]:
         f[here] = a1 @ l1 + (a1 @ l2 + a2 @ l1)
         g[here] = f[here] + (a1 @ l3 + a2 @ (l2 + l3) + a3 @ values)
     error = 4.0 * (p + k + 16) * 2.0**-52 * k * 4.0**-bits + (k + 1.0) * UNDERFLOW
-    return g, float((np.abs(g) + 2.0 * UNIT * np.abs(f)).max()) + error
+    return g, float((np.abs(g) + 2.0 * UNIT * np.abs(f)).max(initial=0.0)) + error
 
 
 def _cut(values: Floats, bits: int) -> Iterator[Floats]:

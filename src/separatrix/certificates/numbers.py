@@ -27,7 +27,7 @@ FETCHED = 1 << 20  # numbers of rows elsewhere that are held at a time
 
 
 def rows_in_integers(matrix: Any, rows: Sequence[int]) -> Iterator[Iterator[tuple[int, int, int]]]:
-    """The same for some rows, one after the other; those that are elsewhere are fetched, some at a time."""
+    """`row_integers` of some rows, one after the other; those elsewhere are fetched, some at a time."""
     base = matrix.base if isinstance(matrix, MonomialMatrix) else matrix
     if not isinstance(base, BlockMatrix):
         yield from (row_integers(matrix, row) for row in rows)

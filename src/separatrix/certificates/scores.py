@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import CertificateError
 from ..inputs.data import Data
 from ..rows import pages
 from ..rows.blocks import BlockMatrix
@@ -27,6 +28,7 @@ Mask = NDArray[np.bool_]
 
 FEW = 4  # rows on a plane that are as soon scored one by one
 BLOCK = 1 << 20  # numbers scored at a time: enough for all cores, little enough to let go of in time
+SMALLEST_NORMAL = 2.0**-1022
 
 
 class Signs:
@@ -37,6 +39,7 @@ class Signs:
     """
 
     def __init__(self, claim: Certificate, data: Data) -> None:
+        _need_subnormal_numbers()
         self.question = replace(claim, weights=None, multipliers=None, approximate=None)
         self.data = data
         plain = claim.degrees == PLAIN
@@ -83,6 +86,16 @@ class Signs:
             missing[np.arange(self.codes.size), self.codes] = False
         row, rival = np.argwhere(missing)[0].tolist()
         return f"row {row}" + (f" against class {rival}" if self.joint else "")
+
+
+def _need_subnormal_numbers() -> None:
+    """Refuse to work where floats below 2**-1022 count as zero: no bound here allows for that."""
+    if not SMALLEST_NORMAL * 0.5 > 0.0:
+        raise CertificateError(
+            "This thread counts subnormal numbers (below 2**-1022) as zero, so no float can be taken at its "
+            "exact value.",
+            remedy="Turn that off where another library turned it on, or ask in a process without it.",
+        )
 
 
 def first_wrong(

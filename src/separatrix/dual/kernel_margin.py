@@ -38,9 +38,8 @@ FIRST_GOAL = 0.1  # the gap to which the first working sets are solved
 NEAR = 1.5  # rows that score more than this, where the support scores one, leave the working set
 ROUNDING = 1e-7  # of the radius: the square root of what is lost when a Gram matrix is rounded
 MOST_ROUNDS = 200
-FACTORED_A_SECOND = (
-    1e9  # multiplications of a factorisation, at least: one that may outlast the time is not begun
-)
+# Multiplications of a factorisation, at least: one that may outlast the time is not begun.
+FACTORED_A_SECOND = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +50,8 @@ class KernelOptimum:
     ----------
     outcome : Outcome
     coefficients : ndarray of shape (1, support) or (classes, support)
-        The score of x is ``coefficients @ K(rows, x) + intercept``; scaled so that the smallest is one.
+        The score of x is ``coefficients @ K(rows, x) + intercept``; scaled so that the smallest is one, where
+        it is positive.
     intercept : ndarray of shape (1,) or (classes,)
     rows : ndarray of int64
         The support, as indices of training rows.

@@ -9,6 +9,7 @@ import json
 import os
 import zipfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +32,11 @@ def previous_of(path: Path) -> Path:
 def save(path: Path, facts: dict[str, Any], state: State) -> None:
     """Write facts (plain JSON) and arrays together, as an npz file without pickles."""
     text = json.dumps({"format": FORMAT, **facts}, sort_keys=True)
-    members = {"facts": np.frombuffer(text.encode(), dtype=np.uint8), **state}
+    members: dict[str, Any] = {"facts": np.frombuffer(text.encode(), dtype=np.uint8), **state}
     members["sha256"] = np.frombuffer(_digest(members), dtype=np.uint8)
     buffer = io.BytesIO()
     # All are of numbers. No `allow_pickle=False`: before NumPy 2.1 it would be one more array in the file.
-    np.savez(buffer, **members)  # type: ignore[arg-type,unused-ignore]
+    np.savez(buffer, **members)
     write_bytes(path, buffer.getvalue(), previous=previous_of(path))
 
 
@@ -96,10 +97,9 @@ def _try(handle: int) -> bool:
     try:
         import fcntl
     except ImportError:  # Windows
-        import msvcrt
-
+        windows: Any = import_module("msvcrt")
         try:
-            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            windows.locking(handle, windows.LK_NBLCK, 1)
         except OSError:
             return False
         return True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class Decision(Named, ABC):
 
     def __sklearn_tags__(self) -> Any:
         """Say that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags = cast(Any, super()).__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
@@ -49,7 +49,7 @@ class Decision(Named, ABC):
         if inputs.is_collection(X):
             check_is_fitted(self)
             return partitions.score(self, X, y, sample_weight)
-        return float(super().score(X, y, sample_weight))  # type: ignore[misc]
+        return float(cast(Any, super()).score(X, y, sample_weight))
 
 
 def read_rows(estimator: Any, X: Any, *, lift: bool) -> MemoryRows:

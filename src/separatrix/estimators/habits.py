@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from functools import cache
-from typing import Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self, cast
 
 from ..errors import UnknownParameterError
 
@@ -95,7 +95,7 @@ class Named:
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters, those of parts as ``part__name``; returns the estimator."""
         _refuse_unknown(type(self), (name for name in parameters if "__" not in name))
-        return super().set_params(**parameters)  # type: ignore[misc, no-any-return]
+        return cast(Self, cast(Any, super()).set_params(**parameters))
 
 
 class NotOffered:
@@ -117,7 +117,7 @@ def _parameters(kind: type[Named]) -> tuple[str, ...]:
 
 
 def _refuse_unknown(kind: type[Named], names: Iterable[str]) -> None:
-    known = _parameters(kind)  # type: ignore[arg-type]  # mypy takes a class for no Hashable
+    known = _parameters(cast(Hashable, kind))  # mypy takes a class for none
     for name in names:
         if name in known:
             continue

@@ -201,6 +201,8 @@ class Kernel:
 
     def scaled(self, c: float) -> Kernel:
         """The kernel times c, for c >= 0."""
+        from . import algebra  # made of kernels
+
         return algebra.Scaled(self, factor(c))
 
     def warped(self, f: Callable[[Any], Any]) -> Kernel:
@@ -209,6 +211,8 @@ class Kernel:
             raise InputTypeError(
                 f"warped needs a function from rows, shape (n, d), to n numbers. Got {f!r} instead."
             )
+        from . import algebra
+
         return algebra.Warped(self, f)
 
     def normalised(self) -> Kernel:
@@ -218,13 +222,13 @@ class Kernel:
         return maps.Normalised(self)
 
     def __add__(self, other: object) -> Kernel:
+        from . import algebra, maps
+
         if isinstance(other, Kernel):
             return algebra.joined(algebra.Sum, self, other)
         if isinstance(other, Real) and not isinstance(other, bool):
             if other == 0:  # so that the builtin sum() works
                 return self
-            from . import maps
-
             return algebra.joined(algebra.Sum, self, maps.Constant(float(other)))
         return NotImplemented
 
@@ -239,6 +243,8 @@ class Kernel:
         return maps.Power(self, degree)
 
     def __mul__(self, other: object) -> Kernel:
+        from . import algebra
+
         if isinstance(other, Kernel):
             return algebra.joined(algebra.Product, self, other)
         if isinstance(other, Real):
@@ -452,7 +458,3 @@ def function_name(function: Any) -> str:
     """What to call a function in a formula."""
     name = getattr(function, "__name__", type(function).__name__)
     return "f" if name == "<lambda>" else name
-
-
-# What kernels are combined into; imported last, as it is made of kernels.
-from . import algebra  # noqa: E402

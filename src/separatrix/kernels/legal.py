@@ -28,8 +28,9 @@ class Legality:
     Attributes
     ----------
     legal : bool
-        False where it is proved that the kernel is not positive semidefinite. True where nothing on these
-        rows speaks against it; other rows may.
+        False where its values on these rows, if they are right but for their last two bits, prove that the
+        kernel is not positive semidefinite. True where nothing on these rows speaks against it; other rows
+        may.
     smallest_eigenvalue : float
     rows : tuple of int
         The rows that the vector speaks of.

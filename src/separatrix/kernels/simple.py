@@ -96,9 +96,10 @@ class Polynomial(Kernel):
     def rounding(self, width: int, radius: float, unit: float) -> Rounding:
         """In two parts, as most values are far below ``sqrt(K(x, x) K(x', x'))``.
 
-        With ``p = c + |<x, x'>|`` and ``q = c + |x| |x'|`` the base errs by a share of q, so its power k by
-        k times that share of ``q p^(k-1)``. By the inequality of the means this is at most ``(1 - 1/k) p^k /
-        t`` and ``t^(k-1) q^k / k`` for every t > 0; t = 1/4 here. And ``q^k <= sqrt(K(x, x) K(x', x'))``.
+        With ``p = |c + <x, x'>|`` and ``q = c + |x| |x'|`` the base errs by a share of q, so its power k,
+        which is ``p^k`` in magnitude, by k times that share of ``q p^(k-1)``, to first order. By the
+        inequality of the means this is at most ``(1 - 1/k) p^k / t`` and ``t^(k-1) q^k / k`` for every t > 0;
+        t = 1/4 here. And ``q^k <= sqrt(K(x, x) K(x', x'))``.
         """
         k, error = self.degree, product_error(width, unit) + 4.0 * unit
         if k * error > FIRST_ORDER:

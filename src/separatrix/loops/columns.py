@@ -34,8 +34,9 @@ TWO_52, TWO_84, LOWER_HALF, BOTH = (
 def fill(columns: Any, limits: Any, matrix: Any, room: Any) -> bool:
     """Fill the rows of a matrix with the next values of every column, and move the addresses on.
 
-    ``room`` is (an address for each column, float64 for a block of each column). Returns whether every
-    number is good: not NaN, and not larger than the limit of its column.
+    The matrix is C-contiguous, and every buffer has as many values left as it has rows. ``room`` is (an
+    address for each column, float64 for a block of each column). Returns whether every number is good: not
+    NaN, and in magnitude not larger than the limit of its column.
     """
     places, spare = room
     good = True

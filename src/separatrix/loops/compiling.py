@@ -53,7 +53,7 @@ def loop(
     return compiled
 
 
-class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
+class _CheckedFile(IndexDataCacheFile):
     """Files of compiled code, each with what it is the code of, and with a checksum.
 
     numba writes the index before the code: a process that ends between the two leaves an index that names
@@ -86,7 +86,7 @@ class _CheckedFile(IndexDataCacheFile):  # type: ignore[misc]
         return hashlib.blake2b(content, digest_size=DIGEST, key=hashlib.sha256(stamp).digest()).digest()
 
 
-class _Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(FunctionCache):
     """numba's cache of compiled code; where it is damaged or cannot be written, code is compiled afresh."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
@@ -160,7 +160,7 @@ def by_hand(plain: Callable[..., Any]) -> Any:
     return (lambda _: plain) if numba.config.DISABLE_JIT else intrinsic
 
 
-class _Announcer(event.Listener):  # type: ignore[misc]
+class _Announcer(event.Listener):
     """Says that numba compiles, for as long as it does."""
 
     def __init__(self) -> None:

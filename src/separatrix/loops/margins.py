@@ -190,8 +190,8 @@ class Descent(NamedTuple):
 
     ``multipliers`` of shape (rows,) for two classes or (rows, classes), each row summing to zero;
     ``caps`` the most that a row may carry, ``norms`` the squared norms of the lifted rows,
-    ``scratch`` room for one number a class, ``limits`` the largest violations of the last pass
-    (above for rows at zero, below for rows at their cap), which decide what is set aside.
+    ``scratch`` room for one number a class, ``limits`` one number, the largest violation of the last pass:
+    of two classes, a row at zero or at its cap is set aside where it is right by more than that.
     """
 
     multipliers: Any

@@ -39,8 +39,8 @@ def solve_anywhere(
     """As `solve_max_margin`, of rows at any place and of any size.
 
     Where the bracket stays wider than asked for, or numbers are too large to be squared, small problems are
-    solved in rational numbers, and so are larger ones of rows far from zero whose intercept is not free; the
-    bracket is then that of the exact margin.
+    solved in rational numbers, and so are larger ones of rows far from zero whose intercept is not free, if
+    there is time; the bracket is then that of the exact margin.
     """
     few = min(max_iter, FEW) if is_small(rows) else max_iter
     try:
@@ -48,14 +48,14 @@ def solve_anywhere(
     except NumericOverflowError:
         if not is_small(rows):
             raise
-        exact = in_rationals(rows, None, free_intercept)
+        exact = in_rationals(rows, None, free_intercept, deadline)
         return exact or _nothing(rows)
     ended = found.outcome in (Outcome.STALLED, Outcome.NOT_SEPARABLE)
     ended |= found.outcome is Outcome.STEP_LIMIT and few < max_iter
     far = is_moderate(rows) and not is_small(rows)  # asked at once: to separate such rows takes as long
     if not ended or not (found.margin_lower > 0.0 or far):
         return found
-    exact = in_rationals(rows, found, free_intercept)
+    exact = in_rationals(rows, found, free_intercept, deadline)
     if exact is None and few < max_iter:
         found = _in_floats(rows, gap, free_intercept, max_iter, deadline)
     return exact or found
@@ -77,8 +77,12 @@ def _nothing(rows: Rows) -> HardOptimum:
     return HardOptimum(Outcome.STALLED, weights, np.zeros(0), empty, empty, -math.inf, math.inf, 0, 0)
 
 
-def in_rationals(rows: Rows, found: HardOptimum | None, free_intercept: bool) -> HardOptimum | None:
+def in_rationals(
+    rows: Rows, found: HardOptimum | None, free_intercept: bool, deadline: Deadline = NEVER
+) -> HardOptimum | None:
     """The exact margin of a small problem, with the best weights that floats hold; None if it is not found.
+
+    It takes `EXACT_SECONDS` or `FAR_SECONDS` at most.
 
     Parameters
     ----------
@@ -86,13 +90,16 @@ def in_rationals(rows: Rows, found: HardOptimum | None, free_intercept: bool) ->
     found : HardOptimum, optional
         What floating point made of it.
     free_intercept : bool
+    deadline : Deadline
+        When to give up, if that is sooner.
     """
     exact = None
+    soon = Deadline.after(min(deadline.left, EXACT_SECONDS if is_small(rows) else FAR_SECONDS))
     with suppress(OutOfTime):
         if is_small(rows):
-            exact = exact_margin(rows, free_intercept=free_intercept, deadline=Deadline.after(EXACT_SECONDS))
+            exact = exact_margin(rows, free_intercept=free_intercept, deadline=soon)
         elif is_moderate(rows) and not free_intercept:
-            exact = exact_far_margin(rows, Deadline.after(FAR_SECONDS))
+            exact = exact_far_margin(rows, soon)
     if exact is None:
         return None
     weights = exact.weights

@@ -56,7 +56,7 @@ class Centre:
         STALLED or TIME_LIMIT.
     weights : ndarray of shape (columns,)
     multipliers : ndarray of shape (rows,)
-        They sum to one.
+        They sum to about one.
     slacks : ndarray of shape (rows,)
         By how much each score exceeds t.
     """

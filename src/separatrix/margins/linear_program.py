@@ -50,7 +50,7 @@ class ProgramOptimum:
     weights : ndarray of shape (width,) or (classes, width)
     value : float
         The objective: t in the primal form (zero where the deadline came before any program), the sum of
-        the multipliers in the dual form (infinite there, and where the program has no solution).
+        the multipliers in the dual form (infinite there, and where HiGHS finds no solution).
     multipliers : ndarray of shape (support,)
         Primal form: weights of the rows that hold t down; they sum to one where t is positive. Dual form:
         the a.
@@ -71,7 +71,7 @@ class ProgramOptimum:
 
 
 def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline = NEVER) -> ProgramOptimum:
-    """Find a separator by linear programming, or show that the program has none.
+    """Find a separator by linear programming, or that the program has none, as far as HiGHS tells.
 
     Parameters
     ----------

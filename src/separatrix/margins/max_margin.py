@@ -42,6 +42,7 @@ WIDE = 500  # columns from which on the multipliers of the support are solved fo
 BATCH = 5000  # rows that a scan adds then
 PRECISION = 5e-4  # part of the gap asked for that the rounding of plain sums may add to it
 NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
+NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
@@ -79,7 +80,7 @@ def solve_max_margin(
     if free_intercept and not rows.lifted:
         raise InputError("A free intercept needs lifted rows. Pass rows with lift=True.")
     longest = float(rows.squared_norms[rows.order].max())  # also: every value is finite
-    bracket = HardBracket(rows, gap, free_intercept)
+    bracket = HardBracket(rows, NEARLY * gap, free_intercept)
     effort = Effort(max_iter, deadline)
     search = MaxMarginSearch(rows, bracket, effort)
     try:
@@ -92,10 +93,10 @@ def solve_max_margin(
         outcome = Outcome.REACHED if bracket.reached else Outcome.TIME_LIMIT
     members, rivals, multipliers = bracket.proof
     used = multipliers > 0.0
-    proof = members[used], rivals[used], multipliers[used]
+    proof = members[used], rivals[used], _as_long(multipliers[used], bracket)
     ends = bracket.lower, bracket.upper
     lower, upper = proved_bracket(rows, bracket.weights, proof, ends, free_intercept, PRECISION * gap)
-    if outcome is Outcome.REACHED and upper - lower > max(2.0 * gap, NARROWEST) * upper:
+    if outcome is Outcome.REACHED and upper - lower > max(gap, NARROWEST) * upper:
         outcome = Outcome.STALLED
     return HardOptimum(
         outcome,
@@ -108,6 +109,16 @@ def solve_max_margin(
         effort.steps,
         effort.scans,
     )
+
+
+def _as_long(multipliers: Floats, bracket: HardBracket) -> Floats:
+    """The multiple of the multipliers whose combination is as long as the weights: all prove the same."""
+    length = bracket.upper * float(multipliers.sum())
+    if not (bracket.lower > 0.0 and 0.0 < length < np.inf):
+        return multipliers
+    with np.errstate(all="ignore"):
+        scaled = multipliers * (bracket.norm(bracket.weights) / length)
+    return scaled if np.isfinite(scaled).all() and (scaled > 0.0).all() else multipliers
 
 
 class MaxMarginSearch:

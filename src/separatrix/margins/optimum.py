@@ -101,12 +101,15 @@ class HardOptimum:
     weights : ndarray of shape (width,) or (classes, width)
         Scaled so that the smallest score is one, where it is positive.
     multipliers : ndarray of shape (support,)
-        Positive, with ``weights`` nearly their combination of signed rows.
+        Positive. Where ``margin_lower`` is, ``weights`` is nearly their combination of signed rows (with a
+        free intercept, but for that), the nearer the narrower the gap.
     rows, rivals : ndarray of shape (support,)
         The rows that carry the multipliers, and the class each is held against.
     margin_lower, margin_upper : float
-        The margin of the weights, and the bound that the multipliers prove: of the lifted rows, or with a
-        free intercept the affine margin. Infinite where nothing is proved yet.
+        The margin of the weights, and the bound that the multipliers prove: of the rows as they are, lifted
+        or not, or with a free intercept the affine margin. Where the exact margin was found in rational
+        numbers, the floats next to it: the weights, which are rounded, may then have a smaller one. Infinite
+        where nothing is proved yet.
     steps, scans : int
         Newton steps on working sets, and scans of all rows.
     """

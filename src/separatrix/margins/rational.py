@@ -34,7 +34,7 @@ class ExactMargin:
     square : Fraction
         The square of the margin.
     weights : ndarray of shape (width,) or (classes, width)
-        The nearest floats of the exact weights, which give every row a score of one or more.
+        The floats nearest to the exact weights, under which every row scores one or more.
     members, rivals : ndarray of int64
         The rows of the support, and the class each is held against (0 with two classes).
     multipliers : ndarray

@@ -41,7 +41,7 @@ def exact_far_margin(rows: Rows, deadline: Deadline = NEVER) -> ExactMargin | No
 
     Raises OutOfTime when the deadline has come.
     """
-    guess = _guess(rows)
+    guess = _guess(rows, deadline)
     if not guess:
         return None
     problem = RationalProblem(rows, free=False)
@@ -67,7 +67,7 @@ def exact_far_margin(rows: Rows, deadline: Deadline = NEVER) -> ExactMargin | No
     return None
 
 
-def _guess(rows: Rows) -> list[Pair]:
+def _guess(rows: Rows, deadline: Deadline) -> list[Pair]:
     """Rows and rivals that are likely to have multipliers."""
     centre = far_columns(rows) if isinstance(rows, MemoryRows) else None
     if centre is None:
@@ -83,7 +83,7 @@ def _guess(rows: Rows) -> list[Pair]:
     keep = np.zeros(rows.n_rows, dtype=bool)
     keep[rows.order] = True
     seen = as_rows(flat, rows.labels, n_classes=rows.n_classes, lift=True, keep=keep)
-    found = solve_max_margin(seen, gap=GUESS_GAP, free_intercept=True)
+    found = solve_max_margin(seen, gap=GUESS_GAP, free_intercept=True, deadline=deadline)
     if not found.margin_lower > 0.0:
         return []
     places = {row: at for at, row in enumerate(rows.order.tolist())}

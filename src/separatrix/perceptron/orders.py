@@ -40,9 +40,10 @@ def solve_perceptron(
 ) -> Result:
     """Separate the rows, or stop and say how far the run got.
 
-    Every order corrects mistakes only, so Novikoff's theorem holds for all of them: from zero weights, with
-    one step for all rows and without renormalising, at most ``(R / margin)**2`` updates (twice that with more
-    than two classes). With order "mixed" it bounds the sum of ``mixed_counts`` instead (see `mixing`).
+    Every order corrects mistakes only, so Novikoff's theorem holds for all of them: of rows that can be
+    separated, from zero weights, with one step for all rows, without renormalising and in exact arithmetic,
+    at most ``(R / margin)**2`` updates (twice that with more than two classes). With order "mixed" it bounds
+    the sum of ``mixed_counts`` instead (see `mixing`).
 
     Parameters
     ----------

@@ -97,7 +97,8 @@ class Film:
                 "which need nothing else."
             )
         # The temporary name does not end in .mp4, so the format has to be said.
-        writer = FFMpegWriter(fps=self.fps, extra_args=["-f", "mp4"])  # type: ignore[arg-type]
+        options: Any = {"fps": self.fps, "extra_args": ["-f", "mp4"]}
+        writer = FFMpegWriter(**options)
         figures = iter(self.pictures())
         figure = next(figures)
         with writer.saving(figure, str(path), self.dpi):

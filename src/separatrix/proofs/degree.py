@@ -72,13 +72,14 @@ def smallest_separating_degree(
     -------
     SeparatingDegree
         The verdict at a degree whose monomials are not too many carries a certificate, which `verify` checks
-        from X and y alone, unless it is undecided; at a higher degree it rests on the margin's bracket.
+        from X and y alone, unless it is undecided; at a higher degree it rests on identical rows or on the
+        margin's bracket. Each degree has the time limit of `separability`.
 
     Notes
     -----
     A polynomial of degree d is a plane among the monomials up to d, so each degree is a question of linear
-    separability, asked exactly. What separates at one degree separates at all above it, and a proof that none
-    does at one degree holds for all below it.
+    separability, asked exactly where they are not too many. What separates at one degree separates at all
+    above it, and a proof that none does at one degree holds for all below it.
 
     Examples
     --------

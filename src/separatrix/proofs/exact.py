@@ -88,7 +88,10 @@ def _first_entries(echelon: Any, rank: int) -> list[int]:
 
 
 def reduced_echelon(table: Ints, prime: int) -> tuple[Ints, Ints]:
-    """The reduced echelon form of residues, and its pivots, whose sum times its entries each column is."""
+    """The reduced echelon form of residues, and its pivot columns.
+
+    Modulo the prime, column j of the table is the sum over i of ``form[i, j]`` times its i-th pivot column.
+    """
     echelon, rank = flint.nmod_mat(table.tolist(), prime).rref()
     entries = np.array([int(v) for v in echelon.entries()], dtype=np.int64).reshape(table.shape)
     return entries, np.array(_first_entries(echelon, rank), dtype=np.int64)
@@ -237,6 +240,7 @@ def products(
         values = residues(matrix.data, prime)
         filled = np.flatnonzero(np.diff(matrix.indptr))
         for k, vector in enumerate(vectors):
+            deadline.need()
             terms = values * vector[matrix.indices] % prime
             if filled.size:
                 out[filled, k] = np.add.reduceat(terms, matrix.indptr[filled]) % prime

@@ -30,7 +30,8 @@ class Membership:
     ----------
     inside : bool
     combination : dict of row to Fraction
-        Where it is inside: positive numbers that sum to one, with which the rows make the point, exactly.
+        Where it is inside: positive numbers that sum to one, with which the rows make the point, exactly; if
+        the certificate has approximate multipliers (many columns of floats), nearly: exact ones are near.
     certificate : Certificate
         For `sx.verify`, of the rows and the point below them as float64, with labels 0 and, for the point, 1:
         where it is outside, a plane between the point and all rows.
@@ -53,7 +54,7 @@ class HullDistance:
     lower, upper : float
         The distance is between these, with all rounding counted; zero and zero where the hulls meet.
     points : tuple of two ndarrays
-        A point of either hull, ``upper`` apart; the same point twice, rounded, where they meet.
+        A point of either hull, rounded, about ``upper`` apart; the same point twice where they meet.
     certificate : Certificate
         That the hulls meet, or that a plane separates them.
     """

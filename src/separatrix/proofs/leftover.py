@@ -18,11 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..deadline import NEVER, Deadline
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TINY = 1e-30  # a weight where all are zero
-SPARE = 2.0  # times the score that a row needs, which its columns of one sign give it
+# Times the score that a row needs, which its columns of one sign give it. Of rows that settle one after the
+# other, each may need a larger weight than the next: with twice the need, a thousand leave the floats.
+SPARE = 1.001
+ROUNDED = 1e-12  # part of the sum of magnitudes by which a score may be off
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +38,18 @@ class Settled:
     ----------
     rows : CSR matrix
         Signed.
-    signs : ndarray of shape (columns,)
-        The sign of each column of one sign; zero for the others.
+    columns : ndarray of int64
+        Columns that have numbers of one sign only, in these rows and in those that settle later.
+    signs : ndarray of shape (columns of one sign,)
+        The sign of each.
+    gains : ndarray of shape (rows,)
+        By how much each score grows with a weight of 1, times its sign, on each of those columns: positive.
     """
 
     rows: Any
+    columns: Ints
     signs: Floats
+    gains: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,44 +67,62 @@ class Leftover:
     places: Ints
     settled: tuple[Settled, ...]
 
-    def extended(self, weights: Floats) -> Floats:
-        """Weights that separate what is left, made to separate the other rows as well."""
+    def extended(self, weights: Floats, deadline: Deadline = NEVER) -> Floats | None:
+        """Weights that separate what is left, made to separate the other rows as well, as far as floats tell.
+
+        None where no floats are large enough. Raises OutOfTime when the deadline has come.
+        """
         found = weights.copy()
-        for part in reversed(self.settled):
-            need = float((-(part.rows @ found) / (part.rows @ part.signs)).max())
-            found += part.signs * max(SPARE * need, float(np.abs(found).max()), TINY)
-        return found
+        largest = float(np.abs(found).max(initial=0.0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for part in reversed(self.settled):
+                deadline.need()
+                lost = ROUNDED * (abs(part.rows) @ np.abs(found)) - part.rows @ found
+                found[part.columns] += part.signs * max(
+                    SPARE * float((lost / part.gains).max()), largest, TINY
+                )
+                largest = max(largest, float(np.abs(found[part.columns]).max()))
+        return found if np.isfinite(found).all() else None
 
 
-def left_over(rows: Any) -> Leftover:
+def left_over(rows: Any, deadline: Deadline = NEVER) -> Leftover:
     """Settle rows until each column of the others has numbers of both signs, or none are left.
 
     Parameters
     ----------
     rows : CSR matrix
         Signed, with their intercept.
+    deadline : Deadline
+        When to give up: OutOfTime is raised.
     """
-    places, settled = np.arange(rows.shape[0]), []
-    while places.size:
-        signs = _one_sign(rows)
-        gone = abs(rows) @ np.abs(signs) > 0.0
-        if not gone.any():
-            break
-        settled.append(Settled(rows[gone], signs))
-        rows, places = rows[~gone], places[~gone]
-    return Leftover(places, tuple(settled))
-
-
-def _one_sign(rows: Any) -> Floats:
-    """1 for columns that have positive numbers only, -1 for such of negative ones, 0 for the others."""
     width = rows.shape[1]
-    positive = np.bincount(rows.indices[rows.data > 0.0], minlength=width) > 0
-    negative = np.bincount(rows.indices[rows.data < 0.0], minlength=width) > 0
-    return np.where(positive & ~negative, 1.0, np.where(negative & ~positive, -1.0, 0.0))
+    by_column, is_open = rows.tocsc(), np.ones(rows.shape[0], dtype=bool)
+    positive = np.bincount(rows.indices[rows.data > 0.0], minlength=width)
+    negative = np.bincount(rows.indices[rows.data < 0.0], minlength=width)
+    signs, settled, changed = np.zeros(width), [], np.arange(width)
+    while True:
+        deadline.need()
+        columns = changed[(positive[changed] > 0) != (negative[changed] > 0)]
+        if not columns.size:
+            break
+        signs[columns] = np.where(positive[columns] > 0, 1.0, -1.0)
+        used = by_column[:, columns]
+        users = np.unique(used.indices[used.data != 0.0])
+        gone = users[is_open[users]]
+        part = rows[gone]
+        settled.append(Settled(part, columns, signs[columns], part @ signs))
+        signs[columns], is_open[gone] = 0.0, False
+        np.subtract.at(positive, part.indices[part.data > 0.0], 1)
+        np.subtract.at(negative, part.indices[part.data < 0.0], 1)
+        changed = np.unique(part.indices)
+    return Leftover(np.flatnonzero(is_open), tuple(settled))
 
 
 def frequent_parts(rows: Any, sizes: tuple[int, ...], per_column: float) -> Iterator[Ints]:
-    """The rows that use so many of the most frequent columns and no other, where those are enough."""
+    """For each size, the rows that use none but that many of the most frequent columns.
+
+    Only where there are more than ``per_column`` such rows for each of those columns.
+    """
     width = rows.shape[1]
     uses = np.bincount(rows.indices, minlength=width)
     rank = np.empty(width, dtype=np.int64)

@@ -189,7 +189,7 @@ class NearProver:
             return False
         factor, failed = scipy.linalg.lapack.dpotrf(scaled.rows.T @ scaled.rows)
         sizes = np.abs(factor.diagonal())
-        return bool(failed) or float(sizes.min()) < STEEP * float(sizes.max())
+        return bool(failed) or float(sizes.min(initial=np.inf)) < STEEP * float(sizes.max(initial=0.0))
 
     def _corrected(self, near: Approximate, inverse: Callable[[Floats], Floats]) -> Approximate | None:
         """Multipliers nearer to exact ones; rows that would need a negative one are dropped."""

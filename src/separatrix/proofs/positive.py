@@ -29,8 +29,8 @@ BITS = 60  # of the whole numbers that each combination is multiplied by
 def positive_combination(rows: IntegerRows, near: Floats, prime: int, deadline: Deadline) -> list[int] | None:
     """Integers that are positive, or zero on rows where all combinations are, with ``sum_i m_i row_i == 0``.
 
-    ``near`` are floats near such a combination. None where there are too many combinations, or too few, or no
-    positive one is found, or would be in time. Raises OutOfTime when the deadline has come.
+    ``near`` are positive floats near such a combination. None where there are too many combinations, or too
+    few, or no positive one is found, or would be in time. Raises OutOfTime when the deadline has come.
     """
     matrix = rows.entries
     solved = pivots(transpose(matrix), prime, deadline)
@@ -50,7 +50,7 @@ def positive_combination(rows: IntegerRows, near: Floats, prime: int, deadline: 
     numerators, denominator = found.numer_denom()
     each = [[int(v) for v in row] for row in numerators.tolist()]
     whole = int(denominator)
-    parts = _positive_parts(each, whole, near[solved], near[free])
+    parts = _positive_parts(each, near[free], deadline)
     if parts is None:
         return None
     values = [0] * len(matrix)
@@ -61,15 +61,26 @@ def positive_combination(rows: IntegerRows, near: Floats, prime: int, deadline: 
     return reduced(values) if min(values) >= 0 else None
 
 
-def _positive_parts(each: list[list[int]], whole: int, solved: Floats, free: Floats) -> list[int] | None:
+def _positive_parts(each: list[list[int]], free: Floats, deadline: Deadline) -> list[int] | None:
     """Whole numbers with which the combinations sum to a positive one; None where floats tell of none."""
-    used = [i for i, row in enumerate(each) if any(row)]
-    floats = np.array([[value / whole for value in each[i]] for i in used]).reshape(len(used), free.size)
-    table = np.vstack([floats * free / solved[used, None], np.eye(free.size)])
-    table /= np.abs(table).max(axis=1, keepdims=True)
-    centre = solve_interior(table)
+    fractions, powers = np.frexp(free)
+    used = [_relative(row, fractions, powers) for row in each if any(row)]
+    table = np.vstack([np.array(used).reshape(len(used), free.size), np.eye(free.size)])
+    centre = solve_interior(table, deadline)
     if centre.outcome is not Outcome.REACHED or not (centre.weights > 0.0).all():
         return None
-    scaled = centre.weights * free
-    fractions = scaled / scaled.max()
-    return [max(1, round(float(value) * 2**BITS)) for value in fractions]
+    parts = np.ldexp(centre.weights * fractions, BITS)
+    lowest = int(powers.min())
+    return [
+        max(1, round(part)) << (power - lowest)
+        for part, power in zip(parts.tolist(), powers.tolist(), strict=True)
+    ]
+
+
+def _relative(row: list[int], fractions: Floats, powers: NDArray[np.int32]) -> Floats:
+    """Integers times ``fractions * 2**powers``, over the power of two with which the largest is about 1."""
+    cut = [max(0, value.bit_length() - 64) for value in row]
+    numbers = fractions * [float(value >> shift) for value, shift in zip(row, cut, strict=True)]
+    exponents = np.array(cut, dtype=np.int64) + powers
+    tops = (np.frexp(numbers)[1] + exponents)[numbers != 0.0]
+    return np.asarray(np.ldexp(numbers, np.maximum(exponents - tops.max(), -3000).astype(np.int32)))

@@ -299,8 +299,8 @@ class Search:
 
         The pair confused most often is asked, then the next, until one gives an answer: with many classes
         such questions are smaller by far. A plane between two is the difference of their weights, so the
-        multipliers of their rows serve the joint question as they are. Classes that were found to be tied,
-        if through others, are not asked again.
+        multipliers of their rows serve the joint question as they are. Two classes that earlier witnesses
+        tie, directly or through other classes, are not asked about again.
         """
         signed = self.signed
         while self.confused and not self.deadline.passed:
@@ -342,9 +342,14 @@ class Search:
         if not isinstance(signed.rows, MemoryRows):
             return None
         rows = signed.column_scaled(signed.ids)
-        rest = left_over(rows)
+        rest = left_over(rows, self.deadline)
+
+        def extended(weights: Floats) -> Weights | None:
+            found = rest.extended(weights, self.deadline)
+            return None if found is None else next(self._on_planes(found))
+
         if not rest.places.size:
-            return next(self._on_planes(rest.extended(np.zeros(signed.width))))
+            return extended(np.zeros(signed.width))
         ids = signed.ids[rest.places]
         for places in frequent_parts(rows[rest.places], FREQUENT, CROWDED):
             witness = self._witness_among(ids[places])
@@ -353,12 +358,15 @@ class Search:
         if ids.size == signed.ids.size:
             return None
 
-        def extended(weights: Weights) -> Weights:
-            own = np.ldexp(relative_floats(weights[0]), signed.exponents)
-            return next(self._on_planes(rest.extended(own)))
+        def for_all(weights: Weights) -> Weights | None:
+            return extended(np.ldexp(relative_floats(weights[0]), signed.exponents))
 
-        found = _all_of(signed.part(ids, self.deadline)).run(lambda weights: accept(extended(weights)))
-        return extended(found) if isinstance(found, tuple) else found
+        def accept_for_all(weights: Weights) -> bool:
+            found = for_all(weights)
+            return found is not None and accept(found)
+
+        found = _all_of(signed.part(ids, self.deadline)).run(accept_for_all)
+        return for_all(found) if isinstance(found, tuple) else found
 
     def _witness_among(self, ids: Ints) -> Witness | None:
         """A witness among some rows, if there is one and it is found soon."""
@@ -397,6 +405,10 @@ class Search:
 
     def _combination_of(self, ids: Ints, values: Floats) -> Witness | Near | None:
         """A proof by multipliers of a combination that vanishes, as far as floats tell."""
+        used = np.isfinite(values) & (values > 0.0)
+        if not used.any():
+            return None
+        ids, values = ids[used], values[used]
         order = np.argsort(-values, kind="stable")
         ids, values = ids[order], values[order]
         affordable = self._seconds_to_solve() < self.deadline.left
@@ -404,7 +416,7 @@ class Search:
             self.near = self.prove_near(ids, NOTHING, values)
             if self.near is not None and (not affordable or self.near.complete):
                 return self.near
-        if not affordable or ids.size == 0:
+        if not affordable:
             return self.near
         return self._exact_witness(ids, values) or self.near
 

@@ -117,7 +117,7 @@ class SignedRows:
             self.matrix = data.matrix.scaled(exponents)
         elif self.copied:
             self.matrix = _scaled(data.matrix, exponents)
-        self.rows: Rows = self._rows_of(self.matrix)
+        self.rows = self._rows_of(self.matrix)
         self.small = self.ids.size * self.width <= SMALL
 
     def due(self, deadline: Deadline) -> SignedRows:
@@ -145,7 +145,7 @@ class SignedRows:
         """The rows of the data as they are, not scaled."""
         return self._rows_of(self.data.matrix) if self.copied else self.rows
 
-    def _rows_of(self, matrix: Any) -> Rows:
+    def _rows_of(self, matrix: Any) -> MemoryRows | ClusterRows:
         options: dict[str, Any] = {"n_classes": self.n_classes, "lift": self.lift, "keep": self.inside}
         if not isinstance(matrix, BlockMatrix):
             return as_rows(matrix, self.labels, **options)
@@ -157,7 +157,7 @@ class SignedRows:
         if self.joint and not self.small and isinstance(self.rows, ClusterRows):
             return self._lowest_elsewhere(self.rows, full, limit, among)
         if not self.joint and not self.small:
-            rows: Rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])  # type: ignore[type-var]
+            rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])
             found = rows.scan(full, limit)
             return found.rows, found.scores
         outputs = self._products(self.matrix, full) if self.small else self.rows.outputs(full)[self.order]
@@ -539,8 +539,8 @@ def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[i
 
 
 def _row_scales(values: Any) -> Floats:
-    """For each row, the power of two that brings its largest number to about 1."""
-    scales: Floats = np.ldexp(1.0, -np.minimum(np.frexp(_largest_sizes(values, 1))[1], 1000))
+    """For each row, the power of two that brings its largest number to about 1; at most 2**1000."""
+    scales: Floats = np.ldexp(1.0, -np.clip(np.frexp(_largest_sizes(values, 1))[1], -1000, 1000))
     return scales
 
 

@@ -100,8 +100,7 @@ class _Tableau:
             here, there = self.table[r, -1] * self.table[best, column], self.table[best, -1] * entry
             if here < there or (here == there and self.basic[r] < self.basic[best]):
                 best = r
-        before = self.optimum * 1
-        scale = self.scale
+        before, scale = self.optimum, self.scale
         self._pivot(best, column)
         self.stalled = self.stalled + 1 if before * self.scale == self.optimum * scale else 0
         return True

@@ -1,7 +1,8 @@
 """Rows on a cluster: what the protocol asks is answered where the blocks lie, and merged in their order.
 
-Only weights, the lowest scores and their rows, sums, and one number a row travel. Merging goes by the order
-of the blocks, so that the answers depend on the blocks, but neither on the workers nor on their speed.
+Only weights, the lowest scores, sums, one number a row (and weight vector), and the few rows that `take`
+copies travel. Merging goes by the order of the blocks, so that the answers depend on the blocks, but neither
+on the workers nor on their speed.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ import mmap
 import threading
 import time
 import weakref
+from contextlib import suppress
 from dataclasses import dataclass
 
 INTERVAL = 0.005  # seconds between two checks of the memory in use
@@ -32,7 +33,8 @@ def relax() -> None:
     for each in watched.copy():
         mapping = each.mapping()
         if mapping is None:
-            watched.remove(each)
+            with suppress(ValueError):  # another thread was quicker
+                watched.remove(each)
         elif _held() - each.before > each.memory:
             mapping.madvise(mmap.MADV_DONTNEED)
 

@@ -1,9 +1,9 @@
 """The loops over rows in NumPy, for few rows: loading compiled code takes longer than these do.
 
 Each function is the twin of the compiled loop of its name (`loops.rows`, `loops.core`, `loops.replay`): the
-same arguments, the same decisions, the same arrays filled. Sums may be added in another order, so scores can
-differ in their last bits. Which of the two is called depends on the data and on the run so far, never on what
-the process did before.
+same arguments, the same arrays filled. Sums may be added in another order, so scores can differ in their last
+bits, and with them decisions that rounding leaves open. Which of the two is called depends on the data and on
+the run so far, never on what the process did before.
 """
 
 from __future__ import annotations
