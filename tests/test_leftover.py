@@ -8,7 +8,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline, OutOfTime
-from separatrix.proofs import search, signed
+from separatrix.proofs import leftover, search, signed
 from separatrix.proofs.exact_weights import relative_floats
 from separatrix.proofs.leftover import frequent_parts, left_over
 from tests.problems import chain
@@ -44,10 +44,16 @@ def naive_left_over(Z):
             return left
 
 
+@pytest.mark.parametrize("together", [0, 1, 20])
 @pytest.mark.parametrize("seed", range(30))
-def test_the_same_rows_are_left_as_by_one_column_at_a_time(seed):
+def test_the_same_rows_are_left_as_by_one_column_at_a_time(seed, together, monkeypatch):
+    monkeypatch.setattr(leftover, "TOGETHER", together)
     Z = signed_rows(*texts(seed))
-    np.testing.assert_array_equal(left_over(Z).places, naive_left_over(Z.toarray()))
+    found = left_over(Z)
+    np.testing.assert_array_equal(found.places, naive_left_over(Z.toarray()))
+    for part in found.settled:
+        np.testing.assert_array_equal(part.gains, part.rows[:, part.columns] @ part.signs)
+        assert (part.gains > 0.0).all()
 
 
 def test_stored_zeros_have_no_sign():
