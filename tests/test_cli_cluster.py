@@ -235,18 +235,23 @@ def free_port():
 def test_a_scheduler_that_does_not_answer_is_named(files, monkeypatch, tmp_path):
     monkeypatch.setattr(cluster, "PATIENCE", 0.5)
     (tmp_path / "no scheduler.json").write_text("{}")
+    (tmp_path / "a list.json").write_text("[1]")
     for address in (
         f"tcp://127.0.0.1:{free_port()}",
         f"tls://127.0.0.1:{free_port()}",
         "nonsense",
         "foo://host:1",
+        f"tcp://[::1]:{free_port()}",
         tmp_path / "no scheduler.json",
+        tmp_path / "a list.json",
     ):
         for command in ("check", "fit"):
             found = run(command, files / "table", "--target", "y", "--scheduler", address)
             assert found.exit_code == 2
             assert f"No Dask scheduler answers at {str(address)!r}" in found.stderr
             assert len(found.stderr.strip().splitlines()) == 1
+            assert ("no file that a scheduler writes" in found.stderr) == str(address).endswith(".json")
+            assert ("no address of the form" in found.stderr) == (address in ("nonsense", "foo://host:1"))
 
 
 def test_a_scheduler_without_workers_is_named(files, monkeypatch):
@@ -320,6 +325,13 @@ def test_what_is_no_parquet_or_csv_file_is_refused(tmp_path, there):
     found = CliRunner().invoke(app, ["check", "-", "-t", "y", *there], input="a,y\n1,0\n2,1\n3,1\n4,0\n")
     assert found.exit_code == 2
     assert "standard input" in found.stderr
+
+
+def test_a_csv_file_that_is_read_from_a_copy_is_refused(tmp_path, there):
+    (tmp_path / "x.csv").write_bytes(b"a,t,y\r\n1,u,0\n2,v,1\r\n3,u,0\n4,v,1\r\n")
+    found = run("check", tmp_path / "x.csv", "-t", "y", *there)
+    assert found.exit_code == 2
+    assert "end in different ways, so that a copy is read" in found.stderr
 
 
 def test_workers_are_started_for_one_command(files):

@@ -623,6 +623,14 @@ def test_two_points_and_crossing_segments_have_hulls_too():
     assert "(0, 0)" in Hulls.from_data(*sx.datasets.make_xor()).ax_.get_legend().get_texts()[-1].get_text()
 
 
+def test_the_bracket_of_weighed_rows_is_not_drawn_after_each_mistake(separable):
+    """It divided by mistakes: of rows that weigh a tenth, the upper bound came out a tenth as large."""
+    X, y = separable
+    model = sx.Perceptron(order="cyclic", trace=True).fit(X, y, sample_weight=np.full(len(y), 0.1))
+    with pytest.raises(InputError, match="no weights of classes or rows"):
+        Bracket.from_estimator(model, X, y)
+
+
 # --- Gram matrices ---
 
 
@@ -647,6 +655,25 @@ def test_many_rows_are_thinned_out_and_counted():
     assert set(display.codes) == {0, 1, 2}
     assert Gram.from_estimator(SVC(kernel="rbf"), X[:20]).name == "rbf kernel"
     assert Gram.from_estimator(sx.Perceptron(), X[:20]).name == "linear kernel"
+
+
+@pytest.mark.parametrize("fitted", [False, True])
+def test_the_gram_picture_of_a_model_has_the_parameters_of_its_kernel(separable, fitted):
+    """A name alone means other parameters to scikit-learn, to `SVC` and here."""
+    X, y = separable
+    squares = ((X[:, None] - X) ** 2).sum(axis=-1)
+    expected = {
+        SVC(gamma=3.0): np.exp(-3.0 * squares),
+        SVC(): np.exp(-squares / (X.shape[1] * X.var())),
+        SVC(gamma="auto"): np.exp(-squares / X.shape[1]),
+        SVC(kernel="poly", degree=2, gamma=0.5, coef0=2.0): (0.5 * X @ X.T + 2.0) ** 2,
+        sx.KernelPerceptron("rbf"): np.exp(-squares),
+        sx.KernelPerceptron("rbf", gamma=2.0): np.exp(-2.0 * squares),
+        sx.MaxMargin(kernel="poly", degree=2, coef0=3.0): (X @ X.T + 3.0) ** 2,
+    }
+    for model, matrix in expected.items():
+        display = Gram.from_estimator(model.fit(X, y) if fitted else model, X)
+        assert display.matrix == pytest.approx(matrix), model
 
 
 def test_a_function_that_is_no_kernel_shows_it(separable):

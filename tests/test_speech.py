@@ -210,6 +210,56 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
 
 
 @pytest.mark.parametrize(
+    "written",
+    [
+        "dose,recovered\n1,false\n2,false\n3,true\n4,true\n",
+        "dose,recovered\n1,F\n2,F\n3,T\n4,T\n",
+        "dose,recovered\n1,None\n2,None\n3,all\n4,all\n",
+        'dose,recovered\n1,"5"" or less"\n2,"5"" or less"\n3,more\n4,more\n',
+        "dose,arm,recovered\n1,none,no\n2,left,no\n3,none,yes\n4,left,yes\n",
+    ],
+)
+def test_words_that_other_programs_read_otherwise_are_in_no_line_of_code(folder, written):
+    """pandas takes "true" for a truth value and "none" for a missing one: no label would be equal to it."""
+    pathlib.Path("words.csv").write_text(written)
+    table = open_table("words.csv", target="recovered")
+    X, y = table.read()
+    verdict = sx.separability(X, y, feature_names=table.feature_names)
+    data = tables.read(X, y, table.feature_names)
+    found = remedies.remedies(verdict, data, target="recovered", source="words.csv")
+    assert found
+    assert not any("words.csv" in line for remedy in found for _, line in remedy.code)
+
+
+def test_a_variable_with_a_comma_is_left_out_by_the_line_that_is_advised(folder):
+    pathlib.Path("comma.csv").write_text(
+        '"a,b",c,y\n' + "".join(f"{k},{k % 3},{k // 5}\n" for k in range(10))
+    )
+    table = open_table("comma.csv", target="y", features=["a,b", "c"])
+    X, y = table.read()
+    verdict = sx.separability(X, y, feature_names=table.feature_names)
+    data = tables.read(X, y, table.feature_names)
+    lines = [
+        line
+        for each in remedies.remedies(verdict, data, target="y", source="comma.csv")
+        for line in each.code
+    ]
+    (line,) = [line for language, line in lines if language == "shell"]
+    assert "'\"a,b\"'" in line
+    run(*shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize(
+    ("cell", "options"), [("9", ("--na=9", "--missing", "drop")), ("", ("--missing", "drop"))]
+)
+def test_lines_of_code_do_not_read_a_file_that_was_read_in_part(folder, cell, options):
+    pathlib.Path("codes.csv").write_text(f"dose,y\n1,0\n2,0\n{cell},0\n{cell},1\n5,1\n6,1\n")
+    found = run("check", "codes.csv", "--target", "y", *options)
+    assert "What to do next" in found.stdout
+    assert "read_csv" not in found.stdout
+
+
+@pytest.mark.parametrize(
     ("written", "options"),
     [
         ("dose,recovered\n$1,no\n$2,no\n$3,yes\n$4,yes\n", ()),  # needs more than two words

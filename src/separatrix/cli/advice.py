@@ -56,6 +56,7 @@ def advice(parameter: str | None, options: Options) -> str:
 
 # What to do, for each parameter that a remedy may be about: the first sentence whose options all exist.
 SENTENCES = {
+    "answer": ("Give it with --sql.",),
     "classes": ("Name every class to come with --classes.",),
     "exclude": ("Leave such columns out with --exclude.",),
     "features": ("Name columns other than the target with --features.",),
@@ -72,6 +73,7 @@ SENTENCES = {
     "radius": ("Lower --margin.",),
     "same_data": ("Check it against the original data, or only its mathematics with --any-data.",),
     "sheet": ("Name one with --sheet.",),
+    "query": ("Give it with --sql, and leave DATA out.",),
     "source": ("Name a file, or give a query with --sql.",),
     "sql": (
         "Write a query with --sql, or leave the column out with --exclude.",
@@ -86,7 +88,7 @@ SENTENCES = {
 
 
 def _change(parameter: str | None, options: Options) -> str:
-    other = {"init": "--start", "random_state": "--seed"}
+    other = {"init": "--start", "random_state": "--seed", "text_encoding": "--encoding"}
     option = other.get(str(parameter), f"--{str(parameter).replace('_', '-')}")
     return f"Change {option}, or leave it out." if option in options else ""
 

@@ -63,10 +63,8 @@ class Command(TyperCommand):
             say("Stopped.")
             raise typer.Exit(130) from None
         except MemoryError:
-            say(
-                "There is not enough memory for this. Choose fewer columns or rows, or set --memory.",
-                error=True,
-            )
+            way = ", or set --memory" if "--memory" in self._options(ctx) else ""
+            say(f"There is not enough memory for this. Choose fewer columns or rows{way}.", error=True)
             raise typer.Exit(2) from None
         except SeparatrixError as problem:
             say(in_options(problem, self._options(ctx)), error=True)

@@ -89,6 +89,7 @@ def check(
         if each not in STATUSES:
             raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
+    options.need_apart(source.data, certificate=certificate, report=report)
     source.refuse_elsewhere(formula=formula, kernel=kernel, degree=degree, report=report)
     if formula is not None:
         if certificate is not None:
@@ -192,9 +193,14 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
     if words.consequence(verdict):
         show(words.consequence(verdict), "")
         show_table(tables.variable_table(verdict, data))
-    whole = not (rows.asked.get("where") or rows.asked.get("sql"))  # other programs would read all rows
-    file = rows.name if whole else None
+    file = rows.name if _read_whole(rows) else None
     show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=file))
+
+
+def _read_whole(rows: Any) -> bool:
+    """Whether other programs, told nothing but its name, read the same rows from the file."""
+    asked, known = rows.asked, getattr(rows, "table", rows).encoding
+    return not (asked.get("where") or asked.get("sql") or asked.get("missing") == "drop" or known.na)
 
 
 def _write(

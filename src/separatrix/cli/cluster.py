@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..tables.table import Table
 
 PATIENCE = 10.0  # seconds that a scheduler and a first worker have to answer
-ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?[^\s:/]+:\d+")
+ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?([^\s:/]+|\[[0-9A-Fa-f:.%\w]+\]):\d+")
 INTERVAL = 0.2  # seconds between two looks at what has been read
 # After so long without a sign of life, a worker of our own is taken for dead, and others do its work.
 SILENCE = "30s"
@@ -86,7 +86,7 @@ def _running(scheduler: str) -> Iterator[Any]:
     address = scheduler
     try:
         if Path(scheduler).is_file():
-            address = json.loads(Path(scheduler).read_bytes())["address"]
+            address = _written(Path(scheduler))
         if not ADDRESS.fullmatch(address):
             raise ValueError("no address of the form tcp://host:port")
         with _quiet():
@@ -104,6 +104,14 @@ def _running(scheduler: str) -> Iterator[Any]:
         except Exception as error:
             raise ClusterError(f"The scheduler at {scheduler!r} has no workers. Start some.") from error
         yield client
+
+
+def _written(path: Path) -> str:
+    """The address in the file that a scheduler wrote."""
+    try:
+        return str(json.loads(path.read_bytes())["address"])
+    except (ValueError, LookupError, TypeError):
+        raise ValueError("no file that a scheduler writes") from None
 
 
 async def _knock(address: str) -> None:

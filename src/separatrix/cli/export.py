@@ -38,6 +38,7 @@ def export(
     from ..storage.models import read
     from ..storage.onnx import to_onnx
 
+    options.need_apart(model, onnx=onnx)
     saved = read(model)
     graph = to_onnx(saved.model, dtype=dtype).SerializeToString()
     source = options.Reading(check, sheet=sheet, encoding=encoding)

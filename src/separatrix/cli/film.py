@@ -60,6 +60,7 @@ def film(
         raise typer.BadParameter(f"--theme is light or dark. Got {theme!r} instead.")
     if not 0.0 < fps <= 60.0:
         raise typer.BadParameter(f"--fps is above 0 and at most 60. Got {fps:g} instead.")
+    options.need_apart(source.data, output=output)
     first = "zeros" if start is None else options.first_weights(start)
     rows = source.open(intercept=intercept, labelled=True)
     with waiting("Reading the rows"):

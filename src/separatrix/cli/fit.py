@@ -180,6 +180,7 @@ def fit(
     )
     if source.elsewhere:
         _check_elsewhere(model, order, max_iter)
+    options.need_apart(source.data, output=output, report=report, trace=trace)
     rows = source.open(intercept=intercept, labelled=True)
     needs_rows = (
         scale, holdout is not None, folds is not None, bounds, report is not None, eta0 is not None,
@@ -211,7 +212,7 @@ def fit(
         return
     _show(estimator, rows, X, wrong, seconds, scores, found)
     if output is not None:
-        say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
+        options.say_saved(output)
     elif report is None:
         say("The model was not saved; give a file with -o model.skops.")
     if report is not None:
@@ -254,11 +255,10 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
     else:
         show_learnt(learnt, seconds)
         options.say_notes(rows)
-        say(
-            f"Model: {output}. Use it with: separatrix predict {output} DATA"
-            if output is not None
-            else "The model was not saved; give a file with -o model.skops."
-        )
+        if output is not None:
+            options.say_saved(output)
+        else:
+            say("The model was not saved; give a file with -o model.skops.")
     if learnt.interrupted:
         raise typer.Exit(130)
 

@@ -42,7 +42,10 @@ def generate(
     rows: Annotated[int, typer.Option("--rows", min=1, help="How many rows.")] = 100,
     columns: Annotated[int | None, typer.Option("--columns", min=1, help="How many columns.")] = None,
     classes: Annotated[int | None, typer.Option("--classes", min=2, help="How many classes.")] = None,
-    margin: Annotated[float | None, typer.Option("--margin", help="The largest margin there is.")] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option("--margin", help="Of the known separator; of two classes the largest there is."),
+    ] = None,
     noise: Annotated[
         float | None,
         typer.Option("--noise", help="The share of wrong labels, or how far rows lie from their corner."),

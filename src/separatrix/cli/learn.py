@@ -64,6 +64,7 @@ def learn(
 
     if checkpoint is None and every is not None:
         raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
+    options.need_apart(source.data, output=output, checkpoint=checkpoint)
     rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a request to end is handled as Ctrl-C is
@@ -97,7 +98,7 @@ def learn(
         _say_how_to_resume(learnt, checkpoint)
         raise typer.Exit(130)
     if output is not None:
-        say(f"Model: {output}. Use it with: separatrix predict {output} DATA")
+        options.say_saved(output)
     elif checkpoint is None:
         say("The model was not saved; give a file with -o model.skops.")
 

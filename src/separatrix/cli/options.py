@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import glob
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -20,8 +22,9 @@ Data = Annotated[
     str | None,
     typer.Argument(
         metavar="DATA",
-        help="A file, a pattern of files, or - for standard input: CSV, Parquet, JSON lines, LIBSVM, npz, "
-        "SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, also compressed.",
+        help="A file, a pattern of files, a folder of Parquet files, or - for standard input: CSV, Parquet, "
+        "JSON lines, LIBSVM, npy, npz, SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, "
+        "also compressed.",
         show_default=False,
     ),
 ]
@@ -310,6 +313,27 @@ NOT_OF_A_TABLE = ("memory", "scheduler", "workers", "closing")
 def _path(name: str) -> str:
     """A path as an argument that no program takes for an option."""
     return f"./{name}" if name.startswith("-") and name != "-" else name
+
+
+def need_apart(data: str | None, **outputs: str | None) -> None:
+    """Refuse to write over what is read, and to write two things to one file."""
+    read = [] if data is None else [data, *glob.glob(data, recursive=True)]
+    taken = {os.path.realpath(each): "what is read" for each in read}
+    for name, path in outputs.items():
+        if path is None or (os.path.exists(path) and not os.path.isfile(path)):
+            continue  # a directory is refused later, a device takes anything
+        option, place = f"--{name}", os.path.realpath(path)
+        if place in taken:
+            raise typer.BadParameter(
+                f"{option} would overwrite {taken[place]}: both are {path!r}. Name another file."
+            )
+        taken[place] = f"the file of {option}"
+
+
+def say_saved(output: str) -> None:
+    """Say where a model is, and how it is used."""
+    command = shlex.join(["separatrix", "predict", _path(output)])
+    say(f"Model: {output}. Use it with: {command} DATA")
 
 
 def say_notes(table: Any) -> None:

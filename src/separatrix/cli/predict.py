@@ -58,6 +58,7 @@ def predict(
         raise typer.BadParameter(
             f"Predictions are written to a .csv or .parquet file. Got {output!r} instead."
         )
+    options.need_apart(source.data, output=output)
     saved = read(model)
     known = None if saved.columns is None else Encoding.from_dict(saved.columns)
     rows = replace(source, target=target).open(known=known)
@@ -132,10 +133,16 @@ class _Counted:
                 columns |= {f"score_{label}": pa.array(found[:, k]) for k, label in enumerate(self.classes)}
             self.rows += len(labels)
             if self.agreed is not None:
-                self.agreed += int(np.count_nonzero(labels.astype(str) == np.asarray(y).astype(str)))
+                self.agreed += int(np.count_nonzero(_equal(labels, np.asarray(y))))
             yield pa.RecordBatch.from_pydict(columns)
         if not self.rows:
             raise self.source.empty()
+
+
+def _equal(labels: Any, others: Any) -> Any:
+    """Whether labels are the same: 1 and 1.0 are, as numbers; a number and a text are if they read alike."""
+    numbers = all(each.dtype.kind in "biuf" for each in (labels, others))
+    return labels == others if numbers else labels.astype(str) == others.astype(str)
 
 
 def _write(batches: Iterator[Any], output: str | None) -> None:

@@ -42,7 +42,7 @@ def verify(
 
     parts, columns = unpack(Path(certificate).read_bytes())
     kept = columns.get("target")
-    own = "encoding" in columns and not source.features
+    own = "encoding" in columns and not (source.features or source.exclude)
     known = Encoding.from_dict(columns["encoding"]) if own else None
     if source.target is None and isinstance(kept, str):
         source = replace(source, target=kept)

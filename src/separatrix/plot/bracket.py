@@ -15,7 +15,7 @@ from ..result import Floats, Trace
 from ..rows.leads import leads
 from ..views.model import Points, read_model, read_points
 from ..views.palettes import Palette
-from .run import trace_of
+from .run import adds_plain_rows, trace_of
 from .style import Display, add_legend, axes_for, plain_ticks, style
 
 BLOCK = 1 << 22  # scores that are looked at together
@@ -69,8 +69,8 @@ class BracketDisplay(Display):
         ----------
         estimator : fitted Perceptron or KernelPerceptron
         X, y : the rows and labels of the training, optional
-            With them and a trace (``Perceptron(trace=True)``), the bracket after every mistake; without,
-            after every reading of all rows.
+            With them and the trace of a `Perceptron` (``trace=True``), the bracket after every mistake;
+            without, after every reading of all rows.
         margin : float, optional
             The best margin of the lifted rows, where it is known, as a line.
         ax : Axes, optional
@@ -193,10 +193,11 @@ def _after_each_mistake(estimator: Perceptron, points: Points) -> tuple[Floats, 
             f"The run was made on {len(estimator.mistake_counts_)} rows, X has {len(points.codes)}. Pass the "
             "data of the training."
         )
-    if trace.start.any() or estimator.renormalise or estimator.class_weight is not None:
+    if trace.start.any() or not adds_plain_rows(estimator, points, trace):
         raise InputError(
             "The bracket after every mistake is read off weights that are a plain sum of rows: no start but "
-            "zero, no renormalising, no class weights. Leave X out for the bracket of each reading."
+            "zero, no renormalising, no weights of classes or rows. Leave X out for the bracket of each "
+            "reading."
         )
     if not len(trace.rows):
         raise InputError("The run made no mistake, so there is nothing to follow.")

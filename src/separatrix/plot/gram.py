@@ -13,7 +13,10 @@ from scipy.sparse import issparse
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..errors import InputError
+from ..inputs import read_table
+from ..kernels import tuned
 from ..result import Floats, Ints
+from ..rows.matrices import dense
 from ..views.model import need_two, read_points
 from ..views.palettes import Palette
 from .style import Display, axes_for, style
@@ -81,7 +84,7 @@ class GramDisplay(Display):
             Show ``y_i y_j K(x_i, x_j)``, the products of the signed rows, for two classes: where all are
             positive, no row stands in the way of another.
         max_rows : int
-            Of more rows, so many are shown, evenly spread over each class.
+            Of more rows, so many are shown, evenly spread over the rows sorted by class.
         ax : Axes, optional
         theme : {"light", "dark"}, Palette or None
         title : str, optional
@@ -114,16 +117,20 @@ class GramDisplay(Display):
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any = None, **options: Any) -> GramDisplay:
-        """Draw the Gram matrix that a model works with: that of its kernel, or of plain inner products.
+        """Draw the Gram matrix of a model's kernel, with its parameters, or of plain inner products.
 
         Parameters
         ----------
         estimator : classifier
+            Of this library or of scikit-learn. What it computes from its rows, such as ``gamma="scale"``, is
+            computed from these if it is not fitted.
         X, y : rows and labels
         **options
             As for `from_kernel`.
         """
         kernel = getattr(estimator, "kernel_", getattr(estimator, "kernel", None))
+        if isinstance(kernel, str):
+            kernel = _with_parameters(kernel, estimator, X)
         return cls.from_kernel("linear" if kernel is None else kernel, X, y, **options)
 
     def plot(
@@ -182,6 +189,32 @@ class GramDisplay(Display):
         rounding = len(self.rows) * 2.0**-52 * max(abs(low), abs(high), 1e-300)
         smallest = "0 (to rounding)" if abs(low) <= 8.0 * rounding else f"{low:.3g}"
         return f"{shown}; eigenvalues from {smallest} to {high:.3g}"
+
+
+def _with_parameters(name: str, estimator: Any, X: Any) -> Any:
+    """The kernel that a model calls by a name: the parameters are those of the model."""
+    known = {each: getattr(estimator, each, None) for each in ("gamma", "degree", "coef0")}
+    if not type(estimator).__module__.startswith("sklearn."):
+        return tuned(name, read_table(X)[0], **known)
+    known["gamma"] = getattr(estimator, "_gamma", known["gamma"])
+    if isinstance(known["gamma"], str):
+        table = dense(read_table(X)[0])
+        known["gamma"] = 1.0 / (table.shape[1] * (table.var() if known["gamma"] == "scale" else 1.0))
+    return _Named(name, {each: value for each, value in known.items() if value is not None})
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A kernel of scikit-learn by its name; parameters that it does not have are left out."""
+
+    name: str
+    parameters: dict[str, Any]
+
+    def __call__(self, one: Any, other: Any) -> Any:
+        return pairwise_kernels(one, other, metric=self.name, filter_params=True, **self.parameters)
+
+    def __str__(self) -> str:
+        return f"{self.name} kernel"
 
 
 def _gram(kernel: Any, table: Any) -> Floats:

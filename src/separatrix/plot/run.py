@@ -446,14 +446,7 @@ def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) ->
     """The bound and its two curves, as far as they hold for this run."""
     many = full.ndim == 3
     start = float(np.linalg.norm(trace.start))
-    lifted = full.shape[-1] > points.table.shape[1]
-    rows = points.table[trace.rows]
-    squares = (
-        np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "multiply") else (rows**2).sum(1)
-    )
-    lengths = estimator.eta0 * np.sqrt((squares + lifted) / (2.0 if many else 1.0))
-    made = np.sqrt(((full[1:] - full[:-1]).reshape(len(lengths), -1) ** 2).sum(axis=1))
-    if not np.allclose(made, lengths, rtol=1e-6) or estimator.renormalise:
+    if not adds_plain_rows(estimator, points, trace):
         return LengthBounds(None, "", start, None, None)  # scaled updates: the theorems speak of other rows
     report = mistake_bounds(estimator, points.X, points.classes[points.codes])
     novikoff = report["Novikoff"]
@@ -467,6 +460,19 @@ def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) ->
         rate * report.radius / math.sqrt(2.0 if many else 1.0),
         rate * report.margin_lower / (2.0 if many else 1.0) if best is novikoff and bound else None,
     )
+
+
+def adds_plain_rows(estimator: Perceptron, points: Points, trace: Trace) -> bool:
+    """Whether every update added its row times ``eta0``: no weights of rows or classes, no renormalising."""
+    full = np.concatenate([trace.start[None], trace.weights])
+    lifted = full.shape[-1] > points.table.shape[1]
+    rows = points.table[trace.rows]
+    squares = (
+        np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "multiply") else (rows**2).sum(1)
+    )
+    lengths = estimator.eta0 * np.sqrt((squares + lifted) / (2.0 if full.ndim == 3 else 1.0))
+    made = np.sqrt(((full[1:] - full[:-1]).reshape(len(lengths), -1) ** 2).sum(axis=1))
+    return bool(np.allclose(made, lengths, rtol=1e-6)) and not estimator.renormalise
 
 
 def _plain(value: float) -> str:

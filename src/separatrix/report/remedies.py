@@ -15,6 +15,10 @@ from .tables import NamedData
 NAMED = 6  # variables up to which a formula names them, if all of the file are meant
 LOOKED_AT = 100  # rows from which a file's decimal sign is told
 PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+# Words that pandas or R read as a truth value, or as missing: they would be no labels or levels there.
+READ_OTHERWISE = frozenset(
+    {"true", "false", "t", "f", "na", "n/a", "nan", "none", "null", "<na>", "#n/a", ""}
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +97,9 @@ class _Lines:
         self.columns = list(dict.fromkeys(name.partition("=")[0] for name in data.names))
         self.numbers = all("=" not in name for name in data.names)
         named = source is not None and target is not None
-        self.file = _plain(str(source), self.columns, data.names, str(target)) if named else None
+        odd = any(isinstance(each, str) and _reads_otherwise(each) for each in self.classes)
+        known = named and not odd
+        self.file = _plain(str(source), self.columns, data.names, str(target)) if known else None
         self.source = None if self.file is None else self.file.path
 
     def variables(self) -> list[str]:
@@ -125,7 +131,7 @@ class _Lines:
     def without(self, variable: str) -> tuple[tuple[str, str], ...]:
         column = variable.partition("=")[0]
         if self.source is not None:
-            left = f"--target {_word(str(self.target))} --exclude {_word(column)}"
+            left = f"--target {_word(str(self.target))} --exclude {_word(_listed(column))}"
             return (("shell", f"separatrix check {_word(self.source)} {left}"),)
         place = self.data.names.index(variable)
         numpy = f"import numpy, separatrix; separatrix.check_separation(numpy.delete(X, {place}, axis=1), y)"
@@ -212,6 +218,9 @@ def _plain(path: str, columns: list[str], names: tuple[str, ...], target: str) -
         header, *rows = csv.reader(lines, delimiter=separator)
         if not {*columns, target} <= set(header) or any(len(row) != len(header) for row in rows):
             continue
+        texts = [header.index(name) for name in columns if name not in names]
+        if any(_reads_otherwise(row[place]) for row in rows for place in texts):
+            continue
         places = [header.index(name) for name in columns if name in names]
         cells = [row[place].strip() for row in rows for place in places]
         for decimal in (".", ","):
@@ -219,6 +228,16 @@ def _plain(path: str, columns: list[str], names: tuple[str, ...], target: str) -
             if all(map(number.fullmatch, cells)):
                 return _CsvFile(path, separator, decimal, len(header) - len(columns) - 1)
     return None
+
+
+def _reads_otherwise(text: str) -> bool:
+    """Whether a label or level is not one to pandas or R, or would end a quotation in a line of code."""
+    return text.strip().casefold() in READ_OTHERWISE or any(sign in text for sign in "\"'\\\n")
+
+
+def _listed(name: str) -> str:
+    """A name as one of a list that is separated by commas."""
+    return '"' + name.replace('"', '""') + '"' if re.search(r'[,"]|^\s|\s$', name) else name
 
 
 def _name_in_r(name: str) -> str:

@@ -104,8 +104,15 @@ class ArrayFile:
             yield found.astype(np.float64), None if y is None else np.asarray(y[part])
 
     def _refuse_rounded(self, X: Any, at: int) -> None:
-        """Name a whole number that is too large for a float64; an answer would speak of another number."""
+        """Name a number that no float64 is equal to; an answer would speak of another number."""
         values = X.data if sparse.issparse(X) else X
+        if values.dtype.kind == "f" and values.dtype.itemsize > 8:
+            narrow = values.astype(np.float64)
+            if not np.array_equal(narrow, values, equal_nan=True):
+                raise InputError(
+                    f"{self.source.name!r} holds numbers of type {values.dtype}, some of which no float64 "
+                    "is equal to; they would be rounded. Save them as float64."
+                )
         if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
             return
         most = int(values.max(initial=0)), int(values.min(initial=0))
@@ -168,7 +175,7 @@ class ArrayFile:
             return X, y
         if self.target is None:
             return X, None
-        if not self.target.isdigit() or not 1 <= int(self.target) <= X.shape[1]:
+        if not self.target.isdecimal() or not 1 <= int(self.target) <= X.shape[1]:
             raise InputError(
                 f"The target of {name!r} is the number of a column, from 1 to {X.shape[1]}. Got "
                 f"{self.target!r} instead."

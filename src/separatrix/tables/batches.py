@@ -145,6 +145,17 @@ def arrow_labels(column: Any) -> NDArray[Any]:
     return found.astype(np.int64, copy=False) if small else found
 
 
+def lacks_some(column: Any) -> bool:
+    """Whether labels of Arrow's are missing: null, or NaN."""
+    found = None if column.null_count else _numbers(column)
+    return found is None or (found.dtype.kind == "f" and bool(np.isnan(found).any()))
+
+
+def known_labels(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels without NaN, which is none."""
+    return labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels
+
+
 def whole(labels: NDArray[np.float64]) -> NDArray[Any]:
     """Labels as whole numbers, where they all are."""
     with np.errstate(invalid="ignore"):  # of labels beyond int64

@@ -116,7 +116,7 @@ def _sqlite_kinds(name: str, connection: Any, sql: str, names: list[str]) -> lis
     import pyarrow as pa
 
     asked = ", ".join(f"group_concat(DISTINCT typeof({identifier(each)}))" for each in names)
-    found = connection.execute(f"SELECT {asked} FROM ({sql.strip().rstrip(';')})").fetchone()
+    found = connection.execute(f"SELECT {asked} FROM ({sql.strip().rstrip(';')}\n)").fetchone()
     kinds = []
     for column, text in zip(names, found, strict=True):
         types = set((text or "").split(",")) - {"null", ""}

@@ -10,6 +10,7 @@ from ..errors import InputError
 UTF8 = ("utf-8", "ascii")
 # The longer marks first: that of UTF-32 begins as that of UTF-16 does.
 _MARKS = {
+    codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -32,11 +33,12 @@ def find_charset(name: str, head: bytes, said: str | None) -> str | None:
         if marked is not None and not asked.startswith(marked):
             raise InputError(
                 f"{name!r} begins with the byte order mark of {marked.upper()}, so it is not {said!r}.",
-                remedy="Leave 'text_encoding' out.",
                 parameter="text_encoding",
             )
         if marked is None and asked not in UTF8 and asked != "utf-8-sig":
             return asked
+    if marked == "utf-8":
+        return None  # its readers leave the mark out
     if marked is None and said is None and (order := _unmarked(head)) is not None:
         raise InputError(
             f"{name!r} looks like UTF-16 text without a byte order mark (utf-16-{order}).",
@@ -67,7 +69,7 @@ def _known(said: str) -> str:
     try:
         found = codecs.lookup(said)
         "".encode(said)  # some codecs turn bytes into bytes
-    except LookupError as error:
+    except (LookupError, UnicodeError) as error:
         raise InputError(
             f"There is no encoding {said!r}. Usual ones are utf-8, utf-16, latin-1, cp1252 and shift_jis.",
             parameter="text_encoding",

@@ -21,6 +21,15 @@ FLOATS = ("DOUBLE", "FLOAT")
 WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
 
 
+# What gives other rows when it is asked again, in a query without its literals, quoted names and comments.
+_CHANCE = re.compile(
+    r"\b(?:random|uuid(?:v\d)?|gen_random_uuid|nextval)\s*\(|\b(?:using\s+sample|tablesample)\b"
+    r"(?!.*\brepeatable\b)",
+    re.IGNORECASE | re.DOTALL,
+)
+_QUOTED = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
 class CellError(InputError):
     """A cell of a CSV file is no number, though the first ones of its column are."""
 
@@ -140,12 +149,32 @@ def describe(
     opened = connection or connect()
     with explaining(name):
         if sql is not None:
+            refuse_chance(sql, "sql")
             if relation:
                 opened.execute(f"CREATE VIEW data AS FROM {relation}")
-            relation = f"({sql.strip().rstrip(';')})"
+            relation = f"({sql.strip().rstrip(';')}\n)"  # the query may end with a comment
         found = opened.sql(f"DESCRIBE FROM {relation}").fetchall()
     columns = {row[0]: row[1] for row in found}
     return Database(name, relation, columns, keep=keep, stream=stream, attached=attached, opened=opened)
+
+
+def refuse_chance(sql: str, parameter: str) -> None:
+    """Raise where a condition or a query draws rows by chance: those read first would not be those read next.
+
+    Examples
+    --------
+    >>> refuse_chance("name = 'random()'", "where")
+    >>> refuse_chance("random() < 0.1", "where")
+    Traceback (most recent call last):
+    separatrix.errors.InputError: 'where' has 'random(', which gives other rows each time ...
+    """
+    found = _CHANCE.search(_QUOTED.sub(" ", sql))
+    if found is not None:
+        raise InputError(
+            f"{parameter!r} has {found[0]!r}, which gives other rows each time, and rows are read more than "
+            "once. Choose them by what they hold, such as hash(x) % 10 = 0 for a tenth of them, or write "
+            "the sample to a file first."
+        )
 
 
 def connect(threads: int | None = None) -> Any:
@@ -181,6 +210,21 @@ def is_wide(kind: str) -> bool:
 def identifier(name: str) -> str:
     """A column's name in SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def plain_identifier(name: str) -> str:
+    """A column's name in SQL that a person is to write: quoted only if it has to be.
+
+    Examples
+    --------
+    >>> plain_identifier("born"), plain_identifier("when"), plain_identifier("day of birth")
+    ('born', '"when"', '"day of birth"')
+    """
+    if re.fullmatch(r"[a-z_][a-z0-9_]*", name, re.IGNORECASE) is None:
+        return identifier(name)
+    asked = f"SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = {literal(name.lower())}"
+    taken = connect().sql(f"{asked} AND keyword_category = 'reserved'").fetchall()[0][0]
+    return identifier(name) if taken else name
 
 
 def literal(text: str) -> str:

@@ -30,6 +30,7 @@ _ERRORS = (
 )
 _WORDS = {"number": "numbers", "text": "text", "bool": "true and false", "date": "dates"}
 _ZERO = dt.date(1899, 12, 30)
+LARGEST = 2.0**53 - 1.0  # beyond it, not every whole number is a float
 
 
 @dataclass(frozen=True)
@@ -103,8 +104,10 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
     first = next(rows, None)
     if not first:
         raise InputError(f"{sheet.title} is empty. A table needs a row of names and a row for each case.")
-    header = all(isinstance(cell, str) and NUMBER.fullmatch(cell.strip()) is None for cell in first)
-    body = list(rows) if header else [first, *rows]
+    others = list(rows)
+    header = _is_header(first, others)
+    body = others if header else [first, *others]
+    first = [_name(cell) for cell in first] if header else first
     used = [k for k, column in enumerate(zip(*body, strict=True)) if set(column) != {""} or first[k] != ""]
     blank = [k for k in used if header and not first[k].strip()]
     if 2 * len(blank) > len(used):
@@ -126,8 +129,37 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
             columns.append(Cells(name, k, "text"))
     types = {"number": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
     schema = pa.schema([(each.name, types.get(each.kind, pa.timestamp("us"))) for each in columns])
-    notes = _notes(sheet, body, [each.place for each in columns])
+    notes = (*_notes(sheet, body, [each.place for each in columns]), *_rounded(body, columns))
     return open_copy(source, request, schema, _batches(body, columns, schema), notes=notes, unnamed=unnamed)
+
+
+def _is_header(first: list[Any], others: list[list[Any]]) -> bool:
+    """Whether a row holds names: all of it is text, or a text stands above none; a year may be a name."""
+    words = [
+        k for k, cell in enumerate(first) if isinstance(cell, str) and not NUMBER.fullmatch(cell.strip())
+    ]
+    if len(words) == len(first):
+        return True
+    for k in words:
+        cells = [row[k] for row in others if row[k] != ""]
+        if first[k] and cells and not any(isinstance(cell, str) for cell in cells):
+            return True
+    return False
+
+
+def _name(cell: Any) -> str:
+    """What a column is called whose name is a number, such as a year."""
+    return f"{cell:g}" if isinstance(cell, float) else str(cell)
+
+
+def _rounded(body: list[list[Any]], columns: Sequence[Cells]) -> list[str]:
+    """A sentence for each column of numbers so large that a spreadsheet keeps fifteen digits of them."""
+    return [
+        f"{each.name}: a spreadsheet keeps 15 digits of a number, and some here have more."
+        for each in columns
+        if each.kind == "number"
+        and any(isinstance(row[each.place], float) and abs(row[each.place]) > LARGEST for row in body)
+    ]
 
 
 def _notes(sheet: Sheet, body: list[list[Any]], places: list[int]) -> tuple[str, ...]:

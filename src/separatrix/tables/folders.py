@@ -71,10 +71,12 @@ def _folder(said: str) -> tuple[str, ...]:
         )
     keyed = next((part for each in files for part in each.relative_to(under).parts[:-1] if "=" in part), None)
     if keyed is not None:
+        pattern = os.path.join(said, "**/*.parquet").replace("'", "''")
         raise InputError(
-            f"{said!r} is partitioned: the folder {keyed!r} holds a column's value.",
-            remedy=f"Pass sql=\"FROM read_parquet('{said}/**/*.parquet', hive_partitioning = true)\".",
-            parameter="sql",
+            f"{said!r} is partitioned: the folder {keyed!r} holds a column's value. A query reads it: FROM "
+            f"read_parquet('{pattern}', hive_partitioning = true).",
+            remedy="Pass it as 'sql', and no source.",
+            parameter="query",
         )
     splits: dict[str, list[Path]] = defaultdict(list)
     for each in files:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .cleaning import WRITTEN_DATE
-from .database import Database, identifier, is_number
+from .database import Database, identifier, is_number, plain_identifier
 from .encoding import MAX_LEVELS, Column, shown
 from .readings import Reading
 from .sources import Request
@@ -180,11 +179,12 @@ def _seen_once(name: str, once: list[str]) -> str:
 def foreign(name: str, kind: str) -> InputError:
     """The error for a column of a type that is neither a number nor text."""
     if kind.startswith(("DATE", "TIME", "INTERVAL")):
-        column = name if re.fullmatch(r"[a-z_]\w*", name, re.IGNORECASE) else identifier(name)
+        column = plain_identifier(name)
         value = f"strptime({column}, '%d.%m.%Y')" if kind == WRITTEN_DATE else column
+        pattern = ", with the pattern that the cells have" if kind == WRITTEN_DATE else ""
         return InputError(
             f"Column {name!r} is a date or time, which has no one meaning as a number. A query can compute "
-            f"one, such as SELECT * EXCLUDE ({column}), epoch({value}) AS seconds FROM data.",
+            f"one, such as SELECT * EXCLUDE ({column}), epoch({value}) AS seconds FROM data{pattern}.",
             remedy="Pass it as 'sql', or leave the column out with 'exclude'.",
             parameter="sql",
         )

@@ -13,7 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, release_arrow
+from .batches import (
+    MOST_ROWS,
+    Batch,
+    Matrices,
+    ahead,
+    arrow_labels,
+    batch_rows,
+    known_labels,
+    lacks_some,
+    release_arrow,
+)
 from .cleaning import SAMPLED, numeric
 from .database import Database, describe, explained, is_number, largest_exact, literals
 from .encoding import Column, Encoding, choose_columns
@@ -65,7 +75,9 @@ def ask_parquet(
     unnamed: tuple[str, ...] = (),
 ) -> Query:
     """Let DuckDB read the rows, and Arrow columns of numbers; ``unnamed`` ones had no name before."""
-    relation, suspects = f"read_parquet({literals(source.paths)})", None
+    # With a query, columns that are of other types in other files become of one type that holds all of them.
+    unified = ", union_by_name = true" if request.sql is not None and len(source.paths) > 1 else ""
+    relation, suspects = f"read_parquet({literals(source.paths)}{unified})", None
     if kinds is not None and all(kinds.values()):
         found = Database(source.name, relation, kinds, keep=source, first=partial(first_cells, source))
         suspects = partial(find_counting, source, kinds)
@@ -78,9 +90,12 @@ def ask_parquet(
     rows = query.selection
     # The columns as the file has them: in the query, text may have become numbers, or a missing value.
     same = query.database.changed.isdisjoint(rows.used)
+    kind = "" if rows.target is None else found.columns[rows.target]
+    if kind.startswith("DECIMAL"):
+        return query  # as floats, two labels may become one
     if same and all(is_number(found.columns[name]) for name in rows.names):
         query = replace(query, columns=partial(read_columns, source, rows.used))
-    if rows.target is not None and is_number(found.columns[rows.target]):
+    if rows.target is not None and is_number(kind):
         query = replace(query, labels=partial(find_labels, source, rows.target))
     return query
 
@@ -153,7 +168,7 @@ class ParquetReader:
             target = None if self.target_name is None else batch.column(width)
             for begin, X, good in matrices.of_arrow(batch, rows):
                 part = None if target is None else target.slice(begin, len(X))
-                if not good or (part is not None and part.null_count):
+                if not good or (part is not None and lacks_some(part)):
                     yield from self.query.batches(rows, at + begin)
                     return
                 yield X, None if part is None else arrow_labels(part)
@@ -268,7 +283,7 @@ def first_cells(source: Source, name: str) -> list[Any]:
 def find_labels(source: Source, target: str) -> NDArray[Any]:
     """The different labels; rows without one have none."""
     batches = read_columns(source, [target], MOST_ROWS, 0)
-    parts = [arrow_labels(_known(batch.column(0)).unique().drop_null()) for batch in batches]
+    parts = [known_labels(arrow_labels(_known(batch.column(0)).unique().drop_null())) for batch in batches]
     return np.unique(np.concatenate(parts)) if parts else np.empty(0, dtype=np.int64)
 
 
@@ -304,16 +319,27 @@ def find_columns(source: Source) -> dict[str, str] | None:
 
 
 def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
-    import pyarrow as pa
-
+    """Raise where files differ: DuckDB would round what it reads to the types of the first file."""
     for field in first:
         other = schema.field(field.name).type if field.name in schema.names else None
-        if other is None or pa.types.is_string(other) != pa.types.is_string(field.type):
-            found = "does not have it" if other is None else f"has {other}"
+        said = f"Column {field.name!r} is {field.type} in {one!r}, but {path!r}"
+        if other is None:
+            raise InputError(f"{said} does not have it. Files that are read together need the same columns.")
+        if _plain(other) != _plain(field.type):
             raise InputError(
-                f"Column {field.name!r} is {field.type} in {one!r}, but {path!r} {found}. "
-                "Files that are read together need the same columns."
+                f"{said} has {other}. Files that are read together need the same columns; the query FROM "
+                "data gives them one type that holds both.",
+                remedy="Pass it as 'sql'.",
+                parameter="answer",
             )
+
+
+def _plain(kind: Any) -> Any:
+    """A type of Arrow as DuckDB sees it: a category is what it is one of, and all text is alike."""
+    import pyarrow as pa
+
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if pa.types.is_large_string(kind) or str(kind) == "string_view" else kind
 
 
 FORMAT = Format("parquet", "Parquet", open_parquet, magic=((0, b"PAR1"),), several=True)

@@ -87,6 +87,8 @@ def cut(table: Table) -> list[Part]:
         raise _not_cut(f"{patterns[0]!r} has a sign of patterns in its name")
     if table.kind == "csv" and isinstance(reader, CsvReader):
         query = reader.settled()
+        if query.database.keep.paths != table.paths:
+            raise _not_cut(f"the lines of {table.name!r} end in different ways, so that a copy is read")
         return [_csv_part(query, path) for path in table.paths]
     if table.kind == "parquet" and isinstance(reader, Query | ParquetReader):
         query = reader if isinstance(reader, Query) else reader.query

@@ -11,9 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import MOST_ROWS, Batch, Matrices, ahead, arrow_labels, batch_rows, whole
+from .batches import (
+    MOST_ROWS,
+    Batch,
+    Matrices,
+    ahead,
+    arrow_labels,
+    batch_rows,
+    known_labels,
+    lacks_some,
+    whole,
+)
 from .cleaning import clean, plain_sql, readings_told
-from .database import LARGEST_WHOLE, Database, identifier, is_number, largest_exact, literal
+from .database import LARGEST_WHOLE, Database, identifier, is_number, largest_exact, literal, refuse_chance
 from .encoding import Column, Encoding, choose_columns, shown, unknown
 from .identifiers import Suspects, in_words, learn_columns, left_out
 from .places import Lines, find_places
@@ -35,6 +45,8 @@ def ask(
         raise InputError(
             "'table' is for SQLite and DuckDB files; other files are one table.", parameter="table"
         )
+    if request.where is not None:
+        refuse_chance(request.where, "where")
     known = request.encoding
     if known is not None and known.width is not None:
         raise InputError(f"{database.name!r} has named columns; the model was fitted on numbered ones.")
@@ -119,7 +131,7 @@ class Query:
         rows = self.selection
         if not rows.chosen:
             return []
-        kept = "true" if rows.where is None else f"({rows.where})"
+        kept = rows.condition
         lacking = [rows.lacking(name) for name in rows.used] if rows.missing == "drop" else []
         asked = [
             f"count(*) FILTER ({kept} AND ({each}))" for each in (" OR ".join(lacking) or "false", *lacking)
@@ -165,7 +177,7 @@ class Query:
         label, rows = self.selection.label, self.selection.rows
         query = f"SELECT DISTINCT {label} FROM {rows} ORDER BY 1 LIMIT 100000"
         values = [row[0] for row in self.database.rows(query)]
-        labels = self._untyped(np.array([value for value in values if value is not None]))
+        labels = self._untyped(known_labels(np.array([value for value in values if value is not None])))
         self._refuse_rounded_labels(labels)
         return labels
 
@@ -176,7 +188,7 @@ class Query:
             target = None if self.target_name is None else batch.column(matrices.width)
             for begin, X, good in matrices.of_arrow(batch, rows):
                 part = None if target is None else target.slice(begin, len(X))
-                nulls = part is not None and bool(part.null_count)
+                nulls = part is not None and lacks_some(part)
                 if not good or nulls:
                     self._refuse_missing(X, at + begin, nulls=nulls)
                     self._refuse_rounded(X, at + begin)

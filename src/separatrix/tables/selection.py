@@ -43,13 +43,18 @@ class Selection:
         """Whether rows of the table may have been left out."""
         return self.where is not None or self.missing == "drop"
 
+    @property
+    def condition(self) -> str:
+        """The condition on rows, which may end with a comment."""
+        return "true" if self.where is None else f"({self.where}\n)"
+
     @cached_property
     def numbered(self) -> str:
         """The same rows with their numbers in the table, counted from 1, as the column `NUMBER`."""
         return self._chosen(f"(SELECT *, row_number() OVER () AS {NUMBER} FROM {self.database.relation})")
 
     def _chosen(self, relation: str) -> str:
-        wanted = [] if self.where is None else [f"({self.where})"]
+        wanted = [] if self.where is None else [self.condition]
         if self.missing == "drop":
             wanted += [f"NOT ({self.lacking(name)})" for name in self.used]
         return f"(FROM {relation} WHERE {' AND '.join(wanted)})" if wanted else relation

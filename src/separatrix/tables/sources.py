@@ -186,6 +186,16 @@ def stamp_of(path: str) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
+def need_unchanged(paths: Sequence[str], stamps: Sequence[Stamp]) -> None:
+    """Raise where a file was changed since it was stamped."""
+    for path, stamp in zip(paths, stamps, strict=True):
+        if stamp_of(path) != stamp:
+            raise InputError(
+                f"{path!r} was changed while it was read, so what was read is of no one state of it. "
+                "Wait until nobody writes to it, or make a copy and use that."
+            )
+
+
 @dataclass(frozen=True)
 class _Seen:
     """What a file is, by its first bytes; an archive has no format, and text in UTF-8 no charset."""
@@ -225,7 +235,9 @@ def find_source(
                 f"{_kind(other)}. Name files of one kind."
             )
     if first.format is None:
-        return _unzipped(said, paths, look)
+        found = _unzipped(said, paths, look)
+        need_unchanged(paths, before)
+        return found
     if len(paths) > 1 and not first.format.several:
         raise InputError(
             f"{said!r} matches {len(paths)} files; {first.format.kind} files are read one at a time."
@@ -236,7 +248,9 @@ def find_source(
     for path in paths:
         if first.compression != "none":
             refuse_bomb(path, first.compression)
-    return _readable(source, first)
+    found = _readable(source, first)
+    need_unchanged(paths, before)
+    return found
 
 
 def _readable(source: Source, seen: _Seen) -> Source:

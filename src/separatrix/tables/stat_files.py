@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -49,6 +50,7 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Query:
         import pyarrow as pa
         import pyreadstat
 
+    _refuse_cut(source)
     said = {} if reader == _KNOWS_NO_CHARSET else {"encoding": request.text_encoding}
     read = partial(getattr(pyreadstat, reader), source.paths[0], output_format="dict", **said)
     try:
@@ -63,11 +65,27 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Query:
         types = {"number": pa.float64(), "date": pa.timestamp("us")}
         schema = pa.schema([(each.name, types.get(each.kind, pa.string())) for each in variables])
         batches = (_batch(cells, variables, schema) for cells in _chunks(read, len(names)))
+        if request.sql is None:  # also where labels look like numbers
+            labelled = tuple(each.name for each in variables if each.labels is not None)
+            request = replace(request, text=(*request.text, *labelled))
         return open_copy(source, request, schema, batches, notes=notes)
     except (pyreadstat.ReadstatError, UnicodeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"{source.name!r} cannot be read: {error}") from error
+
+
+def _refuse_cut(source: Source) -> None:
+    """Raise where the end of a file is missing, which its reader does not need to find rows."""
+    path = source.paths[0]
+    with open(path, "rb") as file:
+        begin = file.read(len(_STATA_BEGINS))
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 64))
+        end = file.read().rstrip()
+    tagged = begin == _STATA_BEGINS and not end.endswith(_STATA_ENDS)
+    if tagged or (source.format.kind == "sas transport" and size % _SAS_LINE):
+        raise InputError(f"{source.name!r} is cut short: its end is missing. Fetch it again.")
 
 
 def _chunks(read: Callable[..., Any], width: int) -> Iterator[dict[str, Any]]:
@@ -157,6 +175,8 @@ def _kind(kind: Any) -> str:
     return "number" if pa.types.is_floating(kind) or pa.types.is_integer(kind) else "date"
 
 
+_STATA_BEGINS, _STATA_ENDS = b"<stata_dta>", b"</stata_dta>"  # from version 117 on
+_SAS_LINE = 80  # bytes of a line of a transport file, which is filled up to the last
 # Stata: from version 105 on a file begins with its version, its byte order and a one.
 _STATA = [bytes([version, order, 1]) for version in range(105, 116) for order in (1, 2)]
 _SAS = b"\0" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\0\x09\xc7\x31\x8c\x18\x1f\x10\x11"
@@ -165,7 +185,7 @@ _KINDS = {
     "sas transport": ("SAS", "read_xport", (b"HEADER RECORD*******",)),
     "spss": ("SPSS", "read_sav", (b"$FL2", b"$FL3")),
     "spss portable": ("SPSS", "read_por", (b"ASCII SPSS PORT FILE",)),  # after a line of the same length
-    "stata": ("Stata", "read_dta", (b"<stata_dta>", *_STATA)),
+    "stata": ("Stata", "read_dta", (_STATA_BEGINS, *_STATA)),
 }
 FORMATS = tuple(
     Format(

@@ -21,7 +21,7 @@ from .growing import Growing
 from .places import Lines, Place, find_places
 from .query import Query, ask
 from .readings import SEPARATORS
-from .sources import Request, Stamp, find_source, free_memory, stamp_of
+from .sources import Request, Stamp, find_source, free_memory, need_unchanged
 from .spill import Spill
 
 # Every format that can be read; text that looks like none of them is of the first.
@@ -211,12 +211,7 @@ class Table:
 
     def need_unchanged(self) -> None:
         """Raise where a file was changed since it was opened."""
-        for path, stamp in zip(self.paths, self.stamps, strict=True):
-            if stamp_of(path) != stamp:
-                raise InputError(
-                    f"{path!r} was changed while it was read, so what was read is of no one state of it. "
-                    "Wait until nobody writes to it, or make a copy and use that."
-                )
+        need_unchanged(self.paths, self.stamps)
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
         yield from self.reader.batches(rows, start)

@@ -1,0 +1,119 @@
+"""What commands write: never over what they read, and every command that they print works."""
+
+from __future__ import annotations
+
+import shlex
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from separatrix.cli.app import app
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(each) for each in arguments])
+
+
+def words(done):
+    """Everything that was said, without the frame and the lines that rich makes of it."""
+    return " ".join(done.stderr.replace("│", " ").split())
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Rows, and a model in a file whose name has a blank."""
+    found = tmp_path_factory.mktemp("a b")
+    rng = np.random.default_rng(0)
+    lines = [f"{a:.3f},{b:.3f},{int(a > b)}" for a, b in rng.normal(size=(40, 2))]
+    (found / "rows.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    done = run("fit", found / "rows.csv", "--target", "y", "-o", found / "my model.skops")
+    assert done.exit_code == 0, done.stderr
+    return found
+
+
+def test_the_printed_command_uses_a_model_whose_name_has_a_blank(place, tmp_path):
+    done = run("fit", place / "rows.csv", "--target", "y", "-o", tmp_path / "my model.skops")
+    command = shlex.split(done.stderr.partition("Use it with: ")[2])
+    assert command[:2] == ["separatrix", "predict"]
+    assert run(*command[1:-1], place / "rows.csv").exit_code == 0
+    assert command[-1] == "DATA"
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("check", ("--certificate",)),
+        ("check", ("--report",)),
+        ("fit", ("-o",)),
+        ("fit", ("--trace", "--order", "cyclic")),
+        ("learn", ("--checkpoint",)),
+    ],
+)
+def test_no_output_overwrites_the_data(place, command, options):
+    data = place / "rows.csv"
+    before = data.read_bytes()
+    option, *more = options
+    for name in (data, place / ".." / place.name / "rows.csv"):
+        done = run(command, data, "--target", "y", *more, option, name)
+        assert done.exit_code == 2
+        assert "would overwrite what is read" in words(done)
+    assert data.read_bytes() == before
+
+
+def test_predictions_overwrite_neither_the_data_nor_one_of_a_pattern(place):
+    before = (place / "rows.csv").read_bytes()
+    for data in (place / "rows.csv", place / "*.csv"):
+        done = run("predict", place / "my model.skops", data, "-o", place / "rows.csv")
+        assert "--output would overwrite what is read" in words(done)
+    assert (place / "rows.csv").read_bytes() == before
+
+
+def test_a_graph_does_not_overwrite_its_model(place):
+    model = place / "my model.skops"
+    before = model.read_bytes()
+    assert "--onnx would overwrite what is read" in words(run("export", model, "--onnx", model))
+    assert model.read_bytes() == before
+
+
+def test_two_outputs_are_two_files(place, tmp_path):
+    out = tmp_path / "out"
+    done = run(
+        "check", place / "rows.csv", "-t", "y", "--certificate", out, "--report", tmp_path / "." / "out"
+    )
+    assert done.exit_code == 2
+    assert "--report would overwrite the file of --certificate" in words(done)
+    assert not out.exists()
+    done = run("fit", place / "rows.csv", "-t", "y", "-o", out, "--report", out)
+    assert "--report would overwrite the file of --output" in words(done)
+    # a device takes anything
+    done = run("check", place / "rows.csv", "-t", "y", "--certificate", "/dev/null", "--report", "/dev/null")
+    assert done.exit_code == 0, done.stderr
+
+
+def test_agreement_is_that_of_numbers_however_they_are_typed(place, tmp_path):
+    """The labels 0 and 1 of a CSV file are those of a Parquet file that has 0.0 and 1.0."""
+    rows = np.loadtxt(place / "rows.csv", delimiter=",", skiprows=1)
+    pq.write_table(pa.table({"a": rows[:, 0], "b": rows[:, 1], "y": rows[:, 2]}), tmp_path / "rows.parquet")
+    for data in (place / "rows.csv", tmp_path / "rows.parquet"):
+        out = tmp_path / "out.csv"
+        done = run("predict", place / "my model.skops", data, "--target", "y", "-o", out)
+        assert "100.00 % as in 'y'" in words(done), done.stderr
+
+
+def test_columns_left_out_of_the_data_are_not_those_of_the_certificate(place, tmp_path):
+    proof = tmp_path / "proof.json"
+    assert run("check", place / "rows.csv", "-t", "y", "--certificate", proof).exit_code == 0
+    assert run("verify", proof, place / "rows.csv").exit_code == 0
+    done = run("verify", proof, place / "rows.csv", "--exclude", "a")
+    assert done.exit_code == 2
+    assert "speaks of 40 x 2 data; these are 40 x 1" in words(done)
+
+
+def test_too_little_memory_is_answered_by_options_that_there_are():
+    done = run("generate", "separable", "--rows", 10**13)
+    assert done.exit_code == 2
+    assert "Choose fewer columns or rows." in words(done)
+    assert "--memory" not in words(done)
