@@ -369,3 +369,15 @@ def test_a_survey_that_is_cut_short_is_not_read_in_part(tmp_path, ending):
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(InputError, match=r"cut short|cannot be read"):
         open_table(path, target="y")
+
+
+@pytest.mark.parametrize("left", [3, 7, 20, 100, 130, -1])
+def test_an_array_that_is_cut_short_is_not_read(tmp_path, left):
+    path = tmp_path / "rows.npy"
+    np.save(path, np.eye(3))
+    path.write_bytes(path.read_bytes()[:left])
+    message = (
+        "is cut short: it says that it has 3 x 3 numbers" if left in (130, -1) else "cut short|cannot be"
+    )
+    with pytest.raises(InputError, match=message):
+        open_table(path, target="1").read()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -246,12 +248,30 @@ class FileMatrix:
 
 def _load_npy(path: str, name: str) -> tuple[Any, None]:
     """A matrix in a file; a small array of another shape, for the message that says what it is."""
-    found = np.load(path, mmap_mode="r", allow_pickle=False)  # reads the beginning, and compares the size
+    _need_all_of_it(path, name)
+    found = np.load(path, mmap_mode="r", allow_pickle=False)
     if found.ndim != 2 or found.dtype.kind not in "biuf":
         return found, None
     by_columns = bool(found.flags.f_contiguous and not found.flags.c_contiguous)
     rows, width = found.shape
     return FileMatrix(path, name, rows, width, found.dtype, int(found.offset), by_columns), None
+
+
+def _need_all_of_it(path: str, name: str) -> None:
+    """Raise where a file has fewer bytes than its first ones say that it needs."""
+    with open(path, "rb") as file:
+        version = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        shape, _, dtype = read(file)
+        needed = file.tell() + math.prod(shape) * dtype.itemsize
+        size = file.seek(0, os.SEEK_END)
+    if size < needed and not dtype.hasobject:
+        raise InputError(
+            f"{name!r} is cut short: it says that it has {' x '.join(map(str, shape))} numbers, and has "
+            f"{size:,} bytes where that takes {needed:,}. Fetch it again."
+        )
 
 
 def _load_npz(path: str, name: str) -> tuple[Any, NDArray[Any] | None]:
