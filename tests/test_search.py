@@ -9,6 +9,7 @@ from scipy import sparse
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline
 from separatrix.proofs import search, signed
+from separatrix.proofs.planes import reduced_rows
 from separatrix.proofs.search import Search
 from tests import naive
 from tests.problems import chain
@@ -80,3 +81,13 @@ def test_a_question_of_many_rows_that_settle_in_turn_keeps_its_time_limit():
     verdict = sx.separability(X, y, fit_intercept=False, time_limit=2.0)
     assert verdict.status in ("separable", "undecided")
     assert Deadline.after(0.0).moment - begin < 60.0  # it took minutes, and gigabytes
+
+
+def test_rows_that_are_independent_but_not_in_floats_have_no_planes_to_be_seen_on():
+    """A row less a third of another is zero in floats, where the third was rounded; exactly it is not."""
+    X, y = sparse.csr_array([[3.0, 1.0, 0.0], [1.0, 1.0 / 3.0, 0.0], [0.0, 0.0, 1.0]]), np.array([1, 1, 0])
+    rows = signed.SignedRows(sx.inputs.data.read_data(X, y), 1, np.ones(3, dtype=bool), False, NEVER)
+    basis = np.arange(2)
+    assert rows.independent(basis).size == 2
+    assert reduced_rows(rows, basis, np.array([False, False, True])) is None
+    assert reduced_rows(rows, basis[:1], np.array([False, False, True])) is not None

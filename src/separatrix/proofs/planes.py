@@ -55,7 +55,10 @@ def reduced_rows(signed: SignedRows, basis: Ints, among: NDArray[np.bool_]) -> R
     if signed.lift:
         matrix = sparse.csr_array(sparse.hstack([matrix, np.ones((matrix.shape[0], 1))], format="csr"))
     uses = np.bincount(matrix.indices, minlength=signed.width)
-    table, pivots = _eliminate(matrix[basis].toarray(), uses, signed.deadline)
+    found = _eliminate(matrix[basis].toarray(), uses, signed.deadline)
+    if found is None:
+        return None
+    table, pivots = found
     eliminated = sparse.csr_array(table)
     signed.deadline.need(float(uses[pivots] @ np.diff(eliminated.indptr)) / TERMS_A_SECOND)
     reduced = sparse.csr_array(matrix - matrix[:, pivots] @ eliminated)
@@ -65,12 +68,17 @@ def reduced_rows(signed: SignedRows, basis: Ints, among: NDArray[np.bool_]) -> R
     return ReducedRows(as_rows(reduced, signed.labels, lift=False, keep=inside), pivots, eliminated)
 
 
-def _eliminate(table: Floats, uses: Ints, deadline: Deadline) -> tuple[Floats, Ints]:
-    """Gauss-Jordan, with the column that the fewest rows use as pivot, so that few rows are filled."""
+def _eliminate(table: Floats, uses: Ints, deadline: Deadline) -> tuple[Floats, Ints] | None:
+    """Gauss-Jordan, with the column that the fewest rows use as pivot, so that few rows are filled.
+
+    None where rounding leaves nothing of a row: independent rows may depend on each other in floats.
+    """
     pivots = []
     for r in range(table.shape[0]):
         deadline.need()
         sizes = np.abs(table[r])
+        if not sizes.any():
+            return None
         able = np.flatnonzero(sizes > STEADY * sizes.max())
         column = int(able[np.argmin(uses[able])])
         pivots.append(column)
