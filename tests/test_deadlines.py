@@ -236,3 +236,8 @@ def test_parts_share_the_time_and_those_left_over_say_so():
     assert last.n_rows == np.isin(y, (3, 4)).sum()
     assert "undecided" in verdict.summary()
     assert verdict.to_dict()["parts"]["3 - 4"]["separable"] is None
+
+
+def test_rows_are_put_on_a_grid_of_integers_until_the_deadline():
+    with pytest.raises(OutOfTime):
+        exact.integer_rows([{0: (1, 0)}], Deadline.after(0.0))

@@ -45,16 +45,21 @@ class IntegerRows:
     grid: list[int]
 
 
-def integer_rows(parts: Sequence[dict[int, tuple[int, int]]]) -> IntegerRows:
-    """Put rows (dicts of column to integer and exponent of two) on the coarsest grid of each column."""
+def integer_rows(parts: Sequence[dict[int, tuple[int, int]]], deadline: Deadline = NEVER) -> IntegerRows:
+    """Put rows (dicts of column to integer and exponent of two) on the coarsest grid of each column.
+
+    Raises OutOfTime when the deadline has come.
+    """
     grid: dict[int, int] = {}
     for part in parts:
+        deadline.need()
         for column, (mantissa, exponent) in part.items():
             lowest = exponent + ((mantissa & -mantissa).bit_length() - 1)
             grid[column] = min(grid.get(column, lowest), lowest)
     columns = sorted(grid)
     entries = []
     for part in parts:
+        deadline.need()
         row = []
         for column in columns:
             mantissa, exponent = part.get(column, (0, 0))

@@ -225,9 +225,11 @@ class Search:
     def _refine(self, accept: Callable[[Weights], bool]) -> Weights | Witness | Ints | None:
         """Weights or a witness from refined solutions; or rows to add; None if refinement leads nowhere."""
         exact = self.signed.integers(np.concatenate([self.basis, self.members]))
+        if not 0 < len(exact.entries) * exact.columns.size <= REFINED:
+            return None
         exponents = self._exponents()[exact.columns]
         rows, shift = scaled_integers(exact, exponents)
-        if not rows.size or rows.size > REFINED or shift > 4000:
+        if shift > 4000:
             return None
         top = int(exponents.max())
         n_tight = self.basis.size

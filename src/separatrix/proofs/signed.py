@@ -328,7 +328,7 @@ class SignedRows:
                 if block < self.n_classes - 1:
                     signed.update({block * self.block + c: (sign * m, e) for c, (m, e) in part.items()})
             parts.append(signed)
-        return integer_rows(parts)
+        return integer_rows(parts, self.deadline)
 
     def span_basis(self) -> Ints:
         """Independent signed rows that span all of them."""
