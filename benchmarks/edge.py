@@ -60,13 +60,14 @@ PAGE = Path(__file__).parent.parent / "docs" / "edge.md"
 ABOUT = """
     What `sx.separability(X, y, quasi=False)` answers near the edge between separable and not, and how
     long it takes. Seconds are those of the processor, on two cores, with the check by `sx.verify` (hash
-    included) beside them. Gaussian rows have random labels: below two rows a column a plane is to be
-    expected, above none (Cover 1965). Texts are counts of words by Zipf's law: long ones whose labels a
-    plane gives; short ones, three for each word, with random labels; and such among which two together
-    have the words of two others, with the other label. Letters are Enron's, spam or not, by their most
-    frequent words; of equal ones the first. Images are MNIST's training set as edges, blurred,
-    thresholded, turned by 45 degrees or as products of neighbours; *peeled* ones have lost the rows of
-    their witnesses until what is left is just separable, or just not.
+    included) beside them. Gaussian rows have random labels: with fewer than two rows a column a plane is
+    to be expected, with more none (Cover 1965). Texts are counts of words, as frequent as Zipf's law
+    says. Their labels are given by a plane, or are random; or they are given by a plane, and four texts
+    are planted among them: two of one label that together have the words of two of the other. Letters
+    are Enron's, spam or not, by their most frequent words; of equal ones the first is kept. Images are
+    MNIST's training set as edges, blurred, thresholded, turned by 45 degrees or as products of
+    neighbours; from *peeled* ones the rows that proved them inseparable were taken, again and again,
+    until what is left is just separable, or just not.
     `make bench BENCH_ARGS="--only edge --data DIR"` measures it and writes this page; all 300 questions
     about images are asked by `make bench-edge BENCH_ARGS="--data DIR --questions --page"`."""
 
