@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import warnings
+from importlib import import_module
 from pathlib import Path
 
 from docutils import nodes
@@ -18,8 +19,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent)]
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-import separatrix  # noqa: E402
-from benchmarks import page  # noqa: E402
+# found by the path above
+separatrix, page = import_module("separatrix"), import_module("benchmarks.page")
 
 project = "separatrix"
 author = "the separatrix developers"
