@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
+from pathlib import Path
 
 # scikit-learn skips its array-API checks without this, and scipy reads it once, when it is imported.
 os.environ["SCIPY_ARRAY_API"] = "1"
@@ -14,6 +16,8 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
+
+NOBODY = 65534  # a user without rights, of every Unix
 
 # Compiling a loop takes a second or two, once: no deadline can tell that from a slow test.
 settings.register_profile(
@@ -66,6 +70,24 @@ def many_threads(monkeypatch):
         monkeypatch.setattr(visitor, "SHARE_SPARSE", ahead)
 
     return choose
+
+
+@pytest.fixture
+def ordinary_user():
+    """A directory of a user who may not do everything: who runs the tests, or nobody in the stead of root.
+
+    What a test needs is imported before: nobody may not read the home of root.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        if os.geteuid() != 0:
+            yield Path(folder)
+            return
+        os.chown(folder, NOBODY, NOBODY)
+        os.seteuid(NOBODY)
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(0)
 
 
 @pytest.fixture(scope="session")

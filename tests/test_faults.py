@@ -15,9 +15,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import separatrix as sx
 from separatrix import atomic
+from separatrix.cli.app import app
 from separatrix.errors import InputError
 from separatrix.loops import compiling
 from separatrix.tables.table import open_table
@@ -39,6 +41,38 @@ def test_an_overwritten_file_keeps_its_permissions(tmp_path):
     atomic.write_text(path, "new")
     assert path.read_text() == "new"
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("mode", [0o444, 0o400])
+def test_a_read_only_file_stays(tmp_path, mode):
+    path = tmp_path / "out.json"
+    path.write_text("old")
+    path.chmod(mode)
+    with pytest.raises(sx.errors.OutputError, match="is read-only, and stays as it is"):
+        atomic.write_text(path, "new")
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_of_somebody_else_and_a_directory_that_may_not_be_written_are_named(ordinary_user):
+    inside = ordinary_user / "locked"
+    inside.mkdir()
+    (inside / "out.json").write_text("old")
+    inside.chmod(0o555)
+    with pytest.raises(sx.errors.OutputError, match="no permission to write in its directory"):
+        atomic.write_text(inside / "out.json", "new")
+    assert (inside / "out.json").read_text() == "old"
+    inside.chmod(0o755)
+
+
+def test_a_disk_that_is_read_only_is_said_in_words(tmp_path, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), "here")
+
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    done = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "new")])
+    assert done.exit_code == 2
+    assert done.stderr.strip() == f"Error: 'here' cannot be used: {os.strerror(errno.EROFS)}."
 
 
 def test_what_a_killed_process_left_is_gone_after_the_next_writing(tmp_path):
@@ -295,6 +329,17 @@ def test_a_file_that_is_changed_while_it_is_read_is_refused(tmp_path, name):
     batches = opened.batches(100)
     next(batches)
     os.utime(path, ns=(1, 1))
+    with pytest.raises(InputError, match="was changed while it was read"):
+        list(batches)
+
+
+@pytest.mark.parametrize("text", [False, True], ids=["numbers", "with text"])
+def test_a_line_that_is_cut_short_while_it_is_read_is_not_to_be_corrected(tmp_path, text):
+    path, last = tmp_path / "rows.csv", "u" if text else "1.5"
+    path.write_text("a,b,y\n" + f"1.25,{last},0\n2.25,{last},1\n" * 200_000)
+    batches = open_table(path, target="y").batches(100)
+    next(batches)
+    os.truncate(path, path.stat().st_size // 2 - 3)
     with pytest.raises(InputError, match="was changed while it was read"):
         list(batches)
 

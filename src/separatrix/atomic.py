@@ -21,6 +21,7 @@ from .errors import OutputError
 fcntl: Any = import_module("fcntl") if os.name == "posix" else None
 
 PARTIAL = ".partial"
+WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextlib.contextmanager
@@ -30,8 +31,9 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
     Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole; where the old one
     is to be kept, there is a moment in which it is at ``previous``, and nothing at ``path``. If the block
     fails, the temporary file is removed and the old one is untouched. The new file has the old one's
-    permissions; a link stays one, and what it points to is replaced. What killed processes left of earlier
-    attempts is removed. A device or a pipe is written as it is.
+    permissions, and a file that may not be written stays; a link stays one, and what it points to is
+    replaced. What killed processes left of earlier attempts is removed. A device or a pipe is written as it
+    is.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
     Raises
     ------
     OutputError
-        The directory does not exist or cannot be written, or the disk is full.
+        The directory does not exist or cannot be written, the file is read-only, or the disk is full.
     """
     with replacing_all([path], previous=previous) as (temporary,):
         yield temporary
@@ -105,6 +107,8 @@ def _open(path: str | os.PathLike[str], stack: contextlib.ExitStack) -> _Output:
         raise OutputError(f"{os.fspath(path)!r} is a directory. Name a file in it.")
     if target.exists() and not target.is_file():
         return _Output(path, target, target)
+    if target.exists() and not (target.stat().st_mode & WRITABLE and os.access(target, os.W_OK)):
+        raise OutputError(f"{os.fspath(path)!r} is read-only, and stays as it is. Name another file.")
     clear_partial(target)
     return _Output(path, target, stack.enter_context(_claimed(target)))
 

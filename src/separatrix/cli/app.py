@@ -156,4 +156,6 @@ def _words(problem: OSError) -> str:
         return f"{str(problem.filename)!r} is a directory. Name a file."
     if isinstance(problem, PermissionError) and problem.filename is not None:
         return f"{str(problem.filename)!r} cannot be opened: no permission."
+    if problem.filename is not None and problem.strerror:
+        return f"{str(problem.filename)!r} cannot be used: {problem.strerror}."
     return str(problem) or type(problem).__name__

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, SeparatrixError
 from ..sparse import sparse
 from .encoding import Encoding
-from .sources import Format, Request, Source, free_memory
+from .sources import ChangedFileError, Format, Request, Source, free_memory
 
 LARGEST_WHOLE = 2**53 - 1  # all whole numbers up to this one are exact as float64
 STEP = 1 << 22  # numbers of a matrix that are looked at together
@@ -239,7 +239,7 @@ class FileMatrix:
         file.seek(self.begin + at * self.dtype.itemsize)
         found = np.fromfile(file, dtype=self.dtype, count=count)
         if found.size < count:
-            raise InputError(
+            raise ChangedFileError(
                 f"{self.name!r} was cut short while it was read. Wait until nobody writes to it, or make a "
                 "copy."
             )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .batches import whole
 from .encoding import Encoding
-from .sources import Format, Request, Source
+from .sources import ChangedFileError, Format, Request, Source
 from .unpacking import MAGIC, read_head
 
 LABEL = "label"
@@ -51,7 +51,7 @@ class Numbers:
             file.seek(self.begin + start * self.width * self.dtype.itemsize)
             found = np.fromfile(file, dtype=self.dtype, count=count)
         if found.size < count:
-            raise InputError(f"{self.path!r} was cut short while it was read.")
+            raise ChangedFileError(f"{self.path!r} was cut short while it was read.")
         return found.reshape(end - start, self.width)
 
 

@@ -186,11 +186,15 @@ def stamp_of(path: str) -> Stamp:
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 
+class ChangedFileError(InputError):
+    """Somebody wrote to a file while it was read."""
+
+
 def need_unchanged(paths: Sequence[str], stamps: Sequence[Stamp]) -> None:
     """Raise where a file was changed since it was stamped."""
     for path, stamp in zip(paths, stamps, strict=True):
         if stamp_of(path) != stamp:
-            raise InputError(
+            raise ChangedFileError(
                 f"{path!r} was changed while it was read, so what was read is of no one state of it. "
                 "Wait until nobody writes to it, or make a copy and use that."
             )

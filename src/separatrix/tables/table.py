@@ -21,7 +21,7 @@ from .growing import Growing
 from .places import Lines, Place, find_places
 from .query import Query, ask
 from .readings import SEPARATORS
-from .sources import Request, Stamp, find_source, free_memory, need_unchanged
+from .sources import ChangedFileError, Request, Stamp, find_source, free_memory, need_unchanged
 from .spill import Spill
 
 # Every format that can be read; text that looks like none of them is of the first.
@@ -214,7 +214,13 @@ class Table:
         need_unchanged(self.paths, self.stamps)
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
-        yield from self.reader.batches(rows, start)
+        try:
+            yield from self.reader.batches(rows, start)
+        except ChangedFileError:
+            raise
+        except InputError:
+            self.need_unchanged()  # or else a line that somebody is writing would have to be corrected
+            raise
         self.need_unchanged()
 
     def read(self, memory: int | None = None) -> Batch:
