@@ -31,7 +31,7 @@ settings.register_profile(
 )
 # Other cases each time, and more of them: make test-random.
 settings.register_profile("random", settings.get_profile("separatrix"), derandomize=False, print_blob=True)
-# Fewer cases, where loops run uncompiled and every line is counted: make coverage.
+# Fewer cases, where every line is counted: make coverage.
 settings.register_profile("coverage", settings.get_profile("separatrix"), max_examples=5)
 settings.load_profile("separatrix")
 
