@@ -151,3 +151,16 @@ def test_a_last_bit_off_the_line_is_off_it():
 def test_what_has_no_hull_is_refused(wrong, words):
     with pytest.raises(ValueError, match=words):
         wrong()
+
+
+def test_of_many_columns_a_combination_is_near_exact_ones():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((500, 210))
+    point = X[:400].mean(axis=0)
+    found = sx.geometry.in_hull(point, X)
+    assert found.inside
+    assert found.certificate.approximate is not None
+    assert min(found.combination.values()) > 0
+    assert sum(found.combination.values()) == 1
+    made = sum(float(share) * X[row] for row, share in found.combination.items())
+    np.testing.assert_allclose(made, point, atol=1e-9)

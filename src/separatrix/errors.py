@@ -121,7 +121,7 @@ class ModelFileError(SeparatrixError, ValueError):
 
 
 class CertificateError(SeparatrixError, ValueError):
-    """A certificate that cannot be read, or that speaks of something else."""
+    """A certificate that cannot be read or checked, or that speaks of something else."""
 
 
 class SeparationWarning(UserWarning):
