@@ -327,6 +327,14 @@ def test_what_is_no_parquet_or_csv_file_is_refused(tmp_path, there):
     assert "standard input" in found.stderr
 
 
+def test_rows_and_labels_that_are_read_apart_are_as_many(files, there, monkeypatch):
+    """They are read one after the other: a file that grows in between must not shift the labels."""
+    monkeypatch.setattr(cluster, "_labels", lambda part: part.labels()[1:])
+    found = run("check", files / "*.csv", "--target", "y", *there)
+    assert found.exit_code == 2
+    assert "200 rows, and 199 labels a moment later; the file was changed" in found.stderr
+
+
 def test_a_csv_file_that_is_read_from_a_copy_is_refused(tmp_path, there):
     (tmp_path / "x.csv").write_bytes(b"a,t,y\r\n1,u,0\n2,v,1\r\n3,u,0\n4,v,1\r\n")
     found = run("check", tmp_path / "x.csv", "-t", "y", *there)

@@ -187,8 +187,14 @@ def read(table: Table, client: Any) -> tuple[Any, Any]:
     )
     if not labelled:
         return X, None
-    kinds = client.gather(client.map(_kind, labels, key="separatrix-kind", pure=False))
-    kind = np.result_type(*[each for each, length in zip(kinds, lengths, strict=True) if length])
+    seen = client.gather(client.map(_facts, labels, key="separatrix-kind", pure=False))
+    for part, length, (_, found) in zip(parts, lengths, seen, strict=True):
+        if length != found:
+            raise InputError(
+                f"In {part.place}: {length:,} rows, and {found:,} labels a moment later; the file was "
+                "changed while it was read. Wait until nobody writes to it, or make a copy and use that."
+            )
+    kind = np.result_type(*[each for (each, _), length in zip(seen, lengths, strict=True) if length])
     y = da.concatenate(
         [
             da.from_delayed(delayed(each), (length,), dtype=kind)
@@ -207,8 +213,8 @@ def _labels(part: Part) -> NDArray[Any]:
     return part.labels()
 
 
-def _kind(labels: NDArray[Any]) -> np.dtype[Any]:
-    return labels.dtype
+def _facts(labels: NDArray[Any]) -> tuple[np.dtype[Any], int]:
+    return labels.dtype, len(labels)
 
 
 def _wait(futures: Sequence[Any], parts: Sequence[Any], client: Any, here: Iterable[Any]) -> None:

@@ -295,7 +295,7 @@ def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]
         found = signature(command, eval_str=True).parameters
         own = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name != "source"]
         before = list(found).index("source")
-        run.__signature__ = Signature([*own[:before], *shared, *own[before:]])  # type: ignore[attr-defined]
+        vars(run)["__signature__"] = Signature([*own[:before], *shared, *own[before:]])
         return run
 
     return expand

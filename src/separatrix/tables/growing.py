@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import threading
 from collections.abc import Callable
-from typing import IO, Any
+from typing import Any
 
 
 class Growing:
@@ -15,7 +16,7 @@ class Growing:
         self._lines, self._size = 0, 0
         self._rest: list[bytes] = []  # a line whose end has not come, in parts: joined once
         self._ended = False
-        self._file: IO[bytes] = open(path, "wb", buffering=0)  # noqa: SIM115
+        self._file = io.FileIO(path, "wb")
         self._error: BaseException | None = None
         threading.Thread(target=self._work, args=(copy,), name="separatrix-stream", daemon=True).start()
 
