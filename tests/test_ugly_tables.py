@@ -381,3 +381,42 @@ def test_an_array_that_is_cut_short_is_not_read(tmp_path, left):
     )
     with pytest.raises(InputError, match=message):
         open_table(path, target="1").read()
+
+
+def write_json_lines(path, cells, labels=(0, 1)):
+    lines = [f'{{"a": {cell}, "y": {labels[k % 2]}}}\n' for k, cell in enumerate(cells)]
+    path.write_text("".join(lines))
+    return path
+
+
+@pytest.mark.parametrize("sql", [None, "FROM data"])
+def test_all_rows_of_json_lines_tell_the_types(tmp_path, sql):
+    """By the types of the first 20,480 rows, a fraction after them was read as a whole number."""
+    path = write_json_lines(tmp_path / "rows.jsonl", [*range(30_000, 0, -1), 0.5])
+    assert open_table(path, target="y", sql=sql).read()[0][-2:].tolist() == [[1.0], [0.5]]
+
+
+JSON_CELLS = {
+    "beside fractions": [BIG + 1, 0.5],
+    "of thirty digits": ["123456789012345678901234567890", 2],
+    "alone": [BIG + 1, BIG],
+}
+
+
+@pytest.mark.parametrize("case", JSON_CELLS)
+def test_whole_numbers_of_json_that_would_be_rounded_are_refused(tmp_path, case):
+    cells = JSON_CELLS[case]
+    with pytest.raises(InputError, match=r"'a' .* has a whole number beyond 2\*\*53.*would be rounded"):
+        open_table(write_json_lines(tmp_path / "rows.jsonl", cells), target="y").read()
+    labels = open_table(write_json_lines(tmp_path / "y.jsonl", [1.5, 2.5], cells), target="y")
+    if case == "alone":
+        assert labels.classes.tolist() == [BIG, BIG + 1]
+    else:
+        with pytest.raises(InputError, match="would be rounded"):
+            _ = labels.classes
+
+
+def test_numbers_of_json_are_the_nearest_floats(tmp_path):
+    cells = ["3e23", "3e-25", "1.67e-27", "5e-324", "1e300", "9007199254740994", "0.1"]
+    X = open_table(write_json_lines(tmp_path / "rows.jsonl", cells), target="y").read()[0]
+    assert X[:, 0].tolist() == list(map(float, cells))

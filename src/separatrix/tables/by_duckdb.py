@@ -19,9 +19,18 @@ SPOOLED_ROWS = 10_000
 
 
 def open_json(source: Source, request: Request) -> Query:
-    """JSON lines: one object a row."""
-    relation = f"read_json({literals(source.paths)})"
-    return ask(describe(source.name, relation, sql=request.sql, keep=source), request)
+    """JSON lines: one object a row. All rows tell the types: by those of the first, 0.5 may be read as 0."""
+    found = describe(source.name, f"read_json({literals(source.paths)}, sample_size = -1)")
+    relation = _json_relation(source, found.columns)
+    if request.sql is not None:
+        return ask(describe(source.name, relation, sql=request.sql, keep=source), request)
+    texts = _json_relation(source, dict.fromkeys(found.columns, "VARCHAR"))
+    return ask(replace(found, relation=relation, texts=texts, keep=source), request)
+
+
+def _json_relation(source: Source, kinds: dict[str, str]) -> str:
+    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
+    return f"read_json({literals(source.paths)}, columns = {{{columns}}})"
 
 
 def open_duckdb(source: Source, request: Request) -> Query:
