@@ -420,3 +420,14 @@ def test_numbers_of_json_are_the_nearest_floats(tmp_path):
     cells = ["3e23", "3e-25", "1.67e-27", "5e-324", "1e300", "9007199254740994", "0.1"]
     X = open_table(write_json_lines(tmp_path / "rows.jsonl", cells), target="y").read()[0]
     assert X[:, 0].tolist() == list(map(float, cells))
+
+
+@pytest.mark.parametrize("cell", ["0.5", "1e3", "x"])
+def test_a_fraction_late_among_large_whole_numbers_is_not_rounded(tmp_path, cell):
+    """DuckDB reads 0.5 in a column of whole numbers as 1."""
+    lines = [f"{k % 7},{BIG + 1 - k % 2}\n" for k in range(1500)]
+    (tmp_path / "rows.csv").write_text("a,y\n" + "".join(lines))
+    assert open_table(tmp_path / "rows.csv", target="y").classes.tolist() == [BIG, BIG + 1]
+    (tmp_path / "rows.csv").write_text("a,y\n" + "".join(lines) + f"1,{cell}\n")
+    with pytest.raises(InputError, match=rf"'y' .* but row 1,501 \(line 1,502\) has '{cell}'"):
+        open_table(tmp_path / "rows.csv", target="y").read()

@@ -20,16 +20,17 @@ from .cleaning import ReadingError, clean, numeric, readings_told
 from .csv_head import MISSING, Dialect, Sampled, find_dialect, sample
 from .csv_lines import find_lines
 from .csv_numbers import NotPlain, counts_up, find_labels, read_numbers
-from .database import CellError, Database, describe, literal, literals
+from .database import CellError, Database, describe, identifier, literal, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import counts_to_its_end
 from .line_ends import with_one_end
-from .places import Lines
+from .places import Lines, placed
 from .query import Query, ask
 from .small_csv import SmallTable, read_small
 from .sources import Format, Request, Source
 
 T = TypeVar("T")
+WHOLE = ("BIGINT", "HUGEINT")  # the types of whole numbers that are no floats
 
 
 def open_csv(source: Source, request: Request) -> Query | CsvReader:
@@ -102,6 +103,8 @@ class CsvFile:
             cells=None if self.small is None else self.small.texts,
             empty=sampled.empty if sampled.whole else (),
         )
+        for name in (each for each, kind in kinds.items() if kind in WHOLE and not sampled.whole):
+            _need_whole(table, name)
         if self.request.sql is None:
             return ask(table, self.request, suspects=partial(self._counting, table), notes=notes)
         cleaned = clean(table, self.request, ())
@@ -301,6 +304,21 @@ def _ask_carefully(file: CsvFile, error: CellError) -> Query:
         raise  # names the row, too
     except InputError:
         raise error from None
+
+
+def _need_whole(table: Database, name: str) -> None:
+    """Raise where a column of large whole numbers has another one further down, which would be rounded."""
+    numbered = f"(SELECT row_number() OVER () AS row, {identifier(name)} AS cell FROM {table.texts})"
+    other = "NOT regexp_full_match(trim(cell), '[+-]?[0-9]+')"
+    query = f"SELECT row, cell FROM {numbered} WHERE cell IS NOT NULL AND {other} ORDER BY row LIMIT 1"
+    for row, cell in table.rows(query):
+        (place,) = placed([row], table.lines)
+        raise InputError(
+            f"Column {name!r} of {table.name!r} holds whole numbers beyond 2**53, but {place.words} has "
+            f"{cell!r}.",
+            remedy="Correct the cell, name it as missing with 'na', or read the column as text with 'text'.",
+            parameter="na",
+        )
 
 
 def _need_header(source: Source, dialect: Dialect, request: Request) -> None:
