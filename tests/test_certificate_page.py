@@ -41,10 +41,9 @@ def signs_of(d, degree, kind="binary"):
 def plane_of(signs, kind, *, whole=False):
     width, vectors = signs.matrix.shape[1], signs.n_classes if kind == "joint" else 1
     return scores.ClaimedPlane(
-        exact=[],
+        given=((1.0 if whole else 1.5,) * width,) * vectors,
         weights=np.ones((vectors, width)),
         magnitudes=np.zeros((vectors, width)),
-        whole=whole,
         tight=np.zeros((signs.n_classes, vectors), bool),
     )
 

@@ -23,7 +23,7 @@ from separatrix.margins import cone_program
 from separatrix.proofs import signed
 from separatrix.proofs.verdict import separability
 from separatrix.rows import hashes
-from separatrix.rows.matrices import dense
+from separatrix.sparse import dense
 from separatrix.tables import small_csv
 from separatrix.tables.table import open_table
 

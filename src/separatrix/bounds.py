@@ -436,11 +436,11 @@ def _read(
         )
     rate = getattr(run, "eta0", 1.0) if eta0 is None else eta0
     steps = np.full(1, float(rate))
-    by_class = inputs.class_weights(getattr(run, "class_weight", None), classes, rows)
+    class_weight = getattr(run, "class_weight", None)
     if row_weights is not None:
         steps = rate * np.asarray(row_weights, dtype=np.float64)
-    elif by_class is not None:
-        steps = rate * by_class[rows.labels]
+    elif class_weight is not None:
+        steps = rate * inputs.class_weights(class_weight, classes, rows)
     if steps.shape not in ((1,), (rows.n_rows,)) or not np.all(np.isfinite(steps)) or np.any(steps < 0.0):
         raise InputError(
             f"row_weights must be one finite, non-negative number for each of the {rows.n_rows} rows. "

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 class _WhenUsed:
     """The module ``scipy.sparse``, imported with the first of its names that is asked for."""
@@ -27,3 +30,8 @@ if TYPE_CHECKING:
     from scipy import sparse as sparse
 else:
     sparse = _WhenUsed()
+
+
+def dense(matrix: Any) -> NDArray[Any]:
+    """The matrix as an array: itself, unless it is sparse."""
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)

@@ -44,12 +44,12 @@ def row_integers(matrix: Any, row: int) -> Iterator[tuple[int, int, int]]:
     if isinstance(matrix, MonomialMatrix):
         yield from matrix.integers(row_integers(matrix.base, row))
         return
-    if sparse.issparse(matrix):
-        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        columns, values = matrix.indices[part], matrix.data[part]
-    else:
+    if isinstance(matrix, np.ndarray):
         columns = np.flatnonzero(matrix[row])
         values = matrix[row, columns]
+    else:
+        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
+        columns, values = matrix.indices[part], matrix.data[part]
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
             refuse_not_finite(matrix)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -107,13 +108,7 @@ def first_wrong(
     """The first signed row not strictly separated (tight rows: not on the plane), with the sign found."""
     if isinstance(signs.data.matrix, BlockMatrix):
         return _first_wrong_elsewhere(weights, signs, signs.data.matrix, tight, pause)
-    near = _rounded(weights)
-    whole = all(
-        a == b and b.is_integer()
-        for v, w in zip(weights, near[0].tolist(), strict=True)
-        for a, b in zip(v, w, strict=True)
-    )
-    plane = ClaimedPlane([_exact_weights(each) for each in weights], *near, whole, tight)
+    plane = ClaimedPlane(weights, *_rounded(weights), tight)
     step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
         if pages.watched:
@@ -180,20 +175,32 @@ class ClaimedPlane:
 
     Attributes
     ----------
-    exact : list of dict
-        For each class, or once, the non-zero weights as (integer, exponent of two) by column.
+    given : tuple of tuples
+        The weights of each class, or once, as they are claimed.
     weights, magnitudes : array of shape (classes or 1, columns)
         Floats close to the weights, and numbers that bound them and what their rounding adds.
-    whole : bool
-        Whether the floats are the weights, and whole numbers.
     tight : bool array of shape (rows, classes or 1)
     """
 
-    exact: list[dict[int, tuple[int, int]]]
+    given: tuple[tuple[Number, ...], ...]
     weights: Floats
     magnitudes: Floats
-    whole: bool
     tight: Mask
+
+    @cached_property
+    def exact(self) -> list[dict[int, tuple[int, int]]]:
+        """For each class, or once, the non-zero weights as (integer, exponent of two) by column."""
+        found: list[dict[int, tuple[int, int]]] = []
+        for each in self.given:
+            ratios = {column: value.as_integer_ratio() for column, value in enumerate(each) if value}
+            found.append({column: (top, 1 - low.bit_length()) for column, (top, low) in ratios.items()})
+        return found
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether the floats are the weights, and whole numbers."""
+        pairs = zip(self.given, self.weights.tolist(), strict=True)
+        return all(a == b and b.is_integer() for each in pairs for a, b in zip(*each, strict=True))
 
     def difference(self, own: int, rival: int) -> dict[int, tuple[int, int]]:
         """The differences of two classes' weights that are not zero; with signs, the weights themselves."""
@@ -347,16 +354,6 @@ def _undecided(
     open_pairs[here, own] = False
     places, rivals = np.nonzero(open_pairs)
     return places, rivals
-
-
-def _exact_weights(weights: tuple[Number, ...]) -> dict[int, tuple[int, int]]:
-    """The non-zero weights as (integer, exponent of two) by column."""
-    exact = {}
-    for column, value in enumerate(weights):
-        if value:
-            top, bottom = value.as_integer_ratio()
-            exact[column] = (top, 1 - bottom.bit_length())
-    return exact
 
 
 def _rounded(weights: tuple[tuple[Number, ...], ...]) -> tuple[Floats, Floats]:

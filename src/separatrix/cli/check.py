@@ -89,8 +89,11 @@ def check(
         if each not in STATUSES:
             raise typer.BadParameter(f"--fail-if takes one of {', '.join(STATUSES)}. Got {each!r} instead.")
     chosen = options.kernel("poly" if degree is not None and kernel is None else kernel, degree, gamma)
-    options.need_apart(source.data, certificate=certificate, report=report)
-    source.refuse_elsewhere(formula=formula, kernel=kernel, degree=degree, report=report)
+    writes = certificate is not None or report is not None
+    if writes:
+        options.need_apart(source.data, certificate=certificate, report=report)
+    if source.elsewhere:
+        source.refuse_elsewhere(formula=formula, kernel=kernel, degree=degree, report=report)
     if formula is not None:
         if certificate is not None:
             raise typer.BadParameter(
@@ -119,7 +122,8 @@ def check(
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
-    _write(certificate, report, rows, X, y, verdict, chosen)
+    if writes:
+        _write(certificate, report, rows, X, y, verdict, chosen)
     if json:
         write_json(
             {
@@ -188,10 +192,12 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
         *(f"{sentence}" for sentence in words.proof(verdict)),
         "",
     )
-    show_table(tables.parts_table(verdict))
-    show_table(tables.witness_table(verdict, data))
-    if words.consequence(verdict):
-        show(words.consequence(verdict), "")
+    if verdict.parts:
+        show_table(tables.parts_table(verdict))
+    if verdict.witness:
+        show_table(tables.witness_table(verdict, data))
+    if after := words.consequence(verdict):
+        show(after, "")
         show_table(tables.variable_table(verdict, data))
     file = rows.name if _read_whole(rows) else None
     show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=file))
@@ -228,10 +234,9 @@ def _write(
                 facts=reading(rows),
                 places=rows.places,
             )
-    if contents:
-        from ..atomic import write_all
+    from ..atomic import write_all
 
-        write_all({path: text.encode() for path, text in contents.items()})
+    write_all({path: text.encode() for path, text in contents.items()})
 
 
 def reading(rows: Any) -> tuple[tuple[str, str], ...]:
@@ -242,10 +247,12 @@ def reading(rows: Any) -> tuple[tuple[str, str], ...]:
 
 def notes(rows: Any, classes: Any) -> list[tuple[str, str]]:
     """The same for the terminal, and what there is to say of the classes."""
-    from ..tables.identifiers import nearly_alike
+    told = list(rows.notes)
+    if classes.dtype.kind in "OU":
+        from ..tables.identifiers import nearly_alike
 
-    alike = nearly_alike(rows.target_name or "target", classes.tolist())
-    return [("note", note) for note in (*rows.notes, *alike)]
+        told += nearly_alike(rows.target_name or "target", classes.tolist())
+    return [("note", note) for note in told]
 
 
 def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:

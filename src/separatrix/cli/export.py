@@ -64,7 +64,7 @@ def _compare(graph: bytes, saved: Any, source: options.Reading, dtype: str) -> d
 
     from ..errors import MissingPackageError
     from ..inputs import refuse_not_finite
-    from ..rows.matrices import dense
+    from ..sparse import dense
     from ..tables.encoding import Encoding
 
     try:

@@ -175,10 +175,10 @@ def fit(
         raise typer.BadParameter(
             f"--holdout is a share of the rows between 0 and 1. Got {holdout:g} instead."
         )
-    source.refuse_elsewhere(
-        scale=scale, holdout=holdout, folds=folds, bounds=bounds, report=report, trace=trace
-    )
     if source.elsewhere:
+        source.refuse_elsewhere(
+            scale=scale, holdout=holdout, folds=folds, bounds=bounds, report=report, trace=trace
+        )
         _check_elsewhere(model, order, max_iter)
     options.need_apart(source.data, output=output, report=report, trace=trace)
     rows = source.open(intercept=intercept, labelled=True)

@@ -181,9 +181,9 @@ class Reading:
         return self.scheduler is not None or self.workers is not None
 
     def refuse_elsewhere(self, **given: Any) -> None:
-        """Refuse options that need all rows in this process, where they are on a cluster."""
+        """Refuse options that need all rows in this process: they are on a cluster."""
         for name, value in given.items():
-            if self.elsewhere and value not in (None, False):
+            if value not in (None, False):
                 place = "--workers" if self.scheduler is None else "--scheduler"
                 raise typer.BadParameter(
                     f"--{name.replace('_', '-')} does not go with {place}: it is about rows in this process. "
@@ -231,7 +231,8 @@ class Reading:
         from ..tables.table import open_table
 
         room = self.room  # first: a size that is none is said before anything is read
-        self.refuse_elsewhere(memory=self.memory, sql=self.sql)
+        if self.elsewhere:
+            self.refuse_elsewhere(memory=self.memory, sql=self.sql)
         asked = {
             name: value
             for name, value in vars(self).items()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Hashable, Iterable
-from functools import cache
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 from ..errors import UnknownParameterError
@@ -86,15 +84,25 @@ class Named:
     """
 
     _instead: ClassVar[dict[str, str]] = {}
+    _known: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Note the parameters that ``__init__`` has."""
+        super().__init_subclass__(**options)
+        cls._known = tuple(inspect.signature(cls.__init__).parameters)[1:]
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         """Refuse parameters that ``__init__`` does not have."""
-        _refuse_unknown(cls, parameters)
+        for name in parameters:
+            if name not in cls._known:
+                raise _unknown(cls, name)
         return super().__new__(cls)
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters, those of parts as ``part__name``; returns the estimator."""
-        _refuse_unknown(type(self), (name for name in parameters if "__" not in name))
+        for name in parameters:
+            if "__" not in name and name not in self._known:
+                raise _unknown(type(self), name)
         return cast(Self, cast(Any, super()).set_params(**parameters))
 
 
@@ -111,20 +119,10 @@ class NotOffered:
         raise AttributeError(f"{owner.__name__} has no {self.name}: {self.why}")
 
 
-@cache
-def _parameters(kind: type[Named]) -> tuple[str, ...]:
-    return tuple(inspect.signature(kind.__init__).parameters)[1:]
-
-
-def _refuse_unknown(kind: type[Named], names: Iterable[str]) -> None:
-    known = _parameters(cast(Hashable, kind))  # mypy takes a class for none
-    for name in names:
-        if name in known:
-            continue
-        remedy = {**EVERYWHERE, **kind._instead}.get(name)
-        if remedy is None:
-            near = difflib.get_close_matches(name, known, n=1)
-            remedy = f"Is it {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."
-        raise UnknownParameterError(
-            f"{kind.__name__} has no parameter {name!r}.", remedy=remedy, parameter=name
-        )
+def _unknown(kind: type[Named], name: str) -> UnknownParameterError:
+    """The error for a parameter that there is not, with what to do instead."""
+    known, remedy = kind._known, {**EVERYWHERE, **kind._instead}.get(name)
+    if remedy is None:
+        near = difflib.get_close_matches(name, known, n=1)
+        remedy = f"Is it {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."
+    return UnknownParameterError(f"{kind.__name__} has no parameter {name!r}.", remedy=remedy, parameter=name)

@@ -435,8 +435,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         similarity = Similarity(self.kernel_, bool(self.fit_intercept))
         if self._precomputed():
             matrix = kernels.check_gram(matrix)
-        by_class = inputs.class_weights(self.class_weight, classes, rows)
-        weights = None if by_class is None else by_class[rows.labels]
+        given = self.class_weight
+        weights = None if given is None else inputs.class_weights(given, classes, rows)
         members = rows.order.astype(np.int64)
         return training_rows(similarity, matrix, rows.labels, rows.n_classes, weights, members), similarity
 

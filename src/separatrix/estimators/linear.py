@@ -303,7 +303,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             )
             if self._mean == "averaged" and not first:
                 learner.tally.average[...] = self._average_sum
-            self._learn_online(learner, rows)
+            self._store_online(learn_once(learner, rows), learner, rows)
         return self
 
     def decision_function(self, X: Any) -> Floats:
@@ -415,22 +415,20 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 f"class_weight={self.class_weight!r} needs all labels at once, which partial_fit never sees. "
                 "Compute the weights on a sample and pass them as a dict."
             )
-        by_class = inputs.class_weights(self.class_weight, classes, rows)
-        if by_class is None:
+        if self.class_weight is None:
             return scales
-        weights: Floats = by_class[rows.labels]
+        weights = inputs.class_weights(self.class_weight, classes, rows)
         return weights if scales is None else weights * scales
 
-    def _learn_online(self, learner: Learner, rows: MemoryRows) -> None:
-        before, result = (self.mistakes_, self.kept_mistakes_), learn_once(learner, rows)
+    def _store_online(self, result: Result, learner: Learner, rows: MemoryRows) -> None:
         if result.votes is not None:
             voters = gather_voters(rows, result.votes, learner.steps, learner.start)
             self._voters = voters if self._voters is None else join_voters(self._voters, voters)
         # In one pass a row is corrected once at most: each count that is not zero is another row's.
         made = np.flatnonzero(result.counts != 0)  # row times rivals, plus rival
-        mistakes, kept = (each + made.size for each in before)
+        mistakes, kept = self.mistakes_ + made.size, self.kept_mistakes_ + made.size
         self._store(result, lifted=rows.lifted, mistakes=mistakes, kept=kept)
-        self._mistakes_online = [*self._mistakes_online, made + self._rows_seen * self._rivals]
+        self._mistakes_online = [*self._mistakes_online, made + self._rows_seen * result.counts.shape[1]]
         self._longest = max(self._longest, result.radius)
         self._rows_seen += rows.n_rows
 

@@ -406,15 +406,14 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
-            by_class = inputs.class_weights(self.class_weight, classes, rows)
-            if by_class is not None:
-                caps = caps * by_class[rows.labels]
+            if self.class_weight is not None:
+                caps = caps * inputs.class_weights(self.class_weight, classes, rows)
             found: Any = (
                 self._fit_linear(rows, classes, caps)
                 if self.kernel_ is None
                 else self._fit_kernel(inputs.need_memory(self, rows), classes, caps)
             )
-            if weights is not None or by_class is not None:
+            if weights is not None or self.class_weight is not None:
                 found = found.with_rounded_caps()
             self.objective_, self.dual_objective_, self.gap_ = found.primal, found.dual, found.gap
             self.converged_ = found.outcome is Outcome.REACHED

@@ -10,9 +10,9 @@ import numpy as np
 from ..deadline import Deadline
 from ..errors import ConvergenceWarning, convergence_warning
 from ..result import Result, Status
-from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from ..sparse import dense
 
 SHORTEST, LONGEST = 0.5, 5.0  # seconds for the question; in between, as long as the run itself took
 LARGE = 1 << 22  # numbers of rows that are not read again for the sake of a warning

@@ -18,6 +18,15 @@ MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not s
 LARGEST = int(np.iinfo(np.int64).max)
 
 
+def usable_labels(y: Any) -> Any:
+    """Labels of any kind as `exact_labels` keeps them apart; such as cannot be used are refused."""
+    if type(y) is np.ndarray and y.dtype.kind not in "OmM":
+        return y
+    y = exact_labels(y)
+    refuse_unusable_labels(y)
+    return y
+
+
 def exact_labels(y: Any) -> Any:
     """Labels of a list, of pandas or Polars as an array that keeps them apart, where NumPy's own would not.
 
@@ -105,10 +114,7 @@ def _refuse_merged(y: Sequence[Any], kinds: set[type]) -> None:
 
 def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
     """The labels as an array; continuous measurements are no labels."""
-    if type(y) is not np.ndarray:
-        y = exact_labels(y)
-        refuse_unusable_labels(y)
-    labels = np.asarray(y)
+    labels = np.asarray(y if type(y) is np.ndarray else usable_labels(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:

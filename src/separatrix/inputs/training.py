@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from ..errors import InputError, InputTypeError, LabelError
 from ..sparse import sparse
 from .collections import is_collection, one_number_a_row, read_collection, read_collection_labels
 from .data import read_weights
-from .labels import coded, codes_of, exact_labels, refuse_masked, refuse_unusable_labels
+from .labels import coded, codes_of, refuse_masked, usable_labels
 from .matrix import not_numbers
 
 if TYPE_CHECKING:
@@ -105,10 +105,8 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes and the code of each row, read as scikit-learn reads them."""
     from sklearn.utils import column_or_1d
 
-    y = exact_labels(y)
-    refuse_unusable_labels(y)
     try:
-        column = column_or_1d(y)
+        column = column_or_1d(usable_labels(y))
     except ValueError as problem:
         raise LabelError(str(problem)) from problem
     return classes_of(column)
@@ -141,7 +139,7 @@ def read_training(
     rows, found, weights = read_training_anywhere(
         estimator, X, y, sample_weight, classes=classes, reset=reset
     )
-    return need_memory(estimator, rows), found, weights
+    return cast("MemoryRows", rows), found, weights  # only collections are elsewhere
 
 
 def need_memory(estimator: Any, rows: Rows) -> MemoryRows:
@@ -196,9 +194,7 @@ def read_training_anywhere(
         _count_columns(estimator, matrix.n_columns, names, reset=reset)
         classes, codes, beside = read_collection_labels(y, matrix, classes)
     else:
-        y = exact_labels(y)
-        refuse_unusable_labels(y)
-        matrix, target = read_matrix(estimator, X, y, reset=reset)
+        matrix, target = read_matrix(estimator, X, usable_labels(y), reset=reset)
         classes, codes = classes_of(target) if classes is None else (classes, codes_of(target, classes))
     weights = keep = None
     if sample_weight is not None:
@@ -271,10 +267,8 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
     return known
 
 
-def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats | None:
-    """The weight of each class; None where all are one."""
-    if class_weight is None:
-        return None
+def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats:
+    """The weight of each row by its class, from what scikit-learn allows as class_weight but None."""
     from sklearn.utils.class_weight import compute_class_weight
 
     codes = rows.labels[rows.order]
@@ -290,4 +284,5 @@ def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Float
             f"The 'class_weight' of every class must be a positive number. Got {weights.tolist()} instead; "
             "to leave a class out, leave out its rows."
         )
-    return weights
+    by_row: Floats = weights[rows.labels]
+    return by_row

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..features import LARGEST
-from ..rows.matrices import dense
-from ..sparse import sparse
+from ..sparse import dense, sparse
 from .base import Floats, Graph, Kernel, Rounding, as_matrix, factor, function_name
 
 __all__ = ["Product", "Scaled", "Sum", "Warped"]

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, InputTypeError
-from ..rows.matrices import dense
-from ..sparse import sparse
+from ..sparse import dense, sparse
 from . import algebra, maps, simple
 from .base import (
     SPARSE_STRIP,

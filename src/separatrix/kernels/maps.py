@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..rows.matrices import dense
+from ..sparse import dense
 from .algebra import Product, Rescaled, _Around, _grouped
 from .base import Floats, Graph, Kernel, Rounding, compound, real_number
 from .simple import _raise

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..deadline import NEVER, Deadline
 from ..sparse import sparse
-from .highs import run_until, warm_solver
+from .highs import WARM, quiet_solver, run_until
 from .optimum import Outcome
 
 Floats = NDArray[np.float64]
@@ -42,18 +42,13 @@ class ConeOptimum:
     weights: Floats
     duals: Floats
 
-    @property
-    def solved(self) -> bool:
-        """Whether this is the optimum, as far as floats tell."""
-        return self.outcome is Outcome.REACHED
-
 
 class ConeProgram:
     """A linear program that grows by rows and starts each solve from its last basis."""
 
     def __init__(self, width: int) -> None:
         self.width = width
-        self._highs = warm_solver()
+        self._highs = quiet_solver(**WARM)
         ones = np.ones(width)
         self._highs.addVars(width, -ones, ones)
         self._highs.addVars(1, np.array([-highspy.kHighsInf]), np.ones(1))

@@ -25,8 +25,8 @@ from ..deadline import NEVER, Deadline
 from ..loops import margins as margin_loops
 from ..result import Floats, Ints
 from ..rows import threads
-from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
+from ..sparse import dense
 from .algebra import conjugate_gradients, signed_matrix
 from .effort import need_time
 

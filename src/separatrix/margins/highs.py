@@ -10,6 +10,8 @@ from ..deadline import Deadline
 from .optimum import Outcome
 
 TOLERANCE = 1e-9
+# For programs that change a little at a time: each run starts from the last basis.
+WARM: dict[str, Any] = {"presolve": "off", "threads": 1, "small_matrix_value": 1e-12}
 
 
 def quiet_solver(**options: Any) -> Any:
@@ -20,11 +22,6 @@ def quiet_solver(**options: Any) -> Any:
     for option, value in {"output_flag": False, **tolerances, **options}.items():
         solver.setOptionValue(option, value)
     return solver
-
-
-def warm_solver() -> Any:
-    """A quiet solver for programs that change a little at a time: each run starts from the last basis."""
-    return quiet_solver(presolve="off", threads=1, small_matrix_value=1e-12)
 
 
 def run_until(solver: Any, deadline: Deadline) -> Outcome:

@@ -12,9 +12,9 @@ from scipy import linalg, sparse
 from ..deadline import NEVER, Deadline
 from ..loops import margins as margin_loops
 from ..result import Floats
-from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from ..sparse import dense
 from .algebra import conjugate_gradients, lifted_matrix, signed_matrix
 from .effort import need_time
 

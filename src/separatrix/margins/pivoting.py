@@ -20,9 +20,9 @@ from scipy import linalg
 
 from ..deadline import NEVER, Deadline
 from ..result import Floats
-from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
 from ..rows.threads import calm_threads
+from ..sparse import dense
 from .effort import need_time
 
 MOST_ROWS = 500  # a system of that size takes some 5 ms

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..deadline import NEVER, Deadline
 from ..result import Floats, Ints
-from ..rows.matrices import dense
 from ..rows.protocol import Rows
+from ..sparse import dense
 
 LARGEST = 1 << 16  # numbers of all rows (times classes); above, the time would not be worth the answer
 WIDEST = 20  # weights, and about as many rows in the support: with 10 a second or two, with 20 often ten

@@ -105,13 +105,8 @@ class Learner:
         return bool(self.tally.clock[MISTAKES] >= self.tally.clock[LIMIT])
 
     @property
-    def light(self) -> bool:
-        """Whether NumPy does the loops: the rows are few, and little has been learnt."""
-        return self.light_updates > 0
-
-    @property
     def light_updates(self) -> int:
-        """The mistakes that NumPy may still correct."""
+        """The mistakes that NumPy may still correct: it does the loops where rows are few and learnt soon."""
         if not self.few:
             return 0
         clock = self.tally.clock
@@ -119,7 +114,7 @@ class Learner:
 
     def at_its_pace(self, rows: R) -> R:
         """The same rows; compiled loops read them too, once the run has loaded some."""
-        if not isinstance(rows, MemoryRows) or not rows.few or self.light:
+        if not isinstance(rows, MemoryRows) or not rows.few or self.light_updates:
             return rows
         found = copy(rows)
         found.few = False

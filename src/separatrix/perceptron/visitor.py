@@ -96,7 +96,8 @@ class Visitor:
         share = max(1, (SHARE_SPARSE if self.rows.sparse else SHARE_DENSE) // per_row)
         position, trial = 0, AHEAD
         while position < order.size:
-            before, helped = learner.mistakes, large and self.rate * share < RARE and not learner.light
+            before = learner.mistakes
+            helped = large and self.rate * share < RARE and not learner.light_updates
             size = (trial if large and not helped else BLOCK) // per_row + 1
             trial = min(2 * trial, BLOCK)
             part = order[position : position + size]
@@ -127,7 +128,7 @@ class Visitor:
             if share:
                 seen += self._learn_together(left, share)
             else:
-                learn = plain.learn if learner.light else loops.rows.learn
+                learn = plain.learn if learner.few and learner.light_updates else loops.rows.learn
                 seen += int(learn(self.rows.storage, left, learner.weights, learner.steps, learner.tally))
             if seen == order.size or learner.out_of_updates:
                 return seen

@@ -9,10 +9,9 @@ import numpy as np
 
 from .. import loops
 from ..result import Floats, Ints, Votes
-from ..rows.matrices import dense
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from ..sparse import sparse
+from ..sparse import dense, sparse
 from .learner import Learner
 
 BLOCK = 1 << 20  # numbers of the block of products that is held at a time

@@ -10,8 +10,6 @@ every update corrects a mistake.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from .. import loops
@@ -254,7 +252,7 @@ class Part:
     def plain_pass(self) -> bool:
         """Visit each row once; return whether there was no mistake."""
         tally, before = self._tally(), self.learner.mistakes
-        learn = plain.learn if self.learner.light else loops.rows.learn
+        learn = plain.learn if self.learner.light_updates else loops.rows.learn
         learn(self.rows.storage, self.rows.order, self.learner.weights, self.steps, tally)
         self._merge(tally)
         return self.learner.mistakes == before
@@ -264,28 +262,25 @@ class Part:
 
         An update reads as many as there are counts. Always allowed are `LEAST_UPDATES`.
         """
-        allowed, light = max(LEAST_UPDATES, work // self.counts.size), self.learner.light_updates
-        if light:
-            made = self._correct_worst(plain.worst_first, min(light, allowed))
-            if made < light:
-                return
-            allowed -= made
-        if allowed:
-            self._correct_worst(loops.core.worst_first, allowed)
-
-    def _correct_worst(self, worst_first: Callable[..., None], allowed: int) -> int:
-        """So many updates at most, by one of the two loops; return how many were made."""
-        weights, before = self.learner.weights, self.learner.mistakes
-        self.rows = self.learner.at_its_pace(self.rows)
-        outputs = np.ascontiguousarray(self.rows.outputs(weights).T)
-        outputs = outputs[0] if weights.ndim == 1 else outputs
+        learner, weights = self.learner, self.learner.weights
+        left = max(LEAST_UPDATES, work // self.counts.size)
         if self._gram is None:
             self._gram = gram_of(self.rows)
-        tally = self._tally(allowed)
-        worst_first(self.rows.storage, outputs, self.steps, self._gram, tally)
-        self.rows.combine(tally.counts, self.steps, weights)
-        self._merge(tally)
-        return self.learner.mistakes - before
+        while left:
+            light, before = learner.light_updates, learner.mistakes
+            most = min(light, left) if light else left
+            self.rows = learner.at_its_pace(self.rows)
+            outputs = np.ascontiguousarray(self.rows.outputs(weights).T)
+            outputs = outputs[0] if weights.ndim == 1 else outputs
+            tally = self._tally(most)
+            correct = plain.worst_first if light else loops.core.worst_first
+            correct(self.rows.storage, outputs, self.steps, self._gram, tally)
+            self.rows.combine(tally.counts, self.steps, weights)
+            self._merge(tally)
+            made = learner.mistakes - before
+            if made < most:
+                return  # all are right, or the run has met its limit
+            left -= made
 
     def _tally(self, allowed: int | None = None) -> Tally:
         """The learner's tally, with counts of this part's own."""

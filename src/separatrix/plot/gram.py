@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..inputs import read_table
 from ..kernels import tuned
 from ..result import Floats, Ints
-from ..rows.matrices import dense
+from ..sparse import dense
 from ..views.model import need_two, read_points
 from ..views.palettes import Palette
 from .style import Display, axes_for, style

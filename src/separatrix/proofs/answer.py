@@ -106,7 +106,7 @@ class Verdict:
     @property
     def margin_kind(self) -> str:
         """Which margin is bracketed: "lifted" (weights and intercept together of length one) or "origin"."""
-        return margin_kind("lifted" if self.lift else None)
+        return "lifted" if self.lift else "origin"
 
     @property
     def separable(self) -> bool | None:

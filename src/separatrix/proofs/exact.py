@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
-from ..rows.matrices import dense
-from ..sparse import sparse
+from ..sparse import dense, sparse
 
 Ints = NDArray[np.int64]
 Matrix = list[list[int]]

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inputs import as_matrix
-from ..rows.matrices import dense
+from ..sparse import dense
 from .hulls import AffineHull, HullDistance, Membership, affine_hull, hull_distance, in_hull
 
 __all__ = [

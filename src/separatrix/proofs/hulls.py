@@ -15,8 +15,8 @@ from ..errors import InputError
 from ..inputs import as_matrix
 from ..margins.anywhere import solve_anywhere
 from ..result import Floats
-from ..rows.matrices import dense
 from ..rows.memory import as_rows
+from ..sparse import dense
 from .verdict import separability
 
 SECONDS = 60.0

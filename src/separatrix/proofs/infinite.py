@@ -8,6 +8,7 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from ..certificates.claims import Multipliers
 from ..deadline import Deadline, OutOfTime
 from .exact import PRIMES, IntegerRows, on_basis, pivots
 from .prove import Proof
@@ -46,14 +47,15 @@ def infinite_coefficients(signed: SignedRows, proof: Proof, names: list[str]) ->
 
 def _moved(signed: SignedRows, proof: Proof, weights: list[int]) -> tuple[list[int], list[bool]]:
     """The weights on the columns that are kept, and which coefficients some direction moves."""
-    rows = signed.integers(signed.span_basis())
-    kept = _independent_columns(signed, rows)
-    if len(kept) < signed.width:
+    basis, kept = signed.span_basis(), list(range(signed.width))
+    if basis.size < signed.width:
+        rows = signed.integers(basis)
+        kept = _independent_columns(signed, rows)
         weights = _on_kept(kept, weights, rows, signed.deadline)
     moved = np.zeros(signed.width, dtype=bool)
     moved[kept] = True
-    tight = _tight_basis(signed, proof)
-    if tight.size:
+    if proof.multipliers is not None:
+        tight = _tight_basis(signed, proof.multipliers)
         moved[kept] = signed.null_vectors(tight, among=np.array(kept, dtype=np.int64))[:, kept].any(axis=0)
     return weights, moved.tolist()
 
@@ -98,12 +100,10 @@ def _on_kept(kept: list[int], weights: list[int], rows: IntegerRows, deadline: D
     return moved
 
 
-def _tight_basis(signed: SignedRows, proof: Proof) -> Ints:
+def _tight_basis(signed: SignedRows, multipliers: Multipliers) -> Ints:
     """Independent rows that span the tight ones: those whose multipliers were corrected."""
-    if proof.multipliers is None:
-        return np.zeros(0, dtype=np.int64)
-    fine = len(proof.multipliers.fine)
-    ids = np.array(proof.multipliers.rows[:fine], dtype=np.int64)
+    fine = len(multipliers.fine)
+    ids = np.array(multipliers.rows[:fine], dtype=np.int64)
     if signed.joint:
-        ids = ids * signed.n_classes + np.array(proof.multipliers.rivals[:fine], dtype=np.int64)
+        ids = ids * signed.n_classes + np.array(multipliers.rivals[:fine], dtype=np.int64)
     return signed.independent(ids)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..deadline import Deadline
-from ..margins.highs import run_until, warm_solver
+from ..margins.highs import WARM, quiet_solver, run_until
 from ..margins.optimum import Outcome
 from ..sparse import sparse
 
@@ -116,7 +116,7 @@ class _Program:
         margin = np.zeros((n_rows, 1))
         margin[n_tight:] = -1.0
         matrix = sparse.csr_array(sparse.hstack([values, margin, -sparse.eye_array(n_rows)], format="csr"))
-        highs = warm_solver()
+        highs = quiet_solver(**WARM)
         total = width + 1 + n_rows
         highs.addVars(total, np.zeros(total), np.zeros(total))
         highs.changeObjectiveSense(highspy.ObjSense.kMaximize)

@@ -154,7 +154,7 @@ class Search:
         for _ in range(ROUNDS):
             self.deadline.need()
             best = self.program.solve(self.deadline)
-            if not best.solved:
+            if best.outcome is not Outcome.REACHED:
                 break
             duals = np.abs(best.duals[self.basis.size :])
             if best.margin > POSITIVE:

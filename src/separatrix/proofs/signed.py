@@ -29,10 +29,9 @@ from ..rows.blocks import BlockMatrix
 from ..rows.cluster import ClusterRows, cluster_rows
 from ..rows.facts import known_facts
 from ..rows.hashes import keyed_hashes, row_hashes
-from ..rows.matrices import dense
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
-from ..sparse import sparse
+from ..sparse import dense, sparse
 from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, transpose
 
 Floats = NDArray[np.float64]
@@ -342,6 +341,8 @@ class SignedRows:
                 basis = self.independent(outside)
                 if not basis.size:
                     break
+            if basis.size == self.width:
+                break  # nothing is outside of what these span
             outside = self.ids[~self.spanned(basis)]
         return basis
 

@@ -27,6 +27,7 @@ from .feature_space import exact_degrees, kernel_bracket, prove_without_map, rea
 from .formula import read_formula
 from .infinite import infinite_coefficients
 from .prove import Judge, Proof, prove
+from .search import Witness
 from .signed import SignedRows
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
@@ -352,7 +353,7 @@ class _Asked:
             features=partial(self._features, signed, proof),
             question=self._describe(question, chosen),
             n_rows=signed.order.size,
-            witness=_witness(signed, proof),
+            witness=() if proof.witness is None else _witness(signed, proof.witness),
             reason=reason,
             conflict=proof.witness is not None and signed.identical(proof.witness.ids),
             **self._space(question),
@@ -398,12 +399,9 @@ def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
     return [monomial_name(each, names) for each in columns]
 
 
-def _witness(signed: SignedRows, proof: Proof) -> tuple[tuple[int, int, int], ...]:
-    if proof.witness is None:
-        return ()
-    rows, rivals = signed.split(proof.witness.ids)
-    found = zip(rows.tolist(), rivals.tolist(), proof.witness.values, strict=True)
-    return tuple(sorted(found))
+def _witness(signed: SignedRows, witness: Witness) -> tuple[tuple[int, int, int], ...]:
+    rows, rivals = signed.split(witness.ids)
+    return tuple(sorted(zip(rows.tolist(), rivals.tolist(), witness.values, strict=True)))
 
 
 def _strict_rows(signed: SignedRows, proof: Proof) -> NDArray[np.int64]:

@@ -86,6 +86,16 @@ def remedies(
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class _Code:
+    """What lines of code call the data: in R a formula and a frame, in Python what reads them, and arrays."""
+
+    formula: str = "y ~ ."
+    frame: str = "d"
+    read: str = ""
+    arrays: str = "X, y"
+
+
 class _Lines:
     """Lines of code about one data set."""
 
@@ -99,8 +109,11 @@ class _Lines:
         named = source is not None and target is not None
         odd = any(isinstance(each, str) and _reads_otherwise(each) for each in self.classes)
         known = named and not odd
-        self.file = _plain(str(source), self.columns, data.names, str(target)) if known else None
-        self.source = None if self.file is None else self.file.path
+        file = _plain(str(source), self.columns, data.names, str(target)) if known else None
+        self.source = None if file is None else file.path
+        self.code = _Code()
+        if file is not None:
+            self.code = _Code(self._formula(file), self._frame(file), _read(file), self._arrays())
 
     def variables(self) -> list[str]:
         """The columns of the file whose coefficients are infinite."""
@@ -109,13 +122,13 @@ class _Lines:
 
     def firth(self) -> tuple[tuple[str, str], ...]:
         if not self.two:
-            return (("R", f"brglm2::brmultinom({self._formula()}, data = {self._frame()})"),)
-        fit = f"FirthLogisticRegression().fit({self._arrays()})"
-        glm = f"glm({self._formula()}, binomial, {self._frame()}, method = brglm2::brglm_fit)"
+            return (("R", f"brglm2::brmultinom({self.code.formula}, data = {self.code.frame})"),)
+        fit = f"FirthLogisticRegression().fit({self.code.arrays})"
+        glm = f"glm({self.code.formula}, binomial, {self.code.frame}, method = brglm2::brglm_fit)"
         return (
-            ("R", f"logistf::logistf({self._formula()}, data = {self._frame()})"),
+            ("R", f"logistf::logistf({self.code.formula}, data = {self.code.frame})"),
             ("R", glm),
-            ("Python", f"{self._read()}from firthmodels import FirthLogisticRegression; {fit}"),
+            ("Python", f"{self.code.read}from firthmodels import FirthLogisticRegression; {fit}"),
         )
 
     def ridge(self) -> tuple[tuple[str, str], ...]:
@@ -126,7 +139,7 @@ class _Lines:
         )
         folds = min(5, int(np.unique(self.data.y, return_counts=True)[1].min()))
         cross = f"cv={folds}" if folds > 1 else ""
-        return (("Python", f"{self._read()}{imports}p(S(), L({cross})).fit({self._arrays()})"),)
+        return (("Python", f"{self.code.read}{imports}p(S(), L({cross})).fit({self.code.arrays})"),)
 
     def without(self, variable: str) -> tuple[tuple[str, str], ...]:
         column = variable.partition("=")[0]
@@ -153,42 +166,28 @@ class _Lines:
         else:
             column, label = f"X[:, {place}]", "y"
         sides = ", ".join(f"{column}[{label} == {each!r}]" for each in self.classes)
-        begin = self._read() if read else ""
+        begin = self.code.read if read else ""
         test = f"print(ttest_ind({sides}, method=PermutationMethod()))"
         return (("Python", f"{begin}from scipy.stats import PermutationMethod, ttest_ind; {test}"),)
 
-    def _formula(self) -> str:
-        if self.source is None:
-            return "y ~ ."
+    def _formula(self, file: _CsvFile) -> str:
         response = _name_in_r(str(self.target))
         if self.two:
             positive = self.classes[1]
             shown = f'"{positive}"' if isinstance(positive, str) else f"{positive}"
             response = f"as.numeric({response} == {shown})"
-        every = self.file is not None and self.file.others == 0 and len(self.columns) > NAMED
+        every = file.others == 0 and len(self.columns) > NAMED
         named = "." if every else " + ".join(map(_name_in_r, self.columns))
         return f"{response} ~ {named}{'' if self.verdict.lift else ' - 1'}"
 
-    def _frame(self) -> str:
-        if self.file is None:
-            return "d"
-        written = [f'"{self.file.path}"']
-        written += [f'sep = "{self.file.separator}"'] if self.file.separator != "," else []
-        written += [f'dec = "{self.file.decimal}"'] if self.file.decimal != "." else []
+    def _frame(self, file: _CsvFile) -> str:
+        written = [f'"{file.path}"']
+        written += [f'sep = "{file.separator}"'] if file.separator != "," else []
+        written += [f'dec = "{file.decimal}"'] if file.decimal != "." else []
         written += [] if all(map(PLAIN_NAME.fullmatch, self.columns)) else ["check.names = FALSE"]
         return f"read.csv({', '.join(written)})"
 
-    def _read(self) -> str:
-        if self.file is None:
-            return ""
-        written = [repr(self.file.path)]
-        written += [f"sep={self.file.separator!r}"] if self.file.separator != "," else []
-        written += [f"decimal={self.file.decimal!r}"] if self.file.decimal != "." else []
-        return f"import pandas; d = pandas.read_csv({', '.join(written)}); "
-
     def _arrays(self) -> str:
-        if self.source is None:
-            return "X, y"
         if self.numbers:
             return f"d[{self.columns!r}], d[{self.target!r}]"
         return f"pandas.get_dummies(d[{self.columns!r}], drop_first=True, dtype=float), d[{self.target!r}]"
@@ -238,6 +237,13 @@ def _reads_otherwise(text: str) -> bool:
 def _listed(name: str) -> str:
     """A name as one of a list that is separated by commas."""
     return '"' + name.replace('"', '""') + '"' if re.search(r'[,"]|^\s|\s$', name) else name
+
+
+def _read(file: _CsvFile) -> str:
+    written = [repr(file.path)]
+    written += [f"sep={file.separator!r}"] if file.separator != "," else []
+    written += [f"decimal={file.decimal!r}"] if file.decimal != "." else []
+    return f"import pandas; d = pandas.read_csv({', '.join(written)}); "
 
 
 def _name_in_r(name: str) -> str:

@@ -15,7 +15,7 @@ from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints
 from ..rows import pages
-from ..rows.matrices import dense
+from ..sparse import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport

@@ -24,26 +24,17 @@ _ANSWER = {
 
 
 def answer(verdict: Verdict) -> str:
-    """The answer in two short sentences, the first in the words of statistics."""
-    return " ".join(filter(None, (_trade(verdict), _plainly(verdict))))
-
-
-def _trade(verdict: Verdict) -> str:
-    if verdict.status not in _TRADE:
-        return ""
-    words = _TRADE[verdict.status]
-    if verdict.parts:
-        every = verdict.status == "separable"
-        return f"{words}, in {'each' if every else 'the hardest'} of {len(verdict.parts)} questions."
-    return f"{words}: a finite estimate exists." if verdict.status == "overlapping" else f"{words}."
-
-
-def _plainly(verdict: Verdict) -> str:
-    """In plain words; "almost" only where most rows are separated."""
+    """The answer in two short sentences, the first in the words of statistics, the second in plain ones."""
+    trade, plain = _TRADE.get(verdict.status, ""), _ANSWER[verdict.status]
     strict, all_rows = verdict.strict_rows.size, verdict.n_rows
-    if verdict.status == "quasi-separable" and not verdict.parts and 2 * strict < all_rows:
-        return f"In part: {strict:,} of {all_rows:,} rows can be separated; the others stay on the boundary."
-    return _ANSWER[verdict.status]
+    if verdict.parts:
+        which = "each" if verdict.status == "separable" else "the hardest"
+        trade += f", in {which} of {len(verdict.parts)} questions"
+    elif verdict.status == "overlapping":
+        trade += ": a finite estimate exists"
+    elif verdict.status == "quasi-separable" and 2 * strict < all_rows:  # "almost" would be too much
+        plain = f"In part: {strict:,} of {all_rows:,} rows can be separated; the others stay on the boundary."
+    return f"{trade}. {plain}" if verdict.status in _TRADE else plain
 
 
 def proof(verdict: Verdict) -> list[str]:

@@ -290,11 +290,10 @@ def as_rows(
     codes = np.ascontiguousarray(labels, dtype=np.int32)
     order = np.arange(codes.size) if keep is None else np.flatnonzero(keep)
     storage: Any
-    if sparse.issparse(X):
-        data, indices, indptr = _readable(X.data), X.indices, X.indptr
-        storage = SparseRows(data, indices, indptr, codes, int(lift))
+    if isinstance(X, np.ndarray):
+        storage = DenseRows(_readable(X), codes, int(lift))
     else:
-        storage = DenseRows(_readable(np.asarray(X)), codes, int(lift))
+        storage = SparseRows(_readable(X.data), X.indices, X.indptr, codes, int(lift))
     return MemoryRows(storage, n_classes, int(X.shape[1]), order, names)
 
 

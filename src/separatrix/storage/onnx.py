@@ -23,7 +23,7 @@ from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron
 from ..estimators.linear_program import LinearProgram
 from ..estimators.margin import MaxMargin, SoftMargin
-from ..rows.matrices import dense
+from ..sparse import dense
 
 OPSET = 17  # old enough for runtimes of 2022, new enough for all that is used here
 IR_VERSION = 8  # the oldest that has this opset

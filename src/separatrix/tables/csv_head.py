@@ -38,7 +38,7 @@ class Dialect:
     """How a CSV file is written: ``skip`` lines come before the names, or before the rows without a header.
 
     ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none.
-    ``comments`` of the lines before the table are comments.
+    ``notes`` say what is done with lines before the table.
     """
 
     delimiter: str
@@ -47,17 +47,7 @@ class Dialect:
     unnamed: tuple[str, ...] = ()
     skip: int = 0
     commented: int = 0
-    comments: int = field(default=0, compare=False)
-
-    @property
-    def notes(self) -> list[str]:
-        """What is said about lines before the table."""
-        if self.commented:
-            return [f"The names of the columns are from the comment in line {self.commented}."]
-        if not self.comments:
-            return []
-        lines = "1 line of comments is" if self.comments == 1 else f"{self.comments} lines of comments are"
-        return [f"{lines} left out before the table."]
+    notes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,16 +108,10 @@ def find_dialect(path: str, compression: str) -> Dialect:
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
     need_distinct(path, names)
     unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
-    commented = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
-    return Dialect(
-        delimiter,
-        header,
-        tuple(names),
-        tuple(unnamed),
-        len(before),
-        commented=0 if header or not above else commented,
-        comments=sum(line.startswith("#") for line in before),
-    )
+    last = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
+    commented = last if above and not header else 0
+    notes = _told(before, commented) if before else ()
+    return Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), commented, notes)
 
 
 def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> Sampled:
@@ -228,6 +212,17 @@ def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
     rest = lines[len(before) :]
     named = re.fullmatch(r'"?sep=(.)"?', rest[0].strip(" \r\n")) if rest else None
     return (before, None) if named is None else ([*before, rest[0]], named[1])
+
+
+def _told(before: list[str], commented: int) -> tuple[str, ...]:
+    """What is said about lines before the table."""
+    comments = sum(line.startswith("#") for line in before)
+    if commented:
+        return (f"The names of the columns are from the comment in line {commented}.",)
+    if not comments:
+        return ()
+    lines = "1 line of comments is" if comments == 1 else f"{comments} lines of comments are"
+    return (f"{lines} left out before the table.",)
 
 
 def _find_delimiter(lines: list[str]) -> str:

@@ -286,7 +286,11 @@ class _Look:
 
     def at(self, path: str, suffix: str | None = None) -> _Seen:
         """What a file is: its content tells, and of text its name, or the suffix of what was copied there."""
-        raw = read_head(path, "none", 4096)
+        try:
+            with open(path, "rb") as file:
+                raw = file.read(4096)
+        except OSError as error:
+            raise InputError(f"{path!r} cannot be read: {error.strerror or error}.") from error
         if raw.startswith(ARCHIVE):
             names = [each.filename for each in members(path)]
             found = (each for each in self.formats if each.members is not None and each.members(names))

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError, InputTypeError, LabelError
 from ..inputs import codes_of, one_label_a_row, read_labels, read_table
 from ..result import Floats, Ints
-from ..rows.matrices import dense
+from ..sparse import dense
 
 SAMPLE = 256  # rows on which a model is asked whether it is linear
 BLOCK = 4096  # points of a plane that are lifted to rows at once
