@@ -34,4 +34,4 @@ else:
 
 def dense(matrix: Any) -> NDArray[Any]:
     """The matrix as an array: itself, unless it is sparse."""
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+    return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)

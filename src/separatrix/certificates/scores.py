@@ -317,7 +317,7 @@ def _floats(block: Any) -> Any:
 
 def _reach(block: Any) -> Floats:
     """One row that no number of a block exceeds in magnitude: the length of the block as one vector."""
-    values = block.data if sparse.issparse(block) else block.ravel(order="K")
+    values = block.ravel(order="K") if isinstance(block, np.ndarray) else block.data
     lost = np.sqrt(values.size) * 2.0**-536  # what squares below the smallest float may hide
     return np.full((1, block.shape[1]), np.sqrt(np.vdot(values, values)) + lost)
 

@@ -122,6 +122,7 @@ def check(
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
+        _ = verdict.responsible_features  # found when first asked for, which may take as long
     if writes:
         _write(certificate, report, rows, X, y, verdict, chosen)
     if json:

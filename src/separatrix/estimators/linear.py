@@ -214,11 +214,11 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             warm = (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
             rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
             rows = lightly(rows)
-            seed = self._generator()
+            visits = self.order in ("cyclic", "shuffled", "mixed") or bool(self.average) or self.renormalise
+            seed = self._generator(shuffles=visits and self.order in ("shuffled", "working_set"))
             start = self._start(rows, seed) if warm is None else self._go_on(warm, rows, classes)
             self._first_weights = None if warm is None else start
-            scales = sample_weight if self._passes_over_rows() else None
-            weights = self._row_weights(rows, classes, scales)
+            weights = self._row_weights(rows, classes, sample_weight if visits else None)
             begun = time.monotonic()
             result = solve_perceptron(
                 rows,
@@ -288,8 +288,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             if first:
                 self.classes_, self._voters, self._visits = known, None, 0
                 self.mistakes_ = self.kept_mistakes_ = 0
-                seed = self._generator()
-                self._weights = self._start(rows, seed)
+                self._weights = self._start(rows, self._generator(shuffles=False))
                 self._counts, self._rows_seen, self._mistakes_online = np.empty(0, dtype=np.int64), 0, []
                 self._longest = 0.0
             row_weights = self._row_weights(rows, known, weights, balanced=False)
@@ -379,18 +378,11 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             )
         return weights.copy()
 
-    def _passes_over_rows(self) -> bool:
-        return self.order in ("cyclic", "shuffled", "mixed") or bool(self.average) or self.renormalise
-
-    def _generator(self) -> np.random.Generator | None:
+    def _generator(self, *, shuffles: bool) -> np.random.Generator | None:
         """Chance, where it is asked for: fresh entropy costs a millisecond."""
         starts = isinstance(self.init, str) and self.init == "random"
-        shuffles = self.order == "shuffled" or (self.order == "working_set" and self._passes_over_rows())
-        return (
-            inputs.generator(self.random_state)
-            if starts or shuffles or self.random_state is not None
-            else None
-        )
+        asked = starts or shuffles or self.random_state is not None
+        return inputs.generator(self.random_state) if asked else None
 
     def _start(self, rows: Rows, seed: np.random.Generator | None) -> Floats:
         if isinstance(self.init, str):

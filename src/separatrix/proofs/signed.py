@@ -231,7 +231,7 @@ class SignedRows:
             values = self._lifted(ids)
             moves = _far(values[:, :inner]) if self.lift else moves
             values[:, :inner] -= moves
-            values = _signed(values, self.labels[ids])
+            values *= (2.0 * self.labels[ids] - 1.0)[:, None]
         scales = _row_scales(values)
         values = _times(scales, values)
         sizes = _largest_sizes(values, 0)
@@ -280,7 +280,9 @@ class SignedRows:
         rows, rivals = self.split(ids)
         if self.small:
             few, own = self._lifted(rows), self.labels[rows]
-            return _dense_kesler(few, own, rivals, self.n_classes) if self.joint else _signed(few, own)
+            if self.joint:
+                return _dense_kesler(few, own, rivals, self.n_classes)
+            return _times(2.0 * own - 1.0, few)
         values = sparse.csr_array(self.matrix[rows]).astype(np.float64)
         if not self.copied:
             values.data = np.ldexp(values.data, -self.exponents[values.indices].astype(np.int32))
@@ -289,7 +291,7 @@ class SignedRows:
         if self.joint:
             values = _kesler(values, self.labels[rows], rivals, self.n_classes)
         else:
-            values = _signed(values, self.labels[rows])
+            values = _times(2.0 * self.labels[rows] - 1.0, values)
         values.sort_indices()
         return values
 
@@ -428,16 +430,11 @@ def _dense_kesler(values: Floats, own: Ints, rivals: Ints, n_classes: int) -> Fl
     return found[:, :-1].reshape(len(own), -1)
 
 
-def _signed(values: Any, labels: NDArray[Any]) -> Any:
-    """The rows times their signs."""
-    return _times(np.where(labels == 1, 1.0, -1.0), values)
-
-
-def _times(factors: Floats, values: Any) -> Any:
+def _times(factors: NDArray[Any], values: Any) -> Any:
     """Each row times its factor."""
-    if sparse.issparse(values):
-        return sparse.csr_array(sparse.diags_array(factors) @ values)
-    return factors[:, None] * values
+    if isinstance(values, np.ndarray):
+        return factors[:, None] * values
+    return sparse.csr_array(sparse.diags_array(factors) @ values)
 
 
 def _orthogonal_of_block(rows: MemoryRows, blocks: Ints, prime: int, n_classes: int) -> NDArray[np.bool_]:
