@@ -18,6 +18,23 @@ import typer
 from ..errors import SeparatrixError
 from .console import say, waiting
 
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+
+
+def size(words: str) -> int:
+    """Bytes from text such as ``2GB``.
+
+    For example:
+
+    >>> size("500MB"), size("1.5 G")
+    (500000000, 1500000000)
+    """
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", words, re.IGNORECASE)
+    if not found or float(found[1]) <= 0:
+        raise typer.BadParameter(f"--memory needs a size such as 500MB or 2GB. Got {words!r} instead.")
+    return int(float(found[1]) * UNITS[found[2].upper()])
+
+
 Data = Annotated[
     str | None,
     typer.Argument(
@@ -98,10 +115,11 @@ RowNames = Annotated[
     typer.Option("--row-names", metavar="COLUMN", help="The column that names the rows; it is no feature."),
 ]
 Memory = Annotated[
-    str | None,
+    int | None,
     typer.Option(
         "--memory",
         metavar="SIZE",
+        parser=size,
         help="How much memory the data may take, such as 500MB or 2GB. Beside it the program takes up to "
         "350 MB, and about 100 bytes a row.",
     ),
@@ -145,7 +163,6 @@ Report = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
 
 _NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
 
 CLUSTER = ("scheduler", "workers")  # options of commands that a cluster can do
@@ -200,7 +217,7 @@ class Reading:
     def read(self, table: Any) -> Any:
         """All rows of an open table, and their labels: arrays here, or Dask arrays on the cluster."""
         if not self.elsewhere:
-            return table.read(self.room)
+            return table.read(self.memory)
         from .cluster import read
 
         return read(table, self.connect())
@@ -230,7 +247,6 @@ class Reading:
         """
         from ..tables.table import open_table
 
-        room = self.room  # first: a size that is none is said before anything is read
         if self.elsewhere:
             self.refuse_elsewhere(memory=self.memory, sql=self.sql)
         asked = {
@@ -251,12 +267,7 @@ class Reading:
         )
         if labelled:
             _ = table.classes
-        return table if room is None else table.within(room)
-
-    @property
-    def room(self) -> int | None:
-        """How many bytes the rows may take; None leaves it to the machine."""
-        return None if self.memory is None else size(self.memory)
+        return table if self.memory is None else table.within(self.memory)
 
     def verify_command(self, certificate: str) -> str:
         """The command that checks a certificate of these rows, ready for a shell.
@@ -373,20 +384,6 @@ def rows_named(words: str, table: Any, *, only: int | None = None) -> str:
         lambda each: places[int(each[1])].words if int(each[1]) in places else each[0],
         words,
     )
-
-
-def size(words: str) -> int:
-    """Bytes from text such as ``2GB``.
-
-    For example:
-
-    >>> size("500MB"), size("1.5 G")
-    (500000000, 1500000000)
-    """
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", words, re.IGNORECASE)
-    if not found or float(found[1]) <= 0:
-        raise typer.BadParameter(f"--memory needs a size such as 500MB or 2GB. Got {words!r} instead.")
-    return int(float(found[1]) * UNITS[found[2].upper()])
 
 
 def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
