@@ -140,3 +140,16 @@ def test_columns_of_another_training_are_refused_before_anything_is_computed():
         model.predict(frames_as_dask([pd.DataFrame(X, columns=["a", "b", "d"])]))
     with pytest.raises(InputError, match="2 features, but Perceptron is expecting 3"):
         model.score(as_dask(X[:, :2], LENGTHS), y)
+
+
+def test_weights_that_are_none_of_a_score_are_named():
+    X, y = rows(20)
+    model = sx.Perceptron().fit(X, y)
+    there = as_dask(X, [7, 13]), as_dask(y, [7, 13])
+    assert model.score(*there, sample_weight=np.arange(20.0)) == model.score(X, y, np.arange(20.0))
+    with pytest.raises(InputError, match=r"one number for each row, shape \(20,\)"):
+        model.score(*there, sample_weight=np.ones(19))
+    with pytest.raises(InputError, match="All rows have weight zero"):
+        model.score(*there, sample_weight=np.zeros(20))
+    with pytest.raises(InputError, match=r"one number for each row, shape \(20,\)"):
+        model.partial_fit(*there, sample_weight=np.ones(19))

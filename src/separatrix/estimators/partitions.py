@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError, SeparatrixError
-from ..inputs import known_classes
+from ..inputs import known_classes, read_weights
 from ..inputs.collections import (
     Partitions,
     is_collection,
@@ -65,6 +65,8 @@ def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     _need_columns(model, X)
     found = read.map("score", _hits, model, beside=(labels.handles,), each=weights)
     hits, total = (sum(each) for each in zip(*found, strict=True))
+    if not total:
+        raise InputError("All rows have weight zero; a share of them is none. Give some a positive weight.")
     return float(hits / total)
 
 
@@ -137,7 +139,7 @@ def _beside_each_other(
     weights = one_number_a_row(sample_weight)
     if weights is None:
         return read, labels, [(None,)] * len(lengths)
-    values = np.broadcast_to(np.asarray(weights, dtype=np.float64), (total,))
+    values = read_weights(weights, total)
     return read, labels, [(values[a:b],) for a, b in itertools.pairwise(edges)]
 
 
