@@ -205,7 +205,7 @@ class Process:
         return self.code
 
     def used_so_far(self) -> float:
-        """Seconds of processor time."""
+        """Seconds of processor time, of a process that is stopped."""
         if self.code is not None:
             return self.used
         times = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
@@ -318,8 +318,10 @@ class Trial:
         else:
             time.sleep(self.rng.uniform(0, self.seconds))
         writing = self.writing()
+        process.kill(signal.SIGSTOP)  # or else it may do anything between the two
         before, killed = process.used_so_far(), time.monotonic()
         process.kill(number)
+        process.kill(signal.SIGCONT)
         code = end(process, PATIENCE)
         took = process.used - before
         if code == 0:
