@@ -218,9 +218,10 @@ class Process:
 
 def child(arguments: list[str], folder: Path, temporary: Path, stdin: str | None, slow: float) -> int:
     """Run a command; writing takes up to ``slow`` seconds at each step."""
+    # nohup makes a process ignore the one, a shell in the background the other
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     os.chdir(folder)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup makes a process ignore
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell does in the background
     os.environ["TMPDIR"], tempfile.tempdir = str(temporary), str(temporary)
     log = os.open(folder.parent / "log", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     for number in (1, 2):
@@ -233,6 +234,7 @@ def child(arguments: list[str], folder: Path, temporary: Path, stdin: str | None
     from separatrix.cli import main
 
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         main()
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else 1
