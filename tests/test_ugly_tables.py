@@ -431,3 +431,28 @@ def test_a_fraction_late_among_large_whole_numbers_is_not_rounded(tmp_path, cell
     (tmp_path / "rows.csv").write_text("a,y\n" + "".join(lines) + f"1,{cell}\n")
     with pytest.raises(InputError, match=rf"'y' .* but row 1,501 \(line 1,502\) has '{cell}'"):
         open_table(tmp_path / "rows.csv", target="y").read()
+
+
+def test_dates_of_a_database_are_offered_a_query_on_its_own_tables(tmp_path):
+    import sqlite3
+
+    import duckdb
+
+    with duckdb.connect(tmp_path / "rows.duckdb") as database:
+        database.execute(
+            'CREATE TABLE "order" AS '
+            "SELECT DATE '2020-01-01' + k::INTEGER AS d, k % 2 AS y FROM range(6) r(k)"
+        )
+    with pytest.raises(InputError, match="is a date or time") as problem:
+        open_table(tmp_path / "rows.duckdb", target="y")
+    query = str(problem.value).partition("such as ")[2].partition(". Pass it")[0]
+    assert open_table(tmp_path / "rows.duckdb", target="y", sql=query).read()[0].shape == (6, 1)
+    connection = sqlite3.connect(tmp_path / "rows.sqlite")
+    connection.execute("CREATE TABLE t(d text, y integer)")
+    connection.executemany("INSERT INTO t VALUES (?, ?)", [(f"2020-01-0{k}", k % 2) for k in range(1, 7)])
+    connection.commit()
+    connection.close()
+    with pytest.raises(
+        InputError, match=r"A query can compute one\. Pass it as 'sql'"
+    ):  # in SQLite's own words
+        open_table(tmp_path / "rows.sqlite", target="y")

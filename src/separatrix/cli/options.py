@@ -71,7 +71,12 @@ Where = Annotated[
     str | None, typer.Option("--where", help="Keep the rows for which this SQL condition holds.")
 ]
 Sql = Annotated[
-    str | None, typer.Option("--sql", help="Use the answer of this SQL query, in which DATA is called data.")
+    str | None,
+    typer.Option(
+        "--sql",
+        help="Use the answer of this SQL query, in which DATA is called data; tables of SQLite and DuckDB "
+        "files have their own names.",
+    ),
 ]
 TableName = Annotated[str | None, typer.Option("--table", help="The table of an SQLite or DuckDB file.")]
 Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of an Excel file, by its name.")]

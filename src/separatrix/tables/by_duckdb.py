@@ -46,7 +46,7 @@ def open_duckdb(source: Source, request: Request) -> Query:
     found = describe(
         source.name, relation, sql=request.sql, keep=source, attached=True, connection=connection
     )
-    return ask(found, replace(request, table=None))
+    return ask(replace(found, called=relation), replace(request, table=None))
 
 
 def open_sqlite(source: Source, request: Request) -> Query:
@@ -55,9 +55,8 @@ def open_sqlite(source: Source, request: Request) -> Query:
     connect()  # whatever has to be installed is named before the table is copied
     with explaining(source.name):
         path, spool = _copy_sqlite(source, request)
-    return ask(
-        describe(source.name, f"read_parquet({literals([path])})", keep=spool), replace(request, table=None)
-    )
+    found = describe(source.name, f"read_parquet({literals([path])})", keep=spool)
+    return ask(replace(found, called=""), replace(request, table=None))
 
 
 def _refuse_table_and_sql(request: Request) -> None:

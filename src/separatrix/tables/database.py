@@ -76,6 +76,8 @@ class Database:
         Columns that the relation gives otherwise than they stand in the file.
     first : callable or None
         Gives the first cells of a text column, where that takes no connection.
+    called : str
+        What a query calls the table; empty where not DuckDB answers queries.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Database:
     empty: tuple[str, ...] = ()
     changed: frozenset[str] = frozenset()
     first: Callable[[str], list[str | None]] | None = None
+    called: str = "data"
 
     @cached_property
     def connection(self) -> Any:

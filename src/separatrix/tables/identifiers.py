@@ -108,7 +108,7 @@ def learn_columns(
             columns.append(Column(name, None, readings.get(name, Reading())))
             continue
         if kind not in ("VARCHAR", "BOOLEAN") and not kind.startswith("ENUM") and name not in request.text:
-            raise foreign(name, kind)
+            raise foreign(name, kind, database.called)
         levels = _levels(database, relation, name)
         asked = request.features is not None or name in request.text
         if not asked and levels.name_the_rows:
@@ -176,15 +176,16 @@ def _seen_once(name: str, once: list[str]) -> str:
     return f"{name}: {named}, and each separates its row by itself."
 
 
-def foreign(name: str, kind: str) -> InputError:
-    """The error for a column of a type that is neither a number nor text."""
+def foreign(name: str, kind: str, called: str) -> InputError:
+    """The error for a column of a type that is neither a number nor text, in a table that is so called."""
     if kind.startswith(("DATE", "TIME", "INTERVAL")):
         column = plain_identifier(name)
         value = f"strptime({column}, '%d.%m.%Y')" if kind == WRITTEN_DATE else column
         pattern = ", with the pattern that the cells have" if kind == WRITTEN_DATE else ""
+        such = f", such as SELECT * EXCLUDE ({column}), epoch({value}) AS seconds FROM {called}{pattern}"
         return InputError(
             f"Column {name!r} is a date or time, which has no one meaning as a number. A query can compute "
-            f"one, such as SELECT * EXCLUDE ({column}), epoch({value}) AS seconds FROM data{pattern}.",
+            f"one{such if called else ''}.",
             remedy="Pass it as 'sql', or leave the column out with 'exclude'.",
             parameter="sql",
         )

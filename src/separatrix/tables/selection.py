@@ -74,7 +74,7 @@ class Selection:
         if kind in ("VARCHAR", "DOUBLE", "BIGINT"):
             return name
         if not is_number(kind):
-            raise foreign(self.target, kind)
+            raise foreign(self.target, kind, self.database.called)
         if is_wide(kind) and kind != "UBIGINT":
             return f"{name}::VARCHAR"  # may be beyond all numbers that are exact
         return f"{name}::BIGINT" if "INT" in kind else f"{name}::DOUBLE"

@@ -351,7 +351,8 @@ def open_table(
     where : str, optional
         A condition in SQL; other rows are left out.
     sql : str, optional
-        A query, in which the source is called ``data``; its answer is the table.
+        A query, in which the source is called ``data``; its answer is the table. Tables of SQLite and DuckDB
+        files have their own names in it.
     table : str, optional
         The table of an SQLite or DuckDB file.
     missing : {"error", "drop"}
