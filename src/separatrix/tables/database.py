@@ -169,7 +169,7 @@ def refuse_chance(sql: str, parameter: str) -> None:
     >>> refuse_chance("name = 'random()'", "where")
     >>> refuse_chance("random() < 0.1", "where")
     Traceback (most recent call last):
-    separatrix.errors.InputError: 'where' has 'random(', which gives other rows each time ...
+    separatrix.errors.InputError: 'where' has 'random(', which gives other rows each time...
     """
     found = _CHANCE.search(_QUOTED.sub(" ", sql))
     if found is not None:
