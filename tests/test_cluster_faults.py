@@ -78,28 +78,45 @@ def mixed(there, known):
 DEEDS = [scanned, taken, hashed, mixed, predicted, verified]
 
 
-class Killer(threading.Thread):
-    """Kills one of the workers after so many seconds."""
+class Doomed:
+    """Two workers, processes of their own over TCP, one of which can be killed and another be started.
 
-    def __init__(self, client, seconds, which):
-        super().__init__()
-        self.seconds, self.pid = seconds, sorted(client.run(os.getpid).values())[which]
+    Not by Dask's nannies: these do not always bring back a worker that dies early.
+    """
 
-    def run(self):
-        time.sleep(self.seconds)
-        os.kill(self.pid, signal.SIGKILL)
+    def __init__(self, client):
+        self.client, self.running = client, []
+
+    def complete(self):
+        """Start workers until there are two, and wait until these two, and no others, are known."""
+        self.running = [each for each in self.running if each.poll() is None]
+        while len(self.running) < 2:
+            options = ["--no-nanny", "--no-dashboard", "--nthreads", "1"]
+            command = [sys.executable, "-m", "distributed.cli.dask_worker", self.client.scheduler.address]
+            self.running.append(subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL))
+        ours, until = {each.pid for each in self.running}, time.monotonic() + 120.0
+        while self._known() != ours:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+
+    def _known(self):
+        with suppress(OSError):  # one that the scheduler has not missed yet does not answer
+            return set(self.client.run(os.getpid).values())
+        return set()
+
+    def kill_after(self, seconds, which):
+        """Kill one of the two after so many seconds; the thread that does so."""
+        killer = threading.Timer(seconds, self.running[which].kill)
+        killer.start()
+        return killer
+
+    def end(self):
+        for each in self.running:
+            each.kill()
+            each.wait()
 
 
-def wait_until_whole(client):
-    """Wait until both workers are there; a nanny gives one up that dies before it has said that it is."""
-    client.wait_for_workers(2, timeout=60)
-    until = time.monotonic() + 60.0
-    while any(nanny.status.name != "running" for nanny in client.cluster.workers.values()):
-        assert time.monotonic() < until
-        time.sleep(0.05)
-
-
-def survives(client, data, deed, kills):
+def survives(workers, data, deed, kills):
     X, y = data
     there = as_dask(X, LENGTHS), as_dask(y, LENGTHS)
     known = read_data(*there)
@@ -109,9 +126,8 @@ def survives(client, data, deed, kills):
     usual = time.monotonic() - started
     moments = np.random.default_rng(0).uniform(0.0, 1.2 * usual, kills)
     for k, moment in enumerate(moments):
-        wait_until_whole(client)
-        killer = Killer(client, moment, k % 2)
-        killer.start()
+        workers.complete()
+        killer = workers.kill_after(moment, k % 2)
         while killer.is_alive():
             assert deed(there, known) == expected
         killer.join()
@@ -120,9 +136,20 @@ def survives(client, data, deed, kills):
 
 @pytest.fixture
 def doomed():
-    """A cluster of its own for a test that kills workers: not every nanny brings one back."""
-    with cluster_of_two() as client, client.as_current():
-        yield client
+    """Workers of a test that kills them."""
+    with (
+        distributed.LocalCluster(
+            n_workers=0, protocol="tcp", dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster.scheduler_address, set_as_default=False) as client,
+        client.as_current(),
+    ):
+        workers = Doomed(client)
+        try:
+            workers.complete()
+            yield workers
+        finally:
+            workers.end()
 
 
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
