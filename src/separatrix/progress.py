@@ -80,10 +80,15 @@ class Progress:
         """Seconds since the beginning."""
         return time.monotonic() - self._start
 
+    @property
+    def watched(self) -> bool:
+        """Whether anybody would see a line."""
+        return (self._verbose > 0 and sys.stderr is not None) or _can_show()
+
     def due(self) -> bool:
         """Whether it is time to show something: the caller builds its text only then."""
         waited = self._verbose > 1 or time.monotonic() >= self._next
-        return waited and ((self._verbose > 0 and sys.stderr is not None) or _can_show())
+        return waited and self.watched
 
     def rest(self) -> None:
         """Clear the line between two pieces of work, unless somebody else shows it."""

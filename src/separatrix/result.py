@@ -249,7 +249,8 @@ class Result(RunResult):
         Updates on each row that led to these weights; one column for two classes, else one for each
         class it was taken for. They sum to ``kept_mistakes``.
     mixed_counts : ndarray of float64, shape (rows, rivals), or None
-        With order "mixed", the counts as they went into the weights: an update counts as much as the weights
+        Where weights of shards were mixed (with order "mixed", and on a cluster with "working_set" while many
+        rows are wrong), the counts as they went into the weights: an update counts as much as the weights
         of its shard did when they were mixed. The sum of the signed rows so weighed is the weights, and the
         sum of these numbers is what Novikoff's theorem bounds.
     mistakes : int

@@ -35,15 +35,17 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     be separated and no limit comes first, the run ends with weights that separate them. From zero weights,
     without renormalising and with one weight for all rows, that takes at most ``(R / margin)**2`` mistakes
     with two classes, and twice as many with more (Novikoff 1962), in exact arithmetic and in every order but
-    "mixed", of which the notes speak. R is the largest norm of a row, coordinate of ones included; margins
-    are those of planes through the origin of such rows. More than two classes are separated natively: one
-    weight vector a class, corrected against the best wrong class (Kesler's construction).
+    "mixed", of which the notes speak ("working_set" mixes on a cluster). R is the largest norm of a row,
+    coordinate of ones included; margins are those of planes through the origin of such rows. More than two
+    classes are separated natively: one weight vector a class, corrected against the best wrong class
+    (Kesler's construction).
 
     Parameters
     ----------
     order : {"working_set", "cyclic", "shuffled", "worst", "mixed"}, default="working_set"
         Which mistake is corrected next. "working_set" learns on few rows and reads all the data
-        only to find the rows that are most wrong; "cyclic" and "shuffled" pass over all rows;
+        only to find the rows that are most wrong (of rows on a cluster it mixes shards first, and again
+        as long as many rows are wrong); "cyclic" and "shuffled" pass over all rows;
         "worst" corrects the most violated row and scans all rows again; "mixed" lets shards of the
         rows pass side by side and mixes their weights after each pass. Averaging and
         renormalising need every row visited in turn: with them "working_set" means "shuffled".
@@ -101,7 +103,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         Updates on each training row that led to the weights; they sum to ``kept_mistakes_``. From zero
         weights, without sample or class weights and without renormalising, ``eta0`` times the sum of
         the signed rows so counted is the last weights, up to rounding (with two classes); with
-        ``order="mixed"`` that holds of ``result_.mixed_counts``.
+        ``order="mixed"``, and wherever ``result_.mixed_counts`` is not None, that holds of those.
     n_iter_ : int
         How often all rows were read: passes that learn and scans that do not.
     converged_ : bool
@@ -122,10 +124,11 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     *More than two classes.* Half of an update goes to the row's own class and half away from the
     rival, so that two classes would give ``w[1] - w[0]`` equal to the binary weights.
 
-    *Mixing.* With ``order="mixed"`` Novikoff's theorem bounds not the mistakes but the sum of
-    ``result_.mixed_counts``, in which a mistake counts as much as the weights of its shard did (McDonald,
-    Hall and Mann 2010): with even mixing, the mistakes divided by the number of shards. With mixing by
-    mistakes, at most ``(R / margin)**2`` epochs make mistakes (twice that with more than two classes).
+    *Mixing.* With ``order="mixed"``, and on a cluster with "working_set", Novikoff's theorem bounds not the
+    mistakes but the sum of ``result_.mixed_counts``, in which a mistake counts as much as the weights of its
+    shard did (McDonald, Hall and Mann 2010): with even mixing, the mistakes divided by the number of shards.
+    With mixing by mistakes, at most ``(R / margin)**2`` epochs make mistakes (twice that with more than two
+    classes).
 
     References
     ----------

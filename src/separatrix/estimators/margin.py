@@ -28,7 +28,7 @@ from ..margins.pivoting import MOST_ROWS
 from ..margins.soft_anywhere import solve_soft_anywhere
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
 from ..progress import spoken
-from ..proofs.signed import conflicting_rows
+from ..proofs.identical import conflicts_of
 from ..result import Floats
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
@@ -219,7 +219,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         few = not rows.sparse and rows.n_rows <= MOST_ROWS
         if self.inseparable == "raise" and rows.n_columns > WIDE and not few and isinstance(rows, MemoryRows):
             # text often holds a row twice; the solver would take long to find out
-            conflict = next(conflicting_rows(rows.matrix, rows.labels, rows.order), None)
+            conflict = next(conflicts_of(rows), None)
             if conflict is not None:
                 refuse(
                     self, exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"

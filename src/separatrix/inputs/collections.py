@@ -79,8 +79,8 @@ def read_collection_labels(
     if not is_collection(y):
         labels = one_label_a_row(y, n_rows)
         classes, codes = coded(labels) if known is None else (known, codes_of(labels, known))
-        pieces = matrix.pieces(codes.astype(np.int32))
-        return classes, codes.astype(np.int64), matrix.beside("codes", pieces)
+        pieces = matrix.pieces(codes.astype(_narrow(classes)))
+        return classes, codes.astype(np.int64), matrix.beside("codes", pieces, np.int32)
     read = Partitions.of(y, " of y")
     found: list[tuple[int, NDArray[Any]]] = read.map("classes", _classes)
     sizes = np.diff(matrix.offsets).tolist()
@@ -93,7 +93,7 @@ def read_collection_labels(
         full = list(range(len(sizes)))
     classes = _merged([each for size, each in found if size]) if known is None else known
     kept = read.among(full).converted("codes", _codes, classes).handles
-    codes = np.concatenate(matrix.map("labels", _beside, beside=(kept,)))
+    codes = np.concatenate(matrix.map("labels", _as_kind, _narrow(classes), beside=(kept,)))
     return classes, codes.astype(np.int64), kept
 
 
@@ -330,5 +330,10 @@ def _codes(part: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     return np.asarray(codes_of(np.asarray(part).ravel(), classes), dtype=np.int32)
 
 
-def _beside(_: Any, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-    return codes
+def _narrow(classes: NDArray[Any]) -> np.dtype[Any]:
+    """The smallest type that holds the codes of the classes: one number a row travels."""
+    return np.min_scalar_type(max(1, classes.size))
+
+
+def _as_kind(_: Any, codes: NDArray[np.int32], kind: np.dtype[Any]) -> NDArray[Any]:
+    return codes.astype(kind)

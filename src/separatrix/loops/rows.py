@@ -257,6 +257,14 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
 
 
 @loop
+def enter(made: Any, share: float, counts: Any, mixed: Any) -> None:
+    """Enter corrections into the ledger of mixed weights: each counts once, and ``share`` times."""
+    for k in range(made.shape[0]):
+        counts[made[k]] += 1
+        mixed[made[k]] += share
+
+
+@loop
 def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
     """Heap order: whether a row has the higher score or, of equal scores, the higher index."""
     return score > other_score or (score == other_score and row > other_row)

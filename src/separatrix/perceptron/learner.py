@@ -24,6 +24,7 @@ MOST_UPDATES = 2**63 - 1
 # long.
 LIGHT = 360
 VISITS_A_MISTAKE = 64
+State = tuple[Floats, Ints, Floats | None]  # weights, counts, and those of mixed weights
 
 
 class Learner:
@@ -45,6 +46,8 @@ class Learner:
         Whether the weights are scaled to length one after each update.
     mixed : ndarray of shape (rows, rivals) or None
         The counts as they went into mixed weights, where the weights of shards are mixed.
+    mixed_sum : float
+        Their sum, up to rounding.
     first_visit : int
         The number of the first visit, where an earlier run goes on.
     tally : Tally
@@ -75,6 +78,7 @@ class Learner:
         self.steps = steps
         self.renormalise = renormalise
         self.mixed: Floats | None = None
+        self.mixed_sum = 0.0
         self.first_visit = visits
         self.log: list[Ints] = []
         self.few = few
@@ -135,16 +139,28 @@ class Learner:
         self.flush_log()
         return np.concatenate([np.zeros((0, 3), dtype=np.int64), *self.log])[: self.mistakes]
 
-    def restore(self, weights: Floats, counts: Ints) -> None:
+    def state(self) -> State:
+        """A copy of the weights and of the counts that led to them."""
+        return (
+            self.weights.copy(),
+            self.tally.counts.copy(),
+            None if self.mixed is None else self.mixed.copy(),
+        )
+
+    def restore(self, state: State) -> None:
         """Go back to earlier weights and the counts that led to them."""
-        self.weights[...], self.tally.counts[...] = weights, counts
-        self.tally.clock[MISTAKES] = counts.sum()
+        self.weights[...], self.tally.counts[...], self.mixed = state
+        self._count()
+
+    def _count(self) -> None:
+        self.tally.clock[MISTAKES] = self.tally.counts.sum()
+        self.mixed_sum = 0.0 if self.mixed is None else float(self.mixed.sum())
 
     def rebuild(self) -> None:
         """Make the weights anew from the counts: an interrupt may have come between the two."""
         self.weights[...] = self.start
         self.rows.combine(self.multipliers, self.steps, self.weights)
-        self.tally.clock[MISTAKES] = self.tally.counts.sum()
+        self._count()
 
 
 @dataclass
@@ -184,7 +200,7 @@ class Bracket:
         """|sum of a_i z_i| / sum of a_i for a = multipliers * steps: no margin is larger."""
         learner, two_classes = self.learner, self.learner.weights.ndim == 1
         if learner.steps.size == 1:
-            updates = learner.mistakes if learner.mixed is None else float(learner.mixed.sum())
+            updates = learner.mistakes if learner.mixed is None else learner.mixed_sum
             mass = float(learner.steps[0]) * updates
         else:
             mass = float(learner.multipliers.sum(axis=1) @ learner.steps)

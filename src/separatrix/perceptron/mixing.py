@@ -42,12 +42,15 @@ Proceedings of NAACL-HLT, 456-464.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import loops
 from ..loops.layouts import MISTAKES, VISITS
 from ..result import Floats, Ints
+from ..rows.cluster import ClusterRows
 from ..rows.memory import MemoryRows
 from ..rows.pages import relax
 from ..rows.shards import Shards
@@ -70,36 +73,52 @@ class Passed:
         The rows visited: all of the shard that count.
     lowest : float
         The lowest score met.
-    made : ndarray of int64
+    made : ndarray of uint32 or int64
         The corrections, as the shard's row times the number of rivals, plus the rival.
+    radius : float or None
+        The largest norm of a row, where it was measured.
     weights, average : ndarray or None
         The last weights, and the sum that averaging needs; None where no mistake changed them.
     """
 
     seen: int
     lowest: float
-    made: Ints
+    made: NDArray[Any]
+    radius: float | None = None
     weights: Floats | None = None
     average: Floats | None = None
 
 
 def solve_mixed(run: Run, shards: Shards, mixing: str) -> None:
     """Pass over all shards and mix, until an epoch makes no mistake or a limit is met."""
+    clean = False
+    while not clean and not run.stopped():
+        clean = epoch(run, shards, mixing)
+
+
+def epoch(run: Run, shards: Shards, mixing: str) -> bool:
+    """Let every shard make a pass, and mix; return whether there was no mistake.
+
+    What was learnt before, from rows one after the other, has its place in the ledger as it is.
+    """
     learner, every = run.learner, run.learner.rows.order.size
-    learner.mixed = np.zeros(learner.tally.counts.shape)
-    run.detector.hopeful = False  # mixed weights are not whole, and their sums may round
-    while not run.stopped():
-        given = learner.weights, learner.tally.average, len(run.history), every
-        passed = shards.map(pass_over, learner.steps, *given)
-        before = learner.mistakes
-        _merge(learner, shards.starts, passed, shares(passed, mixing))
-        learner.tally.clock[VISITS] += every
-        if learner.mistakes > before:
-            run.end_pass(None)
-            continue
-        lowest = min((each.lowest for each in passed), default=np.inf)
-        run.end_pass(Standing(before, 0, 0.0, run.bracket.lower(lowest)))
-        return
+    if learner.mixed is None:
+        learner.mixed, learner.mixed_sum = learner.tally.counts.astype(np.float64), float(learner.mistakes)
+    run.detector.hopeful, run.detector.kept = False, None  # mixed weights are not whole: their sums may round
+    given = learner.weights, learner.tally.average, len(run.history), every
+    passed = shards.map(pass_over, learner.steps, *given)
+    measured = [each.radius for each in passed if each.radius is not None]
+    if len(measured) == len(passed) and isinstance(learner.rows, MemoryRows | ClusterRows):
+        learner.rows.radius = max(measured, default=0.0)
+    before = learner.mistakes
+    _merge(learner, shards.starts, passed, shares(passed, mixing))
+    learner.tally.clock[VISITS] += every
+    if learner.mistakes > before:
+        run.end_pass(None)
+        return False
+    lowest = min((each.lowest for each in passed), default=np.inf)
+    run.end_pass(Standing(before, 0, 0.0, run.bracket.lower(lowest)))
+    return True
 
 
 def pass_over(
@@ -109,19 +128,33 @@ def pass_over(
 
     ``average`` is the sum that averaging needs (see `Tally`), empty where it is not asked for. It is
     measured in visits of ``every`` row that counts, in a shard in visits of its own, and scaled in between.
+    In the first epoch the rows are measured on the way, if all of them count.
     """
     size, order = rows.order.size, rows.order
     learner = Learner(rows, start=weights, steps=steps, visits=epoch * size, averaging=average.size > 0)
+    measured = epoch == 0 and size == rows.n_rows
+    if measured:
+        learner.tally = learner.tally._replace(norms=np.empty(size))
     np.multiply(average, size / every, out=learner.tally.average)
     block = max(1, BLOCK * rows.n_rows // max(1, rows.numbers))
     for first in range(0, size, block):
         part = order[first : first + block]
         loops.rows.learn(rows.storage, part, learner.weights, learner.steps, learner.tally)
         relax()
-    made, lowest = np.flatnonzero(learner.tally.counts), float(learner.tally.floor[0])
+    made, lowest = _corrected(learner.tally.counts), float(learner.tally.floor[0])
+    radius = None
+    if measured:
+        rows.offer_norms(learner.tally.norms)
+        radius = rows.radius
     if not made.size:
-        return Passed(size, lowest, made)
-    return Passed(size, lowest, made, learner.weights, learner.tally.average * (every / size))
+        return Passed(size, lowest, made, radius)
+    return Passed(size, lowest, made, radius, learner.weights, learner.tally.average * (every / size))
+
+
+def _corrected(counts: Ints) -> NDArray[Any]:
+    """Where counts are not zero, in as few bytes as hold it: this travels."""
+    made = np.flatnonzero(counts)
+    return made.astype(np.uint32) if counts.size <= 1 << 32 else made
 
 
 def shares(passed: list[Passed], mixing: str) -> Floats:
@@ -144,8 +177,8 @@ def _merge(learner: Learner, starts: Ints, passed: list[Passed], weighed: Floats
         weights += share * each.weights
         average += share * each.average
     for start, share, each in zip(starts, weighed, passed, strict=True):
-        places = each.made + start * counts.shape[1]
-        counts.reshape(-1)[places] += 1
-        mixed.reshape(-1)[places] += share
+        made, own = np.require(each.made, requirements="W"), slice(int(start) * counts.shape[1], None)
+        loops.rows.enter(made, share, counts.reshape(-1)[own], mixed.reshape(-1)[own])
+        learner.mixed_sum += float(share) * made.size
     learner.weights[...], learner.tally.average[...] = weights, average
     learner.tally.clock[MISTAKES] += sum(each.made.size for _, each in moved)

@@ -42,8 +42,9 @@ def solve_perceptron(
 
     Every order corrects mistakes only, so Novikoff's theorem holds for all of them: of rows that can be
     separated, from zero weights, with one step for all rows, without renormalising and in exact arithmetic,
-    at most ``(R / margin)**2`` updates (twice that with more than two classes). With order "mixed" it bounds
-    the sum of ``mixed_counts`` instead (see `mixing`).
+    at most ``(R / margin)**2`` updates (twice that with more than two classes). Where weights of shards were
+    mixed, it bounds the sum of ``mixed_counts`` instead (see `mixing`): with order "mixed", and with
+    "working_set" on a cluster while many rows are wrong.
 
     Parameters
     ----------
@@ -108,7 +109,9 @@ def solve_perceptron(
         run = Run(learner, max_iter=max_iter, deadline=deadline, progress=progress)
         try:
             if order == "working_set":
-                solve_working_set(run)
+                # mixed weights have no one sequence of updates, nor an end in mid-pass
+                apart = isinstance(rows, ClusterRows) and not (trace or average or max_updates is not None)
+                solve_working_set(run, _shards(rows, None) if apart else None)
             elif order == "worst":
                 _worst(run)
             elif order == "mixed":

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..result import Floats, Ints
-from .learner import Learner
+from .learner import Learner, State
 
 
 @dataclass(frozen=True)
@@ -40,16 +39,16 @@ class Pocket:
     """The best weights so far, with their counts, and how they stood."""
 
     best: Standing | None = None
-    state: tuple[Floats, Ints] | None = None
+    state: State | None = None
 
     def offer(self, standing: Standing, learner: Learner) -> None:
         """Keep a copy of the learner's state if it is better."""
         if self.best is None or standing.cost < self.best.cost:
-            self.best, self.state = standing, (learner.weights.copy(), learner.tally.counts.copy())
+            self.best, self.state = standing, learner.state()
 
     def restore(self, last: Standing, learner: Learner) -> Standing:
         """Bring the learner back to the best weights if the last ones are worse; say how it stands then."""
         if self.best is None or self.state is None or not self.best.cost < last.cost:
             return last
-        learner.restore(*self.state)
+        learner.restore(self.state)
         return self.best

@@ -10,6 +10,9 @@ every update corrects a mistake.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from .. import loops
@@ -18,7 +21,9 @@ from ..result import Floats, Ints
 from ..rows import plain
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
+from ..rows.shards import Shards
 from .learner import Learner
+from .mixing import epoch
 from .pocket import Pocket
 from .run import Run
 
@@ -74,21 +79,27 @@ LEAST_UPDATES = 1000
 CLOSING = 10
 
 
-def solve_working_set(run: Run) -> None:
+def solve_working_set(run: Run, shards: Shards | None = None) -> None:
     """Run until a scan of every row is clean or a limit is met.
 
-    Passes over all rows, at the beginning, in between and at the end, need rows in memory. Of rows elsewhere,
-    sets are copied into memory from the beginning, and a scan finds the next.
+    Passes over all rows, at the beginning, in between and at the end, need rows in memory. Where many rows
+    lie elsewhere in shards, an epoch of mixing takes the place of a pass. Where passes cannot be made, sets
+    are copied into memory from the beginning, and a scan finds the next.
     """
     rows, in_memory = run.learner.rows, run.visitor is not None
     run.pocket = Pocket()
-    closing = min(CLOSING, run.max_iter // 2) if in_memory else 0
     shuffle = np.random.default_rng(0)
+    teach: Callable[[], bool] | None = None
+    if in_memory:
+        teach = partial(_shuffled_pass, run, shuffle)
+    elif shards is not None and rows.order.size > ADDED:
+        teach = partial(epoch, run, shards, "mistakes")
+    closing = 0 if teach is None else min(CLOSING, run.max_iter // 2)
     separated = in_memory and _first_passes(run, run.max_iter - closing)
     if not separated:
-        separated = _few_rows(run, closing) if rows.order.size <= ADDED else _many_rows(run, closing, shuffle)
-    if in_memory and not separated:
-        _closing_passes(run, shuffle)
+        separated = _few_rows(run, closing) if rows.order.size <= ADDED else _many_rows(run, closing, teach)
+    if teach is not None and not separated:
+        _closing_passes(run, teach)
 
 
 def _first_passes(run: Run, most: int) -> bool:
@@ -123,9 +134,14 @@ def _few_rows(run: Run, closing: int) -> bool:
     return False
 
 
-def _many_rows(run: Run, closing: int, shuffle: np.random.Generator) -> bool:
-    """Learn from the worst rows of each scan; return whether one found no mistake."""
+def _many_rows(run: Run, closing: int, teach: Callable[[], bool] | None) -> bool:
+    """Learn from the worst rows of each scan; return whether one found no mistake.
+
+    ``teach`` makes a pass over all rows, where that can be done.
+    """
     learner, rows = run.learner, run.learner.rows
+    if teach is not None and not run.history and not run.stopped(before=closing) and teach():
+        return True
     added = max(CORE, min(ADDED, SET_NUMBERS * rows.n_rows // rows.numbers))
     members = np.flatnonzero(learner.tally.counts.any(axis=1))
     lately = members[:0]
@@ -135,8 +151,8 @@ def _many_rows(run: Run, closing: int, shuffle: np.random.Generator) -> bool:
             return True
         if run.stopped():
             return False
-        if run.visitor is not None and found.mistakes > MANY * rows.order.size:
-            run.plain_passes(shuffle.permutation(rows.order))
+        if teach is not None and found.mistakes > MANY * rows.order.size:
+            teach()
             continue
         if members.size * rows.numbers > ROOM * rows.n_rows:
             members = lately
@@ -177,12 +193,15 @@ def _through_cores(run: Run, part: Part) -> None:
         work += (learner.mistakes - before) * core.counts.size
 
 
-def _closing_passes(run: Run, shuffle: np.random.Generator) -> None:
+def _shuffled_pass(run: Run, shuffle: np.random.Generator) -> bool:
+    """Pass over all rows in a new order; return whether there was no mistake."""
+    return run.plain_passes(shuffle.permutation(run.learner.rows.order))
+
+
+def _closing_passes(run: Run, teach: Callable[[], bool]) -> None:
     """Pass and scan by turns: where nothing separates, the best weights are often found so."""
-    order = run.learner.rows.order
     while not run.stopped():
-        clean = run.plain_passes(shuffle.permutation(order))
-        if clean or run.stopped() or run.scan().mistakes == 0:
+        if teach() or run.stopped() or run.scan().mistakes == 0:
             return
 
 
@@ -296,6 +315,9 @@ class Part:
         whole = self.learner.tally
         self.counts += tally.counts
         whole.counts[self.members] += tally.counts
+        if self.learner.mixed is not None:
+            self.learner.mixed[self.members] += tally.counts
+            self.learner.mixed_sum += float(tally.clock[MISTAKES] - whole.clock[MISTAKES])
         for entry in (VISITS, MISTAKES, LOGGED):
             whole.clock[entry] = tally.clock[entry]
         if whole.log.size:

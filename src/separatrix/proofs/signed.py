@@ -8,7 +8,6 @@ vector to the weights of every class changes no comparison.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,11 +27,11 @@ from ..rows import threads
 from ..rows.blocks import BlockMatrix
 from ..rows.cluster import ClusterRows, cluster_rows
 from ..rows.facts import known_facts
-from ..rows.hashes import keyed_hashes, row_hashes
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import dense, sparse
 from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, transpose
+from .identical import conflicting_rows, conflicts_of, equal_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -78,6 +77,8 @@ class SignedRows:
     Attributes
     ----------
     deadline : Deadline
+    as_they_are : bool
+        Whether the labels are the classes of the data.
     ids : ndarray of int64
         The numbers of all signed rows, in order.
     width : int
@@ -95,7 +96,8 @@ class SignedRows:
         self.data, self.lift, self.inside, self.deadline = data, lift, inside, deadline
         self.joint, self.positive = positive is None, positive
         self.n_classes = len(data.classes) if self.joint else 2
-        self.labels = data.codes if positive is None else (data.codes == positive).astype(np.int64)
+        self.as_they_are = self.joint or (len(data.classes) == 2 and positive == 1)
+        self.labels = data.codes if self.as_they_are else (data.codes == positive).astype(np.int64)
         self.order = np.flatnonzero(inside)
         self.block = int(data.matrix.shape[1]) + int(lift)
         self.width = self.block * (self.n_classes - 1)
@@ -148,7 +150,8 @@ class SignedRows:
         options: dict[str, Any] = {"n_classes": self.n_classes, "lift": self.lift, "keep": self.inside}
         if not isinstance(matrix, BlockMatrix):
             return as_rows(matrix, self.labels, **options)
-        return cluster_rows(matrix, self.data.beside, self.labels, positive=self.positive, **options)
+        positive = None if self.as_they_are else self.positive
+        return cluster_rows(matrix, self.data.beside, self.labels, positive=positive, **options)
 
     def lowest(self, weights: Floats, limit: int, among: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """The lowest scores among some signed rows (a mask over ``ids``), with their numbers."""
@@ -297,7 +300,11 @@ class SignedRows:
 
     def conflicts(self, limit: int) -> list[tuple[int, int]]:
         """Pairs of signed rows with identical data and different labels, one pair for each such set."""
-        found = islice(conflicting_rows(self.plain, self.labels, self.order), limit)
+        if isinstance(self.plain, BlockMatrix):
+            pairs = conflicts_of(self.original_rows())
+        else:
+            pairs = conflicting_rows(self.plain, self.labels, self.order)
+        found = islice(pairs, limit)
         if not self.joint:
             return list(found)
         labels, classes = self.labels, self.n_classes
@@ -306,7 +313,7 @@ class SignedRows:
     def identical(self, ids: Ints) -> bool:
         """Whether these are two signed rows of the same numbers."""
         rows, _ = self.split(ids)
-        return len(rows) == 2 and rows[0] != rows[1] and _equal_rows(self.plain, int(rows[0]), int(rows[1]))
+        return len(rows) == 2 and rows[0] != rows[1] and equal_rows(self.plain, int(rows[0]), int(rows[1]))
 
     def integers(self, ids: Ints) -> IntegerRows:
         """Some signed rows as integers."""
@@ -515,27 +522,6 @@ def _scaled(matrix: Any, exponents: Ints) -> Any:
     return np.ldexp(matrix.astype(np.float64), -exponents.astype(np.int32))
 
 
-def conflicting_rows(matrix: Any, labels: Ints, order: Ints) -> Iterator[tuple[int, int]]:
-    """Pairs of rows with identical numbers and different labels, one pair for each such set."""
-    if isinstance(matrix, BlockMatrix):
-        hashes = np.concatenate(matrix.map("hash", keyed_hashes))[order]
-    else:
-        known = known_facts(matrix)
-        hashes = (row_hashes(matrix) if known is None else known.hashes)[order]
-    ascending = np.sort(hashes)
-    if (ascending[1:] != ascending[:-1]).all():
-        return
-    by_hash = np.lexsort((labels[order], hashes))
-    rows, sorted_hashes = order[by_hash], hashes[by_hash]
-    starts = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
-    ends = np.append(starts[1:], rows.size)
-    first, last = rows[starts], rows[ends - 1]
-    differ = np.flatnonzero(labels[first] != labels[last])
-    for i, j in zip(first[differ].tolist(), last[differ].tolist(), strict=True):
-        if _equal_rows(matrix, i, j):
-            yield i, j
-
-
 def _row_scales(values: Any) -> Floats:
     """For each row, the power of two that brings its largest number to about 1; at most 2**1000."""
     scales: Floats = np.ldexp(1.0, -np.clip(np.frexp(_largest_sizes(values, 1))[1], -1000, 1000))
@@ -555,14 +541,6 @@ def _worth_being_sparse(values: Any) -> bool:
     """Whether the inner products of the columns are found sooner from a CSR matrix than from an array."""
     used, each = np.count_nonzero(np.bincount(values.indices, minlength=1)), np.diff(values.indptr)
     return bool(SPARSE_PRODUCT * (each.astype(np.float64) ** 2).sum() < len(each) * float(used) ** 2)
-
-
-def _equal_rows(matrix: Any, i: int, j: int) -> bool:
-    if isinstance(matrix, BlockMatrix):
-        return _equal_rows(matrix[np.array([i, j])], 0, 1)
-    if not sparse.issparse(matrix):
-        return bool((matrix[i] == matrix[j]).all())
-    return sorted(row_integers(matrix, i)) == sorted(row_integers(matrix, j))
 
 
 def confused_pairs(labels: Ints, counts: Ints) -> list[tuple[int, int]]:

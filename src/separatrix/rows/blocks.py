@@ -215,10 +215,10 @@ class BlockMatrix:
                 raise self._located(answer.error, k)
         return answers
 
-    def beside(self, name: str, values: Sequence[tuple[Any]]) -> list[Handle]:
-        """Handles of one value for each block, which is kept where the block is."""
+    def beside(self, name: str, values: Sequence[tuple[Any]], kind: Any = None) -> list[Handle]:
+        """Handles of one value for each block, which is kept where the block is, if asked for in a type."""
         blocks = [(each,) for each in self.handles]
-        return self.runner.keep(Work(name, _beside, blocks, own=list(values)))
+        return self.runner.keep(Work(name, _beside, blocks, (kind,), list(values)))
 
     def copied(self, name: str, task: Callable[..., Any], *common: Any, dtype: Any) -> BlockMatrix:
         """A matrix of other numbers in the same places, kept where this one is."""
@@ -243,8 +243,9 @@ class BlockMatrix:
 
     def __getitem__(self, rows: Any) -> Any:
         """Copy some rows into memory: an array, or a CSR matrix."""
-        everything = np.arange(self.shape[0])
-        wanted = everything[rows] if isinstance(rows, slice) else np.asarray(rows, dtype=np.int64)
+        wanted = (
+            np.arange(self.shape[0])[rows] if isinstance(rows, slice) else np.asarray(rows, dtype=np.int64)
+        )
         found = self.find(wanted.ravel())
         parts = self.map(
             "take", pick, among=[k for k, _, _ in found], each=[(places,) for _, _, places in found]
@@ -299,8 +300,8 @@ def not_computed(place: str, error: BaseException | None) -> ClusterError:
     return ClusterError(f"In {place}: it could not be computed ({kind}: {error}).")
 
 
-def _beside(_: Any, value: T) -> T:
-    return value
+def _beside(_: Any, kind: Any, value: Any) -> Any:
+    return value if kind is None else value.astype(kind)
 
 
 def pick(block: Any, places: Ints) -> Any:

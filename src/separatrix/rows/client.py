@@ -153,7 +153,12 @@ class ClientRunner:
             return list(self.client.map(_calls, *many, thin=work.thin, **options))
 
     def _wait(self, futures: list[Any], pause: Pause | None, round_: str) -> None:
-        """Wait until all futures are done; whoever has no time left may raise meanwhile."""
+        """Wait until all futures are done; whoever has no time left may raise meanwhile.
+
+        Where nobody looks meanwhile, their answers are waited for instead, which are asked for next.
+        """
+        if pause is None and not self._progress.watched:
+            return
         from distributed import wait
 
         while left := [each for each in futures if not each.done()]:
@@ -168,15 +173,16 @@ class ClientRunner:
     def _answers(
         self, work: Work, together: list[list[int]] | None, futures: list[Any], pause: Pause | None
     ) -> list[Any]:
-        for k, each in enumerate(futures):
-            if each.status == "error":
-                if together is not None:
-                    return self._one_by_one(work, pause)
-                raise Failed(k, each.exception())
-            if each.status != "finished":
-                raise _closed()
-        with _cluster_errors():
-            found = list(self.client.gather(futures))
+        try:
+            with _cluster_errors():
+                found = list(self.client.gather(futures))
+        except Exception:
+            broken = [k for k, each in enumerate(futures) if each.status == "error"]
+            if not broken:
+                raise
+            if together is not None:
+                return self._one_by_one(work, pause)
+            raise Failed(broken[0], futures[broken[0]].exception()) from None
         if together is None:
             return found
         answers: list[Any] = [None] * len(work.blocks)

@@ -58,16 +58,14 @@ class ClusterRows:
         self.weights_shape = (width,) if self.n_classes == 2 else (self.n_classes, width)
 
     @cached_property
-    def _kept(self) -> list[Handle]:
-        """For each block, which of its rows count (None: all of them), beside the block."""
+    def _kept(self) -> list[Handle] | None:
+        """For each block, which of its rows count, beside the block; None where all do."""
         matrix = self.matrix
         if self.order.size == self.n_rows:
-            parts: list[tuple[Any]] = [(None,)] * len(matrix.handles)
-        else:
-            keep = np.zeros(self.n_rows, dtype=bool)
-            keep[self.order] = True
-            parts = [(np.packbits(part),) for (part,) in matrix.pieces(keep)]
-        return matrix.beside("mask", parts)
+            return None
+        keep = np.zeros(self.n_rows, dtype=bool)
+        keep[self.order] = True
+        return matrix.beside("mask", [(np.packbits(part),) for (part,) in matrix.pieces(keep)])
 
     def visit(self, task: Any, steps: Floats, *shared: Any) -> list[Any]:
         """Call ``task(rows, steps, *shared)`` where each block is; what it returns, block by block."""
@@ -151,15 +149,16 @@ class ClusterRows:
         self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None, thin: Any = None
     ) -> list[Any]:
         """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is."""
+        kept = self._kept
         return self.matrix.map(
             name,
-            on_rows,
+            on_every_row if kept is None else on_rows,
             task,
             self.n_classes,
             self.lifted,
             self.names,
             common,
-            beside=(self.codes, self._kept),
+            beside=(self.codes,) if kept is None else (self.codes, kept),
             each=each,
             pause=pause,
             thin=thin,
@@ -225,6 +224,11 @@ def _against_the_rest(codes: NDArray[np.int32], positive: int) -> NDArray[np.int
 
 
 AT_ONCE = 1 << 22  # numbers fetched at a time
+
+
+def on_every_row(block: Any, codes: NDArray[Any], *arguments: Any) -> Any:
+    """Call a task with a block as rows in memory, all of which count."""
+    return on_rows(block, codes, None, *arguments)
 
 
 def on_rows(

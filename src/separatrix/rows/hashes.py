@@ -38,6 +38,36 @@ def keyed_hashes(matrix: Any) -> Hashes:
     return hashes
 
 
+def label_bits(n_classes: int) -> np.uint64:
+    """The bits that a label needs."""
+    return np.uint64(max(1, (n_classes - 1).bit_length()))
+
+
+def label_keys(hashes: Hashes, labels: NDArray[Any], bits: np.uint64) -> Hashes:
+    """A number below 2^63 for each row: most bits of its hash, then its label."""
+    one = np.uint64(1)
+    found: Hashes = ((hashes << (bits + one)) >> one) | labels.astype(np.uint64)
+    return found
+
+
+def distinct(keys: Hashes) -> Hashes:
+    """Such numbers, of equal ones the first."""
+    found = np.empty_like(keys)
+    return found[: loops.hashes.distinct(keys, *_table(keys.size), found)].copy()
+
+
+def suspects(keys: Hashes, bits: np.uint64) -> Hashes:
+    """What such numbers are without their labels, where several labels come with it; sorted."""
+    found = np.empty_like(keys)
+    return np.unique(found[: loops.hashes.clashes(keys, bits, *_table(keys.size), found)] >> bits)
+
+
+def _table(size: int) -> tuple[Hashes, np.uint64]:
+    """Room for so many numbers in a table, and by how many bits numbers are shifted to be slots of it."""
+    length = max(1, (4 * size // 3).bit_length())
+    return np.full(1 << length, loops.hashes.EMPTY), np.uint64(64 - length)
+
+
 def hash_keys(width: int) -> Hashes:
     """An odd number for each column."""
     drawn = np.random.default_rng(0).integers(1, 1 << 63, width, dtype=np.uint64)

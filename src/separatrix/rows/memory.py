@@ -21,6 +21,7 @@ R = TypeVar("R", bound=Rows)
 
 GATHERED = 64  # rows copied at a time: those of a file are brought in with their neighbours
 MULTIPLIED = 1 << 22  # numbers copied at a time for a product
+SCANNED = 1 << 24  # numbers that are scanned at a time: each piece finds its own lowest scores
 SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
 
@@ -138,7 +139,8 @@ class MemoryRows:
         """
         costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
-        ranges = threads.chunks(self.order.size, self.numbers)
+        most = threads.MOST_AT_ONCE if pages.watched else SCANNED
+        ranges = threads.chunks(self.order.size, self.numbers, most)
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
         parts = threads.run_all(

@@ -74,11 +74,14 @@ def _relaxed(task: Callable[..., T], *arguments: Any) -> T:
     return found
 
 
-def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
-    """Cut ``length`` rows, ``numbers`` numbers in all, into a range for each thread worth using, or more."""
+def chunks(length: int, numbers: int, most: int = MOST_AT_ONCE) -> list[tuple[int, int]]:
+    """Cut ``length`` rows, ``numbers`` numbers in all, into a range for each thread worth using, or more.
+
+    None has more than ``most`` numbers, or one row.
+    """
     if numbers < 2 * WORTH_A_THREAD:
         return [(0, length)]
-    parts = max(n_threads(), -(-numbers // MOST_AT_ONCE))
+    parts = max(n_threads(), -(-numbers // most))
     parts = max(1, min(parts, numbers // WORTH_A_THREAD, length))
     edges = [length * part // parts for part in range(parts + 1)]
     return list(itertools.pairwise(edges))
