@@ -109,6 +109,19 @@ def test_a_sample_of_rows_elsewhere_gives_the_first_weights(monkeypatch):
     assert far.gap <= 1e-6
 
 
+@pytest.mark.parametrize("gap", [0.3, 1e-2, 1e-6])
+def test_steps_on_many_rows_elsewhere_end_where_the_gap_is_reached(gap, monkeypatch):
+    rows, caps = overlapping(2), np.random.default_rng(1).uniform(0.5, 2.0, 400)
+    near, usual = solve_soft_margin(rows, caps), solve_soft_margin(Elsewhere(rows), caps, gap=gap)
+    monkeypatch.setattr(soft_margin, "POLISH", 0)  # as if the rows were many
+    far = solve_soft_margin(Elsewhere(rows), caps, gap=gap)
+    assert far.outcome is Outcome.REACHED
+    assert far.gap <= gap
+    assert far.dual <= near.primal * (1 + 1e-12)
+    assert near.dual <= far.primal * (1 + 1e-12)
+    assert far.steps < usual.steps
+
+
 def test_many_classes_elsewhere_have_no_soft_margin_yet():
     X, y = load_iris(return_X_y=True)
     with pytest.raises(InputError, match="3 classes needs rows in memory"):

@@ -144,15 +144,19 @@ class SoftBracket:
         if objective < self.primal:
             self.primal, self.weights = objective, weights.copy()
 
-    def offer_multipliers(self, multipliers: Floats) -> Floats:
-        """Keep the multipliers if they prove the highest bound yet; return their combination."""
+    def offer_multipliers(self, multipliers: Floats, total: Floats | None = None) -> Floats:
+        """Keep the multipliers if they prove the highest bound yet; return their combination.
+
+        Of two classes, without a free intercept, that may be given.
+        """
         labels = self.rows.labels
         if multipliers.ndim == 2:
             multipliers = feasible(multipliers, self.caps, labels)
         if self.free_intercept:
             multipliers = balanced(multipliers, labels)
         if multipliers.ndim == 1:
-            total, mass = self.rows.combination(multipliers), float(multipliers.sum())
+            mass = float(multipliers.sum())
+            total = self.rows.combination(multipliers) if total is None else total.copy()
         else:
             assert isinstance(self.rows, MemoryRows)  # `solve_soft_margin` has seen to it
             total = np.zeros_like(self.weights)

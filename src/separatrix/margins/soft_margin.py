@@ -10,6 +10,7 @@ memory; two classes of rows elsewhere are left to Newton steps alone.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -163,12 +164,14 @@ def _newton(
 ) -> Outcome:
     """Proximal Newton steps until the gap is reached or rounding stops them."""
     rows, caps = bracket.rows, bracket.caps
-    sigma = _first_sigma(caps)
+    sigma, scores = _first_sigma(caps), None
     if multipliers is not None and multipliers.ndim == 2:
         sigma = _first_sigma(multipliers.max(axis=1))
     elif weights is not None and multipliers is None:
         sigma *= 10.0
-        multipliers = np.clip(sigma * (1.0 - rows.scores(weights)), 0.0, caps)
+        scores = rows.scores(weights)
+        multipliers = np.clip(sigma * (1.0 - scores), 0.0, caps)
+    dear = not isinstance(rows, MemoryRows) and not bracket.free_intercept and 4 * rows.numbers > POLISH
     engine = ProximalNewton(
         rows,
         caps,
@@ -176,6 +179,8 @@ def _newton(
         unpenalised=_unpenalised(bracket),
         weights=weights,
         multipliers=multipliers,
+        scores=scores,
+        enough=partial(_enough, bracket) if dear else None,
         deadline=effort.deadline,
     )
     two = rows.n_classes == 2
@@ -184,6 +189,8 @@ def _newton(
         before = engine.newton_steps
         engine.advance()
         effort.steps += engine.newton_steps - before
+        if dear and bracket.reached:
+            return Outcome.REACHED
         bracket.offer_weights(engine.weights, engine.scores)
         total = bracket.offer_multipliers(engine.multipliers)
         if two or not bracket.free_intercept:
@@ -203,6 +210,15 @@ def _newton(
             return Outcome.REACHED if bracket.reached else Outcome.STALLED
         effort.report(lambda: f"soft margin: step {effort.steps}, {bracket.text()}")
     return Outcome.REACHED if bracket.reached else Outcome.STEP_LIMIT
+
+
+def _enough(
+    bracket: SoftBracket, weights: Floats, scores: Floats, multipliers: Floats, total: Floats
+) -> bool:
+    """Whether what a Newton step begins with is as good as asked for: steps on rows elsewhere are dear."""
+    bracket.offer_weights(weights, scores)
+    bracket.offer_multipliers(multipliers, total)
+    return bracket.reached
 
 
 def _unpenalised(bracket: SoftBracket) -> tuple[int, ...]:
