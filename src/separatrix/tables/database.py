@@ -226,7 +226,8 @@ def plain_identifier(name: str) -> str:
     if re.fullmatch(r"[a-z_][a-z0-9_]*", name, re.IGNORECASE) is None:
         return identifier(name)
     asked = f"SELECT count(*) FROM duckdb_keywords() WHERE keyword_name = {literal(name.lower())}"
-    taken = connect().sql(f"{asked} AND keyword_category = 'reserved'").fetchall()[0][0]
+    with connect() as asking:  # a relation needs it open
+        taken = asking.sql(f"{asked} AND keyword_category = 'reserved'").fetchall()[0][0]
     return identifier(name) if taken else name
 
 
