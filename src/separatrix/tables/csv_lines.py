@@ -15,7 +15,11 @@ from .unpacking import open_binary
 
 
 def find_lines(source: Source, dialect: Dialect, rows: Sequence[int]) -> list[tuple[int, str]]:
-    """The lines of data rows, counted from 1, and the files they are in, where there are several."""
+    """The lines of data rows, counted from 1, and the files they are in, where there are several.
+
+    Of a damaged file, in which others count the rows otherwise, a line may not be found: it is then said to
+    have the row's number, which names none.
+    """
     wanted, before = sorted(set(rows)), 0
     found: dict[int, tuple[int, str]] = {}
     for path in source.paths:
@@ -25,7 +29,7 @@ def find_lines(source: Source, dialect: Dialect, rows: Sequence[int]) -> list[tu
         before += height
         if len(found) == len(wanted):
             break
-    return [found[row] for row in rows]
+    return [found.get(row, (row, "")) for row in rows]
 
 
 def _lines_of(source: Source, dialect: Dialect, path: str, rows: list[int]) -> tuple[dict[int, int], int]:
