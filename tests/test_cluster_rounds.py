@@ -84,7 +84,7 @@ def test_a_crowded_worker_gives_the_same_answers(client):
     runner._room = dict.fromkeys(runner._threads, 1)  # no two blocks at once
     tasks, found = tasks_of(client, lambda: rows.scan(weights, 5))
     expected = as_rows(X, y).scan(weights, 5)
-    assert tasks["separatrix-scan"] == 7
+    assert tasks["separatrix-scan"] >= 7  # a task that is moved to an idle worker is seen again
     assert np.array_equal(found.rows, expected.rows)
     assert np.array_equal(found.scores, expected.scores)
 
