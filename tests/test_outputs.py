@@ -117,3 +117,14 @@ def test_too_little_memory_is_answered_by_options_that_there_are():
     assert done.exit_code == 2
     assert "Choose fewer columns or rows." in words(done)
     assert "--memory" not in words(done)
+
+
+def test_no_output_overwrites_a_file_of_a_folder_that_is_read(tmp_path):
+    folder = tmp_path / "rows"
+    folder.mkdir()
+    pq.write_table(pa.table({"a": [0.0, 1.0, 2.0], "y": [0, 1, 1]}), folder / "part.parquet")
+    before = (folder / "part.parquet").read_bytes()
+    done = run("fit", folder, "--target", "y", "-o", folder / "part.parquet")
+    assert done.exit_code == 2
+    assert "--output would overwrite what is read" in words(done)
+    assert (folder / "part.parquet").read_bytes() == before

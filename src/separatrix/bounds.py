@@ -133,8 +133,8 @@ def _share(bound: Bound) -> str:
     return "" if not np.isfinite(bound.value) else f"{bound.tightness:.3g}"
 
 
-class _StandIn(BaseEstimator):
-    """What the input checks need to know of an estimator."""
+class MistakeBounds(BaseEstimator):
+    """What the input checks need to know of an estimator, and what their errors call it."""
 
     def __init__(self, fit_intercept: bool = True) -> None:
         self.fit_intercept = fit_intercept
@@ -249,7 +249,7 @@ def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
             "budget_bound_; with class weights no bound is computed here."
         )
     check_is_fitted(model)
-    rows, _, _ = inputs.read_training(_StandIn(False), X, y, None)
+    rows, _, _ = inputs.read_training(MistakeBounds(False), X, y, None)
     if rows.n_rows != model._rows_seen or rows.n_classes != max(2, model.classes_.size):
         raise InputError(
             f"The run has {model._rows_seen} rows and {model.classes_.size} classes; X and y have "
@@ -428,7 +428,7 @@ def _read(
             "Pass the model itself, with all rows that it has seen, in order."
         )
     lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
-    rows, classes, _ = inputs.read_training(_StandIn(lifted), X, y, None)
+    rows, classes, _ = inputs.read_training(MistakeBounds(lifted), X, y, None)
     if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
         raise InputError(
             f"The run has {result.counts.shape[0]} rows and weights of shape {result.weights.shape}; X and y "

@@ -79,10 +79,8 @@ def _bounds(model: Any) -> tuple[float, float]:
 
 def _kind(model: Any) -> str:
     """Which margin a model brackets, by how its intercept counts."""
-    from ..proofs.answer import margin_kind
-
     own = getattr(model, "intercept", "lifted" if getattr(model, "fit_intercept", True) else None)
-    return margin_kind(own)
+    return {"lifted": "lifted", "free": "affine", None: "origin"}[own]
 
 
 def _model(file: str, json: bool) -> None:

@@ -312,7 +312,8 @@ def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]
         found = signature(command, eval_str=True).parameters
         own = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name != "source"]
         before = list(found).index("source")
-        vars(run)["__signature__"] = Signature([*own[:before], *shared, *own[before:]])
+        shown: Any = run
+        shown.__signature__ = Signature([*own[:before], *shared, *own[before:]])
         return run
 
     return expand
@@ -335,6 +336,8 @@ def _path(name: str) -> str:
 def need_apart(data: str | None, **outputs: str | None) -> None:
     """Refuse to write over what is read, and to write two things to one file."""
     read = [] if data is None else [data, *glob.glob(data, recursive=True)]
+    if data is not None and os.path.isdir(data):
+        read += glob.glob(os.path.join(glob.escape(data), "**"), recursive=True)
     taken = {os.path.realpath(each): "what is read" for each in read}
     for name, path in outputs.items():
         if path is None or (os.path.exists(path) and not os.path.isfile(path)):

@@ -30,8 +30,8 @@ from .proximal_newton import ProximalNewton
 
 INTERCEPTS = ("lifted", "free", None)
 NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
-SHORT = 5  # proximal steps without progress that are made shorter
-STALLED = 12  # proximal steps without progress that end a run
+IDLE_SHORT = 5  # proximal steps without progress that are made shorter
+IDLE_MOST = 12  # that end a run
 EXACT = 1e-15  # the relative gap below which there is nothing left to polish
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
 
@@ -202,11 +202,11 @@ def _newton(
                 return Outcome.REACHED
         idle = idle + 1 if bracket.width > 0.9 * best else 0
         best = min(best, bracket.width)
-        if 0 < idle <= SHORT and not bracket.reached and two:
+        if 0 < idle <= IDLE_SHORT and not bracket.reached and two:
             # Long steps let multipliers that repeat each other jump between their caps. Where short ones do
             # not help either, rows may be small: then the steps grow again.
             engine.sigma = max(engine.first_sigma, 1e-2 * engine.sigma)
-        if idle >= (3 if bracket.reached else STALLED):
+        if idle >= (3 if bracket.reached else IDLE_MOST):
             return Outcome.REACHED if bracket.reached else Outcome.STALLED
         effort.report(lambda: f"soft margin: step {effort.steps}, {bracket.text()}")
     return Outcome.REACHED if bracket.reached else Outcome.STEP_LIMIT

@@ -226,11 +226,6 @@ class Verdict:
         }
 
 
-def margin_kind(intercept: str | None) -> str:
-    """What a margin is measured by, from how the intercept counts: "lifted", "free" or not at all."""
-    return {"lifted": "lifted", "free": "affine", None: "origin"}[intercept]
-
-
 def margin_facts(bounds: tuple[float, float], kind: str) -> dict[str, Any]:
     """A bracket of the best margin for JSON, which has no infinity: None there, exact text beside it."""
     lower, upper = (float(bound) for bound in bounds)

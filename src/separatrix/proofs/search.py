@@ -292,7 +292,7 @@ class Search:
                 self.upper = result.margin_upper + signed.rounding(2.0 * math.sqrt(result.mistakes))
                 self.lower = result.margin_lower - signed.rounding(0.0)
             return self._exact_weights(result.weights)
-        self._add(np.sort(self._corrected(result, 2 * signed.width + 100)))
+        self._add(np.sort(signed.most_corrected(result.counts, 2 * signed.width + 100)))
         self.confused = confused_pairs(signed.labels, result.counts) if signed.joint else []
         return None
 
@@ -515,21 +515,7 @@ class Search:
             guide = np.ldexp(reduced.full_weights(result.weights), self.signed.exponents)
             if np.isfinite(guide).all() and guide.any():
                 yield from self._on_planes(guide / np.abs(guide).max())
-        self._add(np.sort(self._corrected(result, FIRST)))
-
-    def _corrected(self, result: Result, most: int) -> Ints:
-        """The signed rows that a perceptron corrected most often, those first; so many at most."""
-        counts = result.counts
-        if self.signed.joint:
-            rows, rivals = np.nonzero(counts)
-            ids, hits = rows * self.signed.n_classes + rivals, counts[rows, rivals]
-        else:
-            ids = np.flatnonzero(counts[:, 0])
-            hits = counts[ids, 0]
-        if ids.size > most:
-            often = np.partition(hits, ids.size - most)[ids.size - most]  # sorting all takes longer
-            ids, hits = ids[hits >= often], hits[hits >= often]
-        return ids[np.argsort(-hits, kind="stable")][:most]
+        self._add(np.sort(self.signed.most_corrected(result.counts, FIRST)))
 
     def _spread(self, size: int) -> Ints:
         ids = self.signed.ids[self.among]

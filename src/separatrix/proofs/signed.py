@@ -338,6 +338,19 @@ class SignedRows:
             parts.append(signed)
         return integer_rows(parts, self.deadline)
 
+    def most_corrected(self, counts: Ints, most: int) -> Ints:
+        """The signed rows that a perceptron corrected most often, those first; so many at most."""
+        if self.joint:
+            rows, rivals = np.nonzero(counts)
+            ids, hits = rows * self.n_classes + rivals, counts[rows, rivals]
+        else:
+            ids = np.flatnonzero(counts[:, 0])
+            hits = counts[ids, 0]
+        if ids.size > most:
+            often = np.partition(hits, ids.size - most)[ids.size - most]  # sorting all takes longer
+            ids, hits = ids[hits >= often], hits[hits >= often]
+        return ids[np.argsort(-hits, kind="stable")][:most]
+
     def span_basis(self) -> Ints:
         """Independent signed rows that span all of them."""
         rng = np.random.default_rng(0)

@@ -20,7 +20,7 @@ from .cleaning import ReadingError, clean, numeric, readings_told
 from .csv_head import MISSING, Dialect, Sampled, find_dialect, sample
 from .csv_lines import find_lines
 from .csv_numbers import NotPlain, counts_up, find_labels, read_numbers
-from .database import CellError, Database, describe, identifier, literal, literals
+from .database import WIDE_KINDS, CellError, Database, describe, identifier, literal, literals
 from .encoding import Column, Encoding, choose_columns
 from .identifiers import counts_to_its_end
 from .line_ends import with_one_end
@@ -30,7 +30,6 @@ from .small_csv import SmallTable, read_small
 from .sources import Format, Request, Source
 
 T = TypeVar("T")
-WHOLE = ("BIGINT", "HUGEINT")  # the types of whole numbers that are no floats
 
 
 def open_csv(source: Source, request: Request) -> Query | CsvReader:
@@ -103,7 +102,7 @@ class CsvFile:
             cells=None if self.small is None else self.small.texts,
             empty=sampled.empty if sampled.whole else (),
         )
-        for name in (each for each, kind in kinds.items() if kind in WHOLE and not sampled.whole):
+        for name in (each for each, kind in kinds.items() if kind in WIDE_KINDS and not sampled.whole):
             _need_whole(table, name)
         if self.request.sql is None:
             return ask(table, self.request, suspects=partial(self._counting, table), notes=notes)

@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import InputError, needs
 from .copies import filled, open_copy
 from .csv_head import MISSING
+from .database import LARGEST_WHOLE
 from .encoding import shown, unknown
 from .query import Query
 from .sources import NUMBER, Format, Request, Source
@@ -30,7 +31,6 @@ _ERRORS = (
 )
 _WORDS = {"number": "numbers", "text": "text", "bool": "true and false", "date": "dates"}
 _ZERO = dt.date(1899, 12, 30)
-LARGEST = 2.0**53 - 1.0  # beyond it, not every whole number is a float
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ def _rounded(body: list[list[Any]], columns: Sequence[Cells]) -> list[str]:
         f"{each.name}: a spreadsheet keeps 15 digits of a number, and some here have more."
         for each in columns
         if each.kind == "number"
-        and any(isinstance(row[each.place], float) and abs(row[each.place]) > LARGEST for row in body)
+        and any(isinstance(row[each.place], float) and abs(row[each.place]) > LARGEST_WHOLE for row in body)
     ]
 
 
