@@ -154,6 +154,19 @@ def test_every_kind_of_table_may_be_compressed(tmp_path, kind, packing):
     assert np.array_equal(y, labels)
 
 
+@pytest.mark.parametrize(
+    ("unit", "words"),
+    [("s", "seconds"), ("ms", "milliseconds"), ("us", "microseconds"), ("ns", "nanoseconds")],
+)
+def test_the_unit_of_a_duration_is_said(tmp_path, unit, words):
+    path = tmp_path / "rows.feather"
+    lasting = pa.array([5, None, 7], pa.int64()).cast(pa.duration(unit))
+    feather.write_feather(pa.table({"d": lasting, "y": [0, 1, 1]}), str(path))
+    table = open_table(path, target="y", missing="drop")
+    assert table.read()[0].ravel().tolist() == [5.0, 7.0]
+    assert f"d: a duration, in {words}." in table.notes
+
+
 def test_the_commands_read_a_sheet(tmp_path):
     book = tmp_path / "plants.xlsx"
     sheets = {"first": [("a",), (1,)], "plants": [HEADER, *ROWS]}

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from separatrix.cli.app import app
 from separatrix.errors import InputError
 from separatrix.tables.table import open_table
+from tests.sheets import write_workbook
 
 
 def run(*arguments, stdin=None):
@@ -237,6 +238,23 @@ def test_lines_of_libsvm_files_skip_blanks_and_comments(tmp_path):
     ]
     path.write_text("1 1:1\n-1 1:2\n")
     assert [place.words for place in open_table(path).places([1])] == ["row 2"]
+
+
+def test_lines_of_arff_files_skip_blanks_and_comments(tmp_path):
+    path = tmp_path / "rows.arff"
+    path.write_text("@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n1,0\n\n% two\n2,1\n3,1\n")
+    table = open_table(path, target="y", where="a <> 2")
+    assert [place.words for place in table.places([0, 1])] == ["row 1 (line 5)", "row 3 (line 9)"]
+
+
+@pytest.mark.parametrize(("top", "header"), [(0, True), (3, True), (0, False), (3, False)])
+def test_lines_of_sheets_are_those_that_a_spreadsheet_numbers(tmp_path, top, header):
+    pytest.importorskip("python_calamine")
+    path, names = tmp_path / "rows.xlsx", [("a", "y")] if header else []
+    write_workbook(path, {"one": [*names, (1, 0), (2, 1), (3, 1)]}, top=top)
+    table = open_table(path, target="y" if header else "column2")
+    lines = [place.line or place.row for place in table.places([0, 2])]
+    assert lines == [top + len(names) + 1, top + len(names) + 3]
 
 
 def test_every_answer_counts_the_rows_of_the_file(tmp_path):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..errors import InputError, needs
@@ -50,7 +51,8 @@ def open_arff(source: Source, request: Request) -> Query:
     header = read_header(source)
     kinds = {"number": pa.float64(), "date": pa.timestamp("s")}
     schema = pa.schema([(each.name, kinds.get(each.kind, pa.string())) for each in header.attributes])
-    return open_copy(source, request, schema, _batches(source, header, schema))
+    rows = _batches(source, header, schema)
+    return open_copy(source, request, schema, rows, lines=partial(find_lines, source, header))
 
 
 def read_header(source: Source) -> Header:
@@ -143,18 +145,41 @@ def _batches(source: Source, header: Header, schema: Any) -> Iterator[Any]:
     """Rows as Arrow has them."""
     import pyarrow as pa
 
+    for lines, first in _pieces(source, header):
+        yield pa.record_batch(_columns(source, header, lines, first), schema=schema)
+
+
+def _pieces(source: Source, header: Header) -> Iterator[tuple[list[bytes], int]]:
+    """The lines after the header, some at a time, and the number of the first of them."""
     number = 0
     for piece in text.pieces(source, source.paths[0]):
         lines = piece.tobytes().split(b"\n")[:-1]
         begin = max(0, header.lines - number)
         if begin < len(lines):
-            columns = _columns(source, header, lines[begin:], number + begin + 1)
-            yield pa.record_batch(columns, schema=schema)
+            yield lines[begin:], number + begin + 1
         number += len(lines)
 
 
+def _filled(lines: list[bytes]) -> list[int]:
+    """Which lines are rows, and not blank or comments."""
+    return [k for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(b"%")]
+
+
+def find_lines(source: Source, header: Header, rows: Sequence[int]) -> list[tuple[int, str]]:
+    """The lines of data rows, counted from 1."""
+    last, before = max(rows, default=0), 0
+    found: dict[int, int] = {}
+    for lines, first in _pieces(source, header):
+        filled = _filled(lines)
+        found |= {row: first + filled[row - before - 1] for row in rows if 0 < row - before <= len(filled)}
+        before += len(filled)
+        if before >= last:
+            break
+    return [(found[row], "") for row in rows]
+
+
 def _columns(source: Source, header: Header, lines: list[bytes], first: int) -> list[Any]:
-    rows = [k for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(b"%")]
+    rows = _filled(lines)
     numbers = [first + k for k in rows]
     kept = [lines[k].removesuffix(b"\r") for k in rows]
     cells = plain_cells(kept, len(header.attributes))

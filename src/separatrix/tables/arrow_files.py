@@ -13,6 +13,7 @@ from .query import Query
 from .sources import Format, Request, Source
 
 ROWS = 1 << 16  # that are copied together
+_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _FILE, _STREAM, _FEATHER = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 
 
@@ -24,7 +25,8 @@ def open_arrow(source: Source, request: Request) -> Query:
     with explaining(source.name), pa.OSFile(source.paths[0]) as file:
         schema, batches = _opened(file, source.paths[0])
         plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
-        return open_copy(source, request, plain, (_cast(part, plain) for part in _cut(batches)), typed=True)
+        rows = (_cast(part, plain) for part in _cut(batches))
+        return open_copy(source, request, plain, rows, typed=True, notes=_notes(schema))
 
 
 def _opened(file: Any, path: str) -> tuple[Any, Iterator[Any]]:
@@ -46,6 +48,14 @@ def _opened(file: Any, path: str) -> tuple[Any, Iterator[Any]]:
     return stream.schema, iter(stream)
 
 
+def _notes(schema: Any) -> tuple[str, ...]:
+    """What is said of columns whose numbers have a unit."""
+    import pyarrow as pa
+
+    lasting = [field for field in schema if pa.types.is_duration(field.type)]
+    return tuple(f"{field.name}: a duration, in {_UNITS[field.type.unit]}." for field in lasting)
+
+
 def _cut(batches: Iterator[Any]) -> Iterator[Any]:
     for batch in batches:
         for start in range(0, batch.num_rows, ROWS):
@@ -62,6 +72,8 @@ def _plain(kind: Any) -> Any:
         return pa.string()
     if pa.types.is_float16(kind):
         return pa.float32()
+    if pa.types.is_duration(kind):
+        return pa.int64()
     return pa.float64() if pa.types.is_null(kind) else kind
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ..errors import InputError, needs
 from .encoding import need_distinct
 from .parquet import ask_parquet, find_columns
+from .places import Lines
 from .query import Query
 from .sources import Request, Source
 from .spool import Spool
@@ -23,11 +24,12 @@ def open_copy(
     notes: tuple[str, ...] = (),
     unnamed: tuple[str, ...] = (),
     typed: bool = False,
+    lines: Lines | None = None,
 ) -> Query:
     """Write Arrow batches to a temporary Parquet file, and read that as any other.
 
     Where the file does not say whether numbers are whole (``typed``), labels are where they all are. Columns
-    that are ``unnamed`` were numbered for want of a name.
+    that are ``unnamed`` were numbered for want of a name. ``lines`` finds the lines of rows in the file.
     """
     with needs("Reading tables", extra="cli"):
         import pyarrow.parquet as pq
@@ -45,9 +47,8 @@ def open_copy(
     copy = replace(source, paths=(path,), compression="none", spool=(spool, source.spool))
     kinds = find_columns(copy) if request.sql is None else None
     query = ask_parquet(copy, request, kinds, notes=notes, unnamed=unnamed)
-    if typed:
-        return query
-    return replace(query, labels=None, database=replace(query.database, typed=False))
+    query = replace(query, database=replace(query.database, typed=typed, lines=lines))
+    return query if typed else replace(query, labels=None)
 
 
 def filled(names: Iterable[str]) -> list[str]:

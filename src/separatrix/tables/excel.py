@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ..errors import InputError, needs
@@ -76,6 +77,10 @@ class Sheet:
             letters = chr(65 + digit) + letters
         return f"{letters}{self.row + row}"
 
+    def lines(self, above: int, rows: Sequence[int]) -> list[tuple[int, str]]:
+        """The lines of the sheet where data rows stand, counted from 1, with so many above the first."""
+        return [(self.row + above + row - 1, "") for row in rows]
+
 
 def _choose(name: str, book: Any, wanted: str | None) -> str:
     """The sheet that is read: the one that is named, or the only visible one that has rows."""
@@ -130,7 +135,8 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
     types = {"number": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
     schema = pa.schema([(each.name, types.get(each.kind, pa.timestamp("us"))) for each in columns])
     notes = (*_notes(sheet, body, [each.place for each in columns]), *_rounded(body, columns))
-    return open_copy(source, request, schema, _batches(body, columns, schema), notes=notes, unnamed=unnamed)
+    batches, lines = _batches(body, columns, schema), partial(sheet.lines, int(header))
+    return open_copy(source, request, schema, batches, notes=notes, unnamed=unnamed, lines=lines)
 
 
 def _is_header(first: list[Any], others: list[list[Any]]) -> bool:

@@ -21,7 +21,7 @@ class Place:
     row : int
         Its number among the rows of the file, counted from 1.
     line : int or None
-        The line of the file, where it is another number.
+        The line of the file or of the sheet, where it is another number.
     file : str
         The file, where there are several.
     name : str or None
