@@ -8,10 +8,11 @@ noisy plane.
 from __future__ import annotations
 
 import gzip
+import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from importlib import metadata
 from importlib.util import find_spec
@@ -26,12 +27,13 @@ from sklearn.linear_model import SGDClassifier
 
 import separatrix as sx
 from separatrix import inputs
+from separatrix.rows import threads
 from separatrix.rows.blocks import BlockMatrix
 
 from . import timing
 from .table import Row, Settings, faster, measured, shown, within
 
-COPIES, BLOCKS, EPOCHS, ROUNDS, REPEATS = 8, 16, 10, 20, 3
+COPIES, BLOCKS, EPOCHS, ROUNDS, REPEATS = 8, 16, 10, 20, 7
 HOLDERS, FILES = 3, 4  # workers that read Parquet files; files a copy of the rows
 SLACK = 0.002  # of the held-out error, above the one that scikit-learn's SGDClassifier ends with
 MOST = 30  # epochs of a contender
@@ -66,31 +68,48 @@ def speed(settings: Settings) -> Iterator[Row]:
     X, y = _rows(settings)
     copies = 1 if settings.quick else COPIES
     tasks = _tasks(settings.quick)
-    alone = {name: _seconds(_in_memory(task, X, y, copies), REPEATS) for name, task in tasks.items()}
+    labels = np.tile(y, copies)
+    alone: dict[str, list[float]] = {name: [] for name in tasks}
+    single: dict[str, list[float]] = {name: [] for name in tasks}
     found: dict[tuple[int, int], dict[str, list[float]]] = {}
-    traffic, shares = {}, {}
-    for workers, threads in ((1, 1), (2, 1), (1, 2)):
-        with _workers(workers, threads) as client, _counted() as rounds:
-            there, labels = _spread(X, copies), np.tile(y, copies)
-            found[workers, threads] = {}
-            for name, task in tasks.items():
-                task(there, labels)  # compiles, and opens the connections
+    traffic: dict[tuple[str, int], list[float]] = {}
+    shares: dict[tuple[str, int, int], tuple[int, float, float]] = {}
+    with ExitStack() as stack:
+        memory = {name: _in_memory(task, X, y, copies) for name, task in tasks.items()}
+        held: dict[tuple[int, int], tuple[Any, Any]] = {}
+        for which in ((1, 1), (2, 1), (1, 2)):
+            client = stack.enter_context(_workers(*which))
+            held[which] = client, _spread(X, copies)
+            found[which] = {name: [] for name in tasks}
+            for task in tasks.values():
+                task(held[which][1], labels)  # compiles, and opens the connections
+        rounds = stack.enter_context(_counted())
+        for _, (name, task) in itertools.product(range(REPEATS), tasks.items()):
+            alone[name].append(timing.clock(memory[name]))
+            with threads.alone():
+                single[name].append(timing.clock(memory[name]))
+            for which, (client, there) in held.items():
                 rounds.clear()
                 before, busy = _loopback(), _processor(client)
-                found[workers, threads][name] = _seconds(partial(task, there, labels), REPEATS)
-                traffic[name, workers] = (_loopback() - before) / max(1, len(rounds))
-                spent = [(b - a) / REPEATS for a, b in zip(busy, _processor(client), strict=True)]
-                shares[name, workers, threads] = len(rounds) // REPEATS, *spent
+                with client.as_current():
+                    found[which][name].append(timing.clock(partial(task, there, labels)))
+                traffic.setdefault((name, which[0]), []).append((_loopback() - before) / max(1, len(rounds)))
+                spent = [b - a for a, b in zip(busy, _processor(client), strict=True)]
+                shares[name, *which] = len(rounds), spent[0], spent[1]
     size = f"{len(y) * copies:,} x {X.shape[1]}"
     for name in tasks:
         one, two, both = (found[which][name] for which in ((1, 1), (2, 1), (1, 2)))
         what = f"{name}, {size}"
         yield faster("cluster", f"{what}: two workers", two, one, "one worker", 1.6)
+        gain = f"{median(single[name]) / median(alone[name]):.2f} times as fast"
+        said = measured(alone[name]), f"one thread {measured(single[name])}", gain
+        yield Row("cluster", f"{what}: memory, all cores", *said)
         yield within("cluster", f"{what}: one worker, two threads", both, alone[name], "memory", 1.3)
-        yield Row("cluster", f"{what}: bytes a round, two workers", f"{traffic[name, 2]:,.0f}", "", "")
-        rounds, there, here = shares[name, 2, 1]
-        parts = f"{there:.2f} s on the workers, {here:.2f} s here and in the scheduler"
-        yield Row("cluster", f"{what}: processor time, two workers, {rounds} rounds", parts, "", "")
+        sent = f"{median(traffic[name, 2]):,.0f}"
+        yield Row("cluster", f"{what}: bytes a round, two workers", sent, "", "")
+        count, away, here = shares[name, 2, 1]
+        parts = f"{away:.2f} s on the workers, {here:.2f} s here and in the scheduler"
+        yield Row("cluster", f"{what}: processor time, two workers, {count} rounds", parts, "", "")
 
 
 def files(settings: Settings) -> Iterator[Row]:

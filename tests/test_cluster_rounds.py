@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from separatrix.inputs.data import read_data
 from separatrix.rows.client import _at_once, _shared_out
-from separatrix.rows.cluster import _lowest_of, cluster_rows
+from separatrix.rows.cluster import _lowest_of, _scan, cluster_rows
 from separatrix.rows.memory import as_rows
 from separatrix.rows.protocol import Scan
 from tests.partitions import as_dask
@@ -50,10 +50,33 @@ def test_one_task_a_thread_answers_for_the_blocks_of_a_worker(client):
     tasks, found = tasks_of(client, lambda: rows.scan(weights, 5))
     even = max(placed.values()) <= 6  # of seven blocks on two workers; else the scheduler shares them out
     assert tasks["separatrix-scan"] == (len(placed) if even else 7)
-    expected = here.scan(weights, 5)
+    assert_same(found, here.scan(weights, 5))
+    for limit in (1, 2, 40, 199, 300):
+        assert_same(rows.scan(weights, limit), here.scan(weights, limit))
+
+
+def assert_same(found, expected):
     assert (found.mistakes, found.cost) == (expected.mistakes, expected.cost)
     assert np.array_equal(found.rows, expected.rows)
     assert np.array_equal(found.scores, expected.scores)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 60))
+def test_blocks_that_know_the_scores_before_them_keep_the_lowest_of_all(seed, limit):
+    X, y = problem(seed)
+    weights = np.array([1.0, -2.0, 0.0, 1.0])
+    edges = np.cumsum([0, *LENGTHS])
+    found = []
+    for first, end in pairwise(edges.tolist()):
+        part = as_rows(X[first:end], y[first:end])
+        found.append(_scan(part, weights, limit, None, tuple(found)))
+    rows = np.concatenate([each.rows + first for each, first in zip(found, edges, strict=False)])
+    scores = np.concatenate([each.scores for each in found])
+    kept = np.lexsort((rows, scores))[:limit]
+    expected = as_rows(X, y).scan(weights, limit)
+    assert np.array_equal(rows[kept], expected.rows)
+    assert np.array_equal(scores[kept], expected.scores)
+    assert sum(each.mistakes for each in found) == expected.mistakes
 
 
 @given(st.lists(st.integers(0, 50), max_size=30, unique=True), st.integers(1, 8))

@@ -41,6 +41,8 @@ Proceedings of NAACL-HLT, 456-464.
 
 from __future__ import annotations
 
+import math
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,6 +63,9 @@ from .run import Run
 MIXINGS = ("mistakes", "even")
 SHARDS = 8  # of rows in memory, whatever the machine: the outcome depends on their number
 BLOCK = 1 << 22  # numbers visited before Python runs again, and with it Ctrl-C
+KEPT = 1 << 21  # counts of a shard up to which their memory is used again
+
+_here = threading.local()
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +137,7 @@ def pass_over(
     """
     size, order = rows.order.size, rows.order
     learner = Learner(rows, start=weights, steps=steps, visits=epoch * size, averaging=average.size > 0)
+    learner.tally = learner.tally._replace(counts=_zeros(learner.tally.counts.shape))
     measured = epoch == 0 and size == rows.n_rows
     if measured:
         learner.tally = learner.tally._replace(norms=np.empty(size))
@@ -149,6 +155,21 @@ def pass_over(
     if not made.size:
         return Passed(size, lowest, made, radius)
     return Passed(size, lowest, made, radius, learner.weights, learner.tally.average * (every / size))
+
+
+def _zeros(shape: tuple[int, ...]) -> Ints:
+    """Zeros in memory that this thread uses again for its next shard.
+
+    Dask's workers give memory back at once, and pages of new memory are slow.
+    """
+    size = math.prod(shape)
+    if size > KEPT:
+        return np.zeros(shape, dtype=np.int64)
+    if getattr(_here, "counts", np.empty(0)).size < size:
+        _here.counts = np.empty(size, dtype=np.int64)
+    found: Ints = _here.counts[:size].reshape(shape)
+    found.fill(0)
+    return found
 
 
 def _corrected(counts: Ints) -> NDArray[Any]:

@@ -46,6 +46,8 @@ class Work:
     thin : callable, optional
         Called with the answers of calls that were made together: leaves out of them, in their order, what
         the answers of all calls do not need.
+    chained : bool
+        Whether the last argument of each call is what calls before it, made together with it, have answered.
     """
 
     name: str
@@ -55,10 +57,11 @@ class Work:
     own: list[tuple[Any, ...]] | None = None
     later: bool = False
     thin: Callable[[list[Any]], list[Any]] | None = None
+    chained: bool = False
 
     def arguments(self, place: int) -> tuple[Any, ...]:
-        """The arguments of one call, without its blocks."""
-        return self.common if self.own is None else (*self.common, *self.own[place])
+        """The arguments of one call that is made by itself, without its blocks."""
+        return (*self.common, *(() if self.own is None else self.own[place]), *([()] if self.chained else []))
 
 
 Pause = Callable[[], None]
@@ -195,17 +198,17 @@ class BlockMatrix:
         each: Sequence[tuple[Any, ...]] | None = None,
         among: Sequence[int] | None = None,
         pause: Callable[[], None] | None = None,
-        thin: Callable[[list[Any]], list[Any]] | None = None,
+        **together: Any,
     ) -> list[T]:
         """Call ``task(block, *beside, *common, *each)`` where each block is; the answers, block by block.
 
         ``beside`` are lists of handles, one for each block. ``among`` chooses blocks; ``each`` has arguments
-        for these. ``pause`` is called now and then while they are waited for, and may raise. ``thin`` is as
-        in `Work`.
+        for these. ``pause`` is called now and then while they are waited for, and may raise. ``together``
+        has ``thin`` and ``chained`` as in `Work`.
         """
         chosen = range(len(self.handles)) if among is None else among
         blocks = [(self.handles[k], *(handles[k] for handles in beside)) for k in chosen]
-        work = Work(name, task, blocks, common, None if each is None else list(each), thin=thin)
+        work = Work(name, task, blocks, common, None if each is None else list(each), **together)
         try:
             answers = self.runner.start(work)(pause)
         except Failed as failed:

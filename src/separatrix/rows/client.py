@@ -44,6 +44,9 @@ class ClientRunner:
         self._threads: dict[str, int] = {}
         self._room: dict[str, int] = {}  # bytes that each worker may have; zero: no limit
         self._progress, self._rounds = Progress(), 0
+        # A client sends nothing for 10 ms after a message. To let go of a round's answers is one: it waits
+        # until the next round has been sent.
+        self._last: list[Any] = []
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
         """Handles of delayed objects, each computed once and kept."""
@@ -62,7 +65,7 @@ class ClientRunner:
     def start(self, work: Work) -> Answers:
         """Start the calls; the function returned waits for their answers, in the order of the calls."""
         together = self._together(work)
-        futures = self._submit(work, together)
+        futures = self._last = self._submit(work, together)
         self._rounds += 1
         round_ = f"round {self._rounds} ({work.name})"
 
@@ -148,9 +151,10 @@ class ClientRunner:
         }
         with _cluster_errors():
             if together is None:
-                return list(self.client.map(_call, own, blocks, **options))
+                alone = [(*each, ()) for each in own] if work.chained else own
+                return list(self.client.map(_call, alone, blocks, **options))
             many = ([[each[k] for k in calls] for calls in together] for each in (own, blocks))
-            return list(self.client.map(_calls, *many, thin=work.thin, **options))
+            return list(self.client.map(_calls, *many, thin=work.thin, chained=work.chained, **options))
 
     def _wait(self, futures: list[Any], pause: Pause | None, round_: str) -> None:
         """Wait until all futures are done; whoever has no time left may raise meanwhile.
@@ -236,11 +240,15 @@ def _calls(
     task: Any,
     common: tuple[Any, ...],
     thin: Callable[[list[Any]], list[Any]] | None,
+    chained: bool,
 ) -> tuple[str, list[Any]]:
     """Several calls, one after the other, and the worker that made them."""
     from distributed import get_worker
 
-    found = [_call(each, some, task=task, common=common) for each, some in zip(own, blocks, strict=True)]
+    found: list[Any] = []
+    for each, some in zip(own, blocks, strict=True):
+        more = (tuple(found),) if chained else ()
+        found.append(_call((*each, *more), some, task=task, common=common))
     if thin is not None and not any(isinstance(each, Failure) for each in found):
         found = thin(found)
     return str(get_worker().address), found

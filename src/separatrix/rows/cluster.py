@@ -7,8 +7,9 @@ on the workers nor on their speed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,8 @@ class ClusterRows:
         limit = max(1, min(limit, self.order.size))
         each = self._each(costs) if costs is not None and costs.size > 1 else None
         common = (weights, limit) if each is not None else (weights, limit, costs)
-        parts = self.on_each("scan", _scan, *common, each=each, thin=partial(_lowest_of, limit=limit))
+        thin = partial(_lowest_of, limit=limit)
+        parts = self.on_each("scan", _scan, *common, each=each, thin=thin, chained=True)
         rows = np.concatenate([part.rows + at for part, at in zip(parts, self._firsts, strict=True)])
         scores = np.concatenate([part.scores for part in parts])
         kept = np.lexsort((rows, scores))[:limit]
@@ -146,9 +148,12 @@ class ClusterRows:
         return self._sum(self.on_each("sum", _outer_sum, each=each))
 
     def on_each(
-        self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None, thin: Any = None
+        self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None, **together: Any
     ) -> list[Any]:
-        """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is."""
+        """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is.
+
+        ``together`` has ``thin`` and ``chained`` as in `Work`.
+        """
         kept = self._kept
         return self.matrix.map(
             name,
@@ -161,7 +166,7 @@ class ClusterRows:
             beside=(self.codes,) if kept is None else (self.codes, kept),
             each=each,
             pause=pause,
-            thin=thin,
+            **together,
         )
 
     def column_reach(self) -> tuple[Floats, Floats]:
@@ -243,9 +248,16 @@ def on_rows(
     *own: Any,
 ) -> Any:
     """Call a task with a block as rows in memory, which are not copied."""
-    keep = None if kept is None else np.unpackbits(kept, count=len(codes)).astype(bool)
-    rows = as_rows(block, codes, n_classes=n_classes, lift=lifted, keep=keep, names=names)
+    count = len(codes)
+    order = _every(count) if kept is None else np.flatnonzero(np.unpackbits(kept, count=count))
+    rows = as_rows(block, codes, n_classes=n_classes, lift=lifted, keep=order, names=names)
     return task(rows, *common, *own)
+
+
+@lru_cache(maxsize=4)  # blocks are alike, but for the last ones
+def _every(count: int) -> Ints:
+    """The numbers of all rows, made once: a worker gives memory back at once, and new pages are slow."""
+    return np.arange(count)
 
 
 def _visit(rows: MemoryRows, task: Any, shared: tuple[Any, ...], steps: Floats) -> Any:
@@ -264,10 +276,13 @@ def _integral(rows: MemoryRows) -> bool:
     return rows.integral
 
 
-def _scan(rows: MemoryRows, weights: Floats, limit: int, costs: Floats | None) -> Scan:
+def _scan(rows: MemoryRows, weights: Floats, limit: int, costs: Floats | None, before: Sequence[Any]) -> Scan:
+    """Scan a block; scores that blocks ``before`` it have enough lower ones of are not kept."""
     if not rows.order.size:
         return Scan(0, 0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
-    return rows.scan(_own(weights), limit, None if costs is None else _own(costs))
+    scores = np.concatenate([np.zeros(0), *(each.scores for each in before if isinstance(each, Scan))])
+    below = float(np.partition(scores, limit - 1)[limit - 1]) if scores.size >= limit else np.inf
+    return rows.scan(_own(weights), limit, None if costs is None else _own(costs), below)
 
 
 def _lowest_of(scans: list[Scan], limit: int) -> list[Scan]:

@@ -131,17 +131,20 @@ class MemoryRows:
         ranges = threads.chunks(self.n_rows, self.numbers)
         return all(threads.run_all(self._loops.integral, [(self.storage, *each) for each in ranges]))
 
-    def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
+    def scan(
+        self, weights: Floats, limit: int = 1, costs: Floats | None = None, below: float = np.inf
+    ) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
 
         So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
-        on each row costs; an array of one number serves all rows.
+        on each row costs; an array of one number serves all rows. Scores that are not ``below`` a bound need
+        not be kept: fewer are looked at twice.
         """
         costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
         most = threads.MOST_AT_ONCE if pages.watched else SCANNED
         ranges = threads.chunks(self.order.size, self.numbers, most)
-        scores = np.full((len(ranges), limit), np.inf)
+        scores = np.full((len(ranges), limit), below)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
         parts = threads.run_all(
             self._loops.scan,
@@ -270,7 +273,7 @@ def as_rows(
     *,
     n_classes: int = 2,
     lift: bool = True,
-    keep: NDArray[np.bool_] | None = None,
+    keep: NDArray[np.bool_] | Ints | None = None,
     names: tuple[str, ...] | None = None,
 ) -> MemoryRows:
     """See a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1) as rows, without copying.
@@ -284,13 +287,16 @@ def as_rows(
     n_classes : int
     lift : bool
         Append a coordinate of ones, so that the last weight is the intercept.
-    keep : boolean ndarray, optional
-        Which rows count.
+    keep : boolean ndarray, or ndarray of int64, optional
+        Which rows count, or their numbers in turn.
     names : tuple of str, optional
         Column names for messages.
     """
     codes = np.ascontiguousarray(labels, dtype=np.int32)
-    order = np.arange(codes.size) if keep is None else np.flatnonzero(keep)
+    if keep is None:
+        order: Ints = np.arange(codes.size)
+    else:
+        order = np.flatnonzero(keep) if keep.dtype == np.bool_ else np.asarray(keep, dtype=np.int64)
     storage: Any
     if isinstance(X, np.ndarray):
         storage = DenseRows(_readable(X), codes, int(lift))
