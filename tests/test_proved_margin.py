@@ -188,6 +188,13 @@ def test_any_weights_and_multipliers_prove_true_objectives(seed, n_classes, free
         assert Fraction(proved_bound(rows, caps, multipliers, total, free, precision)) <= least
 
 
+@pytest.mark.parametrize("size", [1e153, 1e155, 1e300])
+def test_weights_whose_square_is_beyond_floats_prove_no_objective(size):
+    rows = as_rows(np.array([[1.0], [-1.0]]), np.array([1, 0]))
+    found = proved_objective(rows, np.ones(2), np.array([size, 0.0]), True, 1e-3)
+    assert found >= 0.5 * size * size
+
+
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_brackets_of_more_products_than_are_summed_exactly_are_moved_outwards(monkeypatch, n_classes):
     X, y = fuzz_brackets.small_problem(np.random.default_rng(3), n_classes)

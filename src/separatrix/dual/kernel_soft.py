@@ -136,7 +136,7 @@ class _Judge:
             longest, mass = longest + 2.0 * change * self.radius, mass - change
         if multipliers.ndim == 2:  # what a row carries is a sum, which may exceed its cap by rounding
             mass *= 1.0 - 4.0 * (multipliers.shape[1] + 4) * EPS
-        value = mass - 0.5 * longest**2 * (1.0 + 8.0 * EPS)
+        value = mass - 0.5 * longest * longest * (1.0 + 8.0 * EPS)
         intercept = coefficients.sum(axis=1) if self.lifted else np.zeros(coefficients.shape[0])
         if self.rows.free:
             intercept = np.atleast_2d(found.weights)[:, -1]

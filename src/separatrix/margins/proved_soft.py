@@ -38,7 +38,8 @@ def proved_objective(rows: Rows, caps: Floats, weights: Floats, free: bool, prec
     unsure = plain_errors(rows, weights, row_norms(rows, members))
     losses = 1.0 - (row_scores(rows, weights)[members] - unsure)
     short = losses > 0.0
-    half = 0.5 * length_bounds(weights[..., :-1] if free else weights)[1] ** 2 * UP
+    _, length = length_bounds(weights[..., :-1] if free else weights)
+    half = 0.5 * (length * length) * UP  # a power of a float too large would raise
     total = half + math.fsum((costs[short] * losses[short]).tolist())
     added = float(costs[short] @ unsure[short])
     blocks = 1 if weights.ndim == 1 else weights.shape[0]
@@ -75,7 +76,7 @@ def proved_bound(
         mass -= change * len(edges)
         longest += 2.0 * change * float(row_norms(rows, pairs.members[edges]).sum())
         shrink /= 1.0 + change * len(edges) / float(caps[pairs.members[edges]].min()) if edges else 1.0
-    first, second = shrink * mass, 0.5 * (shrink * longest) ** 2
+    first, second = shrink * mass, 0.5 * (shrink * longest) * (shrink * longest)
     bound = first - second - 16.0 * UNIT * (abs(first) + second)
     return max(0.0, bound) if math.isfinite(bound) else 0.0
 

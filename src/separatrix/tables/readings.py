@@ -34,8 +34,9 @@ CURRENCIES = frozenset(_CURRENCIES.split())
 UNITS = CURRENCIES | frozenset(_MEASURES.split())
 _BEFORE = "|".join(sorted(map(re.escape, CURRENCIES), key=len, reverse=True))
 _SPACE, _GROUPED = f"[{BLANKS}]*", "".join(map(re.escape, SEPARATORS))
+_SIGN = r"[+\-\u2212]"
 _CELL = re.compile(
-    rf"[+\-\u2212]?{_SPACE}(?P<before>{_BEFORE})?{_SPACE}[+\-\u2212]?"
+    rf"(?![^9]*{_SIGN}[^9]*{_SIGN}){_SIGN}?{_SPACE}(?P<before>{_BEFORE})?{_SPACE}{_SIGN}?"
     rf"(?P<number>[.,]?9(?:[9{_GROUPED}]*9)?[.,]?)(?P<power>[eE][+-]?9+)?"
     rf"{_SPACE}(?P<after>[^\d\s+\-.,;:<>=()/][^\d+\-,;:<>=()]{{0,11}})?"
 )
