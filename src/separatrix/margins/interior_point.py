@@ -59,12 +59,15 @@ class Centre:
         They sum to about one.
     slacks : ndarray of shape (rows,)
         By how much each score exceeds t.
+    even : bool
+        Whether a small change of each multiplier makes the combination vanish.
     """
 
     outcome: Outcome
     weights: Floats
     multipliers: Floats
     slacks: Floats
+    even: bool = False
 
     @property
     def tight(self) -> NDArray[np.bool_]:
@@ -91,7 +94,7 @@ def solve_interior(rows: Any, deadline: Deadline = NEVER) -> Centre:
             outcome = path.follow(deadline)
         except OutOfTime:
             outcome = Outcome.TIME_LIMIT
-        return Centre(outcome, path.x[:-1], path.multipliers, path.slacks)
+        return Centre(outcome, path.x[:-1], path.multipliers, path.slacks, path.even)
 
 
 def products(matrix: Any) -> Floats:
@@ -108,6 +111,7 @@ class _Path:
         self.n, self.p = rows.shape
         self.matrix = _with_ones(rows)
         self.x = np.append(np.zeros(self.p), -1.0)
+        self.even = False
         self.multipliers = np.full(self.n, 1.0 / self.n)
         pull = rows.T @ self.multipliers
         upper = np.maximum(pull, 0.0) + 1.0 / self.n
@@ -167,6 +171,7 @@ class _Path:
         if not float(np.abs(change).max()) < EVEN:
             return False
         self.multipliers = self.multipliers * (1.0 - change)
+        self.even = True
         return True
 
     def _direction(self, products: Floats, missing: Floats | float) -> tuple[Floats, Floats, Floats]:

@@ -25,7 +25,7 @@ from ..result import Result
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from . import simplex
-from .exact import PRIMES, combination, seconds_to_solve
+from .exact import PRIMES, combination
 from .exact_weights import (
     Weights,
     exact_vectors,
@@ -38,6 +38,7 @@ from .exact_weights import (
 from .leftover import frequent_parts, left_over
 from .near import Near
 from .planes import ReducedRows, reduced_rows
+from .polish import polished
 from .positive import positive_combination
 from .refine import refined
 from .signed import SignedRows, confused_pairs
@@ -57,7 +58,6 @@ ANY_MARGIN = 0.5  # relative gap at which a separator is as good as the best
 # Rows a column that it is sought among first, where there are twice as many. Random labels need a bit more
 # than two; with twice as many rows a system takes twice as long, with half as many another round is needed.
 A_COLUMN = 3
-SAMPLE = 20  # rows that tell how many bits the numbers have
 PASSES = 30  # of the perceptron that picks the first working set
 WIDE_PASSES = 300  # of the perceptron on planes, where the linear program would cost most
 NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
@@ -390,7 +390,7 @@ class Search:
         short = not dense and signed.ids.size < signed.width  # then a separator is to be expected
         if signed.joint or not (DENSE if dense else MANY) < signed.width <= (math.inf if short else WIDE):
             return None
-        if self.prove_near is None and self._seconds_to_solve() >= self.deadline.left:
+        if self.prove_near is None and self.signed.seconds_to_solve() >= self.deadline.left:
             return None
         found = (
             self._shortest_of_few() if dense else self._shortest_of(signed.ids, self.deadline, NEWTON_STEPS)
@@ -405,15 +405,21 @@ class Search:
             return None  # its proof would take a table of all columns
         return self._combination_of(found.rows, found.multipliers)
 
-    def _combination_of(self, ids: Ints, values: Floats) -> Witness | Near | None:
-        """A proof by multipliers of a combination that vanishes, as far as floats tell."""
+    def _combination_of(self, ids: Ints, values: Floats, *, even: bool = False) -> Witness | Near | None:
+        """A proof by multipliers of a combination that vanishes, as far as floats tell.
+
+        They are corrected first, unless they are ``even``: all of them nearly right.
+        """
         used = np.isfinite(values) & (values > 0.0)
         if not used.any():
             return None
         ids, values = ids[used], values[used]
+        if not even:
+            fitting = polished(self.signed.column_scaled(ids), values, self.deadline)
+            ids, values = (ids, values) if fitting is None else (ids[fitting[0]], fitting[1])
         order = np.argsort(-values, kind="stable")
         ids, values = ids[order], values[order]
-        affordable = self._seconds_to_solve() < self.deadline.left
+        affordable = self.signed.seconds_to_solve() < self.deadline.left
         if self.prove_near is not None and self.signed.width <= WIDE:
             self.near = self.prove_near(ids, NOTHING, values)
             if self.near is not None and (not affordable or self.near.complete):
@@ -440,7 +446,8 @@ class Search:
             found = solve_interior(given.rows, self.deadline)
             if found.outcome is Outcome.NOT_SEPARABLE:
                 tight = found.tight
-                return self._combination_of(few[tight], (found.multipliers * given.scales)[tight])
+                values = (found.multipliers * given.scales)[tight]
+                return self._combination_of(few[tight], values, even=found.even)
             if found.outcome is not Outcome.REACHED:
                 return None
             weights = np.zeros(signed.width)
@@ -486,12 +493,6 @@ class Search:
             return solve_max_margin(rows, gap=ANY_MARGIN, max_iter=max_iter, deadline=deadline)
         found = solve_max_margin(rows.take(ids), gap=ANY_MARGIN, max_iter=max_iter, deadline=deadline)
         return replace(found, rows=ids[found.rows])
-
-    def _seconds_to_solve(self) -> float:
-        """About how long exact multipliers would take."""
-        few = self.signed.integers(self.signed.ids[:SAMPLE]).entries
-        bits = max((value.bit_length() for row in few for value in row), default=0)
-        return seconds_to_solve(self.signed.n_used, bits)
 
     def _exact_weights(self, weights: Floats) -> Weights:
         """Weights that were found on the rows in memory, for the rows as given."""

@@ -30,7 +30,16 @@ from ..rows.facts import known_facts
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import dense, sparse
-from .exact import ELIMINATED, PRIMES, IntegerRows, integer_rows, pivots, products, transpose
+from .exact import (
+    ELIMINATED,
+    PRIMES,
+    IntegerRows,
+    integer_rows,
+    pivots,
+    products,
+    seconds_to_solve,
+    transpose,
+)
 from .identical import conflicting_rows, conflicts_of, equal_rows
 
 Floats = NDArray[np.float64]
@@ -41,6 +50,7 @@ FAR = 8.0  # ranges of a column that it may be away from zero; at twice as many 
 # Numbers of all signed rows together up to which NumPy scores them and the linear program gets all of them at
 # once: compiled loops would take less time, but longer to load than such a question to answer.
 SMALL = 20_000
+SAMPLE = 20  # rows that tell how many bits the numbers have
 # Time of a term of an inner product of sparse columns, in terms of one of arrays, which BLAS adds up.
 SPARSE_PRODUCT = 60.0
 
@@ -337,6 +347,12 @@ class SignedRows:
                     signed.update({block * self.block + c: (sign * m, e) for c, (m, e) in part.items()})
             parts.append(signed)
         return integer_rows(parts, self.deadline)
+
+    def seconds_to_solve(self) -> float:
+        """About how long exact multipliers would take."""
+        few = self.integers(self.ids[:SAMPLE]).entries
+        bits = max((value.bit_length() for row in few for value in row), default=0)
+        return seconds_to_solve(self.n_used, bits)
 
     def most_corrected(self, counts: Ints, most: int) -> Ints:
         """The signed rows that a perceptron corrected most often, those first; so many at most."""
