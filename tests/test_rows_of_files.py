@@ -257,6 +257,19 @@ def test_lines_of_sheets_are_those_that_a_spreadsheet_numbers(tmp_path, top, hea
     assert lines == [top + len(names) + 1, top + len(names) + 3]
 
 
+@pytest.mark.parametrize("kind", ["xlsx", "arff", "csv"])
+def test_rows_of_a_query_have_no_lines(tmp_path, kind):
+    path = tmp_path / f"rows.{kind}"
+    if kind == "xlsx":
+        pytest.importorskip("python_calamine")
+        write_workbook(path, {"one": [("a", "y"), (1, 0), (2, 1), (3, 1)]}, top=2)
+    else:
+        head = "@relation r\n@attribute a real\n@attribute y real\n@data\n" if kind == "arff" else "a,y\n"
+        path.write_text(head + "1,0\n2,1\n3,1\n")
+    table = open_table(path, target="y", sql="SELECT * FROM data WHERE a > 1")
+    assert [place.words for place in table.places([0, 1])] == ["row 1", "row 2"]
+
+
 def test_every_answer_counts_the_rows_of_the_file(tmp_path):
     """Rows 2 and 5 of the file prove the overlap, whatever is left out before them."""
     path, model, out = tmp_path / "rows.csv", tmp_path / "m.skops", tmp_path / "out.csv"

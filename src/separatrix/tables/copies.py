@@ -47,7 +47,8 @@ def open_copy(
     copy = replace(source, paths=(path,), compression="none", spool=(spool, source.spool))
     kinds = find_columns(copy) if request.sql is None else None
     query = ask_parquet(copy, request, kinds, notes=notes, unnamed=unnamed)
-    query = replace(query, database=replace(query.database, typed=typed, lines=lines))
+    known = lines if request.sql is None else None  # rows of a query's answer have no lines
+    query = replace(query, database=replace(query.database, typed=typed, lines=known))
     return query if typed else replace(query, labels=None)
 
 
