@@ -43,7 +43,8 @@ NOTES = (
     (
         "cluster: workers are processes with one thread each (one worker against memory: two threads both), "
         "over TCP on this machine, which also runs the scheduler and the coordinator; blocks are in the "
-        f"workers' memory before the clock starts. Held-out error: {TESTED:,} rows, standardised columns, "
+        "workers' memory before the clock starts, and all clusters are up while memory and each of them are "
+        f"asked in turn. Held-out error: {TESTED:,} rows, standardised columns, "
         f"goal: that of SGDClassifier() as shipped plus {SLACK:g}; epochs are doubled until the goal is "
         "reached, and that many are timed. dask-ml: Incremental(SGDClassifier(average=True)), epoch by "
         "epoch. Bytes are those of the loopback device. The workers that read Parquet files hold the rows as "

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix.deadline import NEVER, Deadline, OutOfTime
+from separatrix.proofs import polish
 from separatrix.proofs.polish import polished
 
 
@@ -75,7 +76,15 @@ def test_rows_of_zeros_keep_their_multipliers():
     assert found.tolist() == [1.0, 2.0, 3.0]
 
 
-def test_a_correction_that_takes_too_long_is_not_begun():
+def test_a_correction_that_takes_too_long_is_not_begun(monkeypatch):
+    rows, values = combination(0)
+    soon = Deadline.after(60.0)
+    assert polished(sparse.csr_array(rows), values, soon) is not None
+    monkeypatch.setattr(polish, "OPERATIONS_A_SECOND", 1.0)
+    assert polished(sparse.csr_array(rows), values, soon) is None
+
+
+def test_nothing_is_corrected_after_the_deadline():
     rows, values = combination(0)
     with pytest.raises(OutOfTime):
         polished(sparse.csr_array(rows), values, Deadline.after(-1.0))

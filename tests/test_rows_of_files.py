@@ -249,7 +249,6 @@ def test_lines_of_arff_files_skip_blanks_and_comments(tmp_path):
 
 @pytest.mark.parametrize(("top", "header"), [(0, True), (3, True), (0, False), (3, False)])
 def test_lines_of_sheets_are_those_that_a_spreadsheet_numbers(tmp_path, top, header):
-    pytest.importorskip("python_calamine")
     path, names = tmp_path / "rows.xlsx", [("a", "y")] if header else []
     write_workbook(path, {"one": [*names, (1, 0), (2, 1), (3, 1)]}, top=top)
     table = open_table(path, target="y" if header else "column2")
@@ -261,7 +260,6 @@ def test_lines_of_sheets_are_those_that_a_spreadsheet_numbers(tmp_path, top, hea
 def test_rows_of_a_query_have_no_lines(tmp_path, kind):
     path = tmp_path / f"rows.{kind}"
     if kind == "xlsx":
-        pytest.importorskip("python_calamine")
         write_workbook(path, {"one": [("a", "y"), (1, 0), (2, 1), (3, 1)]}, top=2)
     else:
         head = "@relation r\n@attribute a real\n@attribute y real\n@data\n" if kind == "arff" else "a,y\n"

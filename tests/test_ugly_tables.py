@@ -458,8 +458,9 @@ def test_dates_of_a_database_are_offered_a_query_on_its_own_tables(tmp_path):
         open_table(tmp_path / "rows.sqlite", target="y")
 
 
-def test_a_row_that_is_not_found_again_is_named_without_a_line(tmp_path):
-    path = tmp_path / "rows.csv"
-    path.write_text("a,b\n1,2\n3,4\n")
+@pytest.mark.parametrize("head", ["a,b\n", "@attribute a real\n@attribute b real\n@data\n"])
+def test_a_row_that_is_not_found_again_is_named_without_a_line(tmp_path, head):
+    path = tmp_path / ("rows.arff" if "@" in head else "rows.csv")
+    path.write_text(head + "1,2\n3,4\n")
     finder = open_table(path, target="b").reader.line_finder
-    assert finder([2, 7]) == [(3, ""), (7, "")]
+    assert finder([2, 7]) == [(head.count("\n") + 2, ""), (7, "")]

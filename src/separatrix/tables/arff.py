@@ -166,7 +166,7 @@ def _filled(lines: list[bytes]) -> list[int]:
 
 
 def find_lines(source: Source, header: Header, rows: Sequence[int]) -> list[tuple[int, str]]:
-    """The lines of data rows, counted from 1."""
+    """The lines of data rows, counted from 1; of a row that is not found again, its number."""
     last, before = max(rows, default=0), 0
     found: dict[int, int] = {}
     for lines, first in _pieces(source, header):
@@ -175,7 +175,7 @@ def find_lines(source: Source, header: Header, rows: Sequence[int]) -> list[tupl
         before += len(filled)
         if before >= last:
             break
-    return [(found[row], "") for row in rows]
+    return [(found.get(row, row), "") for row in rows]
 
 
 def _columns(source: Source, header: Header, lines: list[bytes], first: int) -> list[Any]:
