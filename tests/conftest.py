@@ -38,6 +38,20 @@ settings.load_profile("separatrix")
 RANDOM_TIMES = 10
 
 
+def pytest_configure(config):
+    """Let two checkers look at every certificate that a test makes; about larger data in the slow tests."""
+    from tests import second
+
+    second.install(second.SHORT if config.getoption("markexpr") else second.LONG)
+
+
+def pytest_runtest_teardown():
+    """Ask the second checker about the larger proofs of a test."""
+    from tests import second
+
+    second.settle()
+
+
 def pytest_collection_modifyitems(config, items):
     """Let a profile change the number of examples also of a test that says how many it wants.
 

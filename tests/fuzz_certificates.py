@@ -2,7 +2,8 @@
 
 A certificate is changed in a place, in its structure or in its text, mixed with that of another question, or
 held against other data. Whatever is accepted has to be true, by a rational simplex method on the signed rows
-as docs/certificates.md defines them; whatever is refused is refused by CertificateError or by a reason.
+as docs/certificates.md defines them; whatever is refused is refused by CertificateError or by a reason. The
+second checker has to say the same.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate
 from separatrix.errors import CertificateError
 from separatrix.proofs.verdict import separability
-from tests import naive
+from tests import naive, second
 
 SECONDS = 5.0  # the time limit of a check; one that takes a second longer is a finding
 WORDS = (
@@ -157,7 +158,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def another(rng: random.Random, value: Any) -> Any:
     """A value that might be taken for the one that was there."""
     if rng.random() < 0.1:
-        return rng.choice(ODD)
+        return copy.deepcopy(rng.choice(ODD))
     if isinstance(value, bool):
         return not value
     if isinstance(value, int):
@@ -175,7 +176,7 @@ def another(rng: random.Random, value: Any) -> Any:
             changed = changed[: len(changed) // 2]
         return changed
     if not isinstance(value, str):
-        return rng.choice(ODD)
+        return copy.deepcopy(rng.choice(ODD))
     if "p" in value and "0x" in value:
         number = float.fromhex(value)
         near = float(np.nextafter(number, rng.choice([-np.inf, np.inf])))
@@ -229,6 +230,53 @@ def check_certificates(rng: random.Random, count: int, _folder: Path) -> None:
     assert accepted * 100 > count, (
         f"{accepted} of {count} were accepted: the changes are too coarse to tell much"
     )
+
+
+def kind_of(fields: dict[str, Any]) -> tuple[str, str]:
+    """The kind of question, and what proves the answer."""
+    return fields["question"]["kind"], "approximate" if fields.get("approximate") else fields["claim"]
+
+
+@cache
+def by_kind(count: int) -> list[list[Question]]:
+    """So many questions, one list for each kind."""
+    found: dict[tuple[str, str], list[Question]] = {}
+    for seed in range(count):
+        asked = question(seed)
+        found.setdefault(kind_of(asked.fields), []).append(asked)
+    return list(found.values())
+
+
+def check_two(rng: random.Random, count: int, _folder: Path) -> None:
+    """Two checkers say the same of as many changed certificates of each kind.
+
+    The second one may prove from approximate multipliers, in rational numbers, what floats cannot confirm;
+    that has to be true. Nothing else may differ.
+    """
+    accepted, kinds = 0, by_kind(max(N_QUESTIONS, count // 10))
+    for n in range(count):
+        asked = rng.choice(kinds[n % len(kinds)])
+        X, y, same_data = asked.X, asked.y, rng.random() < 0.3
+        text = json.dumps(tampered(rng, asked.fields) if rng.random() < 0.9 else asked.fields)
+        if rng.random() < 0.1:
+            X = X.copy()
+            X.flat[rng.randrange(X.size)] = rng.choice([0.0, 1.0, -1.0, 0.5, 1e-300])
+        if rng.random() < 0.05:
+            at = rng.randrange(1, len(text))
+            text = text[:at] + rng.choice(["", "9", "-", '"', "[", "e5", "\\u0661"]) + text[at + 1 :]
+        try:
+            first = verify(text, X, y, same_data=same_data, time_limit=SECONDS).holds
+        except CertificateError:
+            first = False
+        own, why = second.ask(text, X, y.tolist(), same_data)
+        accepted += first
+        if own == first:
+            continue
+        found = f"{first} and {own} ({why}): {text} about {X.tolist()} {y.tolist()}"
+        assert own, found
+        assert kind_of(json.loads(text))[1] == "approximate", found
+        assert is_true(json.loads(text), X, y), f"a lie was accepted by the second: {found}"
+    assert accepted * 20 > count, f"{accepted} of {count} were accepted: the changes are too coarse"
 
 
 def holds(given: Any, X: np.ndarray, y: np.ndarray) -> bool:

@@ -84,7 +84,7 @@ BAD_DATA = {
     "complex numbers": (X + 1j, Y, ValueError, "[Cc]omplex"),
     "complex CSR": (sparse.csr_array(X + 1j), Y, ValueError, "[Cc]omplex"),
     "object columns": (np.array([[1, "red"], [2, "blue"]] * 2, dtype=object), Y, ValueError, r"numbers: 1 "),
-    "text": (np.array([["a", "b"]] * 4), Y, ValueError, r"numbers: 0, 1"),
+    "text": (np.array([["a", "b"]] * 4), Y, ValueError, r"numbers: 0 \(str\), 1 \(str\)"),
     "a frame with text": (
         pd.DataFrame({"size": [1, 2, 3, 4], "colour": list("abcd")}),
         Y,

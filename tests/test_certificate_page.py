@@ -29,6 +29,12 @@ def value(text, **names):
     return eval(text, {"math": math}, names)
 
 
+def rounding(d, degree):
+    """The first term of the bound of a score, where ``sum_j |w_j x_j|`` is 2**53."""
+    n = value(stated("let `n = "), d=d, D=degree)
+    return value(stated("off by at most `", " + n v"), n=n, S=2.0**53)
+
+
 def signs_of(d, degree, kind="binary"):
     n_classes = 3 if kind == "joint" else 2
     labels = tuple("abc"[:n_classes])
@@ -65,7 +71,7 @@ def test_the_rounding_bound_of_scores_is_that_of_the_page(columns, degree):
     signs = signs_of(columns, degree)
     d = signs.matrix.shape[1]  # columns, or products
     assert d == sum(math.comb(columns + each - 1, each) for each in range(1, degree + 1))
-    bound = value(stated("`sx.verify` uses `", " sum_j |w_j x_j|"), d=d, D=degree) * 2.0**53
+    bound = rounding(d, degree)
     assert bound == 2 * (d + 8 + degree)
     assert not is_proved(bound, signs, "binary")
     assert is_proved(np.nextafter(bound, np.inf), signs, "binary")
@@ -74,20 +80,53 @@ def test_the_rounding_bound_of_scores_is_that_of_the_page(columns, degree):
 @pytest.mark.parametrize("degree", [1, 2])
 def test_the_difference_of_two_scores_has_twice_the_sum_of_their_bounds(degree):
     assert (
-        "for `joint`, the difference of two such scores is off by at most twice the sum of their two bounds"
+        "For `joint`, the difference of two scores is off by at most twice the sum of their two bounds"
         in PAGE
     )
     signs = signs_of(2, degree, "joint")
-    each = (
-        value(stated("`sx.verify` uses `", " sum_j |w_j x_j|"), d=signs.matrix.shape[1], D=degree) * 2.0**53
-    )
+    each = rounding(signs.matrix.shape[1], degree)
     assert not is_proved(2 * (each + each), signs, "joint")
     assert is_proved(np.nextafter(4 * each, np.inf), signs, "joint")
 
 
+@pytest.mark.parametrize("degree", [1, 2, 3])
+def test_the_terms_for_tiny_numbers_are_those_of_the_page(degree):
+    """The bound of a score whose rounding counts for nothing."""
+    signs, largest = signs_of(2, degree), 1.0  # the data are ones
+    d = signs.matrix.shape[1]
+    n = value(stated("let `n = "), d=d, D=degree)
+    v = value(stated("with `v = ") if degree > 1 else stated("or `v = "), D=degree, L=largest)
+    given = ((2.0**40,) * d,)
+    values, magnitudes = scores._rounded(given)
+    plane = scores.ClaimedPlane(given, values, magnitudes, np.zeros((2, 1), bool))
+    lost_of_data = value(stated("S + ", " sum_j |w_j|"), n=n, v=v) * d * 2.0**40
+    underflow = value(stated("sum_j |x_j| + "), n=n)
+    bounds = np.zeros((1, 1))
+
+    def proved(score):
+        return not scores._undecided(np.full((1, 1), score), bounds, np.array([1]), plane, signs)[0].size
+
+    total = lost_of_data + underflow
+    assert proved(total * (1.0 + 2.0**-40))
+    assert not proved(total * (1.0 - 2.0**-40))
+    # what is lost of tiny weights, as the rounding of their magnitudes
+    lost_of_weights = value(stated("sum_j |w_j| + ", " sum_j |x_j|"), n=n)
+    tiny = scores._rounded(((0.0,) * d,))[1]
+    assert 2 * n * 2.0**-53 * tiny[0, 0] == lost_of_weights
+
+
+def test_overflow_decides_nothing_beyond_the_magnitude_of_the_page():
+    limit = value(stated("If `S < ").replace("`", ""))
+    signs = signs_of(2, 1)
+    plane, row, score = plane_of(signs, "binary"), np.array([1]), np.full((1, 1), 2.0**1023)
+    assert scores._undecided(score, np.full((1, 1), limit), row, plane, signs)[0].size
+    below = np.full((1, 1), np.nextafter(limit, 0.0))
+    assert not scores._undecided(score, below, row, plane, signs)[0].size
+
+
 def test_what_is_read_at_most_is_what_the_page_says():
     found = re.search(
-        r"reads at most 2\^(\d+) characters of text, 2\^(\d+) digits a number, 2\^(\d+) entries a list and "
+        r"at most 2\^(\d+) characters of text; 2\^(\d+) characters a number, .*?; 2\^(\d+) entries a list; "
         r"2\^(\d+) products a row",
         PAGE,
     )

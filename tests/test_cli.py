@@ -154,7 +154,7 @@ def test_check_says_what_the_library_says(clinic):
     words = fine("check", clinic, "--target", "recovered").stdout
     assert "In part: 3 of 12 rows" in words
     assert "treated=yes" in words
-    assert "no finite maximum-likelihood estimate" in words
+    assert "no finite maximum-likelihood estimate" in " ".join(words.split())
 
 
 def test_a_certificate_is_written_read_shown_and_refused_for_other_data(clinic, tmp_path):
@@ -332,12 +332,15 @@ def bomb(tmp_path):
     return path
 
 
-def test_nobody_is_advised_to_do_what_was_done(clinic, tmp_path):
-    model = tmp_path / "m.skops"
-    few = ["fit", clinic, "--target", "recovered", "--max-iter", 2, "--model", "averaged", "-o", model]
+def test_nobody_is_advised_to_do_what_was_done(tmp_path):
+    model, data = tmp_path / "m.skops", tmp_path / "narrow.csv"
+    a, b = np.random.default_rng(0).normal(size=(2, 2000))
+    table = np.column_stack([a, 1000 * b, a + b > 0.5])
+    np.savetxt(data, table, delimiter=",", header="a,b,y", comments="")
+    few = ["fit", data, "--target", "y", "--max-iter", 2, "--model", "averaged", "-o", model]
     assert "or scale the columns with --scale" in " ".join(fine(*few).output.split())
     assert "scale" not in fine(*few, "--scale").output
-    shown = fine("inspect", model).output
+    shown = " ".join(fine("inspect", model).output.split())
     assert "by the last weights" in shown
     assert "Raise --max-iter." in shown
 
@@ -620,7 +623,7 @@ def test_the_demo_tells_its_story_and_leaves_a_report(tmp_path):
     page = (pathlib.Path(__file__).parent.parent / "docs" / "cli.md").read_text("utf-8")
     assert all(f"`{file.name}`" in page for file in (tmp_path / "demo").iterdir())
     report = (tmp_path / "demo" / "report.html").read_text("utf-8")
-    assert "Yes: the classes can be separated." in report
+    assert "Yes: the classes can be separated with an intercept." in report
 
 
 @pytest.mark.parametrize("command", [*COMMANDS])

@@ -22,7 +22,7 @@ from separatrix.inputs.data import read_data
 from separatrix.progress import spoken
 from separatrix.rows.blocks import BlockMatrix
 from separatrix.rows.cluster import cluster_rows
-from tests.partitions import as_dask, cluster_of_two
+from tests.partitions import as_dask, as_dask_frame, cluster_of_two
 
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -310,3 +310,42 @@ def test_workers_that_compile_at_once_into_one_cache_do_not_disturb_each_other(t
     assert {later} == {*first}
     assert later[1] == ""
     assert files == {file.name: file.stat().st_mtime_ns for file in tmp_path.rglob("*.nb[ic]")}
+
+
+def lose_every_block(workers):
+    """Kill the two workers and start others, so that every block is computed again."""
+    for which in (0, 1):
+        workers.kill_after(0.0, which).join()
+    workers.complete()
+
+
+@pytest.mark.parametrize("whose", ["X", "y"])
+def test_a_partition_that_is_not_the_same_when_it_is_computed_again_is_named(doomed, whose):
+    """The answer would be about a mixture of two data sets."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    def joined(task, shape):  # workers know functions of this module by their code only
+        made = [delayed(lambda k: task(np.random.default_rng(k)), pure=False)(k) for k in range(3)]
+        return da.concatenate([da.from_delayed(each, shape, dtype=float) for each in made])
+
+    X = joined(lambda rng: (np.random.default_rng() if whose == "X" else rng).normal(size=(200, 5)), (200, 5))
+    y = joined(lambda _: np.random.default_rng().integers(0, 2, 200), (200,)) if whose == "y" else None
+    y = np.arange(600) % 2 if y is None else y
+    known = read_data(X, y)
+    before = scanned(None, known)
+    assert scanned(None, known) == before
+    lose_every_block(doomed)
+    with pytest.raises(ClusterError, match=r"In partition \d.*: it was computed twice.*not the same"):
+        scanned(None, known)
+
+
+def test_partitions_that_are_the_same_when_they_are_computed_again_are_used(doomed, data):
+    X, y = data
+    frame = pytest.importorskip("pandas").DataFrame(X).rename(columns=str)
+    labels = np.array(["no", "yes"], dtype=object)[y]
+    there = as_dask_frame(frame, LENGTHS), as_dask(labels, LENGTHS)
+    known = read_data(*there)
+    before = scanned(None, known)
+    lose_every_block(doomed)
+    assert scanned(None, known) == before

@@ -49,7 +49,8 @@ def test_one_task_a_thread_answers_for_the_blocks_of_a_worker(client):
     placed = Counter(where[0] for where in holders.values())
     tasks, found = tasks_of(client, lambda: rows.scan(weights, 5))
     even = max(placed.values()) <= 6  # of seven blocks on two workers; else the scheduler shares them out
-    assert tasks["separatrix-scan"] == (len(placed) if even else 7)
+    if all(len(where) == 1 for where in holders.values()):
+        assert tasks["separatrix-scan"] == (len(placed) if even else 7)
     assert_same(found, here.scan(weights, 5))
     for limit in (1, 2, 40, 199, 300):
         assert_same(rows.scan(weights, limit), here.scan(weights, limit))

@@ -50,7 +50,7 @@ assert sx.smallest_separating_degree(X, y).degree == 1
 assert sx.datasets.make_separable(20, margin=0.1, random_state=0).X.shape == (20, 2)
 path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
 sx.write_report(path, X, y)
-assert "Yes: the classes can be separated." in path.read_text("utf-8")
+assert "Yes: the classes can be separated with an intercept." in path.read_text("utf-8")
 
 from separatrix.tables.table import open_table
 svm = path.with_name("rows.svm")

@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 
 import separatrix as sx
+from separatrix import rank
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Certificate
 from separatrix.certificates.scores import Signs, first_wrong
@@ -19,7 +20,7 @@ from separatrix.inputs.data import read_data
 from separatrix.margins.cone_program import ConeOptimum
 from separatrix.margins.optimum import Outcome
 from separatrix.perceptron.orders import solve_perceptron
-from separatrix.proofs import exact, infinite, prove, search, signed, simplex
+from separatrix.proofs import coefficients, exact, prove, search, signed, simplex
 from separatrix.proofs.verdict import separability
 from separatrix.result import Status
 from separatrix.rows import hashes
@@ -55,9 +56,9 @@ def no_linear_program(monkeypatch):
     monkeypatch.setattr(search.ConeProgram, "solve", lambda *_: nothing)
 
 
-def no_refinement(monkeypatch):
+def no_partition(monkeypatch):
     no_linear_program(monkeypatch)
-    monkeypatch.setattr(search, "REFINED", 0)
+    monkeypatch.setattr(search, "exact_partition", lambda *_: None)
 
 
 def only_the_largest_margin(monkeypatch):
@@ -90,8 +91,14 @@ PATHS = {
         0.4,
         {},
     ),
-    "refinement": ((search, "refined"), no_linear_program, lambda: thin(60, 900, -(2.0**-40), 0), 0.4, {}),
-    "exact simplex": ((simplex, "decide"), no_refinement, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
+    "exact partition": (
+        (search, "exact_partition"),
+        no_linear_program,
+        lambda: thin(150, 1800, -(2.0**-40), 0),
+        0.4,
+        {},
+    ),
+    "exact simplex": ((simplex, "decide"), no_partition, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
     "largest margin": (
         (search, "solve_max_margin"),
         only_the_largest_margin,
@@ -170,19 +177,20 @@ def test_a_time_limit_holds_within_a_second_and_a_scan(path, monkeypatch):
     assert verdict.certificate is None or verify(verdict.certificate, X, y, same_data=False)
 
 
-def test_infinite_coefficients_hold_the_time_limit_and_are_then_those_that_the_direction_moves():
+def test_coefficients_hold_the_time_limit_and_are_undecided_then():
     X, y = noise(1400, 1400)
     X[:, 0] = 50.0 * (2 * y - 1)
     verdict = separability(X, y)
     assert verdict.status == "separable"
-    asked = verdict.features.args[0]
+    asked, proof, judge = verdict.find_coefficients.args
     took, found = seconds(
-        lambda: infinite.infinite_coefficients(
-            asked.due(Deadline.after(0.2)), verdict.features.args[1], [f"x{j}" for j in range(1401)]
+        lambda: coefficients.coefficient_answers(
+            asked.due(Deadline.after(0.2)), proof, judge, [f"x{j}" for j in range(1401)]
         )
     )
     assert took < 1.2
-    assert len(found) == 1401
+    assert set(found.answers.values()) == {None}
+    assert len(found.responsible) == 1401
 
 
 def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
@@ -192,9 +200,9 @@ def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
     soon = Deadline.after(0.05)
     for call in (
         lambda: exact.solve(matrix, matrix[0], soon),
-        lambda: exact.pivots(matrix, exact.PRIMES[0], soon),
-        lambda: exact.combination(rows, {}, exact.PRIMES[0], soon),
-        lambda: exact.on_basis(rows, range(300), matrix[0], exact.PRIMES[0], soon),
+        lambda: rank.pivots(matrix, rank.FIRST_PRIME, soon),
+        lambda: exact.combination(rows, {}, rank.FIRST_PRIME, soon),
+        lambda: exact.on_basis(rows, range(300), matrix[0], rank.FIRST_PRIME, soon),
         lambda: exact.products(np.ones((10, 3)), np.ones((1, 3), dtype=np.int64), 7, deadline=Deadline(0.0)),
         lambda: simplex.decide(rows, 0, deadline=Deadline(0.0)),
     ):

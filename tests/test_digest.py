@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 
 import numpy as np
 import pytest
@@ -13,8 +12,6 @@ from scipy import sparse
 from separatrix.certificates import digest
 from separatrix.errors import InputError
 from separatrix.inputs.data import read_data
-from separatrix.rows import facts, hashes
-from separatrix.rows.hashes import row_hashes
 from separatrix.tables import spill
 
 SHORT = 64  # bytes of a piece here, so that small data have many
@@ -45,7 +42,7 @@ def obvious(X, y):
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64, np.int16, np.uint8])
 @pytest.mark.parametrize("shape", [(40, 3), (7, 20), (2, 1)])
 def test_the_digest_is_the_documented_one(kind, shape, monkeypatch):
-    monkeypatch.setattr(facts, "CHUNK", SHORT)
+    monkeypatch.setattr(digest, "CHUNK", SHORT)
     X = np.random.default_rng(0).integers(0, 3, shape).astype(kind)
     y = ["ja" if i % 3 else "ñ" for i in range(shape[0])]
     assert digest.start_digest(read_data(X, y))() == obvious(X, y)
@@ -59,27 +56,14 @@ def test_the_digest_is_the_documented_one(kind, shape, monkeypatch):
 @pytest.mark.parametrize("width", [1, 3, 20])
 @pytest.mark.parametrize("rows", [1, 4, 7])
 def test_a_matrix_on_disk_has_the_digest_of_one_in_memory(width, rows, monkeypatch):
-    monkeypatch.setattr(facts, "CHUNK", SHORT)
-    monkeypatch.setattr(hashes, "SMALL", 0)  # few numbers are compared without hashes
+    monkeypatch.setattr(digest, "CHUNK", SHORT)
     X = np.random.default_rng(0).standard_normal((40, width))
     spilled = spill.Spill()
     for start in range(0, 40, rows):
         spilled.append(X[start : start + rows])
     mapped, y = spilled.matrix(1 << 20), [i % 2 for i in range(40)]
-    found = facts.known_facts(mapped)
-    assert found is not None
-    assert found.finite
-    assert np.array_equal(found.largest, np.abs(X).max(axis=0))
-    assert np.array_equal(found.hashes, row_hashes(X))
     assert digest.start_digest(read_data(mapped, y))() == obvious(X, y)
-    assert facts.known_facts(mapped[1:]) is None
     assert digest.start_digest(read_data(mapped[1:], y[1:]))() == obvious(X[1:], y[1:])
-    del mapped
-    for _ in range(500):  # a thread may hold the mapping for the moment in which it looks at it
-        if not facts._facts:
-            break
-        time.sleep(0.01)
-    assert not facts._facts
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

@@ -166,7 +166,9 @@ def test_numbers_in_text_are_read_as_python_reads_them(values):
     _, lines = libsvm._read_piece(piece)
     assert lines.data.tolist() == [float(cell) for cell in text]
     piece = np.frombuffer("".join(f"{cell},1\n" for cell in text).encode(), dtype=np.uint8)
-    cells = csv_numbers.read_piece(piece, ord(","), np.array([0, -1]), Matrices(np.full(1, np.inf)))
+    cells = csv_numbers.read_piece(
+        piece, ord(","), np.array([[0, 0, 0], [-1, 0, 0]]), Matrices(np.full(1, np.inf))
+    )
     assert cells.whole
     assert cells.matrix[:, 0].tolist() == [float(cell) for cell in text]
 

@@ -25,6 +25,7 @@ SHORT = {
     "arrays": 200,
     "idx": 100,
     "others": 60,
+    "inputs": 150,
 }
 # The others have a short form in test_proved_margin.py and test_certificates.py.
 READERS = [name for name in fuzz.TARGETS if name in SHORT]

@@ -117,8 +117,11 @@ def test_a_deadline_is_kept_within_a_second_and_what_is_proved_by_then_holds(n_r
     lower, upper = certified_bracket(rows, found, deadline=deadline)
     # By the clock, or of the processors where others keep those busy.
     assert min(time.monotonic() - start, time.process_time() - worked) < seconds + 1.0
-    assert found.outcome is Outcome.TIME_LIMIT
-    assert lower < 0.0 < upper  # the margin is positive, as the kernel is strict, and far below rounding
+    assert lower < upper
+    assert upper > 0.0  # the margin is positive, as the kernel is strict
+    if found.outcome is not Outcome.REACHED:  # a quick machine separates 500 rows in half a second
+        assert found.outcome is Outcome.TIME_LIMIT
+        assert lower < 0.0
 
 
 def test_a_deadline_leaves_time_to_certify_a_margin_that_was_found():

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from separatrix.certificates import nearby, scores
+from separatrix import float_environment
+from separatrix.certificates import nearby
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate, Certificate
 from separatrix.errors import CertificateError
@@ -427,8 +428,8 @@ def test_rows_of_zeros_need_no_coordinate():
 
 
 def test_where_halves_of_normal_numbers_vanish_nothing_is_checked(monkeypatch):
-    """Some libraries let the processor count subnormal numbers as zero; no bound here allows for that."""
-    monkeypatch.setattr(scores, "SMALLEST_NORMAL", 2.0**-1074)
+    """Some libraries let the processor count subnormal numbers as zero; what is exact is not so then."""
+    monkeypatch.setattr(float_environment, "SMALLEST_NORMAL", 2.0**-1074)
     X, y, near = gaussian(6, 2)
     with pytest.raises(CertificateError, match="subnormal"):
         holds(X, y, near)

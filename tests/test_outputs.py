@@ -115,7 +115,7 @@ def test_columns_left_out_of_the_data_are_not_those_of_the_certificate(place, tm
 def test_too_little_memory_is_answered_by_options_that_there_are():
     done = run("generate", "separable", "--rows", 10**13)
     assert done.exit_code == 2
-    assert "Choose fewer columns or rows." in words(done)
+    assert "Choose fewer columns, rows or classes." in words(done)
     assert "--memory" not in words(done)
 
 

@@ -17,13 +17,12 @@ import threading
 import time
 
 import pytest
-import uvicorn
 
 import separatrix as sx
 from separatrix.errors import InputError
 from separatrix.playground import create_app
 from separatrix.playground.limits import Limits
-from separatrix.playground.listen import listen
+from separatrix.playground.listen import listen, server_of
 from separatrix.playground.workers import Workers
 
 SOURCE = {**os.environ, "PYTHONPATH": str(pathlib.Path(sx.__file__).parent.parent)}
@@ -45,10 +44,7 @@ class Running:
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.port = self.socket.getsockname()[1]
         app = create_app(limits=limits, token=token, hosts={"play.example"})
-        config = uvicorn.Config(
-            app, log_level="critical", timeout_graceful_shutdown=0, limit_concurrency=limits.connections
-        )
-        self.server = uvicorn.Server(config)
+        self.server = server_of(app, limits)
         self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [self.socket]}, daemon=True)
         self.thread.start()
 

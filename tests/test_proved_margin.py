@@ -13,14 +13,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import separatrix as sx
-from separatrix.deadline import Deadline, OutOfTime
-from separatrix.margins import anywhere, proved
+from separatrix.margins import proved
 from separatrix.margins.max_margin import solve_max_margin
 from separatrix.margins.optimum import Outcome
 from separatrix.margins.proved import proved_lower, proved_upper
 from separatrix.margins.proved_soft import proved_bound, proved_objective
-from separatrix.margins.rational import exact_margin, root_bounds
-from separatrix.margins.rational_support import exact_far_margin
 from separatrix.margins.soft_margin import solve_soft_margin
 from separatrix.rows.memory import as_rows
 from tests import fuzz_brackets, naive_exact
@@ -82,36 +79,18 @@ def test_the_referee_has_the_margin_that_trying_all_supports_has(seed, intercept
     assert naive_exact.margin_square(X.tolist(), y.tolist(), intercept) == exact_square(X, y, intercept)
 
 
-def test_the_bracket_holds_the_exact_margin_and_nothing_separable_is_refused():
+def test_the_bracket_holds_the_exact_margin_and_no_proof_refuses_separable_rows():
     found = [fuzz_brackets.hard_margin(seed) for seed in range(100, 250)]
-    assert set(found) == {"holds", "inseparable"}
-    assert found.count("holds") > 100
+    assert set(found) <= set(fuzz_brackets.TRUE)
+    assert found.count("holds") > 60
 
 
 def test_margins_of_verdicts_and_distances_of_hulls_lie_in_their_brackets():
     assert {fuzz_brackets.verdict_margin(seed) for seed in range(150)} == {"holds"}
 
 
-def test_many_columns_far_from_zero_have_the_exact_margin():
-    assert {fuzz_brackets.far_margin(seed) for seed in range(12)} == {"holds"}
-
-
-@pytest.mark.parametrize("lift", [False, True])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_margin_from_a_guessed_support_is_that_of_pivots_in_rationals(lift, n_classes):
-    rng = np.random.default_rng(n_classes)
-    y = np.arange(30) % n_classes
-    X = rng.standard_normal((30, 4)) + 9.0 * np.eye(4)[y] + 1e9
-    rows = as_rows(X, y, n_classes=n_classes, lift=lift)
-    far, small = exact_far_margin(rows), exact_margin(rows, free_intercept=False)
-    assert far.square == small.square
-    assert sorted(far.members.tolist()) == sorted(small.members.tolist())
-
-
-def test_overlapping_rows_far_from_zero_have_no_exact_margin():
-    rng = np.random.default_rng(0)
-    rows = as_rows(rng.standard_normal((60, 5)) + 1e9, np.arange(60) % 2, lift=True)
-    assert exact_far_margin(rows) is None
+def test_the_bracket_holds_the_exact_margin_of_many_columns_far_from_zero():
+    assert {fuzz_brackets.far_margin(seed) for seed in range(12)} <= set(fuzz_brackets.TRUE)
 
 
 @pytest.mark.parametrize("shift", [1e3, 1e6, -1e8])
@@ -223,46 +202,15 @@ def test_columns_far_from_zero_are_moved_and_come_back():
 
 
 @pytest.mark.parametrize("shift", [1e6, 1e8, 1e10])
-def test_lifted_rows_far_from_zero_are_separated(shift):
+def test_lifted_rows_far_from_zero_are_separated_and_the_warning_says_why_the_bracket_is_wide(shift):
     rng = np.random.default_rng(0)
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 3)) + 4.0 * y[:, None] + shift
-    model = sx.MaxMargin(intercept="lifted").fit(X, y)
-    square = exact_margin(as_rows(X, y, lift=True), free_intercept=False).square
-    assert model.converged_
+    with pytest.warns(sx.errors.ConvergenceWarning, match="far from zero: subtract their means"):
+        model = sx.MaxMargin(intercept="lifted").fit(X, y)
+    square = naive_exact.margin_square(X.tolist(), y.tolist(), "lifted")
     assert Fraction(model.margin_lower_) ** 2 <= square <= Fraction(model.margin_upper_) ** 2
     assert model.score(X, y) == 1.0
-
-
-def test_exact_margins_of_more_rows_than_the_first_working_set():
-    rng = np.random.default_rng(1)
-    X = rng.integers(-9, 10, (60, 3)) * 1.0
-    y = (X @ [1.0, -2.0, 3.0] + 0.5 > 0).astype(np.int32)
-    for free in (False, True):
-        rows = as_rows(X, y, lift=True)
-        exact = exact_margin(rows, free_intercept=free)
-        assert exact.rounds > 1
-        found = solve_max_margin(rows, free_intercept=free)
-        assert found.margin_lower <= exact.bracket[1]
-        assert exact.bracket[0] <= found.margin_upper
-        assert found.outcome is Outcome.REACHED
-
-
-def test_rational_numbers_end_at_the_deadline():
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((300, 20))
-    rows = as_rows(X, (X[:, 0] > 0).astype(np.int32), lift=True)
-    with pytest.raises(OutOfTime):
-        exact_margin(rows, free_intercept=True, deadline=Deadline.after(0.2))
-
-
-@given(st.fractions(min_value=0), st.integers(-2000, 1000))
-def test_roots_are_bounded_by_the_floats_beside_them(value, power):
-    square = value * Fraction(2) ** power
-    lower, upper = root_bounds(square)
-    assert Fraction(lower) ** 2 <= square
-    assert upper == math.inf or square <= Fraction(upper) ** 2
-    assert upper <= math.nextafter(lower, math.inf)
 
 
 def test_weights_that_are_worse_than_the_solver_thought_are_not_believed():
@@ -286,17 +234,3 @@ def test_a_gap_that_was_reached_is_no_wider_than_asked_for(free):
         rows = as_rows(X, (side > np.median(side)).astype(np.int32), lift=True)
         found = solve_max_margin(rows, gap=gap, free_intercept=free)
         assert found.outcome is not Outcome.REACHED or found.gap <= gap
-
-
-def test_rational_numbers_keep_the_deadline_of_the_caller(monkeypatch):
-    left = []
-    monkeypatch.setattr(
-        anywhere, "exact_margin", lambda rows, **options: left.append(options["deadline"].left)
-    )
-    monkeypatch.setattr(anywhere, "exact_far_margin", lambda rows, deadline: left.append(deadline.left))
-    for width in (2, 50):
-        rows = as_rows(np.eye(2, width) + 1e9, np.arange(2, dtype=np.int32), lift=True)
-        for seconds in (0.5, math.inf):
-            assert anywhere.in_rationals(rows, None, False, Deadline.after(seconds)) is None
-    assert left[0] <= 0.5 < left[1] <= anywhere.EXACT_SECONDS
-    assert left[2] <= 0.5 < left[3] <= anywhere.FAR_SECONDS

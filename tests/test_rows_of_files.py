@@ -163,13 +163,12 @@ def test_few_rows_are_too_few_to_tell_a_counter_from_a_measurement(tmp_path):
 def test_texts_that_differ_in_blanks_or_capitals_alone_are_named(tmp_path):
     path = tmp_path / "rows.csv"
     cells = [
-        (k % 3, "ab"[k % 2].upper() if k > 7 else "ab"[k % 2], " no" if k == 5 else "no") for k in range(12)
+        (k % 3, "ab"[k % 2].upper() if k > 7 else "ab"[k % 2], "No" if k == 5 else "no") for k in range(12)
     ]
     path.write_text(csv_text(["x", "light", "ill"], cells))
     said = " ".join(fine("check", path, "--target", "ill").stdout.split())
     assert "light: 'A' and 'a' differ in blanks or capital letters alone, and are kept apart." in said
-    assert "ill: ' no' and 'no' differ in blanks or capital letters alone, and are kept apart." in said
-    assert "ill: ' no' and 'no' differ" in " ".join(fine("fit", path, "--target", "ill").stdout.split())
+    assert "ill: 'No' and 'no' seem to mean the same" in said
 
 
 def test_a_level_that_is_seen_once_is_named(tmp_path):
@@ -486,17 +485,13 @@ def test_all_cells_tell_how_numbers_are_written_not_only_the_first(tmp_path, cel
     assert len(fine("predict", model, path, "--missing", "drop").stdout.splitlines()) == len(X) + 1
 
 
-def test_what_was_a_fraction_is_not_made_thousands_further_down(tmp_path):
+def test_what_looks_like_a_fraction_is_thousands_if_a_row_further_down_says_so(tmp_path):
     path = tmp_path / "rows.csv"
     for height in (3_000, 300_000):
         cells = [*[(f"{k % 9 + 1}.250", k % 2) for k in range(height)], ("1.234,5", 1)]
         path.write_text(csv_text(["x", "y"], cells, ";"))
         assert open_table(path, target="y", decimal=",").read()[0][0] == 1250.0
-        if height == 3_000:  # nothing was read before all cells were looked at
-            assert open_table(path, target="y").read()[0][0] == 1250.0
-        else:
-            with pytest.raises(InputError, match="line 300,002: column 'x' holds numbers, but here is "):
-                open_table(path, target="y").read()
+        assert open_table(path, target="y").read()[0][0] == 1250.0
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "sqlite", "duckdb"])

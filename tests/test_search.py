@@ -11,6 +11,7 @@ from separatrix.deadline import NEVER, Deadline
 from separatrix.proofs import search, signed
 from separatrix.proofs.planes import reduced_rows
 from separatrix.proofs.search import Search
+from separatrix.rank import FIRST_PRIME
 from tests import naive
 from tests.problems import chain
 
@@ -88,6 +89,6 @@ def test_rows_that_are_independent_but_not_in_floats_have_no_planes_to_be_seen_o
     X, y = sparse.csr_array([[3.0, 1.0, 0.0], [1.0, 1.0 / 3.0, 0.0], [0.0, 0.0, 1.0]]), np.array([1, 1, 0])
     rows = signed.SignedRows(sx.inputs.data.read_data(X, y), 1, np.ones(3, dtype=bool), False, NEVER)
     basis = np.arange(2)
-    assert rows.independent(basis).size == 2
+    assert rows.independent(basis, FIRST_PRIME).size == 2
     assert reduced_rows(rows, basis, np.array([False, False, True])) is None
     assert reduced_rows(rows, basis[:1], np.array([False, False, True])) is not None

@@ -192,11 +192,11 @@ def test_every_plane_that_does_not_hold_all_overlapping_rows_has_one_on_its_wron
     scores = [(2 * y - 1) * (X @ plane[:3] + plane[3]) for plane in planes if plane.any()]
     if verdict.status == "overlapping":
         assert all((found < 0).any() or not found.any() for found in scores)
-        assert "does not hold all rows" in verdict.summary()
+        assert "does not contain all rows" in verdict.summary()
     if flat:
         assert not scores[-1].any()  # a plane that has none on its wrong side, whatever the labels
     if verdict.status == "quasi-separable":
-        assert "does not hold them all" in verdict.summary()
+        assert "at least one row strictly on its own side" in verdict.summary()
         assert verdict.strict_rows.size
 
 
@@ -296,13 +296,13 @@ def test_rows_of_zero_weight_do_not_count():
         ([[1.0], [2.0]], [0, 0], "one class"),
         ([[1.0], [2.0]], [0, 1, 1], "one label a row"),
         ([["a"], ["b"]], [0, 1], "do not hold numbers: 0"),
-        ([[2**70], [1]], [0, 1], "at most 64 bits"),
+        ([[2**70 + 1], [1]], [0, 1], "float64 cannot hold exactly"),
         ([[Fraction(1, 3)], [Fraction(1, 2)]], [0, 1], "float64 cannot hold exactly: 1/3 in row 0"),
         (np.array([[2**53 + 1, 0.5], [1, 2.0]], dtype=object), [0, 1], "exactly: 9007199254740993 in row 0"),
         ({"a": 1}, [0, 1], "no table of numbers"),
         (pd.DataFrame({"size": [1, 2], "colour": ["red", "blue"]}), [0, 1], "numbers: colour"),
         (pd.DataFrame({"size": [1, 2], "when": pd.Timestamp("2020-01-01")}), [0, 1], "numbers: when"),
-        (pd.DataFrame({"grade": [1, 2]}).astype("category"), [0, 1], "categories: grade"),
+        (pd.DataFrame({"grade": [1, 2]}).astype("category"), [0, 1], r"numbers: grade \(category\)"),
         (pd.DataFrame({"dose": [1, None]}, dtype="Int64"), [0, 1], r"NaN: row 1, column 0 \('dose'\)"),
         (np.ma.array([[1.0], [2.0]], mask=[[True], [False]]), [0, 1], "masked"),
         ([[1j], [2j]], [0, 1], "complex"),
@@ -323,7 +323,7 @@ def test_bad_input_is_refused_with_a_reason(X, y, words):
 @pytest.mark.parametrize("table", [lambda rows: rows, pd.DataFrame, pl_frame, pa_table])
 def test_whole_numbers_beside_fractions_are_exact_or_refused(table):
     large = 1 << 53
-    with pytest.raises(InputError, match=rf"{large + 1} \(row 0, column 0\)"):
+    with pytest.raises(InputError, match=f"{large + 1} in row 0, column 0"):
         separability(table([[large + 1, 0.5], [large, 0.5]]), [0, 1])
     assert decided(table([[large + 2, 0.5], [large, 0.5]]), [0, 1]) == "separable"
     assert decided(table([[large + 1, 0], [large, 0]]), [0, 1]) == "separable"
@@ -331,16 +331,15 @@ def test_whole_numbers_beside_fractions_are_exact_or_refused(table):
 
 def test_the_columns_of_an_arrow_table_keep_their_names():
     table = pa.table({"dose": [1, 2, 3], "age": [7, 7, 7]})
-    assert set(separability(table, [0, 0, 1]).responsible_features) == {"dose", "(intercept)"}
+    assert list(separability(table, [0, 0, 1]).coefficients) == ["dose", "age", "(intercept)"]
     with pytest.raises(TypeError, match="do not hold numbers: sex"):
         separability(table.append_column("sex", [["f", "m", "f"]]), [0, 0, 1])
 
 
 def test_columns_of_one_name_are_told_apart():
     frame = pd.DataFrame([[0, 1, 1], [1, 5, 0], [2, 0, 1]], columns=["a", "a", "(intercept)"])
-    found = separability(frame, [0, 0, 1]).responsible_features
-    assert set(found) <= {"a (column 0)", "a (column 1)", "(intercept) (column 2)", "(intercept)"}
-    assert len(found) == 3  # as many as there are rows, which are independent
+    found = separability(frame, [0, 0, 1]).coefficients
+    assert list(found) == ["a (column 0)", "a (column 1)", "(intercept) (column 2)", "(intercept)"]
 
 
 @pytest.mark.parametrize("option", [{"quasi": "no"}, {"fit_intercept": 0}, {"time_limit": "1"}])
@@ -354,15 +353,22 @@ def test_unknown_multiclass_is_refused():
         separability([[0], [1]], [0, 1], multiclass="ovo")
 
 
-def test_columns_that_say_nothing_new_are_not_held_responsible():
-    """A column of zeros, a constant and a copy cannot be told from others: only the first one counts."""
+def test_columns_that_depend_on_each_other_are_not_identified():
+    """A column of zeros, a constant and a copy cannot be told from others; what is left has its answers."""
     treated = np.array([1, 1, 0, 0, 0, 0, 0, 0])
     frame = pd.DataFrame(
         {"treated": treated, "zero": 0, "one": 1, "copy": treated, "x": [1, 2, 3, 4, 1, 2, 3, 4]}
     )
     y = np.array([1, 1, 0, 1, 1, 0, 1, 0])
-    assert separability(frame, y).responsible_features == {"treated": np.inf}
-    assert separability(frame, 1 - y).responsible_features == {"treated": -np.inf}
+    verdict = separability(frame, y)
+    assert verdict.not_identified == ["treated", "zero", "one", "copy", "(intercept)"]
+    assert verdict.coefficients["x"] == "finite"
+    assert not verdict.responsible_features
+    assert "unidentified  treated, zero, one, copy, (intercept)" in verdict.summary()
+    for labels, infinity in ((y, "+infinity"), (1 - y, "-infinity")):
+        assert separability(frame[["treated", "x"]], labels).coefficients["treated"] == infinity
+    with pytest.warns(SeparationWarning, match="treated, zero, one, copy, .* are not identified"):
+        check_separation(frame, y)
 
 
 def test_everything_is_infinite_where_separation_is_complete():
@@ -496,6 +502,11 @@ def test_three_classes_at_once_are_not_said_to_have_one_plane():
 
 def test_a_question_of_parts_says_which_is_the_hardest():
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 2]
-    assert separability(X, y, multiclass="pairwise").meaning == "Every part is separable."
+    assert separability(X, y, multiclass="pairwise").meaning == (
+        "Every two classes can be separated with an intercept."
+    )
     rest = separability(X, y, multiclass="one-vs-rest")
-    assert rest.meaning == f"The hardest of the parts is {rest.parts[1].status}."
+    assert rest.meaning == (
+        "Not every class can be separated from the rest with an intercept. The hardest part that is decided "
+        f"is {rest.parts[1].status}."
+    )

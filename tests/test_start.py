@@ -232,7 +232,7 @@ def test_compiling_is_said_in_the_spinners_own_line_and_nothing_else_is_written(
     lines = []
 
     class Terminal:
-        def status(self, words):
+        def status(self, words, **_):
             lines.append(Line(words))
             return lines[-1]
 

@@ -312,7 +312,7 @@ def test_a_workbook_with_two_full_sheets_asks_which(tmp_path):
 def test_a_very_long_line_is_read_or_refused_in_time(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("t,y\n" + "x" * 3_000_000 + ",0\nz,1\n")
-    with pytest.raises(InputError, match=r"line 2: .*'xxx.*xxx \.\.\.'") as problem:
+    with pytest.raises(InputError, match=r"line 2: a line of more than two million") as problem:
         open_table(path, target="y").read()
     assert len(str(problem.value)) < 1000
     path.write_text(

@@ -422,14 +422,15 @@ def test_numbers_of_json_are_the_nearest_floats(tmp_path):
     assert X[:, 0].tolist() == list(map(float, cells))
 
 
-@pytest.mark.parametrize("cell", ["0.5", "1e3", "x"])
-def test_a_fraction_late_among_large_whole_numbers_is_not_rounded(tmp_path, cell):
+@pytest.mark.parametrize("cell", ["0.5", "1e3"])
+@pytest.mark.parametrize("height", [15, 1500])
+def test_a_fraction_among_large_whole_numbers_is_not_rounded(tmp_path, cell, height):
     """DuckDB reads 0.5 in a column of whole numbers as 1."""
-    lines = [f"{k % 7},{BIG + 1 - k % 2}\n" for k in range(1500)]
+    lines = [f"{k % 7},{BIG + 1 - k % 2}\n" for k in range(height)]
     (tmp_path / "rows.csv").write_text("a,y\n" + "".join(lines))
     assert open_table(tmp_path / "rows.csv", target="y").classes.tolist() == [BIG, BIG + 1]
     (tmp_path / "rows.csv").write_text("a,y\n" + "".join(lines) + f"1,{cell}\n")
-    with pytest.raises(InputError, match=rf"'y' .* but row 1,501 \(line 1,502\) has '{cell}'"):
+    with pytest.raises(InputError, match=r"'y' .* whole number beyond 2\*\*53, .* which would be rounded"):
         open_table(tmp_path / "rows.csv", target="y").read()
 
 

@@ -21,7 +21,7 @@ from .margins.max_margin import solve_max_margin
 from .margins.pairs import Pairs, rows_of
 from .margins.soft_margin import solve_soft_margin
 from .proofs.verdict import separability
-from .result import Floats, Result, Status
+from .result import Floats, Result, Status, margin_text
 from .rows.memory import MemoryRows
 
 SAFE = 1.0 + 1e-12  # covers the rounding of the few operations that follow a guarded number
@@ -111,7 +111,7 @@ class BoundReport:
     def _headline(self) -> str:
         return (
             f"{self.mistakes:.12g} mistakes, {self.n_classes} classes, R = {self.radius:.6g}, "
-            f"best margin between {max(0.0, self.margin_lower):.6g} and {self.margin_upper:.6g}"
+            f"best margin {margin_text(self.margin_lower, self.margin_upper)}"
         )
 
     def _repr_html_(self) -> str:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .printable import printable
+
 if TYPE_CHECKING:
     from sklearn.exceptions import ConvergenceWarning
 
@@ -49,8 +51,8 @@ class SeparatrixError(Exception):
     """
 
     def __init__(self, problem: str = "", *, remedy: str = "", parameter: str | None = None) -> None:
-        super().__init__(f"{problem} {remedy}" if remedy else problem)
-        self.problem, self.remedy, self.parameter = problem, remedy, parameter
+        self.problem, self.remedy, self.parameter = printable(problem), printable(remedy), parameter
+        super().__init__(f"{self.problem} {self.remedy}" if remedy else self.problem)
         self.row: int | None = None
 
     def count_rows_from(self, first: int) -> None:
@@ -77,7 +79,7 @@ class InputError(SeparatrixError, ValueError):
     """The rows or the parameters cannot be used as they are."""
 
 
-class InputTypeError(SeparatrixError, TypeError):
+class InputTypeError(InputError, TypeError):
     """The input is of a kind that cannot hold numbers."""
 
 

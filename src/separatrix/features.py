@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.preprocessing import PolynomialFeatures
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from .errors import InputError
+from .random_state import random_state_kept
 from .sparse import sparse
 
 __all__ = ["Monomials", "RadialLift"]
@@ -222,4 +222,6 @@ def _of_one_degree(X: Any, degree: int) -> Any:
     if degree == 0:
         ones = np.ones((X.shape[0], 1), dtype=X.dtype)
         return sparse.csr_array(ones) if sparse.issparse(X) else ones
+    with random_state_kept():
+        from sklearn.preprocessing import PolynomialFeatures
     return PolynomialFeatures((degree, degree), include_bias=False).fit_transform(X)

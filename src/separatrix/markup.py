@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from html import escape
+from html import escape as _escape
+
+from .printable import printable_lines
 
 # Elements that may end themselves where they are empty.
 SELF_CLOSING = frozenset({"circle", "line", "meta", "path", "polyline", "rect"})
@@ -48,6 +50,11 @@ def join(parts: Iterable[str], between: str = "") -> Markup:
     'a &amp; b <b>c</b>'
     """
     return Markup(between.join(part if isinstance(part, Markup) else escape(part) for part in parts))
+
+
+def escape(text: str) -> str:
+    """Text that is neither a tag nor acts on the page."""
+    return _escape(printable_lines(text))
 
 
 def table(

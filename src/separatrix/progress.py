@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
 
+from .printable import printable
+
 PATIENCE = 2.0
 REFRESH = 0.2
 COMPILING = "Compiling for this processor, once"
@@ -100,7 +102,7 @@ class Progress:
         """Replace the line, or add one where the run is `spoken`."""
         self._next = time.monotonic() + REFRESH
         if self._verbose:
-            sys.stderr.write(f"{text}\n")
+            sys.stderr.write(f"{printable(text)}\n")
             sys.stderr.flush()
             return
         self._shown = True
@@ -115,5 +117,5 @@ def _show(text: str) -> None:
     if _owner is not None:
         _owner(text)
     else:
-        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.write(f"\r\x1b[K{printable(text)}")
         sys.stderr.flush()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
+import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
 import numpy as np
@@ -44,7 +46,7 @@ class Status(Explained):
 
     SEPARATED = "A separator was found: the last look at every row found no mistake."
     INSEPARABLE = (
-        "No weights separate these rows: the run came back to an earlier state.",
+        "No weights of this model separate these rows: the run came back to an earlier state.",
         "",
         "average",
     )
@@ -357,8 +359,8 @@ def result_card(result: RunResult) -> str:
     wrong = "nobody scanned" if result.errors is None else f"{result.errors:,} of {rows:,} rows"
     facts = [
         ("mistakes", _mistakes_text(result)),
-        ("on the wrong side", wrong),
-        ("readings of all rows", f"{result.passes:,}, order {result.order}"),
+        ("on the wrong side or on the plane", wrong),
+        ("readings of all rows", f"{result.passes:,}, order {result.order}{often_corrected(result)}"),
         ("best margin", margin_text(result.margin_lower, result.margin_upper)),
         ("radius", f"{result.radius:.6g}"),
     ]
@@ -380,14 +382,48 @@ def _mistakes_text(result: RunResult) -> str:
     return made if kept == result.mistakes else f"{made}; {kept:,} of them led to the weights that were kept"
 
 
+def often_corrected(result: RunResult) -> str:
+    """Why there are more updates than rows were read, where there are: the end of a sentence."""
+    if result.mistakes <= result.passes * result.counts.shape[0]:
+        return ""
+    return "; between two readings, the hardest rows are corrected again and again"
+
+
 def most_often(counts: Ints, shown: int = 5) -> str:
     """The rows of the largest counts, in words."""
     order = np.argsort(-counts, kind="stable")[:shown]
     return ", ".join(f"row {row} ({counts[row]:,})" for row in order.tolist() if counts[row])
 
 
-def margin_text(lower: float, upper: float) -> str:
-    """A bracket in words; a lower end of zero or less is no bound that helps."""
-    if lower > 0.0:
-        return f"between {lower:.6g} and {upper:.6g}"
-    return f"at most {upper:.6g}"
+def margin_text(lower: float, upper: float, digits: int = 6) -> str:
+    """A bracket in words, rounded outwards; a lower end of zero or less is no bound that helps.
+
+    Examples
+    --------
+    >>> margin_text(0.12345678, 0.2), margin_text(0.01, 0.010000000001), margin_text(-1.0, 2 / 3)
+    ('between 0.123456 and 0.2', '0.01', 'at most 0.666667')
+    """
+    if upper <= 0.0:
+        return "none"
+    if upper == math.inf:
+        return f"at least {rounded(lower, ROUND_FLOOR, digits)}" if lower > 0.0 else "not known"
+    if lower <= 0.0:
+        return f"at most {rounded(upper, ROUND_CEILING, digits)}"
+    if f"{lower:.{digits}g}" == f"{upper:.{digits}g}":
+        return f"{upper:.{digits}g}"
+    ends = rounded(lower, ROUND_FLOOR, digits), rounded(upper, ROUND_CEILING, digits)
+    return f"between {ends[0]} and {ends[1]}"
+
+
+def rounded(value: float, direction: str = ROUND_CEILING, digits: int = 3) -> str:
+    """A bound as text that is still a bound: rounded up, or down, to so many digits.
+
+    Examples
+    --------
+    >>> rounded(0.12341), rounded(0.12349, ROUND_FLOOR)
+    ('0.124', '0.123')
+    """
+    if not math.isfinite(value):
+        return f"{value}"
+    near = Context(prec=digits, rounding=direction).create_decimal_from_float(float(value))
+    return f"{float(near):.{digits}g}"

@@ -9,25 +9,30 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..deadline import Deadline, OutOfTime
+from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import CertificateError, InputError
 from ..inputs.data import Data, read_data
 from ..rows.pages import relax
 from .claims import Approximate, Certificate, Multipliers
 from .digest import start_digest
-from .monomials import PLAIN
+from .limits import Pause, need_for_text, need_memory
+from .monomials import PLAIN, MonomialMatrix, count_columns
 from .nearby import first_failure
-from .numbers import COARSE, Sums, add_row, rows_in_integers, small_sums
+from .numbers import COARSE, add_row, count_numbers, rows_in_integers, small_sums
 from .scores import Signs, first_wrong
 
 Mask = NDArray[np.bool_]
+
+PART = 1 << 24  # bytes of sums in integers that are held at a time, about
+A_SUM = 400  # bytes of a short one
+SPREAD = 2200  # bits between the smallest and the largest float
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,13 @@ class Check:
 
 
 def verify(
-    certificate: Any, X: Any, y: Any, *, same_data: bool = True, time_limit: float = math.inf
+    certificate: Any,
+    X: Any,
+    y: Any,
+    *,
+    same_data: bool = True,
+    time_limit: float = math.inf,
+    memory_limit: float = math.inf,
 ) -> Check:
     """Check a certificate against the data, exactly.
 
@@ -67,7 +78,11 @@ def verify(
         identity is not.
     time_limit : float
         Seconds after which the check is given up with an error, for certificates of unknown origin. It is
-        looked at between pieces of work: reading the text and the data, and hashing them, go on to their end.
+        looked at between pieces of work, which take less than a second; what cannot be cut is not begun if it
+        may take longer than there is time. Only the data are read to their end.
+    memory_limit : float
+        Bytes that the check may take beside the data, and beside about 100 MB that every check may take.
+        What needs more is refused before it is begun, with how much that is.
 
     Returns
     -------
@@ -78,8 +93,9 @@ def verify(
     Raises
     ------
     CertificateError
-        Where the certificate cannot be read, or speaks of data of another shape, labels or hash; where the
-        time limit comes first; or where this thread counts subnormal numbers as zero.
+        Where the certificate cannot be read, or speaks of data of another shape, labels or hash; where it
+        takes more time or memory than is allowed; or where this thread counts subnormal numbers as zero, or
+        does not round to nearest.
 
     Examples
     --------
@@ -89,29 +105,36 @@ def verify(
     >>> verify(verdict.certificate, X, y)
     Check(holds=True, reason='The weights separate all 4 signed rows, exactly.')
     """
-    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
-        raise InputError(
-            "The 'time_limit' parameter of verify must be a positive number of seconds. "
-            f"Got {time_limit!r} instead.",
-            parameter="time_limit",
-        )
-    deadline = Deadline.after(float(time_limit))
-    claim = _read(certificate)
-    # A separator of all rows is compared with every number anyway, and NaN never passes.
-    data = read_data(
-        X, y, check_finite=claim.claim != "separable" or claim.question == "pair" or bool(claim.excluded)
-    )
-    _same_shape(claim, data)
+    for name, limit, unit in (("time_limit", time_limit, "seconds"), ("memory_limit", memory_limit, "bytes")):
+        if not (isinstance(limit, numbers.Real) and limit > 0):
+            raise InputError(
+                f"The {name!r} parameter of verify must be a positive number of {unit}. "
+                f"Got {limit!r} instead.",
+                parameter=name,
+            )
+    pause = Deadline.after(float(time_limit)).need
+
+    def between() -> None:
+        relax()
+        pause()
+
     try:
-        deadline.need()
-        check = check_claim(claim, data, deadline.need)
+        claim = _read(certificate, pause, float(memory_limit))
+        # A separator of all rows is compared with every number anyway, and NaN never passes.
+        data = read_data(
+            X, y, check_finite=claim.claim != "separable" or claim.question == "pair" or bool(claim.excluded)
+        )
+        _same_shape(claim, data)
+        pause()
+        check = check_claim(claim, data, pause, between=between, memory=float(memory_limit))
+        same = not same_data or start_digest(data)(pause) == claim.sha256
     except OutOfTime:
         raise CertificateError(
             f"The certificate was not checked within {time_limit:g} seconds; nothing is known of its claim.",
             remedy="Allow more time, if you know where it is from.",
             parameter="time_limit",
         ) from None
-    if same_data and start_digest(data)() != claim.sha256:
+    if not same:
         raise CertificateError(
             "This certificate speaks of data with another hash: X or y differs from what was certified, or "
             "has another type.",
@@ -138,19 +161,27 @@ def _scope(claim: Certificate) -> str:
     return "".join(f" {part}" for part in parts)
 
 
-def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = relax) -> Check:
+def check_claim(
+    claim: Certificate,
+    data: Data,
+    pause: Pause = NEVER.need,
+    *,
+    between: Pause = relax,
+    memory: float = math.inf,
+) -> Check:
     """Check the mathematics of a claim on data whose identity is not in doubt.
 
-    ``pause`` is called between pieces of work, such as each row that is scored in integers; who has no time
-    left may raise there.
+    ``pause`` is called between pieces of work, such as each row that is scored in integers, and ``between``
+    between two blocks of rows that are scored in floats; who has no time left may raise there.
     """
+    need_memory(_memory_of_question(claim, data), memory)
     signs = Signs(claim, data)
     if signs.count == 0:
         return Check(False, "No rows are left for this question to speak of.")
     if claim.claim in ("separable", "quasi-separable") and claim.weights is None:
         return Check(False, f"The claim is {claim.claim}, but there are no weights to prove it.")
     if claim.approximate is not None:
-        return _check_approximate(claim, claim.approximate, signs, pause)
+        return _check_approximate(claim, claim.approximate, signs, pause, memory)
     if claim.claim != "separable" and claim.multipliers is None:
         return Check(False, f"The claim is {claim.claim}, but there are no multipliers to prove it.")
     tight, n_tight = signs.none(), 0
@@ -173,7 +204,7 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
         if n_tight == signs.count:
             return Check(False, "Every row is tight: these data overlap, they are not quasi-separable.")
     assert claim.weights is not None
-    found = first_wrong(claim.weights, signs, tight, pause)
+    found = first_wrong(claim.weights, signs, tight, pause, between)
     if found is not None:
         row, rival, score = found
         against = f" against class {claim.classes[rival]!r}" if rival >= 0 else ""
@@ -190,8 +221,18 @@ def check_claim(claim: Certificate, data: Data, pause: Callable[[], None] = rela
     )
 
 
-def _read(certificate: Any) -> Certificate:
+def _memory_of_question(claim: Certificate, data: Data) -> float:
+    """Bytes for a sign and a place of each row, for marks of signed rows, and for a row of monomials."""
+    marks = 2.0 * len(data.classes) if claim.question == "joint" else 2.0
+    products = (
+        count_columns(claim.n_columns, claim.degrees) if claim.weights and claim.degrees != PLAIN else 0
+    )
+    return data.codes.size * (32.0 + marks) + 64.0 * products
+
+
+def _read(certificate: Any, pause: Pause, memory: float) -> Certificate:
     if isinstance(certificate, (str, bytes)):
+        need_for_text(certificate, pause, memory)
         return Certificate.from_json(certificate)
     if isinstance(certificate, Certificate):
         return Certificate.from_dict(_written(certificate))
@@ -218,20 +259,26 @@ def _same_shape(claim: Certificate, data: Data) -> None:
         )
     if claim.classes != data.classes:
         raise CertificateError(
-            "This certificate speaks of other classes: "
-            f"{', '.join(claim.classes[:5])}; these data have {', '.join(data.classes[:5])}."
+            f"This certificate speaks of other classes: {_some(claim.classes)}; these data have "
+            f"{_some(data.classes)}."
         )
     if claim.question == "binary" and len(claim.classes) != 2:
         raise CertificateError(f"A binary question needs two classes; these data have {len(claim.classes)}.")
 
 
-def _check_approximate(claim: Certificate, m: Approximate, signs: Signs, pause: Callable[[], None]) -> Check:
+def _some(classes: tuple[str, ...]) -> str:
+    return ", ".join(each if len(each) < 40 else f"{each[:40]}..." for each in classes[:5])
+
+
+def _check_approximate(
+    claim: Certificate, m: Approximate, signs: Signs, pause: Pause, memory: float
+) -> Check:
     """Whether exact multipliers exist near those given, as the claim needs them."""
     failure, _ = _listed(m, signs)
     if failure:
         return Check(False, failure)
     overlap = claim.claim == "overlapping"
-    wrong = first_failure(m, signs, overlap, pause)
+    wrong = first_failure(m, signs, overlap, pause, memory)
     if wrong is not None:
         return Check(False, wrong)
     rows = f"{len(m.rows)} signed rows"
@@ -263,7 +310,7 @@ def _listed(m: Multipliers | Approximate, signs: Signs) -> tuple[str, Mask]:
     return "", tight
 
 
-def _check_multipliers(m: Multipliers, signs: Signs, pause: Callable[[], None]) -> tuple[str, Mask]:
+def _check_multipliers(m: Multipliers, signs: Signs, pause: Pause) -> tuple[str, Mask]:
     """The first thing that fails (or nothing), and the signed rows with a positive multiplier."""
     failure, tight = _listed(m, signs)
     if failure:
@@ -287,37 +334,72 @@ def _check_multipliers(m: Multipliers, signs: Signs, pause: Callable[[], None]) 
 
 
 def _first_nonzero(
-    m: Multipliers, coarse: tuple[int, ...], signs: Signs, pause: Callable[[], None]
+    m: Multipliers, coarse: tuple[int, ...], signs: Signs, pause: Pause
 ) -> tuple[int, int] | None:
-    """The first class (or 0) and column where the weighed rows do not sum to zero; intercepts come last."""
+    """The first class (or 0) and column where the weighed rows do not sum to zero; intercepts come last.
+
+    Small whole multipliers are summed in floats. Rows with others, and rows of monomials, are added in
+    integers, for as many columns at a time as memory is meant for.
+    """
+    mapped = isinstance(signs.matrix, MonomialMatrix)
     large: list[tuple[int, int]] = []
-    if not -COARSE < min(coarse) <= max(coarse) < COARSE:
-        large = [(i, c) for i, c in enumerate(coarse) if abs(c) >= COARSE]
-        coarse = tuple(c if abs(c) < COARSE else 0 for c in coarse)
+    if mapped or not -COARSE < min(coarse) <= max(coarse) < COARSE:
+        large = [(i, c) for i, c in enumerate(coarse) if c and (mapped or abs(c) >= COARSE)]
+        coarse = (0,) * len(coarse) if mapped else tuple(c if abs(c) < COARSE else 0 for c in coarse)
     rows, rivals = np.array(m.rows, dtype=np.int64), np.array(m.rivals, dtype=np.int64)
     terms = signs.terms(rows, rivals, np.array(coarse, dtype=np.int64))
-    totals = small_sums(terms, signs.matrix, pause)
-    ones = [(int(signs.matrix.shape[1]), 1, 0)] if signs.lift else []
-    for total, count in zip(totals, terms.counts(), strict=True):
-        add_row(total, count, ones)
-    parts: Sums = [{} for _ in totals]
-    for entries, sums in ((list(enumerate(m.fine)), parts), (large, totals)):
-        numbers = rows_in_integers(signs.matrix, [m.rows[i] for i, _ in entries])
-        for (i, value), row in zip(entries, numbers, strict=True):
-            pause()
-            known = [*row, *ones]
-            for block, sign in signs.places(m.rows[i], m.rivals[i] if signs.joint else -1):
-                add_row(sums[block], sign * value, known)
-    for block, (fine, whole) in enumerate(zip(parts, totals, strict=True)):
-        for column in sorted({*fine, *whole}):
-            pause()
-            if not _vanishes(fine.get(column, {}), whole.get(column, {}), m.denominator):
-                return block, column
+    small = small_sums(terms, signs.matrix, pause)
+    for total, count in zip(small, terms.counts(), strict=True):
+        add_row(total, count, [(int(signs.matrix.shape[1]), 1, 0)] if signs.lift else [])
+    for columns in _column_parts(m, large, signs):
+        fine, whole = (
+            _sums(entries, m, signs, columns, pause) for entries in (list(enumerate(m.fine)), large)
+        )
+        for block, known in enumerate(small):
+            for column in sorted({*fine[block], *whole[block], *(c for c in known if c in columns)}):
+                pause()
+                other = [whole[block].get(column, (0, 0)), *known.get(column, {}).items()]
+                if not _vanishes(fine[block].get(column, (0, 0)), other, m.denominator):
+                    return block, column
     return None
 
 
-def _vanishes(fine: dict[int, int], whole: dict[int, int], denominator: int) -> bool:
-    """Whether ``fine + denominator * whole`` is zero; both are sums of integers times powers of two."""
-    low = min([*fine, *whole])
-    first, second = (sum(v << (e - low) for e, v in each.items()) for each in (fine, whole))
-    return first + (denominator * second if second else 0) == 0
+def _column_parts(m: Multipliers, large: list[tuple[int, int]], signs: Signs) -> Iterator[range]:
+    """The columns, and the intercept last, in parts whose sums of long integers take about `PART` bytes."""
+    width, degree = int(signs.matrix.shape[1]) + signs.lift, signs.question.degrees[-1]
+    longest = max((abs(v).bit_length() for v in (*m.fine, *(c for _, c in large))), default=0)
+    rows = [*m.rows[: len(m.fine)], *(m.rows[i] for i, _ in large)]
+    numbers = count_numbers(signs.matrix, rows) + len(rows)
+    n_sums = 2 * min(numbers, width * signs.n_classes)
+    parts = 1 + n_sums * (A_SUM + (longest + SPREAD * degree) // 8) // PART
+    step = max(1, -(-width // parts))
+    return (range(start, min(start + step, width)) for start in range(0, width, step))
+
+
+def _sums(
+    entries: list[tuple[int, int]], m: Multipliers, signs: Signs, columns: range, pause: Pause
+) -> list[dict[int, tuple[int, int]]]:
+    """Sums of signed rows, each times an integer, in some columns: as (exponent of two, integer)."""
+    width = int(signs.matrix.shape[1])
+    ones = [(width, 1, 0)] if signs.lift and width in columns else []
+    sums: list[dict[int, tuple[int, int]]] = [{} for _ in range(signs.n_classes if signs.joint else 1)]
+    inner = range(columns.start, min(columns.stop, width))
+    numbers = rows_in_integers(signs.matrix, [m.rows[i] for i, _ in entries], inner)
+    for (i, value), row in zip(entries, numbers, strict=True):
+        pause()
+        known = [*row, *ones]
+        for block, sign in signs.places(m.rows[i], m.rivals[i] if signs.joint else -1):
+            factor, own = sign * value, sums[block]
+            for column, mantissa, exponent in known:
+                low, total = own.get(column, (exponent, 0))
+                if exponent < low:
+                    low, total = exponent, total << (low - exponent)
+                own[column] = low, total + (factor * mantissa << (exponent - low))
+    return sums
+
+
+def _vanishes(fine: tuple[int, int], whole: list[tuple[int, int]], denominator: int) -> bool:
+    """Whether ``fine + denominator * sum(whole)`` is zero; all are integers times powers of two."""
+    low = min(exponent for exponent, _ in (fine, *whole))
+    second = sum(value << (exponent - low) for exponent, value in whole)
+    return (fine[1] << (fine[0] - low)) + (denominator * second if second else 0) == 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -429,9 +430,11 @@ class _Reader:
 
     @staticmethod
     def _any_text(found: Any) -> str:
-        if not isinstance(found, str):
-            raise CertificateError("The certificate's 'classes' are not all text.")
-        return found
+        if isinstance(found, str):
+            with suppress(UnicodeEncodeError):  # surrogates are no text
+                found.encode()
+                return found
+        raise CertificateError("The certificate's 'classes' are not all text.")
 
     @staticmethod
     def _count(fields: dict[str, Any], name: str) -> int:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
+from concurrent.futures import wait
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,20 @@ from numpy.typing import NDArray
 
 from ..inputs.data import Data
 from ..rows import threads
-from ..rows.blocks import BlockMatrix, Work
-from ..rows.facts import known_facts, piece_length
+from ..rows.blocks import INTERVAL, BlockMatrix, Work
 from ..rows.pages import relax
 from ..sparse import sparse
 from .claims import FORMAT, VERSION
+from .limits import Pause
 
+CHUNK = 1 << 23  # bytes of a piece; part of the format of certificates
 AT_ONCE = 32  # pieces across blocks whose parts are held at a time
 
 
-def start_digest(data: Data) -> Callable[[], str]:
+def start_digest(data: Data) -> Callable[..., str]:
     """Start hashing the data in threads; the function returned waits for the digest.
+
+    It may be called with a function that is called now and then meanwhile, and may raise.
 
     SHA-256 is taken of a header (storage, type, shape), the SHA-256 digests of consecutive pieces,
     and the class labels; docs/certificates.md says it byte by byte. Pieces do not depend on each
@@ -37,12 +41,17 @@ def start_digest(data: Data) -> Callable[[], str]:
     )
     if elsewhere:
         return _start_elsewhere(header, data)
-    known = known_facts(matrix)
-    pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data, hashed=known is not None)]
+    pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data)]
 
-    def finish() -> str:
-        digests = () if known is None else known.digests
-        return _digest_of_digests(header, [*digests, *(piece.result() for piece in pieces)], data)
+    def finish(pause: Pause | None = None) -> str:
+        try:
+            while pause is not None and wait(pieces, timeout=INTERVAL).not_done:
+                pause()
+        except BaseException:
+            for piece in pieces:
+                piece.cancel()
+            raise
+        return _digest_of_digests(header, [piece.result() for piece in pieces], data)
 
     return finish
 
@@ -55,7 +64,7 @@ def _digest_of_digests(header: str, digests: list[bytes], data: Data) -> str:
     return whole.hexdigest()
 
 
-def _start_elsewhere(header: str, data: Data) -> Callable[[], str]:
+def _start_elsewhere(header: str, data: Data) -> Callable[..., str]:
     """The same for a matrix in blocks: pieces are hashed where they lie, when nothing else is to be done."""
     matrix, whole = data.matrix, np.dtype("<i8")
     if not matrix.csr:
@@ -64,12 +73,12 @@ def _start_elsewhere(header: str, data: Data) -> Callable[[], str]:
         values = matrix.dtype.newbyteorder("<") if matrix.dtype.kind == "f" else whole
         streams = [_Stream(matrix, "data", values), _Stream(matrix, "indices", whole)]
 
-    def finish() -> str:
+    def finish(pause: Pause | None = None) -> str:
         here = [data.codes]
         if matrix.csr:
-            lengths = np.concatenate(matrix.map("look", _row_lengths))
+            lengths = np.concatenate(matrix.map("look", _row_lengths, pause=pause))
             here.insert(0, np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
-        digests = [digest for stream in streams for digest in stream.digests()]
+        digests = [digest for stream in streams for digest in stream.digests(pause)]
         digests += [_piece_digest(*each) for part in here for each in _cut(part, whole)]
         return _digest_of_digests(header, digests, data)
 
@@ -102,19 +111,19 @@ class _Stream:
         last = stop if stop == self.edges[-1] else stop // self.step * self.step
         return -(-start // self.step) * self.step, last
 
-    def digests(self) -> list[bytes]:
+    def digests(self, pause: Pause | None) -> list[bytes]:
         """The digests of all pieces, in their order."""
         found: dict[int, bytes] = {}
-        for block, digests in zip(self.inside, self.started(None), strict=True):
+        for block, digests in zip(self.inside, self.started(pause), strict=True):
             first = self._whole(block)[0]
             found.update({first + k * self.step: digest for k, digest in enumerate(digests)})
         across = [start for start in range(0, self.edges[-1], self.step) if start not in found]
         for place in range(0, len(across), AT_ONCE):
             some = across[place : place + AT_ONCE]
-            found.update(zip(some, self._across(some), strict=True))
+            found.update(zip(some, self._across(some, pause), strict=True))
         return [found[start] for start in sorted(found)]
 
-    def _across(self, starts: list[int]) -> list[bytes]:
+    def _across(self, starts: list[int], pause: Pause | None) -> list[bytes]:
         runner, edges = self.matrix.runner, self.edges
         parts: list[tuple[int, int, int]] = []  # block, and from where to where
         pieces: list[list[int]] = []
@@ -130,7 +139,7 @@ class _Stream:
         blocks, own = [(self.matrix.handles[k],) for k, *_ in parts], [(low, high) for _, low, high in parts]
         kept = runner.keep(Work("piece", _bytes, blocks, (self.name, self.kind), own))
         joined = [([kept[k] for k in piece],) for piece in pieces]
-        return runner.start(Work("hash", _digest_of_parts, joined))(None)
+        return runner.start(Work("hash", _digest_of_parts, joined))(pause)
 
 
 def _digests(block: Any, name: str, kind: np.dtype[Any], step: int, low: int, high: int) -> list[bytes]:
@@ -154,20 +163,21 @@ def _row_lengths(block: Any) -> NDArray[np.int64]:
     return np.asarray(np.diff(block.indptr), dtype=np.int64)
 
 
-def _pieces(data: Data, *, hashed: bool) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
-    """Consecutive rows of the matrix, then of the class positions, with the type in which they are hashed.
-
-    Without the matrix, if it was hashed when it was written.
-    """
+def _pieces(data: Data) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
+    """Consecutive rows of the matrix, then of the class positions, with the type in which they are hashed."""
     matrix, whole = data.matrix, np.dtype("<i8")
     if sparse.issparse(matrix):
         values = matrix.dtype.newbyteorder("<") if matrix.dtype.kind == "f" else whole
         parts = [(matrix.data, values), (matrix.indices, whole), (matrix.indptr, whole), (data.codes, whole)]
     else:
-        parts = [] if hashed else [(matrix, matrix.dtype.newbyteorder("<"))]
-        parts.append((data.codes, whole))
+        parts = [(matrix, matrix.dtype.newbyteorder("<")), (data.codes, whole)]
     for part, kind in parts:
         yield from _cut(part, kind)
+
+
+def piece_length(width: int, itemsize: int) -> int:
+    """How many rows of so many numbers make a piece."""
+    return max(1, CHUNK // max(1, width * itemsize))
 
 
 def _cut(part: NDArray[Any], kind: np.dtype[Any]) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:

@@ -7,7 +7,7 @@ counts: a float is an integer times a power of two, and so is a product of float
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import combinations_with_replacement
 from math import comb
 from typing import Any
@@ -37,8 +37,6 @@ class MonomialMatrix:
         The data.
     degrees : tuple of int
         All at least 1, in order.
-    columns : tuple of tuples of int
-        The columns of the data that each monomial multiplies.
     shape : (int, int)
     dtype : dtype
         Of the rounded rows.
@@ -46,12 +44,14 @@ class MonomialMatrix:
 
     def __init__(self, base: Any, degrees: tuple[int, ...]) -> None:
         self.base, self.degrees = base, degrees
-        n_columns = range(base.shape[1])
-        self.columns = tuple(
-            each for degree in degrees for each in combinations_with_replacement(n_columns, degree)
-        )
-        self.shape = (int(base.shape[0]), len(self.columns))
+        self.shape = (int(base.shape[0]), count_columns(int(base.shape[1]), degrees))
         self.dtype = np.dtype(np.float64)
+
+    @property
+    def columns(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of the data that each monomial multiplies: for names, as they may be many."""
+        inner = range(int(self.base.shape[1]))
+        return tuple(each for degree in self.degrees for each in combinations_with_replacement(inner, degree))
 
     def __getitem__(self, rows: Any) -> Floats:
         """Some rows in floats, each entry with a relative error of at most its degree times 2**-52."""
@@ -63,20 +63,15 @@ class MonomialMatrix:
 
     def multiplied(self, block: NDArray[Any], prime: int | None = None) -> NDArray[Any]:
         """The monomials of a block of rows of numbers; of residues, where a prime is given."""
-        out = np.empty((block.shape[0], len(self.columns)), dtype=block.dtype)
-        start = 0
+
+        def times(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+            a *= b
+            if prime is not None:
+                a %= prime
+            return a
+
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            for degree in self.degrees:
-                stop = start + comb(block.shape[1] + degree - 1, degree)
-                table = np.array(self.columns[start:stop], dtype=np.int64).reshape(-1, degree)
-                part = block[:, table[:, 0]]
-                for place in range(1, degree):
-                    part *= block[:, table[:, place]]
-                    if prime is not None:
-                        part %= prime
-                out[:, start:stop] = part
-                start = stop
-        return out
+            return self._combined(block, times)
 
     def scaled(self, exponents: Ints) -> Floats:
         """All rows in floats, the monomials of the data's columns divided by these powers of two."""
@@ -84,33 +79,89 @@ class MonomialMatrix:
 
     def exponents(self, base: Ints) -> Ints:
         """What exponents of two of the data's columns add up to in each monomial."""
-        return np.array([sum(int(base[c]) for c in each) for each in self.columns], dtype=np.int64)
+        found: Ints = self._combined(base[None, :], np.add)[0]
+        return found
+
+    def _combined(
+        self, single: NDArray[Any], combine: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
+    ) -> NDArray[Any]:
+        """What the columns of each monomial are combined to, from the first to the last.
+
+        Monomials of a degree follow from those of the degree before: each is continued by its last column
+        and every later one, which is lexicographic order.
+        """
+        width = single.shape[1]
+        out = np.empty((single.shape[0], self.shape[1]), dtype=single.dtype)
+        part, last, stop = single, np.arange(width), 0
+        for degree in range(1, self.degrees[-1] + 1):
+            if degree > 1:
+                counts = width - last
+                before = np.repeat(np.cumsum(counts) - counts - last, counts)
+                part, last = np.repeat(part, counts, axis=1), np.arange(before.size) - before
+                part = combine(part, single[:, last])
+            if degree in self.degrees:
+                start, stop = stop, stop + last.size
+                out[:, start:stop] = part
+        return out
 
     def smallest_error(self) -> float:
         """A bound of the absolute error that underflow can add to an entry of a rounded row."""
         values = self.base.data if sparse.issparse(self.base) else self.base
-        largest = max(1.0, float(np.abs(values.astype(np.float64)).max(initial=0.0)))
+        largest = max(1.0, float(values.max(initial=0)), -float(values.min(initial=0)))
         degree = self.degrees[-1]
         with np.errstate(over="ignore"):
             return float(degree * np.float64(2.0**-1070) * np.float64(largest) ** (degree - 1))
 
-    def integers(self, numbers: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int, int]]:
-        """One row, from (column, integer, exponent of two) of the data to the same of the monomials."""
-        known: dict[tuple[int, ...], tuple[int, int]] = {(): (1, 0)}
-        single = {column: (mantissa, exponent) for column, mantissa, exponent in numbers}
-        for at, column in enumerate(self.columns):
-            mantissa, exponent = self._product(column, single, known)
-            if mantissa:
-                yield at, mantissa, exponent
+    def integers(
+        self, numbers: Iterator[tuple[int, int, int]], columns: range | None = None
+    ) -> Iterator[tuple[int, int, int]]:
+        """One row, from (column, integer, exponent of two) of the data to the same of the monomials.
 
-    def _product(
-        self,
-        columns: tuple[int, ...],
-        single: dict[int, tuple[int, int]],
-        known: dict[tuple[int, ...], tuple[int, int]],
-    ) -> tuple[int, int]:
-        if columns not in known:
-            mantissa, exponent = self._product(columns[:-1], single, known)
-            factor, power = single.get(columns[-1], (0, 0))
-            known[columns] = (mantissa * factor, exponent + power)
-        return known[columns]
+        Of all of them, or of those at some consecutive columns.
+        """
+        single = {column: (mantissa, exponent) for column, mantissa, exponent in numbers}
+        wanted = range(self.shape[1]) if columns is None else columns
+        width, first = int(self.base.shape[1]), 0
+        for degree in self.degrees:
+            count = comb(width + degree - 1, degree)
+            start, stop = max(wanted.start - first, 0), min(wanted.stop - first, count)
+            if start < stop:
+                products = _products(single, width, _monomial(width, degree, start))
+                for at, (mantissa, exponent) in zip(
+                    range(first + start, first + stop), products, strict=False
+                ):
+                    if mantissa:
+                        yield at, mantissa, exponent
+            first += count
+
+
+def _products(
+    single: dict[int, tuple[int, int]], width: int, columns: list[int]
+) -> Iterator[tuple[int, int]]:
+    """The products of a monomial's numbers and of all that follow it, as (integer, exponent of two)."""
+    known = [(1, 0)]  # of the first columns, none, one, ...
+    changed = 0
+    while True:
+        del known[changed + 1 :]
+        for column in columns[changed:]:
+            (a, e), (b, f) = known[-1], single.get(column, (0, 0))
+            known.append((a * b, e + f))
+        yield known[-1]
+        changed = len(columns) - 1
+        while changed >= 0 and columns[changed] == width - 1:
+            changed -= 1
+        if changed < 0:
+            return
+        columns[changed:] = [columns[changed] + 1] * (len(columns) - changed)
+
+
+def _monomial(width: int, degree: int, place: int) -> list[int]:
+    """The columns of the monomial of a degree that stands at a place, in lexicographic order."""
+    columns: list[int] = []
+    column = 0
+    for left in range(degree - 1, -1, -1):
+        while place >= (count := comb(width - column + left - 1, left)):
+            place -= count
+            column += 1
+        columns.append(column)
+    return columns

@@ -9,24 +9,27 @@ is positive. Nothing is assumed of B; all rounding, underflow included, is count
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..deadline import NEVER
 from ..rows.blocks import BlockMatrix
-from ..rows.pages import relax
 from ..rows.threads import calm_threads
 from ..sparse import sparse
 from .claims import Approximate
+from .limits import OPERATIONS, Pause, need_memory
 from .scores import Signs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MAX_NUMBERS = 1 << 26  # of the matrix A: half a gigabyte, and three times that while it is worked on
+AT_A_TIME = 1 << 24  # bytes of rows in integers, about, while a relation is checked
+A_NUMBER = 400  # bytes of each of their numbers, at most
 BLOCK = 256  # coordinates whose part of a product is held at a time
 WHOLE = 1 << 53  # up to here every whole number is a float64
 ONE_THREAD = 1000  # coordinates up to which BLAS is kept to one thread: more would wait for each other
@@ -64,7 +67,7 @@ class Bounds:
 
 
 def first_failure(
-    m: Approximate, signs: Signs, everywhere: bool, pause: Callable[[], None] = relax
+    m: Approximate, signs: Signs, everywhere: bool, pause: Pause = NEVER.need, memory: float = math.inf
 ) -> str | None:
     """The first thing that fails; None where it is proved that no plane separates the listed rows.
 
@@ -80,6 +83,10 @@ def first_failure(
         return f"{len(m.rows)} multipliers in {p} coordinates are more than are checked."
     if len(m.rows) <= p:
         return f"{len(m.rows)} multipliers prove nothing in {p} coordinates: at least {p + 1} are needed."
+    k = len(m.rows)
+    need_memory(64.0 * p * k + 32.0 * p * p, memory)
+    seconds = 8.0 * k * p * p / OPERATIONS
+    pause(seconds)
     rows = signs.order if everywhere else np.asarray(m.rows, dtype=np.int64)
     failure = wrong_relation(m, signs, rows, pause)
     if failure is not None:
@@ -90,7 +97,7 @@ def first_failure(
     found = Bounds(math.inf, math.inf)
     with calm_threads(p, ONE_THREAD):
         for inverse in (normal_inverse, orthogonal_inverse):
-            pause()
+            pause(seconds)
             found = bounds(scaled, inverse(scaled.rows), pause)
             if found.proved:
                 return None
@@ -181,7 +188,7 @@ def orthogonal_inverse(rows: Floats) -> Floats:
             return np.full_like(rows, np.inf)
 
 
-def bounds(scaled: Scaled, inverse: Floats, pause: Callable[[], None] = relax) -> Bounds:
+def bounds(scaled: Scaled, inverse: Floats, pause: Pause = NEVER.need) -> Bounds:
     """Bound ``|I - A B|`` and how much a multiplier has to change, whatever B is."""
     rows = scaled.rows
     k, p = rows.shape
@@ -232,36 +239,47 @@ def _cut(values: Floats, bits: int) -> Iterator[Floats]:
     yield rest - second
 
 
-def wrong_relation(m: Approximate, signs: Signs, rows: Ints, pause: Callable[[], None]) -> str | None:
+def wrong_relation(m: Approximate, signs: Signs, rows: Ints, pause: Pause) -> str | None:
     """The first relation of the left-out coordinates that does not hold on some row of the data."""
     for terms in m.left_out:
         pause()
         if isinstance(signs.matrix, BlockMatrix):
             found = signs.matrix.find(rows)
             each = [(places,) for _, _, places in found]
-            parts = signs.matrix.map(
-                "verify", _first_unrelated, terms, among=[k for k, *_ in found], each=each
-            )
+            among = [k for k, *_ in found]
+            parts = signs.matrix.map("verify", _first_unrelated, terms, among=among, each=each, pause=pause)
             places = [
                 int(which[part]) for (_, which, _), part in zip(found, parts, strict=True) if part is not None
             ]
             wrong = min(places, default=None)
         else:
-            wrong = _first_unrelated(signs.matrix, terms, rows)
+            wrong = _first_unrelated(signs.matrix, terms, rows, pause)
         if wrong is not None:
             place = terms[0][0]
             return f"The relation that leaves out coordinate {place} does not hold in row {rows[wrong]}."
     return None
 
 
-def _first_unrelated(matrix: Any, terms: tuple[tuple[int, int], ...], rows: Ints) -> int | None:
+def _first_unrelated(
+    matrix: Any, terms: tuple[tuple[int, int], ...], rows: Ints, pause: Pause = NEVER.need
+) -> int | None:
     """The first of some rows where a relation does not hold; None where it holds on all."""
     width = int(matrix.shape[1])
     inner = [(c, v) for c, v in terms if c < width]
+    columns, factors = np.array([c for c, _ in inner], dtype=np.int64), [v for _, v in inner]
     constant = sum(v for c, v in terms if c == width)
-    columns = matrix[:, [c for c, _ in inner]]
-    values = columns[rows].toarray() if sparse.issparse(columns) else np.asarray(columns[rows])
-    return _nonzero_sum(values, [v for _, v in inner], constant)
+    longest = max((v.bit_length() for _, v in terms), default=0)
+    step = max(1, AT_A_TIME // (A_NUMBER * len(terms) + longest // 4))
+    for start in range(0, rows.size, step):
+        pause()
+        some = rows[start : start + step]
+        values = (
+            matrix[some][:, columns].toarray() if sparse.issparse(matrix) else matrix[np.ix_(some, columns)]
+        )
+        wrong = _nonzero_sum(values, factors, constant)
+        if wrong is not None:
+            return start + wrong
+    return None
 
 
 def _nonzero_sum(values: NDArray[Any], factors: list[int], constant: int) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from ..inputs.matrix import refuse_not_finite
 from ..rows.blocks import BlockMatrix
 from ..rows.pages import relax
 from ..sparse import sparse
+from .limits import Pause
 from .monomials import MonomialMatrix
 
 Floats = NDArray[np.float64]
@@ -26,30 +27,38 @@ NOTHING = -(1 << 20)  # in the place of the power of two of a column of zeros
 FETCHED = 1 << 20  # numbers of rows elsewhere that are held at a time
 
 
-def rows_in_integers(matrix: Any, rows: Sequence[int]) -> Iterator[Iterator[tuple[int, int, int]]]:
+def rows_in_integers(
+    matrix: Any, rows: Sequence[int], columns: range | None = None
+) -> Iterator[Iterator[tuple[int, int, int]]]:
     """`row_integers` of some rows, one after the other; those elsewhere are fetched, some at a time."""
     base = matrix.base if isinstance(matrix, MonomialMatrix) else matrix
     if not isinstance(base, BlockMatrix):
-        yield from (row_integers(matrix, row) for row in rows)
+        yield from (row_integers(matrix, row, columns) for row in rows)
         return
     step = max(1, FETCHED // max(1, base.n_columns))
     for start in range(0, len(rows), step):
         part = base[np.array(rows[start : start + step], dtype=np.int64)]
         here = MonomialMatrix(part, matrix.degrees) if isinstance(matrix, MonomialMatrix) else part
-        yield from (row_integers(here, place) for place in range(part.shape[0]))
+        yield from (row_integers(here, place, columns) for place in range(part.shape[0]))
 
 
-def row_integers(matrix: Any, row: int) -> Iterator[tuple[int, int, int]]:
-    """The non-zero numbers of a row as (column, integer, exponent of two)."""
+def row_integers(matrix: Any, row: int, among: range | None = None) -> Iterator[tuple[int, int, int]]:
+    """The non-zero numbers of a row as (column, integer, exponent of two).
+
+    Of all columns, or of some consecutive ones.
+    """
     if isinstance(matrix, MonomialMatrix):
-        yield from matrix.integers(row_integers(matrix.base, row))
+        yield from matrix.integers(row_integers(matrix.base, row), among)
         return
+    among = range(int(matrix.shape[1])) if among is None else among
     if isinstance(matrix, np.ndarray):
-        columns = np.flatnonzero(matrix[row])
-        values = matrix[row, columns]
+        part = matrix[row, among.start : among.stop]
+        places = np.flatnonzero(part)
+        columns, values = places + among.start, part[places]
     else:
-        part = slice(matrix.indptr[row], matrix.indptr[row + 1])
-        columns, values = matrix.indices[part], matrix.data[part]
+        start, stop = matrix.indptr[row], matrix.indptr[row + 1]
+        low, high = start + np.searchsorted(matrix.indices[start:stop], [among.start, among.stop])
+        columns, values = matrix.indices[low:high], matrix.data[low:high]
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
             refuse_not_finite(matrix)
@@ -86,7 +95,7 @@ class Terms:
 Sums = list[dict[int, dict[int, int]]]  # for each sum and column, integers by exponent of two
 
 
-def small_sums(terms: Terms, matrix: Any, pause: Callable[[], None] = relax) -> Sums:
+def small_sums(terms: Terms, matrix: Any, pause: Pause = relax) -> Sums:
     """Exact sums of rows times small whole numbers."""
     used = np.flatnonzero(terms.factors)
     if used.size < terms.rows.size:
@@ -115,7 +124,7 @@ def small_sums(terms: Terms, matrix: Any, pause: Callable[[], None] = relax) -> 
     return total
 
 
-def _sums_of_monomials(terms: Terms, matrix: MonomialMatrix, pause: Callable[[], None]) -> Sums:
+def _sums_of_monomials(terms: Terms, matrix: MonomialMatrix, pause: Pause) -> Sums:
     total: Sums = [{} for _ in range(terms.n_sums)]
     each = zip(terms.sums.tolist(), terms.factors.tolist(), strict=True)
     rows = rows_in_integers(matrix, terms.rows.tolist())
@@ -136,9 +145,7 @@ def _sums_of_block(block: Any, n_sums: int, rows: Ints, sums: Ints, factors: Int
     return _sums(block, rows.astype(np.int64), sums.astype(np.int64), factors, n_sums, relax)
 
 
-def _sums(
-    matrix: Any, rows: Ints, sums: Ints, factors: NDArray[Any], n_sums: int, pause: Callable[[], None]
-) -> Sums:
+def _sums(matrix: Any, rows: Ints, sums: Ints, factors: NDArray[Any], n_sums: int, pause: Pause) -> Sums:
     total: Sums = [{} for _ in range(n_sums)]
     used, places = np.unique(rows, return_inverse=True)
     order = np.argsort(places.ravel(), kind="stable")
@@ -152,6 +159,16 @@ def _sums(
         for part, shift in _in_floats(matrix[used[start:stop]]):
             _add_products(total, part, table, shift, pause)
     return total
+
+
+def count_numbers(matrix: Any, rows: Sequence[int]) -> int:
+    """How many numbers some rows have, at most; of those elsewhere, about."""
+    if sparse.issparse(matrix):
+        places = np.asarray(rows, dtype=np.int64)
+        return int((matrix.indptr[places + 1] - matrix.indptr[places]).sum(dtype=np.int64))
+    if isinstance(matrix, BlockMatrix) and matrix.csr:
+        return len(rows) * -(-int(matrix.stored.sum()) // matrix.shape[0])
+    return len(rows) * int(matrix.shape[1])
 
 
 def _numbers_a_row(matrix: Any) -> int:
@@ -174,7 +191,7 @@ def _in_floats(block: Any) -> Iterator[tuple[Any, int]]:
             yield part, shift
 
 
-def _add_products(total: Sums, block: Any, table: Floats, shift: int, pause: Callable[[], None]) -> None:
+def _add_products(total: Sums, block: Any, table: Floats, shift: int, pause: Pause) -> None:
     """Add ``block' @ table``, exactly: a matrix of floats times one of whole numbers.
 
     The leading bits of each column are cut off as whole numbers: as many as let all sums of products stay

@@ -5,20 +5,22 @@ A float is an integer times a power of two: rows that the bound cannot settle ar
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import CertificateError
+from ..deadline import NEVER
+from ..float_environment import need_exact_floats
 from ..inputs.data import Data
 from ..rows import pages
 from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
 from .claims import Certificate, Number
+from .limits import Pause
 from .monomials import PLAIN, MonomialMatrix
 from .numbers import Terms, row_integers
 from .zeros import exactly_zero
@@ -29,7 +31,8 @@ Mask = NDArray[np.bool_]
 
 FEW = 4  # rows on a plane that are as soon scored one by one
 BLOCK = 1 << 20  # numbers scored at a time: enough for all cores, little enough to let go of in time
-SMALLEST_NORMAL = 2.0**-1022
+FLUSHED = 2.0**-1022  # below this, threads of BLAS may count numbers as zero
+SAFE = 2.0**1000  # sums of magnitudes below this did not overflow, however a thread of BLAS rounds
 
 
 class Signs:
@@ -40,14 +43,13 @@ class Signs:
     """
 
     def __init__(self, claim: Certificate, data: Data) -> None:
-        _need_subnormal_numbers()
+        need_exact_floats()
         self.question = replace(claim, weights=None, multipliers=None, approximate=None)
         self.data = data
         plain = claim.degrees == PLAIN
         self.matrix: Any = data.matrix if plain else MonomialMatrix(data.matrix, claim.degrees)
         self.codes, self.lift = data.codes, claim.lift
         self.roundings = self.matrix.shape[1] + 8 + claim.degrees[-1]
-        self.tiny = self.matrix.smallest_error() if isinstance(self.matrix, MonomialMatrix) else 0.0
         self.n_classes = len(data.classes)
         self.joint = claim.question == "joint"
         inside = np.ones(data.codes.size, dtype=bool)
@@ -62,6 +64,12 @@ class Signs:
         self.order = np.flatnonzero(inside)
         self.signs = np.where(data.codes == positive, 1, -1)
         self.count = self.order.size * (self.n_classes - 1 if self.joint else 1)
+
+    @cached_property
+    def tiny(self) -> float:
+        """What may be lost of a number because it is below the smallest ones, at most."""
+        mapped = isinstance(self.matrix, MonomialMatrix)
+        return FLUSHED + (self.matrix.smallest_error() if mapped else 0.0)
 
     def none(self) -> Mask:
         """No signed row: one entry a row, and with the joint question one a class."""
@@ -89,30 +97,24 @@ class Signs:
         return f"row {row}" + (f" against class {rival}" if self.joint else "")
 
 
-def _need_subnormal_numbers() -> None:
-    """Refuse to work where floats below 2**-1022 count as zero: no bound here allows for that."""
-    if not SMALLEST_NORMAL * 0.5 > 0.0:
-        raise CertificateError(
-            "This thread counts subnormal numbers (below 2**-1022) as zero, so no float can be taken at its "
-            "exact value.",
-            remedy="Turn that off where another library turned it on, or ask in a process without it.",
-        )
-
-
 def first_wrong(
     weights: tuple[tuple[Number, ...], ...],
     signs: Signs,
     tight: Mask,
-    pause: Callable[[], None] = pages.relax,
+    pause: Pause = NEVER.need,
+    between: Pause = pages.relax,
 ) -> tuple[int, int, int] | None:
-    """The first signed row not strictly separated (tight rows: not on the plane), with the sign found."""
+    """The first signed row not strictly separated (tight rows: not on the plane), with the sign found.
+
+    ``pause`` is called before what takes long: rows in integers. ``between`` is called between two blocks of
+    rows. Either may raise.
+    """
     if isinstance(signs.data.matrix, BlockMatrix):
         return _first_wrong_elsewhere(weights, signs, signs.data.matrix, tight, pause)
     plane = ClaimedPlane(weights, *_rounded(weights), tight)
-    step, everything = _rows_a_block(signs.matrix), signs.order.size == signs.codes.size
+    step, everything = _rows_a_block(signs.matrix, len(weights)), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
-        if pages.watched:
-            pages.relax()
+        between()
         rows = signs.order[start : start + step]
         block = _floats(signs.matrix[start : start + step] if everything else signs.matrix[rows])
         found = _first_wrong_of(block, rows, plane, signs, pause)
@@ -126,7 +128,7 @@ def _first_wrong_elsewhere(
     signs: Signs,
     matrix: BlockMatrix,
     tight: Mask,
-    pause: Callable[[], None],
+    pause: Pause,
 ) -> tuple[int, int, int] | None:
     """The same for a matrix in blocks: each block is scored where it lies."""
     own = [
@@ -216,14 +218,14 @@ class ClaimedPlane:
         return found
 
 
-def _rows_a_block(matrix: Any) -> int:
+def _rows_a_block(matrix: Any, n_vectors: int) -> int:
     n_rows, n_columns = map(int, matrix.shape)
     numbers = int(matrix.nnz if sparse.issparse(matrix) else n_rows * n_columns)
-    return max(1, min(BLOCK, BLOCK * max(1, n_rows) // max(1, numbers)))
+    return max(1, min(BLOCK // n_vectors, BLOCK * max(1, n_rows) // max(1, numbers)))
 
 
 def _first_wrong_of(
-    block: Any, rows: Ints, plane: ClaimedPlane, signs: Signs, pause: Callable[[], None]
+    block: Any, rows: Ints, plane: ClaimedPlane, signs: Signs, pause: Pause
 ) -> tuple[int, int, int] | None:
     with np.errstate(all="ignore"):
         outputs = _outputs(block, plane.weights, signs.lift)
@@ -238,10 +240,10 @@ def _first_wrong_of(
         places, rivals = _undecided(outputs[near], bounds, rows[near], plane, signs)
     places = near[places]
     tied = plane.tight[rows[places], np.maximum(rivals, 0)]
-    tied[tied] = _on_plane(rows[places[tied]], rivals[tied], plane, signs)
-    for place, rival in zip(places[~tied].tolist(), rivals[~tied].tolist(), strict=True):
+    tied[tied] = _on_plane(rows[places[tied]], rivals[tied], plane, signs, pause)
+    for at in np.flatnonzero(~tied):
         pause()
-        row = int(rows[place])
+        row, rival = int(rows[places[at]]), int(rivals[at])
         score = _exact_score(row, rival, plane.exact, signs)
         if score != (0 if plane.tight[row, max(rival, 0)] else 1):
             return row, rival, score
@@ -279,7 +281,7 @@ def _first_of_whole(
     return int(rows[place]), rival if signs.joint else -1, int(scores[place, rival])
 
 
-def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs) -> Mask:
+def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs, pause: Pause) -> Mask:
     """Which of some signed rows have a score of exactly zero; False also for those not settled here."""
     found = np.zeros(rows.size, dtype=bool)
     if isinstance(signs.matrix, MonomialMatrix):
@@ -294,6 +296,7 @@ def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs) -> Ma
         columns = sorted(weights)
         step = max(1, BLOCK // max(1, len(columns)))
         for start in range(0, here.size, step):
+            pause()
             some = here[start : start + step]
             part = signs.matrix[rows[some]][:, columns]
             values = part.toarray() if sparse.issparse(part) else np.asarray(part)
@@ -301,7 +304,7 @@ def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs) -> Ma
                 found[some] = ~values.any(axis=1)
             rest = np.flatnonzero(~found[some])
             if rest.size >= FEW:
-                zero = exactly_zero(values[rest], [weights[c] for c in columns], constant)
+                zero = exactly_zero(values[rest], [weights[c] for c in columns], constant, pause)
                 found[some[rest]] = zero
     return found
 
@@ -318,8 +321,9 @@ def _floats(block: Any) -> Any:
 def _reach(block: Any) -> Floats:
     """One row that no number of a block exceeds in magnitude: the length of the block as one vector."""
     values = block.ravel(order="K") if isinstance(block, np.ndarray) else block.data
-    lost = np.sqrt(values.size) * 2.0**-536  # what squares below the smallest float may hide
-    return np.full((1, block.shape[1]), np.sqrt(np.vdot(values, values)) + lost)
+    squares = float(np.vdot(values, values))
+    lost = np.sqrt(values.size) * 2.0**-511  # what squares that count as zero may hide
+    return np.full((1, block.shape[1]), np.sqrt(squares) + lost if squares < SAFE else np.inf)
 
 
 def _outputs(block: Any, weights: Floats, lift: bool) -> Floats:
@@ -338,11 +342,12 @@ def _undecided(
     They come in order, as places in the block and rivals. ``bounds`` has a row a row, or one for all.
     """
     # |error| <= gamma_n sum |w_j x_j| in any order of summation, with n counting the roundings of the
-    # data, the weights and the sum; doubled, for the rounding of the bound itself; then underflow.
-    if signs.tiny:
-        bounds = bounds + signs.tiny * 2.0**52 * plane.magnitudes.sum(axis=1)  # as if it were rounding
+    # data, the weights and the sum; doubled, as a thread of BLAS may round in any direction. What is lost
+    # of tiny x_j is counted as if it were rounding; what is lost of tiny w_j is in their magnitudes; then
+    # underflow of products and sums.
     width = signs.roundings
-    errors = 2.0 * width * 2.0**-53 * bounds + width * 2.0**-1020
+    errors = 2.0 * width * 2.0**-53 * (bounds + signs.tiny * 2.0**52 * plane.magnitudes.sum(axis=1))
+    errors = np.where(bounds < SAFE, errors + width * 2.0**-1020, np.inf)
     if not signs.joint:
         proved = signs.signs[rows] * outputs[:, 0] > errors[:, 0]
         places = np.flatnonzero(~proved | plane.tight[rows, 0])
@@ -367,7 +372,7 @@ def _rounded(weights: tuple[tuple[Number, ...], ...]) -> tuple[Floats, Floats]:
             for each in weights
         ]
     )
-    return values, np.abs(values) + (2.0**52 if shift else 0.0)
+    return values, np.abs(values) + (2.0**52 if shift else FLUSHED * 2.0**52)
 
 
 def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], signs: Signs) -> int:
@@ -377,11 +382,9 @@ def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], 
         vectors = [(exact[int(signs.codes[row])], 1), (exact[rival], -1)]
     else:
         vectors = [(exact[0], int(signs.signs[row]))]
-    numbers = list(row_integers(signs.matrix, row))
-    if signs.lift:
-        numbers.append((signs.matrix.shape[1], 1, 0))
-    for weights, sign in vectors:
-        for column, mantissa, exponent in numbers:
+    one = [(int(signs.matrix.shape[1]), 1, 0)] if signs.lift else []
+    for column, mantissa, exponent in chain(row_integers(signs.matrix, row), one):
+        for weights, sign in vectors:
             if column in weights:
                 integer, power = weights[column]
                 at = exponent + power

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..deadline import NEVER
+from .limits import Pause
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -21,10 +24,16 @@ LIMB = (1 << BITS) - 1
 MOST_COLUMNS = 1 << 17
 LONGEST = 1 << 62  # the largest whole number that is cut
 MOST_LIMBS = 1 << 12  # of numbers times those of weights; beyond, rows are better scored one by one
-AT_A_TIME = 1 << 22  # limbs of sums
+AT_A_TIME = 1 << 20  # limbs of sums
+MOST_WEIGHTS = 1 << 22  # limbs of all weights
 
 
-def exactly_zero(values: NDArray[Any], weights: list[tuple[int, int]], constant: tuple[int, int]) -> Mask:
+def exactly_zero(
+    values: NDArray[Any],
+    weights: list[tuple[int, int]],
+    constant: tuple[int, int],
+    pause: Pause = NEVER.need,
+) -> Mask:
     """Which rows have ``sum_j w_j x_j + constant == 0``; False also where it takes too many limbs to tell.
 
     Parameters
@@ -34,6 +43,8 @@ def exactly_zero(values: NDArray[Any], weights: list[tuple[int, int]], constant:
     weights : list of (int, int)
         For each column an integer and an exponent of two.
     constant : (int, int)
+    pause : callable
+        Called between pieces of work.
     """
     n_rows, n_columns = values.shape
     nothing = np.zeros(n_rows, dtype=bool)
@@ -45,7 +56,7 @@ def exactly_zero(values: NDArray[Any], weights: list[tuple[int, int]], constant:
     parts = [(w, e + g) for (w, e), g in zip(weights, grid, strict=True)] + [constant]
     low = min((e for w, e in parts if w), default=0)
     longest = max((abs(w).bit_length() + e - low for w, e in parts if w), default=0)
-    if longest > BITS * MOST_LIMBS:
+    if longest > BITS * min(MOST_LIMBS, MOST_WEIGHTS // len(parts)):
         return nothing
     limbs = _weight_limbs([w << (e - low) if w else 0 for w, e in parts], longest)
     lengths = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
@@ -56,16 +67,17 @@ def exactly_zero(values: NDArray[Any], weights: list[tuple[int, int]], constant:
     step = max(1, AT_A_TIME // (n_value + limbs.shape[1]))
     for start in range(0, n_rows, step):
         here = slice(start, start + step)
-        found.append(_vanishing(mantissas[here], shifts[here], limbs, n_value))
+        found.append(_vanishing(mantissas[here], shifts[here], limbs, n_value, pause))
     return np.concatenate(found)
 
 
-def _vanishing(mantissas: Ints, shifts: Ints, limbs: Floats, n_value: int) -> Mask:
+def _vanishing(mantissas: Ints, shifts: Ints, limbs: Floats, n_value: int, pause: Pause) -> Mask:
     """Which rows of integers ``mantissas << shifts`` have a sum of zero with the weights of these limbs."""
     sums = np.zeros((len(mantissas), n_value + limbs.shape[1]), dtype=np.int64)
     sums[:, : limbs.shape[1]] += limbs[-1].astype(np.int64)  # the constant, times one
     size, sign = np.abs(mantissas), np.sign(mantissas)
     for k in range(n_value):
+        pause()
         by = BITS * k - shifts
         part = np.where(by >= 0, size >> np.clip(by, 0, 63), size << np.clip(-by, 0, BITS)) & LIMB
         part[by <= -BITS] = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import _thread
 import gc
+import os
 import sys
 import threading
 from typing import Any
@@ -22,19 +23,33 @@ def main() -> None:
     """Run the command line; what the program ``separatrix`` starts."""
     gc.set_threshold(SOUGHT, *gc.get_threshold()[1:])
     sys.unraisablehook = _insist
+    _reopen_closed()
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="replace")  # a terminal that lacks a character shows another
+                stream.reconfigure(errors="backslashreplace")  # "?" would make two names one
         from .app import app
 
         app(prog_name="separatrix")
     except ModuleNotFoundError as problem:
         sys.stderr.write(f"{missing_package(problem, 'The command line', extra='cli')}\n")
         sys.exit(2)
+    except OSError as problem:  # help that could not be written; errors of commands end there
+        sys.stderr.write(f"Error: {problem.strerror or problem}.\n")
+        sys.exit(2)
     except KeyboardInterrupt:  # before there was a command, or after it
         sys.stderr.write("Stopped.\n")
         sys.exit(STOPPED)
+
+
+def _reopen_closed() -> None:
+    """Read nothing from a standard stream that is closed, and write to nowhere.
+
+    Else the next file that is opened would have its number, and take what a library writes there.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w" if number else "r"))  # noqa: SIM115 (as long as we run)
 
 
 def _insist(ignored: Any) -> None:

@@ -48,8 +48,11 @@ def advice(parameter: str | None, options: Options) -> str:
     if parameter == "max_updates":
         return _sentence(_scaling(options))
     if parameter == "average":
-        plain = options.get("--model") == "perceptron"
-        return "If the classes overlap, try --model averaged or --model soft-margin." if plain else ""
+        model = options.get("--model")
+        if model == "perceptron":
+            return "If the classes cannot be separated, try --model averaged or --model soft-margin."
+        keep = "If the classes cannot be separated, keep the average, or try --model soft-margin."
+        return keep if model == "averaged" else ""
     known = (each for each in SENTENCES.get(parameter, ()) if set(OPTION.findall(each)) <= set(options))
     return next(known, "")
 
@@ -61,7 +64,11 @@ SENTENCES = {
     "exclude": ("Leave such columns out with --exclude.",),
     "features": ("Name columns other than the target with --features.",),
     "gap": ("Ask for a wider --gap.",),
-    "inseparable": ("Use --model soft-margin for classes that overlap.",),
+    "identifier": (
+        "Choose another column with --target, or make a few classes of this one in a query with --sql.",
+        "Choose another column with --target.",
+    ),
+    "inseparable": ("Use --model soft-margin for classes that cannot be separated.",),
     "na": (
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
         "Correct the cell, or name it as missing with --na.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Annotated, Any, Final
 
@@ -13,6 +15,7 @@ from typer.models import CommandInfo
 
 from .. import __version__
 from ..errors import SeparatrixError
+from ..printable import printable, printable_lines
 from .advice import in_options
 from .console import say
 
@@ -38,8 +41,9 @@ MARKUP: Final = "markdown"
 
 CODES = """
 Exit codes: 0 done; 1 the answer is one that --fail-if names, or a certificate does not hold; 2 the input
-cannot be used; 70 a bug of the program; 130 stopped by Ctrl-C.
+cannot be used; 70 a bug of the program; 130 stopped by Ctrl-C; 141 whoever read the output has gone.
 """
+GONE = 141  # what shells say of a program that wrote into a closed pipe
 BUG = 70  # EX_SOFTWARE of the BSD conventions: an error inside the program itself
 
 
@@ -58,13 +62,16 @@ class Command(TyperCommand):
             raise  # how a command ends, and what is wrong with its options
         except BrokenPipeError:
             sys.stderr.close()  # the reader has gone; Python would complain about the pipe when it ends
-            raise typer.Exit(0) from None
+            raise typer.Exit(GONE) from None  # not 0, which would be an answer
         except KeyboardInterrupt:
             say("Stopped.")
             raise typer.Exit(130) from None
         except MemoryError:
             way = ", or set --memory" if "--memory" in self._options(ctx) else ""
-            say(f"There is not enough memory for this. Choose fewer columns or rows{way}.", error=True)
+            say(
+                f"There is not enough memory for this. Choose fewer columns, rows or classes{way}.",
+                error=True,
+            )
             raise typer.Exit(2) from None
         except SeparatrixError as problem:
             say(in_options(problem, self._options(ctx)), error=True)
@@ -75,7 +82,7 @@ class Command(TyperCommand):
         except Exception:
             import traceback
 
-            traceback.print_exc(file=sys.stderr)
+            sys.stderr.write(printable_lines(traceback.format_exc()))
             say(
                 f"This is a bug of separatrix {__version__}. Please report it in the issue tracker of "
                 "separatrix, with the lines above and the command.",
@@ -100,6 +107,16 @@ class Program(TyperGroup):
         for name, summary in COMMANDS.items():
             self.add_command(TyperCommand(name, short_help=summary), name)
 
+    def make_context(self, *given: Any, **extra: Any) -> Any:
+        """Read what stands before the command."""
+        with _usage_printable():
+            return super().make_context(*given, **extra)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command."""
+        with _usage_printable():
+            return super().invoke(ctx)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that was called, and what it was called with."""
         name, command, rest = super().resolve_command(ctx, args)
@@ -112,6 +129,17 @@ class Program(TyperGroup):
             super().format_help(ctx, formatter)
         finally:
             self.rich_markup_mode = markup
+
+
+@contextmanager
+def _usage_printable() -> Iterator[None]:
+    """Let errors about how a command was called, which quote it, act on no terminal."""
+    try:
+        yield
+    except Exception as problem:
+        if hasattr(problem, "format_message") and hasattr(problem, "message"):
+            problem.message = printable(problem.message)
+        raise
 
 
 def load(name: str) -> Any:
@@ -158,4 +186,4 @@ def _words(problem: OSError) -> str:
         return f"{str(problem.filename)!r} cannot be opened: no permission."
     if problem.filename is not None and problem.strerror:
         return f"{str(problem.filename)!r} cannot be used: {problem.strerror}."
-    return str(problem) or type(problem).__name__
+    return f"Reading or writing failed: {problem.strerror or str(problem) or type(problem).__name__}."

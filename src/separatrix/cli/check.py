@@ -13,7 +13,6 @@ from .console import document, facts, heading, say, show, show_remedies, show_ta
 STATUSES = ("separable", "quasi-separable", "overlapping", "inseparable", "undecided")
 # Measured with ten million columns of a LIBSVM file: 223 for the verdict, 362 and more with a report.
 BYTES_A_COLUMN = 400
-TONES = {"separable": "bold green", "quasi-separable": "bold yellow", "undecided": "bold"}
 
 
 @options.reads()
@@ -122,13 +121,15 @@ def check(
             time_limit=time_limit,
             feature_names=rows.feature_names,
         )
-        _ = verdict.responsible_features  # found when first asked for, which may take as long
+        _ = verdict.coefficients  # found when they are first asked for, which may take seconds
     if writes:
         _write(certificate, report, rows, X, y, verdict, chosen)
     if json:
+        told = document("check", rows)
+        told["data"]["notes"] = [*told["data"]["notes"], *filter(None, [verdict.note])]
         write_json(
             {
-                **document("check", rows),
+                **told,
                 **_with_places(verdict.to_dict(), rows),
                 "certificate_file": certificate,
                 "verify": None if certificate is None else source.verify_command(certificate),
@@ -170,8 +171,10 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
     labels, counts = np.unique(data.y, return_counts=True)
     named = ", ".join(f"{label} ({count:,})" for label, count in zip(labels[:8], counts[:8], strict=True))
     more = f" and {labels.size - 8} more" if labels.size > 8 else ""
+    options.show_doubts(rows.target_name, labels)
     show(
-        heading(words.answer(verdict), TONES.get(verdict.status, "bold red")),
+        # separation is good for a classifier and bad for a regression: only an open answer has a color
+        heading(words.answer(verdict), "bold yellow" if verdict.separable is None else "bold"),
         verdict.meaning,
         "",
         facts(
@@ -186,7 +189,8 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
                     if (separated := words.separated_rows(verdict, data))
                     else []
                 ),
-                *notes(rows, labels),
+                *notes(rows),
+                *([("note", verdict.note)] if verdict.note else []),
             ]
         ),
         "",
@@ -242,18 +246,13 @@ def _write(
 
 def reading(rows: Any) -> tuple[tuple[str, str], ...]:
     """How the rows were read, for a report."""
-    told = tuple(("Reading", note) for note in rows.notes)
+    told = tuple(("Reading", note) for note in (*rows.doubts, *rows.notes))
     return (("Kind of file", rows.kind), ("Target", str(rows.target_name)), *told)
 
 
-def notes(rows: Any, classes: Any) -> list[tuple[str, str]]:
-    """The same for the terminal, and what there is to say of the classes."""
-    told = list(rows.notes)
-    if classes.dtype.kind in "OU":
-        from ..tables.identifiers import nearly_alike
-
-        told += nearly_alike(rows.target_name or "target", classes.tolist())
-    return [("note", note) for note in told]
+def notes(rows: Any) -> list[tuple[str, str]]:
+    """The same for the terminal."""
+    return [("note", note) for note in rows.notes]
 
 
 def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..errors import ClusterError, InputError, SeparatrixError, needs
+from ..float_environment import need_exact_floats
 from ..progress import Progress
 from ..report.tables import NamedData
 
@@ -206,6 +207,7 @@ def read(table: Table, client: Any) -> tuple[Any, Any]:
 
 
 def _features(part: Part) -> NDArray[np.float64]:
+    need_exact_floats()  # a worker that counts subnormal numbers as zero reads them as zero
     return part.features()
 
 
@@ -308,6 +310,7 @@ def outputs(table: Table, client: Any, model: Any, here: Iterable[Any]) -> Itera
 def _outputs(part: Any, *, model: Any) -> tuple[Any, Any]:
     from ..inputs import refuse_not_finite
 
+    need_exact_floats()
     X, y = part.read()
     if not len(X):
         return X[:, 0], y

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
+from ..printable import printable, printable_json
 from ..progress import shown_by
 
 # rich is imported where something is printed with it: a list of commands, or JSON, does without.
@@ -30,7 +31,8 @@ def say(words: str, *, error: bool = False) -> None:
     from rich.text import Text
 
     text = Text("Error: ", style="bold red") if error else Text()
-    _console(sys.stderr).print(text.append(words, style="default" if error else "dim"), soft_wrap=True)
+    text.append(printable(words), style="default" if error else "dim")
+    _console(sys.stderr).print(text, soft_wrap=True)
 
 
 def show(*parts: Any) -> None:
@@ -40,7 +42,7 @@ def show(*parts: Any) -> None:
     console = _console(sys.stdout)
     for part in parts:
         if isinstance(part, str):
-            console.print(Text(part), width=min(WIDTH, console.width))
+            console.print(Text(printable(part)), width=min(WIDTH, console.width))
         else:
             console.print(part)
 
@@ -58,7 +60,7 @@ def show_table(table: Listing | None) -> None:
     more = f"For want of width, {left} more {'is' if left == 1 else 'are'} left out." if left else ""
     note = " ".join(filter(None, (table.note, more)))
     if note:
-        show(Padding(Text(note, style="dim"), (0, 0, 0, INDENT), expand=False))
+        show(Padding(Text(printable(note), style="dim"), (0, 0, 0, INDENT), expand=False))
     show("")
 
 
@@ -71,13 +73,15 @@ def show_remedies(remedies: Any) -> None:
 
     show(heading("  What to do next"))
     for remedy in remedies:
-        text = Text(f"{remedy.name}. ", style="bold").append(remedy.when, style="default not bold")
+        text = Text(f"{remedy.name}. ", style="bold")
+        text.append(printable(remedy.when), style="default not bold")
         show(Padding(text, (0, 0, 0, INDENT), expand=False))
         console = _console(sys.stdout)
         for language, line in remedy.code:
             # never folded: a line that is copied has to stay one
             console.print(
-                Text(f"    {language + ':':<8}", style="dim").append(line, style="cyan"), soft_wrap=True
+                Text(f"    {language + ':':<8}", style="dim").append(printable(line), style="cyan"),
+                soft_wrap=True,
             )
     show("")
 
@@ -86,7 +90,7 @@ def heading(words: str, style: str = "bold") -> Text:
     """A line that stands out."""
     from rich.text import Text
 
-    return Text(words, style=style)
+    return Text(printable(words), style=style)
 
 
 def facts(pairs: list[tuple[str, str]]) -> Padding:
@@ -99,7 +103,7 @@ def facts(pairs: list[tuple[str, str]]) -> Padding:
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in pairs:
-        grid.add_row(Text(name), Text(value))
+        grid.add_row(Text(printable(name)), Text(printable(value)))
     return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
@@ -112,7 +116,8 @@ def document(command: str, rows: Any) -> dict[str, Any]:
 
 def write_json(values: Any) -> None:
     """Results for machines: one JSON document."""
-    sys.stdout.write(json.dumps(plain(values), indent=2, ensure_ascii=False) + "\n")
+    rough = not sys.stdout.encoding.lower().startswith("utf")  # lacks characters, which JSON can escape
+    sys.stdout.write(printable_json(json.dumps(plain(values), indent=2, ensure_ascii=rough)) + "\n")
 
 
 def plain(values: Any) -> Any:
@@ -139,15 +144,15 @@ def waiting(words: str) -> Iterator[None]:
         return
     from rich.text import Text
 
-    line = _console(sys.stderr).status(Text(words))
-    with line, shown_by(lambda text: line.update(Text(text or words))):
+    line = _console(sys.stderr).status(Text(printable(words)), spinner="line")  # which any terminal has
+    with line, shown_by(lambda text: line.update(Text(printable(text or words)))):
         yield
 
 
 def _fitting(table: Listing, width: int) -> int:
     """How many columns fit side by side, the first two in any case."""
     lines = zip(table.columns, *table.rows, strict=True)
-    sizes = [max(len(cell.removeprefix(">")) for cell in column) for column in lines]
+    sizes = [max(len(printable(cell.removeprefix(">"))) for cell in column) for column in lines]
     return max(2, sum(end - GAP <= width for end in accumulate(size + GAP for size in sizes)))
 
 
@@ -159,13 +164,19 @@ def _grid(table: Listing, fitting: int) -> Padding:
     grid = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
     for column in table.columns[:fitting]:
         right = column.startswith(">")
-        grid.add_column(Text(column.removeprefix(">"), style="dim"), justify="right" if right else "left")
+        name = Text(printable(column.removeprefix(">")), style="dim")
+        grid.add_column(name, justify="right" if right else "left")
     for row in table.rows:
-        grid.add_row(*map(Text, row[:fitting]))
+        grid.add_row(*(Text(printable(cell)) for cell in row[:fitting]))
     return Padding(grid, (0, 0, 0, INDENT), expand=False)
 
 
 def _console(stream: Any) -> Console:
     from rich.console import Console
 
-    return Console(file=stream, highlight=False, emoji=False)
+    class Pipe(Console):
+        def on_broken_pipe(self) -> None:
+            """Let the command end as one whose reader has gone; rich would end it with the code 1."""
+            raise  # what rich is handling
+
+    return Pipe(file=stream, highlight=False, emoji=False)

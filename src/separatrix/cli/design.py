@@ -41,6 +41,13 @@ class FormulaRows:
         return self.table.asked
 
     @property
+    def doubts(self) -> tuple[str, ...]:
+        """Labels that seem to mean the same."""
+        from ..tables.labels import doubts
+
+        return tuple(doubts(self.target_name, set(self.design.y.tolist())))
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know about how the file was read."""
         return (f"formula: {self.formula}", *self.table.notes)
@@ -74,6 +81,7 @@ class FormulaRows:
             "target": self.target_name,
             "features": int(self.design.X.shape[1]),
             "columns": None,
+            "notes": [*self.doubts, *self.notes],
             "formula": self.formula,
         }
 

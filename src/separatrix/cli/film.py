@@ -67,6 +67,7 @@ def film(
         X, y = rows.read()
     from ..estimators.linear import Perceptron
     from ..plot.run import RunDisplay
+    from ..proofs.answer import condition
 
     model = Perceptron(
         order=order, max_iter=max_iter, eta0=eta0, init=first, renormalise=renormalise,
@@ -91,4 +92,4 @@ def film(
         )
         return
     ended = "and separates the rows" if model.converged_ else "and has not separated the rows"
-    say(f"Film: {output}. The run makes {model.mistakes_:,} updates {ended}.")
+    say(f"Film: {output}. The run makes {model.mistakes_:,} updates {ended} {condition(intercept)}.")

@@ -253,6 +253,7 @@ def _learn_once(rows: Any, output: str | None, *, average: bool, json: bool) -> 
             }
         )
     else:
+        options.show_doubts(rows.target_name, learnt.model.classes_)
         show_learnt(learnt, seconds)
         options.say_notes(rows)
         if output is not None:
@@ -299,7 +300,8 @@ def _trace(model: Any, rows: Any, y: Any) -> str:
         numbers = [repr(value) for value in [float(trace.scores[k]), *trace.weights[k].ravel().tolist()]]
         lines.append([str(k + 1), str(place.row), str(y[row]), *rival, *numbers])
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(lines)
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([options.harmless(cell) for cell in line] for line in lines)
     return text.getvalue()
 
 
@@ -480,10 +482,9 @@ def _show(
     from ..report.tables import bound_table
     from .check import notes
 
+    options.show_doubts(rows.target_name, estimator.classes_)
     headline = (
-        f"{wrong:,} of {X.shape[0]:,} rows are on the wrong side."
-        if wrong
-        else "Every row is on its own side."
+        f"{wrong:,} of {X.shape[0]:,} rows get a wrong class." if wrong else "Every row gets its own class."
     )
     show(
         heading(headline, "bold yellow" if wrong else "bold green"),
@@ -492,7 +493,7 @@ def _show(
             [
                 *_learnt(estimator, X, seconds),
                 *(("score", score.words) for score in scores),
-                *notes(rows, estimator.classes_),
+                *notes(rows),
             ]
         ),
         "",
@@ -502,6 +503,7 @@ def _show(
 
 def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
     from ..report.tables import short, size_of
+    from ..result import often_corrected, rounded
     from ..tables.encoding import shown
     from .inspect import margin_of
 
@@ -513,13 +515,13 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
     ]
     result = getattr(model, "result_", None)
     if result is not None:
+        read = f"the rows were read {model.n_iter_:,} times"
         pairs += [
             (
                 "status",
-                in_options(result.status, _used(estimator, X))
-                + (" The average of all weights is used." if model.average else ""),
+                result.status.problem + (" The average of all weights is used." if model.average else ""),
             ),
-            ("mistakes", f"{_mistakes(result)}, while the rows were read {model.n_iter_:,} times"),
+            ("mistakes", f"{_mistakes(result)}, while {read}{often_corrected(result)}"),
             ("best margin", margin_of(model)),
         ]
         speed = f", {X.shape[0] * model.n_iter_ / max(seconds, 1e-9):,.0f} rows/s"
@@ -529,7 +531,10 @@ def _learnt(estimator: Any, X: Any, seconds: float) -> list[tuple[str, str]]:
         pairs.append(("best margin", margin_of(model)))
     if hasattr(model, "gap_"):
         pairs.append(
-            ("objective", short(model.objective_) + f", within {model.gap_:.2g} of the best there is")
+            (
+                "objective",
+                f"{short(model.objective_)}, with a relative gap of at most {rounded(model.gap_, digits=2)}",
+            )
         )
     if hasattr(model, "support_"):
         pairs.append(("support", f"{len(model.support_):,} rows carry the boundary"))

@@ -166,7 +166,10 @@ def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
 
 
 def _certificate(file: str, json: bool) -> None:
+    from ..report.tables import counted
+    from ..tables.encoding import Encoding, shown
     from .proofs import unpack
+    from .verify import columns_of, question_of
 
     parts, columns = unpack(Path(file).read_bytes())
     if json:
@@ -178,17 +181,21 @@ def _certificate(file: str, json: bool) -> None:
             }
         )
         return
+    encoding = Encoding.from_dict(columns["encoding"]) if "encoding" in columns else None
     for of, proof in parts:
         known = _claim(proof)
+        left = f", {len(set(proof.excluded)):,} rows of them left out" if proof.excluded else ""
         show(
             heading(f"A certificate: {proof.claim}{f' ({of})' if of else ''}"),
             "",
             facts(
                 [
-                    ("question", f"{known['question']}, {'with' if proof.lift else 'without'} an intercept"),
+                    ("question", question_of(proof)),
                     ("classes", ", ".join(proof.classes)),
                     ("target", str(columns.get("target") or "")),
-                    ("data", f"{proof.n_rows:,} rows, {proof.n_columns:,} columns, SHA-256 {proof.sha256}"),
+                    *([] if encoding is None else [("columns", shown(columns_of(encoding)))]),
+                    ("data", f"{counted(proof.n_rows, 'row')}, {counted(proof.n_columns, 'column')}{left}"),
+                    ("SHA-256", proof.sha256),
                     ("proof", known["proof"]),
                 ]
             ),

@@ -90,8 +90,12 @@ def learn(
         options.name_features(learnt.model, learnt.encoding)
         save(learnt.model, output, columns=learnt.encoding.as_dict())
     if json:
-        write_json(_plain(learnt, taken, output) | {"notes": rows.notes})
+        from ..tables.labels import doubts
+
+        told = [*doubts(str(rows.target_name), learnt.model.classes_.tolist()), *rows.notes]
+        write_json(_plain(learnt, taken, output) | {"notes": told})
     else:
+        options.show_doubts(rows.target_name, learnt.model.classes_)
         show_learnt(learnt, taken)
         options.say_notes(rows)
     if learnt.interrupted:
@@ -122,10 +126,14 @@ def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
 def show_learnt(learnt: Any, seconds: float) -> None:
     """Say what one pass over the rows came to."""
     from ..estimators.online import novikoff_so_far
+    from ..result import rounded
     from ..tables.encoding import shown
 
     upper, bound = novikoff_so_far(learnt.model)
-    known = f"no margin is above {upper:.3g}: Novikoff's bound is {bound:,.0f} mistakes or more"
+    known = (
+        f"no margin is above {rounded(upper)}, to rounding: Novikoff's bound is {bound:,.0f} mistakes or "
+        "more if the classes can be separated at all"
+    )
     show(
         heading(f"{learnt.mistakes:,} mistakes in {learnt.rows:,} rows: {100 * learnt.rate:.2f} %."),
         "",

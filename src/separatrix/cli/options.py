@@ -16,7 +16,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from ..errors import SeparatrixError
-from .console import say, waiting
+from .console import heading, say, show, waiting
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 
@@ -119,6 +119,14 @@ RowNames = Annotated[
     str | None,
     typer.Option("--row-names", metavar="COLUMN", help="The column that names the rows; it is no feature."),
 ]
+MergeLabels = Annotated[
+    bool,
+    typer.Option(
+        "--merge-labels",
+        help="Make one class of labels that differ in capital letters or blanks only, and of those that say "
+        "true or false in several ways, such as y, yes and 1.",
+    ),
+]
 Memory = Annotated[
     int | None,
     typer.Option(
@@ -192,6 +200,7 @@ class Reading:
     na: MissingCodes = None
     text: TextColumns = None
     row_names: RowNames = None
+    merge_labels: MergeLabels = False
     memory: Memory = None
     scheduler: Scheduler = None
     workers: Workers = None
@@ -253,7 +262,7 @@ class Reading:
         from ..tables.table import open_table
 
         if self.elsewhere:
-            self.refuse_elsewhere(memory=self.memory, sql=self.sql)
+            self.refuse_elsewhere(memory=self.memory, sql=self.sql, merge_labels=self.merge_labels)
         asked = {
             name: value
             for name, value in vars(self).items()
@@ -286,12 +295,34 @@ class Reading:
         """
         words = ["separatrix", "verify", _path(certificate)]
         words += [] if self.data is None else [_path(self.data)]
+        return shlex.join([*words, *self.given(*NOT_REPEATED)])
+
+    def given(self, *without: str) -> list[str]:
+        """The options that were given, but some, as words of a command line."""
+        words: list[str] = []
         for name, given in vars(self).items():
-            if name in (*NOT_REPEATED, *NOT_OF_A_TABLE) or given in (None, getattr(Reading, name)):
+            if name in (*without, *NOT_OF_A_TABLE) or given in (None, getattr(Reading, name)):
+                continue
+            option = f"--{name.replace('_', '-')}"
+            if given is True:
+                words.append(option)
                 continue
             for value in given if name in LISTS else [given]:
-                words += [f"--{name}={value}"] if value.startswith("-") else [f"--{name}", value]
-        return shlex.join(words)
+                words += [f"{option}={value}"] if value.startswith("-") else [option, value]
+        return words
+
+    @property
+    def plainly(self) -> Reading:
+        """The same table and target, read without any other option."""
+        return Reading(
+            self.data,
+            self.target,
+            sql=self.sql,
+            table=self.table,
+            sheet=self.sheet,
+            encoding=self.encoding,
+            closing=self.closing,
+        )
 
 
 def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -333,6 +364,21 @@ def _path(name: str) -> str:
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
+# Text that a spreadsheet takes for a formula begins like this, unless it is a number.
+FORMULA, PLAIN_NUMBER = r"^[=+@\t\r-]", r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
+
+
+def harmless(text: str) -> str:
+    """A text for a CSV file: one that a spreadsheet would take for a formula begins with an apostrophe.
+
+    Examples
+    --------
+    >>> [harmless(text) for text in ("=1+1", "-2+3", "-2", "no")]
+    ["'=1+1", "'-2+3", '-2', 'no']
+    """
+    return f"'{text}" if re.search(FORMULA, text) and not re.search(PLAIN_NUMBER, text) else text
+
+
 def need_apart(data: str | None, **outputs: str | None) -> None:
     """Refuse to write over what is read, and to write two things to one file."""
     read = [] if data is None else [data, *glob.glob(data, recursive=True)]
@@ -354,6 +400,15 @@ def say_saved(output: str) -> None:
     """Say where a model is, and how it is used."""
     command = shlex.join(["separatrix", "predict", _path(output)])
     say(f"Model: {output}. Use it with: {command} DATA")
+
+
+def show_doubts(name: str | None, labels: Any) -> None:
+    """Say before any answer that some labels seem to mean the same."""
+    if labels.dtype.kind in "OU":
+        from ..tables.labels import doubts
+
+        for each in doubts(name or "target", labels.tolist()):
+            show(heading(f"Warning: {each}", "bold yellow"), "")
 
 
 def say_notes(table: Any) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..printable import printable
 from . import options
 from .console import say, write_json
 
@@ -29,7 +30,8 @@ def predict(
             "-o",
             metavar="FILE",
             help="A .parquet or .csv file. Default: CSV to standard output. In CSV, labels that begin with "
-            "=, + or @ get an apostrophe in front, so that no spreadsheet takes them for formulas.",
+            "=, +, - or @ and are not numbers get an apostrophe in front, so that no spreadsheet takes them "
+            "for formulas.",
         ),
     ] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Also write the score of each class.")] = False,
@@ -151,6 +153,8 @@ def _write(batches: Iterator[Any], output: str | None) -> None:
 
     from ..atomic import replacing
 
+    if output is None and sys.stdout.isatty():
+        batches = map(_seen, batches)
     with ExitStack() as stack:
         path: Any = sys.stdout.buffer if output is None else str(stack.enter_context(replacing(output)))
         parquet = output is not None and Path(output).suffix.lower() == ".parquet"
@@ -162,15 +166,28 @@ def _write(batches: Iterator[Any], output: str | None) -> None:
             writer.write_batch(batch if parquet else _harmless(batch))
 
 
+def _seen(batch: Any) -> Any:
+    """What a person sees of the rows on a terminal, which obeys some characters."""
+    import pyarrow as pa
+
+    columns = [
+        pa.array([None if cell is None else printable(cell) for cell in cells.to_pylist()], pa.string())
+        if pa.types.is_string(cells.type)
+        else cells
+        for cells in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=list(map(printable, batch.schema.names)))
+
+
 def _harmless(batch: Any) -> Any:
     """Put an apostrophe before text that a spreadsheet would take for a formula."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    columns = [
-        pc.replace_substring_regex(cells, "^([=+@\\t\\r])", "'\\1")
-        if pa.types.is_string(cells.type)
-        else cells
-        for cells in batch.columns
-    ]
+    def harmless(cells: Any) -> Any:
+        number = pc.match_substring_regex(cells, options.PLAIN_NUMBER)
+        formula = pc.and_not(pc.match_substring_regex(cells, options.FORMULA), number)
+        return pc.if_else(formula, pc.binary_join_element_wise("'", cells, ""), cells)
+
+    columns = [harmless(cells) if pa.types.is_string(cells.type) else cells for cells in batch.columns]
     return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)

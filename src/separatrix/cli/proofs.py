@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..certificates.claims import MAX_TEXT, Certificate, read_json
+from ..certificates.limits import need_for_text
+from ..deadline import NEVER
 from ..errors import CertificateError
 
 SEVERAL = "separatrix certificates"
@@ -28,8 +31,9 @@ def pack(verdict: Any, rows: Any) -> dict[str, Any]:
     return {"format": SEVERAL, "version": VERSION, "parts": parts, "columns": columns}
 
 
-def unpack(content: bytes) -> tuple[list[tuple[str, Certificate]], dict[str, Any]]:
+def unpack(content: bytes, memory: float = math.inf) -> tuple[list[tuple[str, Certificate]], dict[str, Any]]:
     """The certificates, each with what it speaks of, and the columns; anything else is refused."""
+    need_for_text(content, NEVER.need, memory)
     if len(content) > MAX_TEXT:
         raise CertificateError(f"The file is {len(content):,} bytes long; certificates are shorter.")
     try:

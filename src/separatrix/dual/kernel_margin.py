@@ -26,7 +26,7 @@ from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
 from ..margins.proved import imbalance
 from ..margins.soft_margin import solve_soft_margin
 from ..progress import Progress
-from ..result import Floats, Ints
+from ..result import Floats, Ints, margin_text
 from ..rows.leads import leads
 from ..rows.memory import as_rows
 from .similarity import Similarity, extent
@@ -247,7 +247,7 @@ class KernelMarginSearch:
             if self.progress.due():
                 self.progress.show(
                     f"kernel max margin: scan {self.scans}, {self.members.size} rows in the working set, "
-                    f"margin between {self.lower:.6g} and {self.upper:.6g}"
+                    f"margin {margin_text(self.lower, self.upper)}"
                 )
         self.outcome = Outcome.STALLED
 

@@ -80,13 +80,12 @@ def shares_of(votes: Floats, total: int) -> Floats:
     return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
 
-def not_converged(ending: Explained, reached: str, *, averages: bool = False) -> Any:
-    """The warning of a run that stopped early: how it ended, how far it came, and what may help."""
-    often = (
-        " If the classes overlap, average='averaged' often predicts better than the last weights."
-        if averages
-        else ""
-    )
+def not_converged(ending: Explained, reached: str, *, overlap: str = "") -> Any:
+    """The warning of a run that stopped early: how it ended, how far it came, and what may help.
+
+    ``overlap`` says what to do if the classes cannot be separated.
+    """
+    often = f" If the classes cannot be separated, {overlap}." if overlap else ""
     return convergence_warning(
         f"{ending.value} {reached}{often}",
         problem=f"{ending.problem} {reached}",

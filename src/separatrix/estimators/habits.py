@@ -12,7 +12,11 @@ JOINTLY = (
     "More than two classes are learnt jointly; for one model a class, or a pair, wrap the estimator in "
     "sklearn.multiclass.OneVsRestClassifier or OneVsOneClassifier."
 )
-CALIBRATE = "For probabilities wrap the fitted estimator in sklearn.calibration.CalibratedClassifierCV."
+CALIBRATE = (
+    "For probabilities use sklearn.calibration.CalibratedClassifierCV(estimator).fit(X, y), which fits "
+    "copies of the estimator; to keep one that is fitted, calibrate it on other rows with "
+    "sklearn.calibration.CalibratedClassifierCV(sklearn.frozen.FrozenEstimator(estimator)).fit(X, y)."
+)
 CORES = "All cores that the process may use are used where that pays; limit those of the process."
 SOFT = (
     "SoftMargin(C=...) weighs the norm of the weights against the errors; the larger C, the less it shrinks."

@@ -16,13 +16,12 @@ from ..kernels import Kernel, Precomputed, tuned
 from ..margins.multipliers import against_rivals
 from ..margins.optimum import signed_coefficients
 from ..proofs.verdict import Verdict, separability
-from ..result import Floats, Ints
+from ..result import Floats, Ints, rounded
 from ..rows.protocol import Rows
 from . import partitions
 from .decision import Decision, linear_scores, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")
-NO_SQUARES = "the squares of its numbers are beyond float64"
 EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not proved by then is not claimed
 
 
@@ -137,36 +136,35 @@ def exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: An
 
 
 def no_margin(upper: float) -> str:
-    """Say that no separator was found, and what is known of margins."""
-    return f"no separator was found, and no margin is above {upper:.3g}" if np.isfinite(upper) else NO_SQUARES
+    """Say that no separator was found, and what is proved of margins."""
+    return "no separator was found" + (f", and no margin is above {rounded(upper)}" if upper < np.inf else "")
 
 
 def refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
-    """Say that the classes cannot be separated, with the proof if there is one."""
-    proof = ""
+    """Say that the classes cannot be separated, with the proof if there is one; or what else is known."""
+    proof, claim = "", f"{verdict.claim[0].upper()}{verdict.claim[1:]}"
     if verdict.separable:
-        message = f"The classes can be separated, but floating point does not resolve the margin: {evidence}."
+        message = f"{claim}, but floating point does not resolve the margin: {evidence}."
         if estimator.inseparable == "raise":
+            known = verdict.certificate is not None
             raise InputError(
                 message,
-                remedy="Scale the columns, for example with StandardScaler, or take the separator of "
-                "sx.separability.",
+                remedy="Scale the columns, for example with StandardScaler"
+                + (", or take the separator of sx.separability." if known else "."),
                 parameter="X",
             )
     elif verdict.separable is None:
-        message = (
-            f"The classes cannot be separated as far as floating point tells: {evidence}; nothing is proved."
-        )
+        message = f"Floating point did not separate the classes ({evidence}), and {verdict.claim}."
     else:
-        message = f"The classes cannot be separated: {len(verdict.witness_rows)} rows prove it."
+        message = f"{claim}: {verdict.n_witnesses} rows prove it."
         proof = "The proof is in .certificate. "
     if estimator.inseparable == "raise":
         name = type(estimator).__name__
         raise NotSeparable(
             message,
             verdict.certificate,
-            remedy=f"{proof}Use SoftMargin for classes that overlap, or {name}(inseparable='warn') to fall "
-            "back on it.",
+            remedy=f"{proof}Use SoftMargin for classes that cannot be separated, or "
+            f"{name}(inseparable='warn') to fall back on it.",
             parameter="inseparable",
         )
     warnings.warn(f"{message} The soft margin with C=1 is used here.", ConvergenceWarning, stacklevel=3)

@@ -22,7 +22,7 @@ from ..dual.trace import check_room, trace_of
 from ..errors import InputError
 from ..perceptron.orders import AVERAGES
 from ..progress import spoken
-from ..result import Floats, Ints, KernelResult, Status
+from ..result import Floats, Ints, KernelResult, Status, rounded
 from ..rows.memory import MemoryRows, as_rows
 from . import partitions
 from .decision import Decision, not_converged, scores_of, shares_of
@@ -485,10 +485,14 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         after = (
             f"After {result.passes} passes the last one corrected "
             f"{result.history[-1].mistakes if result.history else 0} mistakes; no margin is larger than "
-            f"{result.margin_upper:.3g}."
+            f"{rounded(result.margin_upper)}, to rounding."
         )
-        averages = result.status is not Status.INTERRUPTED and not self.average and self.budget is None
-        warnings.warn(not_converged(result.status, after, averages=averages), stacklevel=3)
+        overlap = "the average is good without a separator" if self.average else ""
+        if not self.average and self.budget is None:
+            overlap = "average='averaged' often predicts better than the last weights"
+        if result.status is Status.INTERRUPTED:
+            overlap = ""
+        warnings.warn(not_converged(result.status, after, overlap=overlap), stacklevel=3)
 
 
 def _only_weights(given: dict[str, Any]) -> Any:

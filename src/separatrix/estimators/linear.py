@@ -19,7 +19,7 @@ from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
 from ..perceptron.visitor import learn_once
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
-from ..result import Floats, Ints, Result, Status
+from ..result import Floats, Ints, Result, Status, rounded
 from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
 from . import partitions
@@ -250,8 +250,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._longest = result.radius
         if not self.converged_:
             after = (
-                f"After {result.passes} passes {_what_is_wrong(result)}; no margin is larger than "
-                f"{result.margin_upper:.3g}."
+                f"After {result.passes} passes {_what_is_wrong(result, bool(self.average))}; "
+                f"no margin is larger than {rounded(result.margin_upper)}, to rounding."
             )
             warning: Any = warning_of(result, rows, seconds, after, average=bool(self.average))
             warnings.warn(warning, stacklevel=2)
@@ -500,7 +500,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.converged_ = result.status is Status.SEPARATED
 
 
-def _what_is_wrong(result: Result) -> str:
+def _what_is_wrong(result: Result, average: bool) -> str:
     if result.errors is None:
         return f"the last one corrected {result.history[-1].mistakes} mistakes"
-    return f"the weights have {result.errors} of {result.counts.shape[0]} rows on the wrong side"
+    whose = "the last weights have" if average else "the weights have"  # an average may have others
+    return f"{whose} {result.errors} of {result.counts.shape[0]} rows on the wrong side or on the boundary"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,15 +22,15 @@ from ..dual.kernel_margin import (
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
 from ..errors import ConvergenceWarning, IllegalKernelError
 from ..kernels import Precomputed, check_gram
-from ..margins.anywhere import errors_of, in_rationals, solve_anywhere
-from ..margins.max_margin import WIDE
+from ..margins.centering import far_columns
+from ..margins.max_margin import solve_max_margin
 from ..margins.optimum import HardOptimum, Outcome, SoftOptimum
-from ..margins.pivoting import MOST_ROWS
-from ..margins.soft_anywhere import solve_soft_anywhere
+from ..margins.proved import proved_lower
 from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
 from ..progress import spoken
-from ..proofs.identical import conflicts_of
-from ..result import Floats
+from ..proofs.exact_weights import relative_floats
+from ..proofs.verdict import Verdict
+from ..result import Floats, margin_text
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import not_converged
@@ -211,42 +212,25 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
         if not self.converged_ and (found.margin_lower > 0.0 or found.outcome is Outcome.INTERRUPTED):
-            reached = f"The best margin is between {found.margin_lower:.9g} and {found.margin_upper:.9g}."
+            reached = f"The best margin is {margin_text(found.margin_lower, found.margin_upper, 9)}."
+            if self.kernel_ is None and far_columns(rows) is not None:
+                reached += " Some columns lie far from zero: subtract their means first."
             warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
         return self
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
-        few = not rows.sparse and rows.n_rows <= MOST_ROWS
-        if self.inseparable == "raise" and rows.n_columns > WIDE and not few and isinstance(rows, MemoryRows):
-            # text often holds a row twice; the solver would take long to find out
-            conflict = next(conflicts_of(rows), None)
-            if conflict is not None:
-                refuse(
-                    self, exact_verdict(self, *given), f"rows {conflict[0]} and {conflict[1]} are the same"
-                )
         free = self.intercept == "free"
-        found = solve_anywhere(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
-        soft = None
+        found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
+        verdict = None
         if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
             verdict = exact_verdict(self, *given)
-            exact = in_rationals(rows, found, free) if verdict.separable else None
-            if exact is not None:
-                found = exact
-            else:
-                refuse(self, verdict, no_margin(found.margin_upper))
-                soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
+            found = _with_weights_of(verdict, found, rows, free)
         weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
-        if soft is not None:
+        if verdict is not None and not found.margin_lower > 0.0:
+            refuse(self, verdict, no_margin(found.margin_upper))
+            soft = solve_soft_margin(rows, np.ones(rows.n_rows), free_intercept=free)
             weights = soft.weights
             members, rivals, multipliers = soft_support(soft.multipliers, rows)
-        elif found.margin_lower > 0.0 and (wrong := errors_of(rows, weights)):
-            warnings.warn(
-                "The bracket of the margin is proved, but float64 holds no weights that reach it here: coef_ "
-                f"and intercept_ get {wrong} of {rows.order.size} rows wrong. Subtract the columns' means "
-                "first, or scale the columns.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
         self._store_weights(weights, rows, classes)
         self._store_support(rows, members, rivals, multipliers)
         return found
@@ -261,12 +245,12 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         labels, free = rows.labels, self.intercept == "free"
         mapped = KernelRows(kernel, matrix, labels, rows.n_classes, rows.order, rows.lifted, free)
         try:
-            found = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
+            reached = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
+            found = with_proof(mapped, reached)
             support, coefficients, intercept = found.rows, found.coefficients, found.intercept
-            if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+            if not reached.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
                 refuse(self, exact_verdict(self, *given, kernel=kernel), no_margin(found.margin_upper))
                 support, coefficients, intercept = soft_in_span(mapped)
-            found = with_proof(mapped, found)
         except IllegalKernelError as problem:
             if self.inseparable == "raise":
                 raise
@@ -425,7 +409,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
-        found = solve_soft_anywhere(
+        found = solve_soft_margin(
             rows,
             caps,
             gap=self.gap,
@@ -448,3 +432,15 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self.intercept_ = found.intercept - centre  # a common shift of all classes changes no score
         self.support_vectors_ = self.kernel_.anchors(matrix, found.rows)
         return found
+
+
+def _with_weights_of(verdict: Verdict, found: HardOptimum, rows: Rows, free_intercept: bool) -> HardOptimum:
+    """What was found, with the weights of a verdict if floats near them are proved to separate the rows."""
+    if not verdict.separable or verdict.certificate is None or verdict.certificate.weights is None:
+        return found
+    exact = [value for vector in verdict.certificate.weights for value in vector]
+    weights = relative_floats(exact).reshape(rows.weights_shape)
+    lower = proved_lower(rows, weights, free_intercept)
+    if not lower > 0.0:
+        return found
+    return replace(found, outcome=Outcome.STALLED, weights=weights, margin_lower=lower)

@@ -12,13 +12,14 @@ from ..errors import InputError, LabelError, SeparatrixError
 from ..inputs import known_classes, read_weights
 from ..inputs.collections import (
     Partitions,
+    delayed_parts,
     is_collection,
     is_frame,
     need_whole_rows,
     one_number_a_row,
-    recut,
 )
-from ..inputs.matrix import titles
+from ..inputs.frames import titles
+from ..inputs.labels import one_label_a_row
 from ..rows.blocks import Work
 
 
@@ -135,12 +136,31 @@ def _beside_each_other(
         if [size for size in found if size] == lengths:
             labels = labels.among([k for k, size in enumerate(found) if size])
         else:
-            labels = Partitions.of(recut(y, found, lengths), " of y")
+            labels = Partitions.of(_recut(y, found, lengths), " of y")
     weights = one_number_a_row(sample_weight)
     if weights is None:
         return read, labels, [(None,)] * len(lengths)
     values = read_weights(weights, total)
     return read, labels, [(values[a:b],) for a, b in itertools.pairwise(edges)]
+
+
+def _recut(y: Any, sizes: list[int], wanted: list[int]) -> Any:
+    """Labels in chunks of other lengths, those that X has."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    flat = delayed(_flat, pure=True)
+    parts = [
+        da.from_delayed(flat(part), (size,), meta=np.empty(0, dtype=object))
+        for part, size in zip(delayed_parts(y), sizes, strict=True)
+    ]
+    return da.concatenate(parts).rechunk((tuple(wanted),))
+
+
+def _flat(labels: Any) -> NDArray[Any]:
+    """Labels as objects: pieces of two types would be rounded where they are joined."""
+    flat = one_label_a_row(labels, len(labels))
+    return flat if flat.dtype.kind in "mM" else flat.astype(object)
 
 
 def _told_block(block: Any, model: Any, method: str, empty: Any, block_info: Any = None) -> Any:
@@ -164,7 +184,10 @@ def _told(part: Any, model: Any, method: str, empty: Any, place: int) -> Any:
 
 
 def _hits(part: Any, labels: Any, model: Any, weights: Any) -> tuple[float, float]:
-    right = np.asarray(model.predict(part) == np.asarray(labels).ravel())
+    known, found = one_label_a_row(labels, len(labels)), model.predict(part)
+    if known.dtype.kind != found.dtype.kind:  # NumPy would round numbers of two kinds to compare them
+        known, found = known.astype(object), found.astype(object)
+    right = np.asarray(found == known)
     if weights is None:
         return float(right.sum()), float(right.size)
     return float(weights[right].sum()), float(weights.sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from ..deadline import Deadline
 from ..errors import ConvergenceWarning, convergence_warning
-from ..result import Result, Status
+from ..proofs.answer import condition, parties, separated_words
+from ..result import Result, Status, margin_text
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from ..sparse import dense
@@ -28,21 +30,24 @@ class Closer:
     ----------
     separable : bool or None
         None where it was not found out in time.
+    claim : str
+        What was found out, of which classes and under which condition; see `Verdict.claim`.
     proof : int
-        The rows that prove that no plane separates.
-    margin : float
-        A margin that is reached, where the classes are separable; zero where none was computed in time.
+        The rows that prove that nothing separates.
+    margin : (float, float)
+        What is proved of the best margin, where the classes are separable.
     """
 
     separable: bool | None
+    claim: str = ""
     proof: int = 0
-    margin: float = 0.0
+    margin: tuple[float, float] = (0.0, math.inf)
 
 
 def warning_of(result: Result, rows: Rows, seconds: float, reached: str, *, average: bool) -> object:
     """The warning of a run that did not separate: how it ended, how far it came, what is known and helps."""
     limited = result.status in (Status.PASS_LIMIT, Status.UPDATE_LIMIT)
-    closer = look_closer(rows, seconds) if limited and not average and is_heard() else Closer(None)
+    closer = look_closer(rows, seconds) if limited and is_heard() else _cycled(result, rows)
     scaled = limited and is_scaled(rows)
     limit, parameter = str(result.status.parameter), result.status.parameter
     ending, ways = result.status.problem, [f"raise {limit}"] if limited else []
@@ -50,15 +55,19 @@ def warning_of(result: Result, rows: Rows, seconds: float, reached: str, *, aver
         ways.append("scale the columns")
     fact = ""
     if closer.separable:
-        with_what = f", but only with a margin of {closer.margin:.3g}" if closer.margin > 0.0 else ""
-        fact, parameter = f"The classes are separable{with_what} (R = {rows.radius:.3g}).", "margin"
+        best = margin_text(*closer.margin, 3)
+        fact = f"{closer.claim}; the best margin is {best} (R = {rows.radius:.3g})."
+        parameter = "margin"
         ways.append("use MaxMargin")
     elif closer.separable is False:
-        fact, parameter = f"The classes cannot be separated: {closer.proof} rows prove it.", "average"
-        ways = ["use SoftMargin", "average=True, which often predicts better than the last weights"]
+        fact, parameter = f"{closer.claim}: {closer.proof} rows prove it.", "average"
+        often = "average=True, which often predicts better than the last weights"
+        ways = ["use SoftMargin", "keep the average, which does not need a separator" if average else often]
     advice = _sentence(ways)
-    if closer.separable is None and not average and result.status is not Status.INTERRUPTED:
-        advice = f"{advice} If the classes overlap, average=True often predicts better.".strip()
+    if closer.separable is None and average and limited:
+        advice = f"If the classes can be separated, {advice[0].lower()}{advice[1:]}"
+    elif closer.separable is None and not average and result.status is not Status.INTERRUPTED:
+        advice = f"{advice} If the classes cannot be separated, average=True often predicts better.".strip()
     problem = " ".join(filter(None, (ending, reached, fact)))
     told = convergence_warning(f"{problem} {advice}".strip(), problem=problem, parameter=parameter)
     told.scaled = scaled
@@ -81,10 +90,21 @@ def look_closer(rows: Rows, seconds: float) -> Closer:
         fit_intercept=rows.lifted,
         time_limit=max(1e-3, deadline.left),
     )
+    claim = f"{verdict.claim[0].upper()}{verdict.claim[1:]}"
     if not verdict.separable:
-        return Closer(verdict.separable, proof=len(verdict.witness_rows))
+        return Closer(verdict.separable, claim, verdict.n_witnesses)
     found = solve_max_margin(rows, gap=1e-2, deadline=deadline)
-    return Closer(True, margin=max(0.0, found.margin_lower))
+    return Closer(True, claim, margin=(found.margin_lower, found.margin_upper))
+
+
+def _cycled(result: Result, rows: Rows) -> Closer:
+    """What weights that came back to an earlier state prove; nothing where they did not."""
+    if result.cycle is None:
+        return Closer(None)
+    proof = int(np.count_nonzero(result.cycle.multipliers.reshape(rows.n_rows, -1).any(axis=1)))
+    who = parties("binary" if rows.n_classes == 2 else "joint", range(rows.n_classes))
+    claim = separated_words(who, "cannot", condition(rows.lifted))
+    return Closer(False, f"{claim[0].upper()}{claim[1:]}", proof)
 
 
 def is_heard() -> bool:

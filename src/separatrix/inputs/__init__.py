@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from .collections import is_collection
 from .data import Data, read_data, read_weights
+from .frames import titles
 from .labels import codes_of, one_label_a_row
-from .matrix import as_matrix, read_table, refuse_not_finite, titles
+from .matrix import as_matrix, read_table, refuse_not_finite
 from .parameters import generator, need_bool, need_choice, need_count, need_positive
 from .training import (
     class_weights,

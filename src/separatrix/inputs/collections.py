@@ -5,19 +5,22 @@ No compiled code and no scikit-learn here: whoever checks a proof imports this.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, LabelError, at_row, needs
+from ..errors import ClusterError, InputError, LabelError, needs
 from ..rows.blocks import BlockMatrix, Handle, Runner, ThreadRunner, Work
 from ..sparse import sparse
-from .labels import coded, codes_of, one_label_a_row, refuse_unusable_labels
-from .matrix import WHOLE, read_table, refuse_categories, refuse_not_finite, titles
+from .frames import columns_of, refuse_columns, refuse_rounded, titles
+from .labels import as_objects, coded, codes_of, one_label_a_row, refuse_unusable_labels
+from .matrix import read_table, refuse_not_finite
 
 
 def is_collection(X: Any) -> bool:
@@ -33,17 +36,12 @@ def read_collection(X: Any, *, check_finite: bool = True) -> tuple[BlockMatrix, 
     """
     frame = is_frame(X)
     if frame:
-        refuse_categories(X)
+        refuse_columns([(each.name, each.type) for each in columns_of(X._meta) if each.read is None])
     else:
         need_whole_rows(X)
     names = titles(X) if frame else None
-    read = Partitions.of(X)
-    if frame:
-        read = read.converted("read", _from_frame, names)
+    read = Partitions.of(X).fixed("read", _from_frame if frame else _from_array, names)
     facts: list[_Facts] = read.map("look", _look)
-    if not all(each.usual for each in facts):
-        read = read.converted("read", _from_array)
-        facts = read.map("look", _look)
     full = [k for k, each in enumerate(facts) if each.rows]
     if not full:
         raise InputError("X has no rows. Pass at least one row for each of two classes.")
@@ -52,7 +50,6 @@ def read_collection(X: Any, *, check_finite: bool = True) -> tuple[BlockMatrix, 
     dtype = np.result_type(*{each.dtype for each in facts})
     if any(each.dtype != dtype for each in facts):
         read = read.converted("read", _cast, dtype)
-        read.map("look", _look)
     matrix = BlockMatrix(
         tuple(read.handles),
         np.concatenate([[0], np.cumsum([each.rows for each in facts], dtype=np.int64)]),
@@ -81,20 +78,23 @@ def read_collection_labels(
         classes, codes = coded(labels) if known is None else (known, codes_of(labels, known))
         pieces = matrix.pieces(codes.astype(_narrow(classes)))
         return classes, codes.astype(np.int64), matrix.beside("codes", pieces, np.int32)
-    read = Partitions.of(y, " of y")
+    read = Partitions.of(y, " of y").fixed("labels", _labels)
     found: list[tuple[int, NDArray[Any]]] = read.map("classes", _classes)
     sizes = np.diff(matrix.offsets).tolist()
     full = [k for k, (size, _) in enumerate(found) if size]
     total = sum(size for size, _ in found)
     if total != n_rows:
         raise LabelError(f"X has {n_rows} rows and y has {total} labels; one label a row is needed.")
-    if [found[k][0] for k in full] != sizes:
-        read = Partitions.of(recut(y, [size for size, _ in found], sizes), " of y")
-        full = list(range(len(sizes)))
     classes = _merged([each for size, each in found if size]) if known is None else known
-    kept = read.among(full).converted("codes", _codes, classes).handles
-    codes = np.concatenate(matrix.map("labels", _as_kind, _narrow(classes), beside=(kept,)))
-    return classes, codes.astype(np.int64), kept
+    kept = read.among(full).converted("codes", _codes, classes)
+    narrow = _narrow(classes)
+    if [found[k][0] for k in full] == sizes:
+        beside = kept.handles
+        codes = np.concatenate(matrix.map("labels", _as_kind, narrow, beside=(beside,)))
+    else:  # y is cut in other places than X
+        codes = np.concatenate(kept.map("labels", _as_kind_alone, narrow))
+        beside = matrix.beside("codes", matrix.pieces(codes), np.int32)
+    return classes, codes.astype(np.int64), beside
 
 
 def one_number_a_row(values: Any) -> Any:
@@ -140,6 +140,19 @@ class Partitions:
         kept = self.runner.keep(Work(name, task, blocks, common), replaces=True)
         return Partitions(kept, self.places, self.runner)
 
+    def fixed(self, name: str, task: Any, *common: Any) -> Partitions:
+        """Each as an array or CSR matrix, which replaces it, and which is the same from now on.
+
+        If a worker is lost, Dask computes its partitions again, and these need not be what they were. So each
+        is hashed where it is made, and compared with the first hash where it is made again.
+        """
+        if not self.runner.loses:
+            return self.converted(name, task, *common)
+        made = self.converted(name, _hashed, task, common)
+        blocks, known = [(each,) for each in made.handles], made.map("look", _hash)
+        kept = self.runner.keep(Work(name, _same, blocks, own=[(each,) for each in known]), replaces=True)
+        return Partitions(kept, self.places, self.runner)
+
     def map(
         self,
         name: str,
@@ -178,14 +191,13 @@ def find_runner() -> Runner:
 
 @dataclass(frozen=True, eq=False)
 class _Facts:
-    """What is known of one partition; ``usual`` if it is stored as matrices are here."""
+    """What is known of one partition."""
 
     rows: int
     columns: int
     stored: int
     dtype: np.dtype[Any]
     csr: bool
-    usual: bool
 
 
 def is_frame(collection: Any) -> bool:
@@ -245,41 +257,57 @@ def _files(frame: Any) -> list[str]:
     return []
 
 
-def recut(y: Any, sizes: list[int], wanted: list[int]) -> Any:
-    """Labels in chunks of other lengths, those that X has."""
-    import dask.array as da
-    from dask.delayed import delayed
-
-    flat = delayed(_flat, pure=True)
-    parts = [
-        da.from_delayed(flat(part), (size,), meta=np.empty(0, dtype=object))
-        for part, size in zip(delayed_parts(y), sizes, strict=True)
-    ]
-    return da.concatenate(parts).rechunk((tuple(wanted),))
-
-
-def _flat(labels: Any) -> NDArray[Any]:
-    return np.asarray(labels).ravel()
-
-
 def _merged(found: list[NDArray[Any]]) -> NDArray[Any]:
     """The classes of all partitions, in order."""
-    if len({each.dtype.kind for each in found}) > 1 or found[0].dtype.kind == "O":
-        refuse_unusable_labels([label for each in found for label in each.tolist()])
-    return coded(np.concatenate(found))[0]
+    if len({each.dtype.kind for each in found}) == 1 and found[0].dtype.kind != "O":
+        return coded(np.concatenate(found))[0]
+    labels = as_objects([label for each in found for label in each.tolist()])
+    refuse_unusable_labels(labels)
+    classes = coded(labels)[0]
+    # NumPy's type for them, unless it would change one of them
+    promoted = np.array(classes.tolist()) if all(each.dtype.kind in "biuf" for each in found) else classes
+    return promoted if promoted.tolist() == classes.tolist() else classes
+
+
+def _hashed(part: Any, task: Any, common: tuple[Any, ...]) -> tuple[bytes, Any]:
+    """What a task makes of a partition, with its hash before it."""
+    block = task(part, *common)
+    return _content_hash(block), block
+
+
+def _hash(hashed: tuple[bytes, Any]) -> bytes:
+    return hashed[0]
+
+
+def _same(hashed: tuple[bytes, Any], known: bytes) -> Any:
+    """A block, if it is what it was when it was first made."""
+    if hashed[0] != known:
+        raise ClusterError(
+            "it was computed twice, because a worker was lost, and its rows are not the same as before.",
+            remedy="Give the functions that make the partitions a fixed seed, and do not change their files "
+            "meanwhile; or write the data to files first.",
+        )
+    return hashed[1]
+
+
+def _content_hash(block: Any) -> bytes:
+    """The SHA-256 of an array or CSR matrix."""
+    arrays = [block.data, block.indices, block.indptr] if sparse.issparse(block) else [block]
+    found = hashlib.sha256(str(block.shape).encode())
+    for each in arrays:
+        found.update(each.dtype.str.encode())
+        numbers: Any = each.ravel(order="K")  # not copied
+        if numbers.dtype.kind == "O":
+            found.update("\n".join(map(ascii, numbers.tolist())).encode())
+        else:
+            found.update(numbers.view(np.uint8))
+    return found.digest()
 
 
 def _look(part: Any) -> _Facts:
-    if np.ndim(part) != 2 and not sparse.issparse(part):
-        return _Facts(len(part), 1, 0, np.dtype(object), False, False)
     csr = sparse.issparse(part)
-    native = part.dtype.kind in "iuf" and part.dtype.isnative and part.dtype.itemsize in (1, 2, 4, 8)
     stored = part.nnz if csr else part.size
-    usual = (
-        isinstance(part, sparse.csr_array) and part.has_canonical_format if csr else type(part) is np.ndarray
-    )
-    usual = usual and native and part.dtype != np.float16
-    return _Facts(int(part.shape[0]), int(part.shape[1]), int(stored), part.dtype, csr, bool(usual))
+    return _Facts(int(part.shape[0]), int(part.shape[1]), int(stored), part.dtype, csr)
 
 
 def _from_frame(part: Any, names: tuple[str, ...]) -> Any:
@@ -293,41 +321,35 @@ def _from_frame(part: Any, names: tuple[str, ...]) -> Any:
     return np.array(read_table(part, check_finite=False)[0], order="C")
 
 
-def _from_array(part: Any) -> Any:
+def _from_array(part: Any, _: None) -> Any:
     return read_table(part, check_finite=False)[0]
 
 
 def _cast(part: Any, dtype: np.dtype[Any]) -> Any:
     """The same numbers in the type that all partitions share."""
     values = part.data if sparse.issparse(part) else part
-    if values.dtype.kind in "iu" and dtype.kind == "f":
-        large = np.flatnonzero((values.ravel() >= WHOLE) | (values.ravel() <= -WHOLE))
-        exact = [int(values.ravel()[at]) == int(dtype.type(values.ravel()[at])) for at in large.tolist()]
-        if not all(exact):
-            at = int(large[exact.index(False)])
-            row = (
-                int(np.searchsorted(part.indptr, at, side="right")) - 1
-                if part is not values
-                else at // part.shape[1]
-            )
-            raise at_row(
-                InputError(
-                    f"X has whole numbers beside fractions of other partitions, and {dtype} cannot hold "
-                    f"{values.ravel()[at]} (row {row}) exactly.",
-                    remedy="Subtract a constant from that column, or round it first: X.astype(float).",
-                ),
-                row,
-            )
+    if dtype.kind == "f":
+        refuse_rounded(values, partial(_place, part))
     return part.astype(dtype, copy=False)
 
 
-def _classes(part: Any) -> tuple[int, NDArray[Any]]:
-    labels = one_label_a_row(part, len(part))
+def _place(part: Any, at: int) -> tuple[int, int]:
+    """The row and the column of a number that a partition stores."""
+    if sparse.issparse(part):
+        return int(np.searchsorted(part.indptr, at, side="right")) - 1, int(part.indices[at])
+    return at // part.shape[1], at % part.shape[1]
+
+
+def _labels(part: Any) -> NDArray[Any]:
+    return one_label_a_row(part, len(part))
+
+
+def _classes(labels: NDArray[Any]) -> tuple[int, NDArray[Any]]:
     return labels.size, coded(labels)[0]
 
 
-def _codes(part: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
-    return np.asarray(codes_of(np.asarray(part).ravel(), classes), dtype=np.int32)
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
+    return np.asarray(codes_of(labels, classes), dtype=np.int32)
 
 
 def _narrow(classes: NDArray[Any]) -> np.dtype[Any]:
@@ -336,4 +358,8 @@ def _narrow(classes: NDArray[Any]) -> np.dtype[Any]:
 
 
 def _as_kind(_: Any, codes: NDArray[np.int32], kind: np.dtype[Any]) -> NDArray[Any]:
+    return codes.astype(kind)
+
+
+def _as_kind_alone(codes: NDArray[np.int32], kind: np.dtype[Any]) -> NDArray[Any]:
     return codes.astype(kind)

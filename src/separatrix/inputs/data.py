@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
+from ..float_environment import need_exact_floats
 from .collections import is_collection, read_collection, read_collection_labels
-from .labels import coded, one_label_a_row
+from .labels import coded, one_label_a_row, refuse_identifiers
 from .matrix import read_table
 
 
@@ -49,6 +50,7 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
 
     Without ``check_finite`` NaN and infinity are left to whoever reads the numbers, and `refuse_not_finite`.
     """
+    need_exact_floats()
     beside: list[Any] = []
     matrix: Any
     if type(X) is not np.ndarray and is_collection(X):
@@ -57,6 +59,7 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
     else:
         matrix, names = read_table(X, check_finite=check_finite)
         classes, codes = coded(one_label_a_row(y, matrix.shape[0]))
+    refuse_identifiers(classes.size, codes.size)
     labels_list = tuple(classes.tolist())
     if len(labels_list) < 2:
         found = f"one class ({labels_list[0]!r})" if labels_list else "no rows"
@@ -64,7 +67,21 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
             f"y has {found}; two are needed to separate anything. "
             "If y comes from cross-validation, use a stratified splitter."
         )
-    return Data(matrix, codes.astype(np.int64), tuple(map(str, labels_list)), labels_list, names, beside)
+    texts = tuple(map(str, labels_list))
+    _refuse_surrogates(texts)
+    return Data(matrix, codes.astype(np.int64), texts, labels_list, names, beside)
+
+
+def _refuse_surrogates(texts: tuple[str, ...]) -> None:
+    """Refuse labels that no text file can hold: as JSON, two surrogates are the same as one character."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise LabelError(
+                f"y has a label with a surrogate code point, which is no character: {text!a}. "
+                "Read the labels again with the encoding that they were written in."
+            ) from None
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:

@@ -5,8 +5,10 @@ No scikit-learn here: whoever checks a proof imports this.
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,14 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError, at_row
 
+MANY_CLASSES = 1000  # more are refused where they have fewer than two rows each, on average
 MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not sorted
 LARGEST = int(np.iinfo(np.int64).max)
 
 
 def usable_labels(y: Any) -> Any:
     """Labels of any kind as `exact_labels` keeps them apart; such as cannot be used are refused."""
-    if type(y) is np.ndarray and y.dtype.kind not in "OmM":
+    if type(y) is np.ndarray and y.dtype.kind not in "OmMT":
         return y
     y = exact_labels(y)
     refuse_unusable_labels(y)
@@ -39,12 +42,13 @@ def exact_labels(y: Any) -> Any:
             return np.array(y, dtype=np.uint64)
         return y
     dtype = getattr(y, "dtype", None)
+    if isinstance(y, np.ndarray) and y.dtype.kind == "T":
+        return y.astype(object)
     if isinstance(y, np.ndarray) or dtype is None or isinstance(dtype, np.dtype):
         return y
     if getattr(y, "ndim", 1) != 1 or not hasattr(y, "__len__"):
         return y
-    values = np.empty(len(y), dtype=object)
-    values[:] = y.to_list() if hasattr(y, "to_list") else list(y)
+    values = as_objects(y.to_list() if hasattr(y, "to_list") else list(y))
     kinds = set(map(type, values))
     if kinds <= {str, bytes}:
         return values
@@ -81,6 +85,22 @@ def refuse_unusable_labels(y: Any) -> None:
             "y mixes text and numbers, which have no common order. Use labels of one type, for example "
             "[str(label) for label in y]."
         )
+    booleans = {kind for kind in kinds if issubclass(kind, bool | np.bool_)}
+    if booleans and booleans != kinds:
+        _refuse_equal_to_a_boolean(y)
+
+
+def _refuse_equal_to_a_boolean(y: Iterable[Any]) -> None:
+    """Refuse True beside 1, and False beside 0: they look like two classes, and are equal."""
+    values = list(y)
+    booleans = {bool(each) for each in values if isinstance(each, bool | np.bool_)}
+    for row, label in enumerate(values):
+        number = isinstance(label, numbers.Number | Decimal) and not isinstance(label, bool | np.bool_)
+        if number and label in booleans:
+            raise LabelError(
+                f"y mixes booleans and numbers, and {bool(label)} is the same class as {label} (row {row}). "
+                "Use labels of one type, for example [int(label) for label in y]."
+            )
 
 
 def _refuse_missing(row: int) -> None:
@@ -125,20 +145,37 @@ def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
         raise LabelError(f"X has {n_rows} rows and y has {labels.size} labels; one label a row is needed.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
-    if labels.dtype.kind == "f" and (labels != np.rint(labels)).any():
-        row = int(np.flatnonzero(labels != np.rint(labels))[0])
+    if labels.dtype.kind in "OmM":
+        refuse_unusable_labels(labels)
+    row = _first_fraction(labels)
+    if row is not None:
         problem = LabelError(
             f"y has fractions ({labels[row]} in row {row}): these are continuous measurements, not classes. "
             "Make classes of them first, for example y > limit."
         )
         raise at_row(problem, row)
-    if labels.dtype.kind in "OmM":
-        refuse_unusable_labels(labels)
     return labels
 
 
+def _first_fraction(labels: NDArray[Any]) -> int | None:
+    """The first row whose label is a number, but not a whole one."""
+    if labels.dtype.kind == "f":
+        broken = np.flatnonzero(labels != np.rint(labels))
+        return int(broken[0]) if broken.size else None
+    if labels.dtype.kind != "O" or not any(
+        issubclass(kind, numbers.Real | Decimal) and not issubclass(kind, numbers.Integral)
+        for kind in set(map(type, labels.tolist()))
+    ):
+        return None
+    whole = (not isinstance(label, numbers.Real | Decimal) or label % 1 == 0 for label in labels.tolist())
+    return next((row for row, each in enumerate(whole) if not each), None)
+
+
 def coded(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The sorted classes, and the place of each label among them."""
+    """The classes in their order, and the place of each label among them.
+
+    The one way from labels to codes. Labels of one class are equal, each class is less than the next.
+    """
     if y.dtype.kind in "iu" and y.size:
         # Whole numbers are compared or counted, which is many times faster than sorting.
         low, high = int(y.min()), int(y.max())
@@ -147,21 +184,56 @@ def coded(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
             return np.array([low, high], dtype=y.dtype), top.astype(np.int32)
         if high - low < MANY_CODES and high <= LARGEST:
             found = np.flatnonzero(np.bincount(np.subtract(y, low, dtype=np.int64, casting="unsafe"))) + low
-            return found.astype(y.dtype), _positions(y, found)
-    try:
-        classes = np.unique(y)
-    except TypeError:
+            classes = found.astype(y.dtype)
+            return classes, _positions(y, classes)
+    if y.dtype.kind == "O":
+        return _coded_objects(y)
+    if y.dtype.kind not in "biufUSmM":
         raise LabelError(
-            "The labels in y cannot be put in order: they are of mixed kinds. Use one kind of label, for "
-            "example text."
-        ) from None
+            f"y has labels of type {y.dtype}, which are no classes. Use whole numbers or text, for example "
+            "[str(label) for label in y]."
+        )
+    classes = np.unique(y)
     return classes, _positions(y, classes)
+
+
+def _coded_objects(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same for labels of any type.
+
+    `np.unique` compares neighbors in a sorted array, which finds all equal labels only if their order is
+    total. Here labels are compared by ``==`` and their hash, and must be in order after that.
+    """
+    values = [each.item() if isinstance(each, np.number | np.bool_) else each for each in y.tolist()]
+    try:
+        classes = sorted(set(values))
+        ordered = all(low < high for low, high in pairwise(classes))
+    except TypeError:
+        ordered = False
+    if not ordered:
+        kinds = sorted({type(each).__name__ for each in values})
+        raise LabelError(
+            f"The labels in y cannot be put in order (they are of type {', '.join(kinds[:5])}). Use labels "
+            "of one type that has an order, for example text: [str(label) for label in y]."
+        )
+    place = {label: code for code, label in enumerate(classes)}
+    return as_objects(classes), np.fromiter(map(place.__getitem__, values), np.int64, len(values))
+
+
+def as_objects(values: Sequence[Any]) -> NDArray[Any]:
+    """Values of any type as an array of one dimension."""
+    return np.fromiter(values, dtype=object, count=len(values))
 
 
 def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """The position of each label among the sorted classes; an unknown label is an error."""
-    codes = _positions(y, classes)
-    known = classes.take(codes, mode="clip") == y
+    if y.dtype.kind == classes.dtype.kind != "O":
+        codes = _positions(y, classes)
+        known = classes.take(codes, mode="clip") == y
+    else:  # NumPy compares numbers of two kinds after rounding them, Python does not
+        own, places = coded(y)
+        of_label = {label: code for code, label in enumerate(classes.tolist())}
+        codes = np.array([of_label.get(label, -1) for label in own.tolist()], dtype=np.int64)[places]
+        known = codes >= 0
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
         problem = LabelError(
@@ -175,7 +247,7 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
 
 
 def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
-    """Where each label, if it is known, stands among the sorted classes."""
+    """Where each label, if it is known, stands among the sorted classes; both are of one kind."""
     found: NDArray[Any]
     if classes.size == 2:
         found = (y == classes[-1]).astype(np.int32)
@@ -189,6 +261,36 @@ def _positions(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
+def refuse_identifiers(n_classes: int, n_rows: int) -> None:
+    """Refuse a target that names each row, or measures it, before a weight vector is made for each class."""
+    if n_classes > MANY_CLASSES and 2 * n_classes > n_rows:
+        raise LabelError(
+            f"The target has {n_classes:,} distinct values in {n_rows:,} rows; is it an identifier or a "
+            "number? A class needs several rows.",
+            remedy="Choose another target, or make a few classes of this one first, for example y > limit.",
+            parameter="identifier",
+        )
+
+
+def target_note(y: Any, labels: Sequence[Any]) -> str:
+    """What is not asked of a target whose three or more classes are ordered categories, or may be counts."""
+    if len(labels) < 3:
+        return ""
+    dtype = getattr(y, "dtype", getattr(y, "type", None))
+    if getattr(dtype, "ordered", False) is True or type(dtype).__name__ == "Enum":
+        return f"The target is an ordered category, and its {len(labels)} levels {NOMINAL}"
+    whole = all(isinstance(each, numbers.Real) and not isinstance(each, bool) for each in labels)
+    if whole and labels[0] in (0, 1):
+        first = ", ".join(str(int(each)) for each in labels[:3])
+        return f"The target looks like counts ({first}, ...), and they {NOMINAL}"
+    return ""
+
+
+NOMINAL = (
+    "are treated as nominal classes, without their order; ordinal and Poisson models are not answered here."
+)
+
+
 def refuse_masked(values: Any, name: str) -> None:
     """Refuse what numpy would read as if nothing were masked."""
     if np.ma.isMaskedArray(values) and np.ma.is_masked(values):
@@ -198,8 +300,12 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def first_missing(values: Iterable[Any]) -> int | None:
-    """Where the first missing value is; None if none is missing."""
-    return next((i for i, value in enumerate(values) if is_missing(value)), None)
+    """Where the first value is that is missing, or a tuple that holds such; None if there is none."""
+    return next((i for i, value in enumerate(values) if _holds_missing(value)), None)
+
+
+def _holds_missing(value: Any) -> bool:
+    return any(map(_holds_missing, value)) if isinstance(value, tuple) else is_missing(value)
 
 
 def is_missing(value: Any) -> bool:

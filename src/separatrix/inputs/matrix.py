@@ -5,19 +5,18 @@ No compiled code and no scikit-learn here: whoever checks a proof imports this.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, InputTypeError, not_finite
+from ..errors import InputError, InputTypeError, at_row, not_finite
 from ..rows import threads
-from ..rows.facts import known_facts
 from ..sparse import sparse
-from .labels import is_missing, refuse_masked
-
-WHOLE = float(1 << 53)  # up to here every whole number is a float64
+from .frames import WHOLE, from_cells, is_frame, not_a_number, read_frame, refuse_columns, titles
+from .labels import refuse_masked
 
 
 def read_table(X: Any, *, check_finite: bool = True) -> tuple[Any, tuple[str, ...] | None]:
@@ -49,9 +48,6 @@ def refuse_not_finite(matrix: Any, names: tuple[str, ...] | None = None) -> None
     values = matrix.data if sparse.issparse(matrix) else matrix
     if values.dtype.kind != "f" or not values.size:
         return
-    known = known_facts(matrix)
-    if known is not None and known.finite:
-        return
     with np.errstate(all="ignore"):
         parts = [(values[slice(*each)],) for each in threads.chunks(len(values), values.size)]
         total = sum(threads.run_all(_total, parts))
@@ -74,123 +70,107 @@ def _total(values: NDArray[Any]) -> Any:
         return values.sum()
 
 
-def titles(X: Any) -> tuple[str, ...] | None:
-    """The names of the columns, where there are any: of PyArrow, or of pandas and polars."""
-    named = getattr(X, "column_names", getattr(X, "columns", None))
-    return None if named is None else tuple(map(str, named))
-
-
-def not_numbers(X: Any) -> list[str]:
-    """Name the columns of a frame or object array that cannot be read as numbers."""
-    if getattr(getattr(X, "dtype", None), "kind", "O") not in "OUSmMTV":
-        return []
-    named = titles(X)
-    if named is not None:
-        columns = list(zip(named, _columns(X), strict=True))
-    else:
-        table = np.asarray(X, dtype=object) if not hasattr(X, "tocsr") else np.empty(0)
-        if table.ndim != 2:
-            return []
-        columns = [(str(j), table[:, j]) for j in range(table.shape[1])]
-    return [name for name, values in columns if not _reads_as_numbers(values)]
-
-
-def _reads_as_numbers(values: NDArray[Any]) -> bool:
-    try:
-        return values.dtype.kind not in "mMc" and values.astype(np.float64) is not None
-    except (ValueError, TypeError):
-        return False
-
-
 def _read_dense(X: Any) -> NDArray[Any]:
     if type(X) is not np.ndarray:
         refuse_masked(X, "X")
-        refuse_categories(X)
     try:
-        matrix = np.asarray(X)
+        matrix = read_frame(X) if is_frame(X) else np.asarray(X)
         if matrix.dtype.kind not in "biuf":
-            matrix = _from_objects(matrix)
-    except (InputError, InputTypeError):
+            matrix = _from_objects(X, matrix)
+    except InputError:
         raise
     except (TypeError, ValueError, OverflowError):
-        named = ", ".join(not_numbers(X))
         raise InputTypeError(
-            (f"Columns of X that do not hold numbers: {named}. " if named else "X is no table of numbers. ")
-            + "Numbers of at most 64 bits are needed; encode text first, for example with OneHotEncoder."
+            "X is no table of numbers. Numbers of at most 64 bits are needed; encode text first, for example "
+            "with OneHotEncoder."
         ) from None
     if matrix.ndim != 2:
         raise InputError(
             f"X must have two dimensions, rows and columns. Got an array of shape {matrix.shape} instead. "
             "For one column use X.reshape(-1, 1)."
         )
-    if type(X) is not np.ndarray and matrix.dtype.kind == "f" and np.abs(matrix).max(initial=0.0) >= WHOLE:
-        _refuse_rounded(X, matrix)
+    if isinstance(X, list | tuple) and matrix.dtype.kind == "f" and np.abs(matrix).max(initial=0.0) >= WHOLE:
+        matrix = _from_objects(X, matrix)  # whole numbers may have become floats beside others
     return matrix
 
 
-def refuse_categories(X: Any) -> None:
-    """Refuse columns of categories, whose numbers would be taken for measurements."""
-    kinds = zip(X.columns, X.dtypes, strict=True) if hasattr(X, "columns") and hasattr(X, "dtypes") else ()
-    named = [str(name) for name, kind in kinds if str(kind) == "category"]
-    if named:
-        raise InputTypeError(
-            f"Columns of X that hold categories: {', '.join(named)}. Encode them first, for example with "
-            "OneHotEncoder, or ask by a formula: check_separation('y ~ a + b', data=frame)."
-        )
-
-
-def _refuse_rounded(X: Any, matrix: NDArray[Any]) -> None:
-    """Refuse whole numbers that became floats beside others, and are not what they were."""
-    for j, given in enumerate(_columns(X)):
-        for i in np.flatnonzero(np.abs(matrix[:, j]) >= WHOLE).tolist():
-            value = given[i]
-            if isinstance(value, int | np.integer) and int(value) != int(matrix[i, j]):
-                raise InputError(
-                    f"X has whole numbers beside fractions, and float64 cannot hold {value} (row {i}, "
-                    f"column {j}) exactly.",
-                    remedy="Subtract a constant from that column, or round it first: X.astype(float).",
-                )
-
-
-def _columns(X: Any) -> Iterator[Any]:
-    """The columns of a list of rows or of a frame, each with its own type."""
-    if isinstance(X, list | tuple):
-        yield from zip(*X, strict=True)
-    elif hasattr(X, "columns"):
-        by_place = getattr(X, "iloc", X)
-        arrow = hasattr(X, "column_names")
-        yield from (np.asarray(X[j] if arrow else by_place[:, j]) for j in range(X.shape[1]))
-
-
-def _from_objects(matrix: NDArray[Any]) -> NDArray[Any]:
+def _from_objects(X: Any, matrix: NDArray[Any]) -> NDArray[Any]:
+    """The numbers of an array of objects, or of what NumPy has no type of numbers for."""
     if matrix.dtype.kind == "c":
         raise InputTypeError(
             "X has complex numbers; only real ones can be put in order. Use real and imaginary parts."
         )
     if matrix.dtype.kind != "O":
-        raise TypeError
-    values = matrix.ravel().tolist()
-    if all(isinstance(v, int | np.integer) for v in values):
-        return matrix.astype(np.int64)
-    values = [np.nan if is_missing(v) else v for v in values]
-    read = np.array(values, dtype=object).astype(np.float64)
-    for at, (value, number) in enumerate(zip(values, read.tolist(), strict=True)):
-        if value != number and value == value and not isinstance(value, str):
-            raise InputError(
-                f"X has numbers that float64 cannot hold exactly: {value} in row {at // matrix.shape[-1]}.",
-                remedy="Round them first: X.astype(float).",
-            )
-    return read.reshape(matrix.shape)
+        matrix = np.array(X, dtype=object)
+    if matrix.ndim != 2:
+        if matrix.ndim == 0 or not_a_number(matrix.ravel().tolist()):
+            raise TypeError
+        return matrix  # whose shape is refused
+    refuse_columns((str(j), not_a_number(matrix[:, j].tolist())) for j in range(matrix.shape[1]))
+    width = max(1, matrix.shape[1])
+    return from_cells(matrix.ravel().tolist(), lambda at: divmod(at, width)).reshape(matrix.shape)
 
 
 def _read_sparse(X: Any) -> Any:
-    matrix = sparse.csr_array(X)
-    if not matrix.has_canonical_format:
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    if matrix.dtype.kind not in "biuf":
-        raise InputTypeError(f"X has entries of type {matrix.dtype}; real numbers are needed.")
+    if X.ndim != 2:
+        raise InputError(
+            f"X must have two dimensions, rows and columns. Got a sparse array of {X.ndim} instead."
+        )
+    if X.dtype.kind not in "biuf":
+        raise InputTypeError(f"X has entries of type {X.dtype}; real numbers are needed.")
+    if X.format not in ("csr", "csc"):
+        given = X.tocoo()
+        X = sparse.coo_array((given.data, (given.row, given.col)), given.shape)
+        X.has_canonical_format = (
+            True  # or else its duplicates were summed by SciPy, rounded or modulo 2**bits
+        )
+    elif X.format == "csc":
+        X = _compressed(X, sparse.csc_array)
+    matrix = _compressed(X.tocsr(), sparse.csr_array)
+    return matrix if matrix.has_canonical_format else _canonical(matrix)
+
+
+def _compressed(X: Any, kind: Any) -> Any:
+    """The same arrays in a new matrix, about which nothing is known yet; refused where they make none."""
+    try:
+        matrix = kind((X.data, X.indices, X.indptr), X.shape)
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError(f"X is a damaged sparse matrix: {error}.") from None
     return matrix
+
+
+def _canonical(matrix: Any) -> Any:
+    """A CSR matrix with sorted rows, its duplicates added up: exactly, or refused."""
+    matrix = matrix.sorted_indices()
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    again = (np.diff(rows, prepend=-1) == 0) & (np.diff(matrix.indices, prepend=-1) == 0)
+    starts = np.flatnonzero(~again)
+    values, kept = matrix.data, matrix.data[starts]
+    ends = np.append(starts[1:], values.size)
+    for at in np.flatnonzero(ends - starts > 1).tolist():
+        kept[at] = _exact_sum(values[starts[at] : ends[at]], int(rows[starts[at]]))
+    indptr = np.searchsorted(rows[starts], np.arange(matrix.shape[0] + 1)).astype(matrix.indptr.dtype)
+    return sparse.csr_array((kept, matrix.indices[starts], indptr), matrix.shape)
+
+
+def _exact_sum(values: NDArray[Any], row: int) -> Any:
+    """The sum of some numbers in their own type; NaN where one is not finite."""
+    if not np.isfinite(values).all():
+        return np.nan
+    total = sum(Fraction(*value.as_integer_ratio()) for value in values.tolist())
+    with suppress(OverflowError), np.errstate(over="ignore"):
+        found = values.dtype.type(float(total) if total.denominator > 1 else int(total))
+        if Fraction(*found.item().as_integer_ratio()) == total:
+            return found
+    raise at_row(
+        InputError(
+            f"X has several entries at one place of row {row}, and {values.dtype} cannot hold their sum "
+            "exactly.",
+            remedy="Give it a wider type, or add them up first: X.sum_duplicates().",
+        ),
+        row,
+    )
 
 
 def _usual_type(values: NDArray[Any]) -> NDArray[Any]:

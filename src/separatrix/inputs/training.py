@@ -17,8 +17,8 @@ from ..errors import InputError, InputTypeError, LabelError
 from ..sparse import sparse
 from .collections import is_collection, one_number_a_row, read_collection, read_collection_labels
 from .data import read_weights
-from .labels import coded, codes_of, refuse_masked, usable_labels
-from .matrix import not_numbers
+from .labels import coded, codes_of, refuse_identifiers, refuse_masked, usable_labels
+from .matrix import read_table
 
 if TYPE_CHECKING:
     from ..rows.memory import MemoryRows
@@ -58,21 +58,18 @@ def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[
             matrix, target = validate_data(estimator, X, **options), None
         else:
             matrix, target = validate_data(estimator, X, y, **options)
-    except (ValueError, TypeError) as problem:
-        columns = not_numbers(X)
+    except Exception as problem:  # of scikit-learn, or of the library of the frame
+        told = next(iter(str(problem).splitlines()), "")
+        try:
+            read_table(X, check_finite=False)
+        except InputTypeError as error:  # because of columns, which scikit-learn does not name
+            raise InputTypeError(f"{error.problem} ({told})", remedy=error.remedy) from problem
+        except InputError:
+            pass
         kind = InputTypeError if isinstance(problem, TypeError) else InputError
-        if not columns:
-            raise kind(str(problem)) from problem
-        raise kind(
-            f"Columns of X that do not hold numbers: {', '.join(columns)} ({problem}).",
-            remedy="Encode them first, for example with sklearn.preprocessing.OneHotEncoder.",
-        ) from problem
-    if matrix.dtype.kind not in "biuf":
-        named = ", ".join(not_numbers(X)) or "all"
-        raise InputError(
-            f"Columns of X that do not hold numbers: {named} (the values are of type {matrix.dtype}).",
-            remedy="Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder.",
-        )
+        raise kind(str(problem)) from problem
+    if not sparse.issparse(X) and not (type(X) is np.ndarray and X.dtype.kind in "biuf"):
+        matrix = read_table(X, check_finite=False)[0]  # scikit-learn reads text too, and rounds
     return matrix, target
 
 
@@ -196,6 +193,8 @@ def read_training_anywhere(
     else:
         matrix, target = read_matrix(estimator, X, usable_labels(y), reset=reset)
         classes, codes = classes_of(target) if classes is None else (classes, codes_of(target, classes))
+    if not online:
+        refuse_identifiers(classes.size, codes.size)
     weights = keep = None
     if sample_weight is not None:
         weights = read_weights(sample_weight, matrix.shape[0])

@@ -1,4 +1,4 @@
-"""Hashes by which equal rows are found, alone or on the way of the one reading that a new matrix gets."""
+"""Hashes by which equal rows are found."""
 
 from __future__ import annotations
 
@@ -42,23 +42,6 @@ def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashe
     """Fill ``hashes`` from ``start`` to ``stop`` so that equal rows have equal hashes."""
     for i in range(start, stop):
         hashes[i] = row_hash(rows, i, keys, magnitude)
-
-
-@loop
-def survey(rows: Any, keys: Any, magnitude: Any, largest: Any, hashes: Any) -> float:
-    """Do what `column_sizes` and `hash_rows` do in one reading; return the sum of all numbers.
-
-    ``rows`` are the same numbers twice: as floats, and as the bit patterns that are hashed.
-    """
-    values, bits = rows
-    total = 0.0
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            size = abs(values[i, j])
-            largest[j] = size if size > largest[j] else largest[j]
-            total += values[i, j]
-        hashes[i] = row_hash(bits, i, keys, magnitude)
-    return total
 
 
 @part

@@ -275,7 +275,8 @@ def after_line(text: Any, at: int) -> tuple[int, int]:
 def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> tuple[int, int, int]:
     """Read CSV lines of plain numbers that end the text with a newline.
 
-    ``places[k]`` says where cell k goes: to a column of the matrix, to the labels (-1) or nowhere (-2);
+    ``places[k]`` says where cell k goes: to a column of the matrix, to the labels (-1) or nowhere (-2); and
+    if reading ends at a number with a zero before other digits, or with a point before its last three;
     ``out`` is (matrix, labels, hard), as in `libsvm_lines`; an entry is a cell of the matrix, by number.
     Anything else than so many numbers a line (quotes, blank lines, missing values) ends the reading.
     """
@@ -283,7 +284,7 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
     out[2][0, 0] = 1
     while at < text.shape[0]:
         for k in range(last + 1):
-            if places[k] == -2:
+            if places[k, 0] == -2:
                 status, at = DONE, after_cell(text, at, delimiter)
                 if text[at] == QUOTE:
                     return BAD, at, row
@@ -316,7 +317,7 @@ def after_cell(text: Any, at: int, delimiter: int) -> int:
 def csv_cell(text: Any, at: int, delimiter: int, powers: Any, cell: Any, out: Any) -> tuple[int, int]:
     """Read a cell, (row, place), into the matrix or the labels; return how it ended, and where."""
     matrix, labels, hard = out
-    row, place = cell
+    row, place = cell[0], cell[1][0]
     digit = np.uint8(text[at] - np.uint8(ZERO))
     if digit <= 9 and text[at + 1] == delimiter:  # most cells of indicator columns
         value, end, status = float(digit), at + 1, DONE
@@ -325,8 +326,20 @@ def csv_cell(text: Any, at: int, delimiter: int, powers: Any, cell: Any, out: An
         value, end, status = number_or_hard(text, at, powers, hard, entry)
         if status != DONE:
             return status, at
+        if in_doubt(text, at, end, cell[1]):
+            return BAD, at
     if place == -1:
         labels[row] = value
     else:
         matrix[row, place] = value
     return DONE, end
+
+
+@loop(reorder=False, forceinline=True)
+def in_doubt(text: Any, at: int, end: int, place: Any) -> bool:
+    """Whether a number may be a code, or have a point between thousands, and that ends the reading here."""
+    if text[at] == PLUS or text[at] == MINUS:
+        at += 1
+    if text[at] == ZERO:
+        return place[1] != 0 and end - at > 1 and text[at + 1] != POINT
+    return place[2] != 0 and end - at > 4 and text[end - 4] == POINT

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..loops import margins as margin_loops
-from ..result import Floats, Ints
+from ..result import Floats, Ints, margin_text
 from ..rows.leads import leads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
@@ -60,7 +60,7 @@ class HardBracket:
 
     def text(self) -> str:
         """How far it is, in a few words."""
-        return f"margin between {self.lower:.6g} and {self.upper:.6g}"
+        return f"margin {margin_text(self.lower, self.upper)}"
 
     def norm(self, weights: Floats) -> float:
         """The norm of weights, without free intercepts; numbers near the ends of float64's range are fine."""

@@ -72,6 +72,11 @@ class ConeProgram:
             values,
         )
 
+    def change(self, place: int, row: Floats) -> None:
+        """Put other numbers into a row that is not tight, the first after so many."""
+        for column, value in enumerate(row.tolist()):
+            self._highs.changeCoeff(place, column, value)
+
     def solve(self, deadline: Deadline = NEVER) -> ConeOptimum:
         """Optimise from the last basis; at the deadline, give up."""
         outcome = run_until(self._highs, deadline)

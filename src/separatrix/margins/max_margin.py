@@ -12,11 +12,16 @@ with text or more columns than rows; where it is given up, the proximal steps go
 hundred rows of many more numbers get their multipliers from their inner products (``pivoting``), and what
 follows usually has nothing left to do.
 
+With a free intercept, columns far from zero are moved near it first: the margin is the same, and floats
+resolve it. A lifted margin depends on where the rows lie, and its bracket stays wide if floats do not.
+
 With many classes a signed row stands for a row and a rival class (Kesler's construction), built
 for a working set only, on which either method works.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +32,7 @@ from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from ..rows.threads import calm_threads
 from .brackets import HardBracket
+from .centering import far_columns, moved_rows, moved_weights
 from .effort import Effort, need_time
 from .hard_ascent import ROUNDING, ascend_all, ascend_some
 from .optimum import HardOptimum, Outcome
@@ -79,6 +85,14 @@ def solve_max_margin(
     """
     if free_intercept and not rows.lifted:
         raise InputError("A free intercept needs lifted rows. Pass rows with lift=True.")
+    center = far_columns(rows) if free_intercept else None
+    if center is None:
+        return _solve(rows, gap, free_intercept, max_iter, deadline)
+    found = _solve(moved_rows(rows, center), gap, True, max_iter, deadline)
+    return replace(found, weights=moved_weights(found.weights, center))
+
+
+def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline: Deadline) -> HardOptimum:
     longest = float(rows.squared_norms[rows.order].max())  # also: every value is finite
     bracket = HardBracket(rows, NEARLY * gap, free_intercept)
     effort = Effort(max_iter, deadline)

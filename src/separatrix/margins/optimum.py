@@ -65,7 +65,7 @@ class BracketedMinimum:
     def _facts(self) -> list[tuple[str, str]]:
         """What a notebook shows."""
         return [
-            ("objective", f"between {self.dual:.9g} and {self.primal:.9g}"),
+            ("objective", margin_text(self.dual, self.primal, 9)),
             ("relative gap", f"{self.gap:.2e}"),
             ("steps", f"{self.steps:,}"),
         ]

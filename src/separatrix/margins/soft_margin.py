@@ -21,18 +21,21 @@ from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from ..rows.threads import calm_threads
 from .brackets import SoftBracket
+from .centering import far_columns, moved_rows, moved_weights
 from .coordinate_descent import POLISH, descend
 from .effort import Effort, need_time
 from .newton_system import DIRECT
 from .optimum import Outcome, SoftOptimum
 from .proved_soft import PRECISION, proved_bound, proved_objective
 from .proximal_newton import ProximalNewton
+from .soft_limit import limit_by_largest_margin
 
 INTERCEPTS = ("lifted", "free", None)
 NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
 IDLE_SHORT = 5  # proximal steps without progress that are made shorter
 IDLE_MOST = 12  # that end a run
 EXACT = 1e-15  # the relative gap below which there is nothing left to polish
+SMALL = 1 << 16  # numbers of rows whose largest margin is looked for if the run stalls
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
 
 
@@ -82,6 +85,26 @@ def solve_soft_margin(
             f"The soft margin of {rows.n_classes} classes needs rows in memory. Pass two classes, or take "
             "the rows into memory first."
         )
+    center = far_columns(rows) if free_intercept else None
+    if center is None:
+        return _solve(rows, caps, gap, free_intercept, max_iter, seed, deadline)
+    found = _solve(moved_rows(rows, center), caps, gap, True, max_iter, seed, deadline)
+    # the objective is that of the weights that floats hold for the rows as they are
+    weights = moved_weights(found.weights, center)
+    with np.errstate(all="ignore"):
+        primal = proved_objective(rows, caps, weights, True, PRECISION * gap)
+    return _judged(replace(found, weights=weights, primal=primal), gap)
+
+
+def _solve(
+    rows: Rows,
+    caps: Floats,
+    gap: float,
+    free_intercept: bool,
+    max_iter: int,
+    seed: int | np.random.Generator | None,
+    deadline: Deadline,
+) -> SoftOptimum:
     ignored = np.ones(rows.n_rows, dtype=np.bool_)
     ignored[rows.order] = False
     _ = rows.squared_norms  # every value is finite
@@ -97,7 +120,11 @@ def solve_soft_margin(
         outcome = Outcome.INTERRUPTED
     except OutOfTime:
         outcome = Outcome.REACHED if bracket.reached else Outcome.TIME_LIMIT
-    return _proved(bracket, gap, outcome, effort.steps)
+    found = _proved(bracket, gap, outcome, effort.steps)
+    small = rows.n_classes == 2 and rows.order.size * rows.weights_shape[-1] <= SMALL
+    if found.outcome is Outcome.STALLED and small:
+        return limit_by_largest_margin(rows, caps, gap, free_intercept, found)
+    return found
 
 
 def _proved(bracket: SoftBracket, gap: float, outcome: Outcome, steps: int) -> SoftOptimum:
@@ -119,10 +146,13 @@ def _proved(bracket: SoftBracket, gap: float, outcome: Outcome, steps: int) -> S
                 objective = proved_objective(rows, caps, again.weights, free, precision)
                 if objective < primal:
                     primal, weights = objective, again.weights
-    found = SoftOptimum(outcome, primal, dual, steps, weights, multipliers)
-    if outcome is Outcome.REACHED and found.gap > gap:
-        return replace(found, outcome=Outcome.STALLED)
-    return found
+    return _judged(SoftOptimum(outcome, primal, dual, steps, weights, multipliers), gap)
+
+
+def _judged(found: SoftOptimum, gap: float) -> SoftOptimum:
+    """What was found, called stalled if rounding leaves a wider gap than was asked for."""
+    stalled = found.outcome is Outcome.REACHED and found.gap > gap
+    return replace(found, outcome=Outcome.STALLED) if stalled else found
 
 
 def _minimise(rows: Rows, bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Outcome:

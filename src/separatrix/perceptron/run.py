@@ -12,7 +12,7 @@ from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..loops.layouts import VISITS
 from ..progress import Progress
-from ..result import Floats, Ints, PassRecord, Result, Status, Trace
+from ..result import Floats, Ints, PassRecord, Result, Status, Trace, margin_text
 from ..rows import plain
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Scan
@@ -141,7 +141,7 @@ class Run:
         speed = passes * self.learner.rows.order.size / progress.elapsed
         progress.show(
             f"perceptron: pass {passes:,} of {self.max_iter:,}, {self.learner.mistakes:,} mistakes, "
-            f"best margin between {max(0.0, last.margin_lower):.3g} and {last.margin_upper:.3g}, "
+            f"best margin {margin_text(last.margin_lower, last.margin_upper, 3)}, "
             f"{speed:,.0f} rows/s"
         )
 

@@ -37,13 +37,14 @@ class Limits:
     cold_seconds : float
         For one computation while loops are still being compiled, once after installing.
     upload_seconds : float
-        Until a request has arrived in full.
+        Until the head of a request has arrived, after the connection was made or last used; and until the
+        body has, after the head.
     workers : int
         Processes that compute.
     waiting : int
         Requests that may wait for one of them.
     connections : int
-        At a time.
+        At a time; with one more, the one that has waited longest without a request is closed.
     memory : int
         Bytes that a process which computes may have; 0 sets no limit.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import ipaddress
+import math
 import secrets
 import socket
 import threading
@@ -15,8 +16,10 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 import uvicorn
+from starlette.applications import Starlette
 
 from ..errors import InputError
+from .connections import connections
 from .lessons import LESSONS
 from .limits import Limits
 from .server import create_app
@@ -61,18 +64,25 @@ class Listener:
         app = create_app(
             limits=allowed, token=self.token, hosts={self.host.lower(), socket.gethostname().lower()}
         )
-        config = uvicorn.Config(
+        with contextlib.suppress(KeyboardInterrupt):
+            server_of(app, allowed).run(sockets=[self.socket])
+
+
+def server_of(app: Starlette, limits: Limits) -> uvicorn.Server:
+    """The server of an application, for connections that keep the limits."""
+    return uvicorn.Server(
+        uvicorn.Config(
             app,
+            http=connections(limits),
+            ws="none",
             log_level="critical",
             access_log=False,
             server_header=False,
-            ws="none",
-            limit_concurrency=allowed.connections,
-            timeout_keep_alive=15,
+            proxy_headers=False,
+            timeout_keep_alive=math.ceil(limits.upload_seconds),
             timeout_graceful_shutdown=0,
         )
-        with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[self.socket])
+    )
 
 
 @contextlib.contextmanager
@@ -94,6 +104,8 @@ def listen(host: str, port: int | None, *, lesson: str | None = None) -> Iterato
     note = ""
     try:
         taken = _bind(host, PORT if port is None else port)
+    except UnicodeError as problem:  # no name of a machine looks like this
+        raise _refusal(host, port, OSError(errno.EADDRNOTAVAIL, str(problem))) from None
     except OSError as problem:
         if problem.errno != errno.EADDRINUSE or port is not None:
             raise _refusal(host, port, problem) from None

@@ -18,12 +18,7 @@ SNIFFED = 20_000  # characters by which the separator is found
 
 def read_table(request: TableRequest) -> TableAnswer:
     """Read CSV or TSV; the first line names the columns unless all of it is numbers."""
-    text = request.text.removeprefix("\ufeff")
-    lines = [
-        line
-        for line in csv.reader(io.StringIO(text), delimiter=_separator(text))
-        if any(map(str.strip, line))
-    ]
+    lines = [line for line in _lines(request.text.removeprefix("\ufeff")) if any(map(str.strip, line))]
     if len(lines) < 2:
         raise RequestError("table", "The table needs a line of names and at least one row.")
     width = len(lines[0])
@@ -60,6 +55,18 @@ def read_table(request: TableRequest) -> TableAnswer:
         target=_target(columns, numeric),
         skipped=skipped,
     )
+
+
+def _lines(text: str) -> list[list[str]]:
+    """The cells of each line, whatever ends the lines."""
+    try:
+        return list(csv.reader(io.StringIO(text, newline=None), delimiter=_separator(text)))
+    except csv.Error:
+        raise RequestError(
+            "table",
+            f"A cell has more than {csv.field_size_limit():,} characters. Is there a quotation mark that is "
+            "not closed?",
+        ) from None
 
 
 def _scaled(column: list[float | None]) -> list[float]:

@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 import hmac
 import ipaddress
-from collections.abc import AsyncIterator, Iterable
+import re
+from collections.abc import AsyncIterator, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -27,6 +28,8 @@ from .workers import Reply, Workers, refusal
 
 STATIC = Path(__file__).parent / "static"
 COOKIE = "separatrix"
+ASKED_OF = ("host", "origin", "sec-fetch-site", "cookie", "content-type")  # headers that decide who is let in
+HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.%]+)\]|(?P<name>[^][:@/\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
@@ -92,7 +95,7 @@ def create_app(
         body = await _body(request, allowed)
         if isinstance(body, Reply):
             return _response(body)
-        reply = await workers.ask(question, body)
+        reply = await _unless_gone(request, workers.ask(question, body))
         return _response(
             reply, "image/gif" if question == "film" and reply.status == 200 else "application/json"
         )
@@ -133,6 +136,23 @@ def _about() -> dict[str, Any]:
 
 def _response(reply: Reply, kind: str = "application/json") -> Response:
     return Response(reply.body, reply.status, media_type=kind)
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
+    """The reply, unless the client goes away first: then the work is given up, for those who wait."""
+    answer = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else refusal(499, "gone", "The client has gone.")
+    finally:
+        answer.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _body(request: Request, limits: Limits) -> bytes | Reply:
@@ -186,8 +206,12 @@ class Gate:
         await (self.app if answer is None else answer)(scope, receive, send_with_headers)
 
     def _refused(self, scope: Any) -> Response | None:
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if sum(name == b"host" for name, _ in scope["headers"]) != 1 or not self._known(headers["host"]):
+        names = [name.decode("latin-1") for name, _ in scope["headers"]]
+        for name in ASKED_OF:
+            if names.count(name) > 1:  # whoever reads only one of them may be told another story
+                return _response(refusal(400, "repeated", f"The header {name} may be sent once."))
+        headers = dict(zip(names, (value.decode("latin-1") for _, value in scope["headers"]), strict=True))
+        if not self._known(headers.get("host", "")):
             return _response(
                 refusal(421, "host", "This address is not one of the playground's. Use the one it printed.")
             )
@@ -215,21 +239,18 @@ class Gate:
         )
 
     def _known(self, host: str) -> bool:
-        name = _without_port(host)
-        if name in self.hosts or name == "localhost":
+        """Whether a request for this host, perhaps with a port, is for the playground."""
+        read = HOST.fullmatch(host)
+        if read is None:
+            return False
+        name, six = (read["name"] or "").lower(), read["six"]
+        if name == "localhost" or name in self.hosts:
             return True
         try:
-            ipaddress.ip_address(name)
+            return ipaddress.ip_address(six or name).version == (6 if six else 4)
         except ValueError:
             return False
-        return True
 
 
 def _same(one: str, other: str) -> bool:
     return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode())
-
-
-def _without_port(host: str) -> str:
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].lower()

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from typing import Any, BinaryIO
 
 from .wire import BROKEN, DONE, HEAD, QUESTIONS, READY, REFUSED
+
+HALF = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that stands for half of a character
 
 
 def answer(question: str, body: bytes) -> tuple[int, bytes]:
@@ -43,13 +46,9 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
 
 def _ask(question: str, body: bytes) -> Any:
     from . import engine, films, lifts, pasted, presets, verdicts
-    from .codec import RequestError, decode
+    from .codec import decode
     from .requests import ASKED
 
-    try:
-        value = json.loads(body, parse_constant=_refuse)
-    except ValueError:
-        raise RequestError("not_json", "The request is not JSON.") from None
     ways: dict[str, Any] = {
         "run": engine.run,
         "verdict": verdicts.ask,
@@ -59,7 +58,26 @@ def _ask(question: str, body: bytes) -> Any:
         "film": films.film,
         "lift": lifts.lift,
     }
-    return ways[question](decode(ASKED[question], value))
+    return ways[question](decode(ASKED[question], _read(body)))
+
+
+def _read(body: bytes) -> Any:
+    """The JSON in UTF-8, of numbers that have a value and text that can be written again."""
+    from .codec import RequestError
+
+    try:
+        text = body.decode()
+        value = json.loads(text, parse_constant=_refuse)
+    except ValueError:
+        raise RequestError("not_json", "The request is not JSON.") from None
+    if HALF.search(text):
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise RequestError(
+                "not_text", "A text has half of a surrogate pair in it, which is no character."
+            ) from None
+    return value
 
 
 def _refuse(name: str) -> None:

@@ -10,16 +10,19 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..errors import InputError
 from ..inputs import read_table
 from ..kernels import tuned
+from ..random_state import random_state_kept
 from ..result import Floats, Ints
 from ..sparse import dense
 from ..views.model import need_two, read_points
 from ..views.palettes import Palette
-from .style import Display, axes_for, style
+from .style import Display, axes_for, style, written
+
+with random_state_kept():
+    from sklearn.metrics.pairwise import pairwise_kernels
 
 
 @dataclass(eq=False, repr=False)
@@ -172,9 +175,8 @@ class GramDisplay(Display):
         ax.set_xticks([])
         if self.classes.size > 1:
             starts = np.concatenate([[-0.5], ends, [len(self.codes) - 0.5]])
-            ax.set_yticks(
-                (starts[1:] + starts[:-1]) / 2.0, [str(c) for c in self.classes[np.unique(self.codes)]]
-            )
+            names = [written(str(name)) for name in self.classes[np.unique(self.codes)]]
+            ax.set_yticks((starts[1:] + starts[:-1]) / 2.0, names)
             ax.tick_params(length=0)
         else:
             ax.set_yticks([])

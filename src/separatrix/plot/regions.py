@@ -31,7 +31,7 @@ from ..views.model import (
 )
 from ..views.palettes import Palette
 from ..views.polygons import border, class_polygon
-from .style import Display, add_legend, axes_for, halo, style
+from .style import Display, add_legend, axes_for, halo, style, written
 
 Box = tuple[float, float, float, float]
 
@@ -449,7 +449,8 @@ def view_box(places: Floats) -> Box:
 def prepare_axes(ax: Axes, plane: Plane, box: Box) -> None:
     """Limits, labels, and equal scales where that leaves a picture of a reasonable shape."""
     left, right, bottom, top = box
-    ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=plane.labels[0], ylabel=plane.labels[1])
+    across, up = map(written, plane.labels)
+    ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=across, ylabel=up)
     ax.locator_params(nbins=6)
     if 1 / 3 <= (right - left) / (top - bottom) <= 3:
         ax.set_aspect("equal", adjustable="box")
@@ -576,8 +577,8 @@ def _mark(marker: str, face: str, edge: str, size: float, label: str) -> Line2D:
 
 
 def _short(name: Any) -> str:
-    text = str(name).replace("$", r"\$")
-    return text if len(text) <= 24 else text[:23] + "…"
+    text = str(name)
+    return written(text if len(text) <= 24 else text[:23] + "…")
 
 
 def _inside(point: Floats, box: Box) -> Floats:

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from ..errors import InputError
+from ..printable import printable
 from ..views.palettes import DARK, LIGHT, THEMES, Palette
 
 LAYOUT: Final = "compressed"  # constrained, and aware of axes of equal scales
@@ -35,6 +36,17 @@ class Display:
             if isinstance(value, np.ndarray) and not name.startswith("_")
         }
         return ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:4]) or "a picture"
+
+
+def written(name: str) -> str:
+    r"""A name as matplotlib writes it: no formula, and no character that is not seen.
+
+    Examples
+    --------
+    >>> print(written("5$ a\tday"))
+    5\$ a\tday
+    """
+    return printable(name).replace("$", r"\$")
 
 
 def palette(theme: str | Palette | None = None) -> Palette:

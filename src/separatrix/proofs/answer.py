@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,28 +15,36 @@ from numpy.typing import NDArray
 
 from .. import notebook
 from ..certificates.claims import Certificate
+from ..printable import printable
+from ..result import margin_text
+from .coefficients import Coefficients
 
 SHOWN = 8  # rows or columns named in a summary
 SHOWN_PARTS = 20  # parts listed in a notebook
 
+# What a status means, of two classes; ``{how}`` says which hyperplanes, see `condition`.
 MEANING = {
-    "separable": "A hyperplane has every row strictly on its own side.",
-    "quasi-separable": "No hyperplane separates all rows, but one that does not hold them all has none on the"
-    " wrong side.",
-    "overlapping": "Every hyperplane that does not hold all rows has one on the wrong side.",
-    "inseparable": "No hyperplane separates all rows; whether one comes close was not asked, or not settled.",
-    "undecided": "Neither a separator nor a proof against one was found in the time allowed.",
+    "separable": "Some hyperplane {how} has every row strictly on its own side.",
+    "quasi-separable": "Some hyperplane {how} has no row on the wrong side and at least one row strictly on"
+    " its own side; but none has every row strictly on its own side.",
+    "overlapping": "Every hyperplane {how} that does not contain all rows has a row on the wrong side.",
+    "inseparable": "No hyperplane {how} has every row strictly on its own side; whether one that does not"
+    " contain all rows has none on the wrong side was not asked, or not settled.",
+    "undecided": "Neither a separating hyperplane {how} nor a proof that there is none was found.",
 }
 # Three or more classes at once: there is a weight vector for each of them, and no one hyperplane.
 JOINT_MEANING = {
-    **MEANING,
-    "separable": "With one weight vector a class, every row has its largest score for its own class alone.",
-    "quasi-separable": "No weights give every row its largest score for its own class alone, but some, under"
-    " which not all scores tie, give no row a larger one for another class.",
-    "overlapping": "All weights but those under which every row ties give some row a larger score for another"
-    " class.",
-    "inseparable": "No weights give every row its largest score for its own class alone; whether some come"
-    " close was not asked, or not settled.",
+    "separable": "Some weights {how}, one vector per class, give every row its largest score for its own"
+    " class alone.",
+    "quasi-separable": "Some weights {how}, one vector per class, give no row a larger score for another"
+    " class, and not every row ties with every other class; but none give every row its largest score for"
+    " its own class alone.",
+    "overlapping": "All weights {how}, one vector per class, give some row a larger score for another class,"
+    " except for those under which every row ties with every other class.",
+    "inseparable": "No weights {how}, one vector per class, give every row its largest score for its own"
+    " class alone; whether some come close was not asked, or not settled.",
+    "undecided": "Neither separating weights {how}, one vector per class, nor a proof that there are none"
+    " were found.",
 }
 # What statisticians call it (Albert and Anderson 1984); None where it is not known which.
 SEPARATION = {
@@ -43,6 +52,63 @@ SEPARATION = {
     "quasi-separable": "quasi-complete separation",
     "overlapping": "overlap",
 }
+
+
+def condition(lift: bool, kernel: str = "") -> str:
+    """Which hyperplanes a statement of separability is about: the words behind "can be separated".
+
+    Examples
+    --------
+    >>> condition(True), condition(False, "<x, x'>^2")
+    ('with an intercept', "through the origin in the feature space of <x, x'>^2")
+    """
+    where = "with an intercept" if lift else "through the origin"
+    return f"{where} in the feature space of {kernel}" if kernel else where
+
+
+def parties(question: str, classes: Sequence[Any], chosen: Sequence[int] = ()) -> tuple[str, str]:
+    """Who is to be separated, and from whom: what stands before and behind "can be separated".
+
+    Examples
+    --------
+    >>> parties("binary", "ab"), parties("joint", "abc"), parties("pair", "abc", (0, 2))
+    (('the classes', ''), ('the 3 classes', 'at once'), ('class c', 'from class a'))
+    """
+    if question == "joint":
+        return f"the {len(classes)} classes", "at once"
+    if question == "one-vs-rest":
+        return f"class {classes[chosen[0]]}", "from the rest"
+    if question == "pair":
+        return f"class {classes[chosen[1]]}", f"from class {classes[chosen[0]]}"
+    return "the classes", ""
+
+
+def separated_words(who: tuple[str, str], can: str, how: str) -> str:
+    """The one clause of separability: who (see `parties`) can or cannot be separated, and how (`condition`).
+
+    Examples
+    --------
+    >>> separated_words(parties("joint", "abc"), "cannot", condition(False))
+    'the 3 classes cannot be separated at once through the origin'
+    """
+    return " ".join(filter(None, (who[0], can, "be separated", who[1], how)))
+
+
+def question_words(question: str, classes: Sequence[str], chosen: Sequence[int], how: str) -> str:
+    """A question in a few words; ``how`` is its `condition`.
+
+    Examples
+    --------
+    >>> question_words("binary", ("no", "yes"), (), condition(True))
+    'yes against no, with an intercept'
+    """
+    named = {
+        "binary": lambda: f"{classes[1]} against {classes[0]}",
+        "joint": lambda: f"{len(classes)} classes at once",
+        "one-vs-rest": lambda: f"{classes[chosen[0]]} against the rest",
+        "pair": lambda: f"{classes[chosen[1]]} against {classes[chosen[0]]}",
+    }
+    return f"{named[question]()}, {how}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,8 +137,8 @@ class Verdict:
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
     reason : str
         With a kernel: what the verdict rests on.
-    features : callable
-        Computes ``responsible_features`` when they are first asked for.
+    find_coefficients : callable
+        Finds ``coefficients`` when they are first asked for.
     conflict : bool
         Whether identical rows with different labels prove it: no function of the rows separates those.
     lift : bool
@@ -81,6 +147,10 @@ class Verdict:
         Whether three or more classes were asked about at once: each has weights of its own then.
     kernel : str
         The kernel in whose feature space it was asked; empty without one.
+    parties : (str, str)
+        Who was to be separated, and from whom.
+    note : str
+        What the question leaves out of a target that is ordered, or may be counts; empty for others.
     """
 
     status: str
@@ -91,12 +161,39 @@ class Verdict:
     n_rows: int
     witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
     parts: dict[Any, Verdict] = field(default_factory=dict)
-    features: Callable[[], dict[str, float]] = dict  # computed when first asked for
+    find_coefficients: Callable[[], Coefficients] = Coefficients  # when first asked for
     reason: str = ""
     conflict: bool = False
     lift: bool = True
     joint: bool = False
     kernel: str = ""
+    parties: tuple[str, str] = ("the classes", "")
+    note: str = ""
+
+    @property
+    def condition(self) -> str:
+        """Which hyperplanes were asked about."""
+        return condition(self.lift, self.kernel)
+
+    @property
+    def claim(self) -> str:
+        """What is known of whom, and under which condition, as a clause without a full stop.
+
+        Examples
+        --------
+        >>> from separatrix import separability
+        >>> separability([[1.0], [2.0]], [0, 1], fit_intercept=False).claim
+        'the classes cannot be separated through the origin'
+        """
+        if self.separable is None:
+            return f"it is not decided whether {self.separated('can')}"
+        if self.parts:  # of every class, or of every two
+            return self.separated("can") if self.separable else f"not {self.separated('can')}"
+        return self.separated("can" if self.separable else "cannot")
+
+    def separated(self, can: str) -> str:
+        """That those who were asked about can or cannot be separated, with the condition."""
+        return separated_words(self.parties, can, self.condition)
 
     @property
     def separation(self) -> str | None:
@@ -117,24 +214,65 @@ class Verdict:
     def meaning(self) -> str:
         """One sentence that says what the status means."""
         if self.parts:
-            every = self.status == "separable"
-            return "Every part is separable." if every else f"The hardest of the parts is {self.status}."
-        said = (JOINT_MEANING if self.joint else MEANING)[self.status]
-        if not self.kernel or self.status == "undecided":
-            return said
-        return f"In the feature space of the kernel, {said[0].lower()}{said[1:]}"
+            return f"{self.claim[0].upper()}{self.claim[1:]}. {self.hardest}".strip()
+        return (JOINT_MEANING if self.joint else MEANING)[self.status].format(how=self.condition)
+
+    @property
+    def hardest(self) -> str:
+        """Of a question with parts, which part gave the verdict."""
+        if self.separable or not self.parts:
+            return ""
+        open_parts = sum(part.separable is None for part in self.parts.values())
+        if open_parts == len(self.parts):
+            return "All parts are undecided."
+        left = f"; {open_parts} of {len(self.parts)} parts are undecided" if open_parts else ""
+        if self.separable is None:
+            return f"Every other part is separable{left}."
+        return f"The hardest part that is decided is {self.status}{left}."
 
     @cached_property
-    def responsible_features(self) -> dict[str, float]:
-        """Columns whose coefficient has no finite maximum-likelihood estimate, with the sign of its infinity.
+    def _found_coefficients(self) -> Coefficients:
+        return self.find_coefficients()
 
-        The sign is that in the direction of the certificate: inf, -inf, or NaN where that direction leaves it
-        open. Where every direction of separation has the same sign, it is that one; where the data leave room
-        for both, another direction may have the other. Columns that depend linearly on others before them are
-        left out. With more than 1,500 weights, these are just the columns that the certificate's direction
-        moves.
+    @property
+    def coefficients(self) -> dict[str, str | None]:
+        """What becomes of each coefficient under maximum likelihood: each answer is proved.
+
+        - "finite"
+        - "+infinity" or "-infinity": every direction that separates as many rows as can be takes it there.
+        - "not determined": such directions take it to +infinity, to -infinity, or leave it where it is.
+        - "not identified": columns depend on each other, so that other values fit as well.
+        - None: undecided, because the verdict is, or because time was short. With more than 1,500
+          coefficients none is asked about, and those that the direction of the certificate moves are listed.
+
+        They are found when they are first asked for, in at most ten seconds, or in the time limit of the
+        question if that is shorter. Empty for a question with parts, which have their own, and for a kernel
+        whose feature space no columns span.
         """
-        return self.features()
+        return self._found_coefficients.answers
+
+    @property
+    def responsible_features(self) -> dict[str, float]:
+        """The coefficients that are not finite: inf or -inf; NaN where that is not determined or undecided.
+
+        Those that are not identified, because columns depend on each other, are not among them.
+        """
+        return self._found_coefficients.responsible
+
+    @property
+    def not_identified(self) -> list[str]:
+        """The coefficients of columns that depend on each other."""
+        return [name for name, answer in self.coefficients.items() if answer == "not identified"]
+
+    @property
+    def partly_strict(self) -> int:
+        """How many rows can be separated strictly from some of the other classes, but not from all."""
+        if not self.joint or self.certificate is None or self.certificate.multipliers is None:
+            return 0
+        if self.status != "quasi-separable":
+            return 0
+        ties = Counter(self.certificate.multipliers.rows)
+        return sum(count < len(self.certificate.classes) - 1 for count in ties.values())
 
     @cached_property
     def witness_rows(self) -> dict[Any, Fraction]:
@@ -156,28 +294,39 @@ class Verdict:
             (row if rival < 0 else (row, rival)): Fraction(value, whole) for row, rival, value in self.witness
         }
 
+    @property
+    def n_witnesses(self) -> int:
+        """How many rows prove that nothing separates: each once, whatever classes it is compared with."""
+        return len({row for row, _, _ in self.witness})
+
+    def infinities(self) -> list[str]:
+        """Each coefficient that is not finite, with what becomes of it, in words."""
+        return [f"{name} {said(self.coefficients[name])}" for name in self.responsible_features]
+
     def summary(self) -> str:
         """The verdict in a few lines of text."""
         named = "" if self.separation in (None, "overlap") else f" ({self.separation})"
         lines = [f"{self.status}{named}: {self.meaning}", f"  question      {self.question}"]
+        if self.note:
+            lines.append(f"  note          {self.note}")
         if self.parts:
             lines += [f"  {_key(key):<13} {part.status}" for key, part in self.parts.items()]
-            return "\n".join(lines)
+            return "\n".join(map(printable, lines))
         if self.reason:
             lines.append(f"  reason        {self.reason}")
-        lower, upper = self.margin
-        lines.append(f"  margin        between {lower:.6g} and {upper:.6g} ({self.margin_kind})")
+        lines.append(f"  margin        {margin_text(*self.margin)} ({self.margin_kind})")
         if self.witness:
-            lines.append(
-                f"  witness       {len(self.witness)} rows: {some(row for row, _, _ in self.witness)}"
-            )
+            rows = dict.fromkeys(row for row, _, _ in self.witness)
+            lines.append(f"  witness       {self.n_witnesses} rows: {some(rows)}")
         if self.status in ("separable", "quasi-separable"):
             lines.append(f"  strict rows   {self.strict_rows.size} of {self.n_rows}")
-        if self.responsible_features:
-            lines.append(f"  no finite ML  {some(infinities(self.responsible_features))}")
+            if self.not_identified:
+                lines.append(f"  unidentified  {some(self.not_identified)}")
+            if self.responsible_features:
+                lines.append(f"  no finite ML  {some(self.infinities())}")
         if self.certificate is not None:
             lines.append(f"  certificate   of data {self.certificate.sha256[:12]}..., accepted by verify")
-        return "\n".join(lines)
+        return "\n".join(map(printable, lines))
 
     def __str__(self) -> str:
         return self.summary()
@@ -219,8 +368,9 @@ class Verdict:
             ],
             "strict_rows": self.strict_rows.tolist(),
             "responsible_features": {
-                name: _sign(value) + "infinity" for name, value in self.responsible_features.items()
+                name: self.coefficients[name] or "undecided" for name in self.responsible_features
             },
+            "coefficients": self.coefficients,
             "certificate": None if self.certificate is None else self.certificate.to_dict(),
             "parts": {_key(key): part.to_dict() for key, part in self.parts.items()},
         }
@@ -238,9 +388,11 @@ def margin_facts(bounds: tuple[float, float], kind: str) -> dict[str, Any]:
     }
 
 
-def infinities(features: dict[str, float]) -> list[str]:
-    """Each coefficient with its infinity, in words."""
-    return [f"{name} to {_sign(value)}infinity" for name, value in features.items()]
+def said(answer: str | None) -> str:
+    """What becomes of a coefficient, in words."""
+    if answer is None:
+        return "undecided"
+    return f"to {answer}" if answer.endswith("infinity") else answer
 
 
 def some(items: Any) -> str:
@@ -248,10 +400,6 @@ def some(items: Any) -> str:
     listed = [str(item) for item in items]
     more = len(listed) - SHOWN
     return ", ".join(listed[:SHOWN]) + (f" and {more} more" if more > 0 else "")
-
-
-def _sign(value: float) -> str:
-    return "+" if value > 0 else "-" if value < 0 else "plus or minus "
 
 
 def _key(key: Any) -> str:

@@ -1,8 +1,7 @@
 """Exact linear algebra on data: a float is an integer times a power of two, so nothing is ever rounded.
 
-Ranks and pivots are found modulo a prime, where they cannot grow; solutions are rational and come
-from FLINT's p-adic solver. A prime that misleads (it divides a minor) leads to a solution that the
-checker refuses, never to a wrong one that it accepts.
+Which rows or columns are solved for is decided modulo a prime (see `rank`); solutions are rational, come from
+FLINT's p-adic solver and satisfy every equation. Where a prime misleads, `Misled` is raised.
 """
 
 from __future__ import annotations
@@ -18,21 +17,19 @@ from numpy.typing import NDArray
 
 from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
+from ..rank import Matrix, Misled, pivots
 from ..sparse import dense, sparse
 
 Ints = NDArray[np.int64]
-Matrix = list[list[int]]
 
-PRIMES = (2147483647, 2147483629, 2147483587)  # the largest below 2**31: products fit 64 bits
 SPARE = 100  # rows beyond the number of columns among which all pivots are expected
 DIXON = 12  # from this size on, p-adic lifting is faster than elimination
 
 # FLINT cannot be interrupted: its time is estimated before it is called. Measured on random matrices of 50 to
-# 800 rows with numbers of 8 and 53 bits: 1.6e9 to 3.9e9 a second for a system, 0.5 to 0.7 microseconds for a
-# number among which pivots are found. Estimates of half as much may miss a deadline by as much; twice as much
-# may give up proofs that there was time for.
+# 800 rows with numbers of 8 and 53 bits: 1.6e9 to 3.9e9 a second. Estimates of half as much may miss a
+# deadline by as much; twice as much may give up proofs that there was time for.
 SOLVED_A_SECOND = 2e9  # unknowns^3 times bits of a system
-ELIMINATED = 1e-6  # seconds for each number of a matrix whose pivots are found
+EACH = 0.125  # of the time of one right side, which each adds: 57 together took 7 times as long as one
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,39 +65,6 @@ def integer_rows(parts: Sequence[dict[int, tuple[int, int]]], deadline: Deadline
     return IntegerRows(entries, np.array(columns, dtype=np.int64), [grid[c] for c in columns])
 
 
-def pivots(matrix: Matrix, prime: int, deadline: Deadline = NEVER) -> list[int]:
-    """The columns that are independent of those before them, modulo a prime.
-
-    Raises OutOfTime where the deadline leaves no time for it; so do the others below.
-    """
-    if not matrix or not matrix[0]:
-        return []
-    deadline.need(ELIMINATED * len(matrix) * len(matrix[0]))
-    reduced, rank = flint.nmod_mat([[v % prime for v in row] for row in matrix], prime).rref()
-    return _first_entries(reduced, rank)
-
-
-def _first_entries(echelon: Any, rank: int) -> list[int]:
-    """The column of the first entry of each row of an echelon form."""
-    width, entries, found = echelon.ncols(), echelon.entries(), []
-    at = 0
-    for row in range(rank):
-        while int(entries[row * width + at]) == 0:
-            at += 1
-        found.append(at)
-    return found
-
-
-def reduced_echelon(table: Ints, prime: int) -> tuple[Ints, Ints]:
-    """The reduced echelon form of residues, and its pivot columns.
-
-    Modulo the prime, column j of the table is the sum over i of ``form[i, j]`` times its i-th pivot column.
-    """
-    echelon, rank = flint.nmod_mat(table.tolist(), prime).rref()
-    entries = np.array([int(v) for v in echelon.entries()], dtype=np.int64).reshape(table.shape)
-    return entries, np.array(_first_entries(echelon, rank), dtype=np.int64)
-
-
 def transpose(matrix: Matrix) -> Matrix:
     """Swap rows and columns."""
     return [list(column) for column in zip(*matrix, strict=True)]
@@ -134,8 +98,8 @@ def combination(
     """Integers m with ``sum_i m_i row_i == 0``, proportional to ``fixed`` on the rows that are not pivots.
 
     Rows come in order of preference: those independent of the ones before them are solved for, the
-    others take their value from ``fixed`` (1 if absent). None where the rows are independent, or
-    where the solution does not satisfy every equation.
+    others take their value from ``fixed`` (1 if absent). None where the rows are independent. Raises Misled
+    where they are not as dependent as modulo the prime.
     """
     matrix = rows.entries
     first = len(rows.columns) + SPARE
@@ -151,10 +115,7 @@ def combination(
         for j, entry in enumerate(matrix[i]):
             if entry:
                 target[j] -= value * entry
-    found = on_basis(rows, solved, target, prime, deadline)
-    if found is None:
-        return None
-    values, denominator = found
+    values, denominator = on_basis(rows, solved, target, prime, deadline)
     result = [0] * len(matrix)
     for i, value in zip(solved, values, strict=True):
         result[i] = value
@@ -165,22 +126,53 @@ def combination(
 
 def on_basis(
     rows: IntegerRows, basis: Sequence[int], target: Sequence[int], prime: int, deadline: Deadline = NEVER
-) -> tuple[list[int], int] | None:
-    """Solve ``sum_i (x_i / q) row_i == target`` over independent rows; None if there is no solution."""
+) -> tuple[list[int], int]:
+    """Integers x and a positive q with ``sum_i (x_i / q) row_i == target``.
+
+    The rows of the basis are independent modulo the prime. Raises Misled where there is no solution: modulo
+    the prime there is one.
+    """
     matrix = [rows.entries[i] for i in basis]
     chosen = list(range(len(target))) if len(matrix) == len(target) else pivots(matrix, prime, deadline)
     if len(chosen) != len(matrix):
-        return None
+        raise Misled
     square = [[row[j] for row in matrix] for j in chosen]
     found = solve(square, [target[j] for j in chosen], deadline)
     if found is None:
-        return None
+        raise Misled
     values, denominator = found
     rest = sorted(set(range(len(target))) - set(chosen))
     for j in rest:
         if sum(v * row[j] for v, row in zip(values, matrix, strict=True)) != denominator * target[j]:
-            return None
+            raise Misled
     return found
+
+
+def unit_vectors(rows: IntegerRows, prime: int, deadline: Deadline = NEVER) -> list[int]:
+    """The columns j whose unit vector is a combination of the rows, which are independent modulo a prime.
+
+    Solved for its pivot columns, the rows become ``[I F]``; those of F that vanish belong to such columns.
+    Raises Misled where the rows depend on each other modulo the prime.
+    """
+    chosen = pivots(rows.entries, prime, deadline)
+    if len(chosen) < len(rows.entries):
+        raise Misled
+    rest, columns = sorted(set(range(rows.columns.size)) - set(chosen)), rows.columns.tolist()
+    if not rest or not chosen:
+        return [columns[j] for j in chosen]
+    bits = max(value.bit_length() for row in rows.entries for value in row)
+    deadline.need(seconds_to_solve(len(chosen), bits) * (1.0 + EACH * len(rest)))
+    square: Any = flint.fmpq_mat(flint.fmpz_mat([[row[j] for j in chosen] for row in rows.entries]))
+    right = flint.fmpq_mat(flint.fmpz_mat([[row[j] for j in rest] for row in rows.entries]))
+    numerators = square.solve(right, algorithm="dixon").numer_denom()[0].tolist()
+    return [columns[j] for j, row in zip(chosen, numerators, strict=True) if not any(row)]
+
+
+def exact_scores(rows: IntegerRows, weights: dict[int, int]) -> list[int]:
+    """The scores of some rows by integer weights, by coordinate, times one power of two."""
+    low = min(rows.grid, default=0)
+    factors = [weights.get(c, 0) << (g - low) for c, g in zip(rows.columns.tolist(), rows.grid, strict=True)]
+    return [sum(f * v for f, v in zip(factors, row, strict=True)) for row in rows.entries]
 
 
 def reduced(values: Sequence[int]) -> list[int]:

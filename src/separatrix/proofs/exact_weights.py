@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..certificates.claims import Number
 from ..deadline import Deadline
-from .exact import PRIMES, IntegerRows, on_basis, pivots, reduced, transpose
+from ..rank import Misled, pivots
+from .exact import IntegerRows, on_basis, reduced, transpose
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,11 +54,12 @@ def moved_back(weights: Floats, moves: Floats, exponents: Ints) -> Weights:
 
 
 def null_weights(
-    rows: IntegerRows, weights: Floats, exponents: Ints, deadline: Deadline
-) -> dict[int, int] | None:
+    rows: IntegerRows, weights: Floats, exponents: Ints, prime: int, deadline: Deadline
+) -> dict[int, int]:
     """Integer weights close to ``weights / 2**exponents`` (up to scale) that all the rows are orthogonal to.
 
-    Coordinates that are not pivots are rounded to 50 bits; the pivots are solved for.
+    The rows are independent modulo the prime, or else Misled is raised. Coordinates that are not pivots are
+    rounded to 50 bits; the pivots are solved for.
     """
     grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
     used = [j for j in range(weights.size) if weights[j] or j in grid]
@@ -66,7 +67,9 @@ def null_weights(
     low = max(50 + int(exponents[j]) - min(0, grid.get(j, 0)) for j in used)
     top = max([0, *rows.grid])
     whole = {j: round(float(weights[j]) * 2.0**50) << (low - 50 - int(exponents[j]) + top) for j in used}
-    chosen = pivots(rows.entries, PRIMES[0], deadline)
+    chosen = pivots(rows.entries, prime, deadline)
+    if len(chosen) < len(rows.entries):
+        raise Misled
     columns = rows.columns.tolist()
     free = sorted(set(range(len(columns))) - set(chosen))
     # u_j = w_j 2**(grid_j - top): exact, as the shift above left room.
@@ -76,10 +79,7 @@ def null_weights(
         return reduced_dict({j: v for j, v in whole.items() if j not in grid})
     target = [-sum(v * row[k] for k, v in moved.items()) for row in rows.entries]
     flipped = IntegerRows(transpose(rows.entries), np.arange(len(rows.entries)), [0] * len(rows.entries))
-    found = on_basis(flipped, chosen, target, PRIMES[0], deadline)
-    if found is None:
-        return None
-    values, denominator = found
+    values, denominator = on_basis(flipped, chosen, target, prime, deadline)
     result = {j: v * denominator for j, v in whole.items()}
     for k in range(len(columns)):
         result[columns[k]] = 0
@@ -88,20 +88,6 @@ def null_weights(
     for k, v in zip(chosen, values, strict=True):
         result[columns[k]] = v << (top - grid[columns[k]])
     return reduced_dict(result)
-
-
-def scaled_integers(rows: IntegerRows, exponents: Ints) -> tuple[Any, int]:
-    """Rows with every column and then every row scaled to about 1, as integers over ``2**shift``."""
-    moves = [g - int(e) for g, e in zip(rows.grid, exponents, strict=True)]
-    sizes = [
-        max((v.bit_length() + m for v, m in zip(row, moves, strict=True) if v), default=0)
-        for row in rows.entries
-    ]
-    shift = max((size - move for size in sizes for move in (min(moves, default=0),)), default=0)
-    table: Any = np.zeros((len(rows.entries), len(moves)), dtype=object)
-    for i, (row, size) in enumerate(zip(rows.entries, sizes, strict=True)):
-        table[i] = [v << (m - size + shift) for v, m in zip(row, moves, strict=True)]
-    return table, shift
 
 
 def _shifted(value: int, shift: int) -> int:

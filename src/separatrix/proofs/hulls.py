@@ -13,8 +13,8 @@ from ..certificates.claims import Certificate
 from ..deadline import Deadline
 from ..errors import InputError
 from ..inputs import as_matrix
-from ..margins.anywhere import solve_anywhere
-from ..result import Floats
+from ..margins.max_margin import solve_max_margin
+from ..result import Floats, margin_text
 from ..rows.memory import as_rows
 from ..sparse import dense
 from .verdict import separability
@@ -67,7 +67,7 @@ class HullDistance:
     def __str__(self) -> str:
         if self.upper == 0.0:
             return "the hulls meet"
-        return f"the hulls are between {self.lower:.9g} and {self.upper:.9g} apart"
+        return f"the hulls are {margin_text(self.lower, self.upper, 9)} apart"
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = SECO
     Examples
     --------
     >>> print(hull_distance([[0, 0], [0, 2]], [[3, 1], [5, 0]]))
-    the hulls are between 3 and 3 apart
+    the hulls are 3 apart
     >>> print(hull_distance([[0, 0], [2, 2]], [[0, 2], [2, 0]]))
     the hulls meet
     """
@@ -172,7 +172,7 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = SECO
         shared = _mean(table, {row: float(w) for row, w in verdict.witness_rows.items() if labels[row] == 0})
         return HullDistance(0.0, 0.0, (shared, shared), verdict.certificate)
     rows = as_rows(table, labels.astype(np.int32), lift=True)
-    found = solve_anywhere(rows, gap=gap, free_intercept=True, deadline=Deadline.after(time_limit))
+    found = solve_max_margin(rows, gap=gap, free_intercept=True, deadline=Deadline.after(time_limit))
     shares = dict(zip(found.rows.tolist(), found.multipliers.tolist(), strict=True))
     points = tuple(
         _mean(table, {row: share for row, share in shares.items() if labels[row] == label})

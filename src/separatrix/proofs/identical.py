@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from ..certificates.numbers import row_integers
 from ..rows.blocks import BlockMatrix
 from ..rows.cluster import ClusterRows
-from ..rows.facts import known_facts
 from ..rows.hashes import Hashes, distinct, keyed_hashes, label_bits, label_keys, row_hashes, suspects
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
@@ -32,8 +31,7 @@ def conflicts_of(rows: Rows) -> Iterator[tuple[int, int]]:
 
 def conflicting_rows(matrix: Any, labels: NDArray[Any], order: Ints) -> Iterator[tuple[int, int]]:
     """The same for a matrix in memory."""
-    known = known_facts(matrix)
-    hashes = (row_hashes(matrix) if known is None else known.hashes)[order]
+    hashes = row_hashes(matrix)[order]
     if order.size > FEW:
         own = labels[order]
         bits = label_bits(int(own.max()) + 1)

@@ -18,7 +18,8 @@ from ..certificates import nearby
 from ..certificates.claims import Approximate
 from ..certificates.scores import Signs
 from ..deadline import Deadline
-from .exact import ELIMINATED, PRIMES, modular_product, reduced_echelon, residues
+from ..rank import ELIMINATED, FIRST_PRIME, reduced_echelon
+from .exact import modular_product, residues
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -160,7 +161,8 @@ class NearProver:
         absent = {terms[0][0] for terms in plain}
         # the intercept first, so that columns which depend on it are left out and not it
         columns = [c for c in range(table.shape[1] - 1, -1, -1) if c not in absent]
-        count, prime = len(columns) + SPARE, PRIMES[0]
+        # A prime that misleads costs this proof: the checker refuses relations that do not hold.
+        count, prime = len(columns) + SPARE, FIRST_PRIME
         self.deadline.need(ELIMINATED * min(count, len(table)) * len(columns))
         values = residues(table[:, columns], prime)
         if len(table) > count:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ..deadline import Deadline
 from ..margins.interior_point import solve_interior
 from ..margins.optimum import Outcome
-from .exact import IntegerRows, pivots, reduced, seconds_to_solve, transpose
+from ..rank import pivots
+from .exact import EACH, IntegerRows, reduced, seconds_to_solve, transpose
 
 Floats = NDArray[np.float64]
 
 MOST = 300  # combinations
-EACH = 0.125  # of the time of one exact solution, which each adds: 57 together took 7 times as long as one
 BITS = 60  # of the whole numbers that each combination is multiplied by
 
 

@@ -8,8 +8,13 @@ left): Tucker's partition.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import partial
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +26,11 @@ from ..certificates.numbers import Terms, small_sums
 from ..certificates.scores import Signs, first_wrong
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..inputs.data import Data
-from .exact import PRIMES, IntegerRows, on_basis
+from ..rank import Misled, undeceived
+from .exact import IntegerRows, on_basis
 from .exact_weights import Weights
 from .near import Near, NearProver
-from .search import NOTHING, ProveNear, Search, Witness
+from .search import NOTHING, ProveNear, Rational, Search, Witness
 from .signed import SignedRows
 
 FEW = 10_000  # numbers of the rows of a proof that are summed within a fraction of a second
@@ -62,37 +68,48 @@ class Proof:
     lower: float | None = None
 
 
-class Judge:
-    """The checker, holding the question: only what it accepts is ever said.
+# How much is known; a proof of no less takes the place of one.
+STRENGTH = {"undecided": 0, "inseparable": 1, "separable": 2, "quasi-separable": 2, "overlapping": 2}
 
-    Raises OutOfTime where rows are left to be scored in integers when the deadline has come.
+
+class Judge:
+    """The checker, holding the question and the best answer so far: only what it accepts is ever said.
+
+    Whatever it has accepted stays in ``best``, however the search goes on or ends. Raises OutOfTime where
+    rows are left to be scored in integers when the deadline has come.
     """
 
     def __init__(self, question: Certificate, data: Data, deadline: Deadline) -> None:
         self.question, self.data, self.deadline = question, data, deadline
         self.signs = Signs(question, data)
+        self.best = Proof("undecided")
 
-    def certificate(
-        self,
-        claim: str,
-        weights: Weights | None,
-        multipliers: Multipliers | None,
-        approximate: Approximate | None = None,
-    ) -> Certificate:
+    def certificate(self, proof: Proof) -> Certificate:
         """The question with an answer."""
         return replace(
-            self.question, claim=claim, weights=weights, multipliers=multipliers, approximate=approximate
+            self.question,
+            claim=proof.status,
+            weights=proof.weights,
+            multipliers=proof.multipliers,
+            approximate=proof.approximate,
         )
 
-    def accept(self, claim: str, weights: Weights | None, multipliers: Multipliers | None) -> bool:
-        """Whether the answer is proved; a few rows are checked also when the deadline has come."""
-        few = multipliers is not None and len(multipliers.rows) * self.data.matrix.shape[1] <= FEW
-        pause = NEVER.need if few and weights is None else self.deadline.need
-        return check_claim(self.certificate(claim, weights, multipliers), self.data, pause).holds
+    def accept(self, proof: Proof) -> bool:
+        """Whether an answer is proved; a few rows are checked also when the deadline has come."""
+        rows = () if proof.multipliers is None else proof.multipliers.rows
+        few = 0 < len(rows) * self.data.matrix.shape[1] <= FEW and proof.weights is None
+        pause = NEVER.need if few else self.deadline.need
+        if not check_claim(self.certificate(proof), self.data, pause).holds:
+            return False
+        if STRENGTH[proof.status] >= STRENGTH[self.best.status]:
+            self.best = proof
+        return True
 
-    def accept_near(self, claim: str, near: Approximate) -> bool:
-        """Whether the answer is proved by approximate multipliers."""
-        return check_claim(self.certificate(claim, None, None, near), self.data, self.deadline.need).holds
+    def due(self, deadline: Deadline) -> Judge:
+        """The same with another deadline."""
+        twin = copy(self)
+        twin.deadline = deadline
+        return twin
 
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
         """Whether exact weights separate all signed rows but some, and those lie on the plane."""
@@ -103,69 +120,61 @@ class Judge:
 
 
 def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
-    """Answer the question about some signed rows; only what the judge accepts is returned.
+    """Answer the question about some signed rows by the best proof that the judge accepts.
 
-    When their deadline has come, that is what was proved until then.
+    When their deadline has come, that is the best until then.
     """
-    everything = np.ones(signed.ids.size, dtype=bool)
-    pairs = signed.conflicts(signed.width + 1 if quasi else 1)
     near: ProveNear | None = None
     if judge.question.degrees == PLAIN:  # monomials, which no float may hold, are not proved so
-        near = NearProver(judge.signs, judge.accept_near, quasi, signed.deadline).prove
-    search = Search(signed, everything, NOTHING, near)
+        near = NearProver(
+            judge.signs,
+            lambda claim, multipliers: judge.accept(_near_proof(signed, claim, multipliers)),
+            quasi,
+            signed.deadline,
+        ).prove
+    search = Search(signed, np.ones(signed.ids.size, dtype=bool), NOTHING, near)
+    with suppress(OutOfTime):
+        _settle(signed, judge, search, quasi)
+    if judge.best.witness is not None:
+        return judge.best
+    return replace(judge.best, upper=search.margin_upper(), lower=search.lower)
+
+
+def _settle(signed: SignedRows, judge: Judge, search: Search, quasi: bool) -> None:
+    """Put one answer after the other before the judge, until nothing is left to ask."""
+    pairs = signed.conflicts(signed.width + 1 if quasi else 1)
     if pairs:
         witness = _paired(pairs[:1])
     else:
-        try:
-            found = search.run(lambda weights: judge.accept("separable", weights, None))
-        except OutOfTime:
-            found = None
-        found = search.near if found is None else found
-        if isinstance(found, Near):
-            return _near_proof(signed, found)
+        found = search.run(lambda weights: judge.accept(Proof("separable", weights=weights)))
         if not isinstance(found, Witness):
-            upper, status = search.margin_upper(), "undecided" if found is None else "separable"
-            return Proof(status, weights=found, upper=upper, lower=search.lower)
+            return
         witness = found
-    plain = _multipliers(signed, witness.ids, witness.values)
-    try:
-        accepted = judge.accept("inseparable", None, plain)
-    except OutOfTime:
-        accepted = False
-    if not accepted:
-        return Proof("undecided")
-    if not quasi:
-        return Proof("inseparable", multipliers=plain, witness=witness)
-    start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
-    try:
-        finer = _partition(signed, start, search.members, judge)
-    except OutOfTime:
-        finer = None
-    if finer is None:
-        return Proof("inseparable", multipliers=plain, witness=witness)  # proved, whatever the finer answer
-    return replace(finer, witness=witness)
+    if judge.accept(_plain_proof(signed, witness)) and quasi:
+        start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
+        undeceived(partial(_partition, signed, start, search.members, witness, judge))
 
 
-def _near_proof(signed: SignedRows, near: Near) -> Proof:
-    m = near.multipliers
-    ids = np.array(m.rows, dtype=np.int64)
+def _plain_proof(signed: SignedRows, witness: Witness) -> Proof:
+    multipliers = _multipliers(signed, witness.ids, witness.values)
+    return Proof("inseparable", multipliers=multipliers, witness=witness)
+
+
+def _near_proof(signed: SignedRows, claim: str, near: Approximate) -> Proof:
+    ids = np.array(near.rows, dtype=np.int64)
     if signed.joint:
-        ids = ids * signed.n_classes + np.array(m.rivals, dtype=np.int64)
-    largest = max(m.values)
-    whole = [max(1, round(value / largest * 2.0**53)) for value in m.values]
-    return Proof(near.claim, approximate=m, witness=Witness(ids, whole))
+        ids = ids * signed.n_classes + np.array(near.rivals, dtype=np.int64)
+    largest = max(near.values)
+    whole = [max(1, round(value / largest * 2.0**53)) for value in near.values]
+    return Proof(claim, approximate=near, witness=Witness(ids, whole))
 
 
 def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
     """Two identical rows with different labels: no function of the rows separates them."""
     pairs = signed.conflicts(1)
-    if not pairs:
+    if not pairs or not judge.accept(_plain_proof(signed, _paired(pairs))):
         return None
-    witness = _paired(pairs)
-    multipliers = _multipliers(signed, witness.ids, witness.values)
-    if not judge.accept("inseparable", None, multipliers):
-        return None
-    return Proof("inseparable", multipliers=multipliers, witness=witness)
+    return judge.best
 
 
 def _with_other_pairs(witness: Witness, search: Search) -> Witness:
@@ -183,47 +192,58 @@ def _paired(pairs: list[tuple[int, int]]) -> Witness:
     return Witness(ids, [1] * ids.size)
 
 
-def _multipliers(signed: SignedRows, ids: Ints, fine: list[int]) -> Multipliers:
-    rows, rivals = signed.split(ids)
+def _multipliers(signed: SignedRows, ids: Ints, values: Sequence[Rational], n_basis: int = 0) -> Multipliers:
+    """Multipliers as a certificate holds them: those that are not whole come first, over one denominator.
+
+    If all are whole, none is called coarse. The first ``n_basis`` rows stay first, whole or not.
+    """
+    whole = np.array([value.denominator == 1 for value in values], dtype=bool)
+    whole[:n_basis] = False
+    order = np.argsort(whole, kind="stable").tolist()
+    n_fine = whole.size if whole.all() else np.count_nonzero(~whole)
+    denominator = lcm(*(values[i].denominator for i in order[:n_fine]))
+    coarse = [0] * n_fine + [int(values[i]) for i in order[n_fine:]]
+    rows, rivals = signed.split(ids[order])
     return Multipliers(
         rows=tuple(rows.tolist()),
         rivals=tuple(rivals.tolist()) if signed.joint else (),
-        fine=tuple(fine),
+        coarse=tuple(coarse) if any(coarse) else (),
+        fine=tuple(int(values[i] * denominator) for i in order[:n_fine]),
+        denominator=denominator,
     )
 
 
-def _partition(signed: SignedRows, witness: Witness, known: Ints, judge: Judge) -> Proof | None:
+def _partition(
+    signed: SignedRows, start: Witness, known: Ints, witness: Witness, judge: Judge, prime: int
+) -> None:
     """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
 
-    ``known`` are rows that were hard to separate, for the first working set.
+    ``known`` are rows that were hard to separate, for the first working set; ``witness`` is the one to show.
+    Raises Misled where rows are tight modulo the prime that are not tight in fact.
     """
-    positive = dict(zip(witness.ids.tolist(), witness.values, strict=True))
+    positive = dict(zip(start.ids.tolist(), start.values, strict=True))
     while True:
         signed.deadline.need()
-        basis = signed.independent(np.array(sorted(positive), dtype=np.int64))
-        tight = signed.spanned(basis)
-        weights: Weights | None = None
+        basis = signed.independent(np.array(sorted(positive), dtype=np.int64), prime)
+        tight = signed.spanned(basis, prime)
+        found: Weights | Witness | Near | None = None
         if not tight.all():
-            search = Search(signed, ~tight, basis)
+            search = Search(signed, ~tight, basis, prime=prime)
             known = known[np.isin(known, signed.ids[~tight])]
             found = search.run(partial(judge.separates, signed=signed, tight=tight), known)
             known = search.members
-            if found is None or isinstance(found, Near):
-                return None
             if isinstance(found, Witness):
                 _grow(positive, found)
                 continue
-            weights = found
-        multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight])
-        if multipliers is None:
-            return None
-        status = "overlapping" if weights is None else "quasi-separable"
-        if not judge.accept(status, weights, multipliers):
-            return None
-        return Proof(status, weights=weights, multipliers=multipliers, witness=witness)
+        multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight], prime)
+        if tight.all():
+            judge.accept(Proof("overlapping", multipliers=multipliers, witness=witness))
+        elif isinstance(found, tuple):
+            judge.accept(Proof("quasi-separable", found, multipliers, witness=witness))
+        return
 
 
-def _grow(positive: dict[int, int], found: Witness) -> None:
+def _grow(positive: dict[int, Rational], found: Witness) -> None:
     """Add a witness on the planes through the tight rows, and enough of the old one to keep all positive."""
     added = dict(zip(found.basis.tolist(), found.basis_values, strict=True))
     factor = 1
@@ -237,48 +257,35 @@ def _grow(positive: dict[int, int], found: Witness) -> None:
 
 
 def _positive_everywhere(
-    signed: SignedRows, positive: dict[int, int], basis: Ints, tight: Ints
-) -> Multipliers | None:
-    """Multiplier 1 on every tight row, corrected on the basis, plus enough of the witness."""
+    signed: SignedRows, positive: dict[int, Rational], basis: Ints, tight: Ints, prime: int
+) -> Multipliers:
+    """Multiplier 1 on every tight row, corrected on the basis, plus enough of the witness.
+
+    Raises Misled where the tight rows are not spanned by the basis.
+    """
     columns = int(signed.data.matrix.shape[1])
     signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * columns))
-    members = np.array(sorted(positive), dtype=np.int64)
-    others = np.setdiff1d(tight, members, assume_unique=True)
-    order = np.concatenate([basis, np.setdiff1d(members, basis, assume_unique=True), others])
     rows = signed.integers(basis)
     target = _minus_sum(signed, tight, rows)
-    if target is None:
-        return None
-    found = on_basis(rows, list(range(basis.size)), target[0], PRIMES[0], signed.deadline)
-    if found is None:
-        return None
-    values, denominator = found[0], found[1] * target[1]
+    values, denominator = on_basis(rows, list(range(basis.size)), target[0], prime, signed.deadline)
+    denominator *= target[1]
     factor = 0
     for number, value in zip(basis.tolist(), values, strict=True):
         # 1 + value / denominator + factor * positive > 0
         factor = max(factor, (-value - denominator) // (denominator * positive[number]) + 1)
-    if factor:
-        scale = factor * denominator
-        fine = [
-            value + scale * positive[number] for number, value in zip(basis.tolist(), values, strict=True)
-        ]
-        fine += [scale * positive[number] for number in order[basis.size : members.size].tolist()]
-    else:
-        fine = values
-    which, rivals = signed.split(order)
-    return Multipliers(
-        rows=tuple(which.tolist()),
-        rivals=tuple(rivals.tolist()) if signed.joint else (),
-        coarse=(1,) * order.size,
-        fine=tuple(fine),
-        denominator=denominator,
-    )
+    changes = {number: factor * value for number, value in positive.items()} if factor else {}
+    for number, value in zip(basis.tolist(), values, strict=True):
+        changes[number] = changes.get(number, 0) + Fraction(value, denominator)
+    changed = np.concatenate([basis, np.setdiff1d(list(changes), basis)]).astype(np.int64)
+    others = np.setdiff1d(tight, changed, assume_unique=True)
+    total = [1 + changes[number] for number in changed.tolist()]
+    return _multipliers(signed, np.concatenate([changed, others]), total + [1] * others.size, basis.size)
 
 
-def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list[int], int] | None:
+def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list[int], int]:
     """Minus the sum of the tight rows on the grid of some integer rows, times a power of two; and that power.
 
-    None where the sum has a column that those rows do not have.
+    Raises Misled where the sum has a column that those rows do not have.
     """
     which, rivals = signed.split(tight)
     labels = signed.labels[which]
@@ -306,7 +313,7 @@ def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list
         value = sum(v << (e - low) for e, v in parts.items())
         if value:
             if column not in grid:
-                return None
+                raise Misled
             target[column] = (-value, low - grid[column])
     room = max([0, *(-shift for _, shift in target.values())])
     scaled = {column: value << (shift + room) for column, (value, shift) in target.items()}

@@ -23,24 +23,16 @@ from ..certificates.monomials import MonomialMatrix
 from ..certificates.numbers import row_integers
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
+from ..rank import ELIMINATED, pivots
 from ..rows import threads
 from ..rows.blocks import BlockMatrix
 from ..rows.cluster import ClusterRows, cluster_rows
-from ..rows.facts import known_facts
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import dense, sparse
-from .exact import (
-    ELIMINATED,
-    PRIMES,
-    IntegerRows,
-    integer_rows,
-    pivots,
-    products,
-    seconds_to_solve,
-    transpose,
-)
+from .exact import IntegerRows, integer_rows, products, seconds_to_solve, transpose
 from .identical import conflicting_rows, conflicts_of, equal_rows
+from .integer_matrix import integer_matrix
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,6 +42,8 @@ FAR = 8.0  # ranges of a column that it may be away from zero; at twice as many 
 # Numbers of all signed rows together up to which NumPy scores them and the linear program gets all of them at
 # once: compiled loops would take less time, but longer to load than such a question to answer.
 SMALL = 20_000
+EXTRA = -1  # number of a row that is none of the data
+CONVERTED = 5e-7  # seconds for each number of a matrix that is made of integers
 SAMPLE = 20  # rows that tell how many bits the numbers have
 # Time of a term of an inner product of sparse columns, in terms of one of arrays, which BLAS adds up.
 SPARSE_PRODUCT = 60.0
@@ -130,11 +124,21 @@ class SignedRows:
             self.matrix = _scaled(data.matrix, exponents)
         self.rows = self._rows_of(self.matrix)
         self.small = self.ids.size * self.width <= SMALL
+        self.extra: dict[int, tuple[int, int]] = {}
 
     def due(self, deadline: Deadline) -> SignedRows:
         """The same rows with another deadline."""
         twin = copy(self)
         twin.deadline = deadline
+        return twin
+
+    def with_row(self, row: dict[int, tuple[int, int]]) -> SignedRows:
+        """The same rows and one more, whose number is ``EXTRA``: by coordinate an integer and a power of two.
+
+        It is none of ``ids``, so that scans leave it out; `floats` and `integers` know it.
+        """
+        twin = copy(self)
+        twin.extra = row
         return twin
 
     def split(self, ids: Ints) -> tuple[Ints, Ints]:
@@ -151,6 +155,14 @@ class SignedRows:
         if not self.joint:
             return np.ascontiguousarray(vectors[0])
         return np.vstack([vectors, np.zeros((1, self.block))])
+
+    def whole_weights(self, weights: dict[int, int]) -> tuple[tuple[int, ...], ...]:
+        """Integer weights by coordinate as one vector, or one a class; the last class has zeros."""
+        vectors = [
+            tuple(weights.get(block * self.block + j, 0) for j in range(self.block))
+            for block in range(self.n_classes - 1)
+        ]
+        return (*vectors, (0,) * self.block) if self.joint else tuple(vectors)
 
     def original_rows(self) -> Rows:
         """The rows of the data as they are, not scaled."""
@@ -290,6 +302,8 @@ class SignedRows:
 
     def column_scaled(self, ids: Ints) -> Any:
         """Some signed rows with every column scaled to about 1: CSR, or an array if the question is small."""
+        if (ids == EXTRA).any():
+            return self._with_extra(ids)
         rows, rivals = self.split(ids)
         if self.small:
             few, own = self._lifted(rows), self.labels[rows]
@@ -307,6 +321,18 @@ class SignedRows:
             values = _times(2.0 * self.labels[rows] - 1.0, values)
         values.sort_indices()
         return values
+
+    def _with_extra(self, ids: Ints) -> Any:
+        """The same where the row that is none of the data is among them."""
+        own = np.zeros((1, self.width))
+        for column, (mantissa, exponent) in self.extra.items():
+            own[0, column] = math.ldexp(mantissa, exponent - int(self.exponents[column % self.block]))
+        values = self.column_scaled(ids[ids != EXTRA])
+        place = int(np.flatnonzero(ids == EXTRA)[0])
+        parts = (values[:place], own, values[place:])
+        if self.small:
+            return np.vstack(parts)
+        return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
 
     def conflicts(self, limit: int) -> list[tuple[int, int]]:
         """Pairs of signed rows with identical data and different labels, one pair for each such set."""
@@ -330,10 +356,13 @@ class SignedRows:
         parts = []
         rows, rivals = self.split(ids)
         fetched = isinstance(self.data.matrix, BlockMatrix)
-        matrix = self.data.matrix[rows] if fetched else self.data.matrix
+        matrix = self.data.matrix[np.maximum(rows, 0)] if fetched else self.data.matrix
         places = np.arange(len(rows)) if fetched else rows
         for place, row, rival in zip(places.tolist(), rows.tolist(), rivals.tolist(), strict=True):
             self.deadline.need()
+            if row == EXTRA:  # so it is too where rows have rivals: -1 // classes
+                parts.append(self.extra)
+                continue
             part = {c: (m, e) for c, m, e in row_integers(matrix, place)}
             if self.lift:
                 part[self.block - 1] = (1, 0)
@@ -347,6 +376,23 @@ class SignedRows:
                     signed.update({block * self.block + c: (sign * m, e) for c, (m, e) in part.items()})
             parts.append(signed)
         return integer_rows(parts, self.deadline)
+
+    def integer_matrix(self, ids: Ints) -> tuple[Any, Ints, Ints]:
+        """Some signed rows as an integer matrix, with the power of two and the number of each column."""
+        matrix = self.data.matrix
+        in_floats = matrix.dtype.kind == "f" or matrix.dtype.itemsize < 8
+        extra = bool((ids == EXTRA).any())
+        if self.joint or extra or isinstance(matrix, BlockMatrix | MonomialMatrix) or not in_floats:
+            few = self.integers(ids)
+            numbers = [value for row in few.entries for value in row]
+            whole = flint.fmpz_mat(len(few.entries), few.columns.size, numbers)
+            return whole, np.array(few.grid, dtype=np.int64), few.columns
+        values = dense(matrix[ids]).astype(np.float64)
+        if self.lift:
+            values = np.column_stack([values, np.ones(ids.size)])
+        columns = np.flatnonzero(values.any(axis=0))
+        self.deadline.need(CONVERTED * values.size)
+        return *integer_matrix(_times(2.0 * self.labels[ids] - 1.0, values[:, columns])), columns
 
     def seconds_to_solve(self) -> float:
         """About how long exact multipliers would take."""
@@ -367,34 +413,30 @@ class SignedRows:
             ids, hits = ids[hits >= often], hits[hits >= often]
         return ids[np.argsort(-hits, kind="stable")][:most]
 
-    def span_basis(self) -> Ints:
-        """Independent signed rows that span all of them."""
+    def span_basis(self, prime: int) -> Ints:
+        """Signed rows that are independent and span all of them, modulo a prime."""
         rng = np.random.default_rng(0)
         basis: Ints = np.zeros(0, dtype=np.int64)
         outside = self.ids
         while outside.size:
             tried = np.concatenate([basis, rng.permutation(outside)[: self.width + 20]])
-            basis = self.independent(tried)
+            basis = self.independent(tried, prime)
             if not basis.size:
-                basis = self.independent(outside)
+                basis = self.independent(outside, prime)
                 if not basis.size:
                     break
             if basis.size == self.width:
                 break  # nothing is outside of what these span
-            outside = self.ids[~self.spanned(basis)]
+            outside = self.ids[~self.spanned(basis, prime)]
         return basis
 
-    def independent(self, ids: Ints) -> Ints:
-        """A largest independent part of some signed rows, the first ones where there is a choice."""
-        return ids[pivots(transpose(self.integers(ids).entries), PRIMES[0], self.deadline)]
+    def independent(self, ids: Ints, prime: int) -> Ints:
+        """A largest part of some signed rows that is independent modulo a prime, and so in fact."""
+        return ids[pivots(transpose(self.integers(ids).entries), prime, self.deadline)]
 
-    def null_vectors(self, basis: Ints, prime: int = PRIMES[0], among: Ints | None = None) -> Ints:
-        """Two random vectors orthogonal to all basis rows, modulo a prime; zero but on some columns."""
+    def _null_vectors(self, basis: Ints, prime: int) -> Ints:
+        """Two random vectors orthogonal to all basis rows, modulo a prime."""
         found = self.integers(basis)
-        if among is not None:
-            places = np.flatnonzero(np.isin(found.columns, among)).tolist()
-            entries = [[row[k] for k in places] for row in found.entries]
-            found = IntegerRows(entries, found.columns[places], [found.grid[k] for k in places])
         residue = [
             [v * pow(2, g, prime) % prime for v, g in zip(row, found.grid, strict=True)]
             for row in found.entries
@@ -402,8 +444,6 @@ class SignedRows:
         rng = np.random.default_rng(0)
         vectors = rng.integers(1, prime, (2, self.width))
         vectors[:, found.columns] = 0
-        if among is not None:
-            vectors[:, np.setdiff1d(np.arange(self.width), among)] = 0
         if found.columns.size:
             self.deadline.need(ELIMINATED * len(residue) * found.columns.size)
             null, nullity = flint.nmod_mat(residue, prime).nullspace()
@@ -413,13 +453,14 @@ class SignedRows:
                 vectors[:, found.columns] = np.array([int(v) for v in mixed.entries()]).reshape(-1, 2).T
         return vectors
 
-    def spanned(self, basis: Ints, prime: int = PRIMES[0]) -> NDArray[np.bool_]:
-        """Which signed rows are combinations of the basis rows: a mask over ``ids``, right but for luck.
+    def spanned(self, basis: Ints, prime: int) -> NDArray[np.bool_]:
+        """Which signed rows are combinations of the basis rows, modulo a prime: a mask over ``ids``.
 
-        A row is one if it is orthogonal to random vectors that all basis rows are orthogonal to; two
-        vectors err with probability about 2**-62 a row, and the checker would notice.
+        If the basis is independent modulo the prime, no combination is missed. A row is counted as one if it
+        is orthogonal to random vectors that all basis rows are orthogonal to; two vectors err with
+        probability about 2**-62 a row. Where they err, or the prime misleads, no exact multipliers are found.
         """
-        vectors = self.null_vectors(basis, prime)
+        vectors = self._null_vectors(basis, prime)
         if not vectors.any():
             return np.ones(self.ids.size, dtype=bool)
         return self._orthogonal(vectors, prime)
@@ -463,7 +504,7 @@ def _dense_kesler(values: Floats, own: Ints, rivals: Ints, n_classes: int) -> Fl
     """The same as an array, for few rows."""
     found, rows = np.zeros((len(own), n_classes, values.shape[1])), np.arange(len(own))
     found[rows, own], found[rows, rivals] = values, -values
-    return found[:, :-1].reshape(len(own), -1)
+    return found[:, :-1].reshape(len(own), (n_classes - 1) * values.shape[1])
 
 
 def _times(factors: NDArray[Any], values: Any) -> Any:
@@ -520,8 +561,6 @@ def _column_sizes(matrix: Any) -> Floats:
     """The largest magnitude in each column."""
     if isinstance(matrix, BlockMatrix):
         return np.asarray(np.maximum.reduce(matrix.map("sizes", _column_sizes)))
-    if (known := known_facts(matrix)) is not None:
-        return known.largest
     largest = np.zeros(matrix.shape[1])
     if sparse.issparse(matrix):
         np.maximum.at(largest, matrix.indices, np.abs(matrix.data.astype(np.float64)))

@@ -7,7 +7,9 @@ so every sign is certain, and Bland's rule makes it end.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ PATIENCE = 30  # pivots without progress before Bland's rule takes over
 class Answer:
     """Either multipliers (one for each row, of any sign on the tight ones) or weights by column."""
 
-    multipliers: list[int] | None = None
+    multipliers: Sequence[int | Fraction] | None = None
     weights: dict[int, int] | None = None
 
 

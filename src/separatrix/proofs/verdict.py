@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import lcm
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,11 +22,13 @@ from ..deadline import Deadline
 from ..errors import InputError, LabelError, SeparationWarning
 from ..inputs.collections import is_collection, one_number_a_row
 from ..inputs.data import Data, read_data, read_weights
-from .answer import Verdict, infinities, some
+from ..inputs.labels import target_note
+from ..printable import printable
+from .answer import Verdict, condition, parties, question_words, some
 from .bracket import margin_bracket
+from .coefficients import Coefficients, coefficient_answers
 from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
 from .formula import read_formula
-from .infinite import infinite_coefficients
 from .prove import Judge, Proof, prove
 from .search import Witness
 from .signed import SignedRows
@@ -36,6 +39,9 @@ if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most v
 __all__ = ["Verdict", "check_separation", "separability"]
 
 INTERCEPT = "(intercept)"
+CONSTANT = "(constant)"  # the monomial of degree 0, of a kernel without an intercept
+# Enough for about 100 coefficients of 1,000 rows; a linear program each of more columns takes minutes.
+COEFFICIENT_SECONDS = 10.0
 MULTICLASS = ("joint", "one-vs-rest", "pairwise")
 
 
@@ -155,14 +161,15 @@ def separability(
     asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
     if len(data.classes) == 2:
         return asked.answer("binary", ())
+    note = target_note(y, data.labels)
     if multiclass == "joint":
-        return asked.answer("joint", ())
+        return replace(asked.answer("joint", ()), note=note)
     if multiclass == "one-vs-rest":
         parts = asked.answers("one-vs-rest", {data.labels[c]: (int(c),) for c in present})
     else:
         pairs = itertools.combinations(present.tolist(), 2)
         parts = asked.answers("pair", {(data.labels[a], data.labels[b]): (a, b) for a, b in pairs})
-    return _together(parts, multiclass, int(inside.sum()))
+    return replace(_together(parts, multiclass, int(inside.sum())), note=note)
 
 
 def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any) -> Verdict:
@@ -204,20 +211,31 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     # each part of a question is a regression of its own
     for part in verdict.parts.values() or (verdict,):
         if part.status in ("separable", "quasi-separable"):
-            where = f" ({part.question})" if verdict.parts else ""
-            warnings.warn(_separated(part, where), SeparationWarning, stacklevel=2)
+            warnings.warn(printable(_separated(part)), SeparationWarning, stacklevel=2)
     return verdict
 
 
-def _separated(verdict: Verdict, where: str) -> str:
+def _separated(verdict: Verdict) -> str:
     """What a statistician has to know of data that are separated."""
     kind = "completely" if verdict.status == "separable" else "quasi-completely"
-    named = some(infinities(verdict.responsible_features)) or "of the weights"
+    depend, infinite, strict = verdict.not_identified, verdict.infinities(), verdict.strict_rows.tolist()
+    first = f"Columns depend on each other: {some(depend)} are not identified. " if depend else ""
+    named = f" ({some(infinite)})" if infinite else ""
+    rows = f"{len(strict)} of {verdict.n_rows} rows are separated strictly"
+    if strict:
+        rows += f": {some(strict)}"
+    elif verdict.partly_strict:
+        rows += f" from all other classes, {verdict.partly_strict} from some of them"
+    remedy = "Penalize the likelihood (Firth, ridge)."
+    if verdict.kernel:
+        remedy = "Penalize the likelihood (ridge), or ask in a smaller feature space."
+    elif depend:
+        remedy = "Leave out columns until no column depends on the others, and check again."
+    elif infinite:
+        remedy = "Penalize the likelihood (Firth, ridge), or leave out the variables named and check again."
     return (
-        f"The data are {kind} separated{where}: maximum likelihood has no finite estimate ({named}). "
-        f"{verdict.strict_rows.size} of {verdict.n_rows} rows are separated strictly: "
-        f"{some(verdict.strict_rows.tolist())}. Penalise the likelihood (Firth, ridge), or leave out the "
-        "variables named."
+        f"{first}The data are {kind} separated ({verdict.question}): maximum likelihood has no finite "
+        f"estimate{named}. {rows}. {remedy}"
     )
 
 
@@ -241,6 +259,9 @@ def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) ->
         sample_weight=None if weights is None else design.kept(weights),
         **{"fit_intercept": design.intercept, **options},
     )
+    left = formula.partition("~")[0].strip()
+    if left in getattr(data, "columns", ()):  # a formula takes the order from its categories
+        verdict = replace(verdict, note=target_note(data[left], np.unique(design.y).tolist()))
     return verdict if design.rows.size == design.n_data else _counted_as(verdict, design.rows)
 
 
@@ -270,8 +291,8 @@ class _Asked:
         self.time_limit = time_limit
         self.degrees = PLAIN if kernel is None else exact_degrees(kernel, data.matrix.shape)
         # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
-        constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
-        self.lifted = self.lift or (constant and self.degrees is not None)
+        self.constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
+        self.lifted = self.lift or (self.constant and self.degrees is not None)
         self.digest = start_digest(data)  # hashed while the search goes on
 
     def answers(self, question: str, chosen: dict[Any, tuple[int, ...]]) -> dict[Any, Verdict]:
@@ -284,7 +305,6 @@ class _Asked:
 
     def _unasked(self, question: str, chosen: tuple[int, ...]) -> Verdict:
         """The verdict on a part that no time was left for."""
-        asked = self._describe(question, chosen)
         inside = self.inside & np.isin(self.data.codes, chosen) if question == "pair" else self.inside
         rows = int(np.count_nonzero(inside))
         return Verdict(
@@ -292,15 +312,21 @@ class _Asked:
             None,
             (-np.inf, np.inf),
             np.zeros(0, dtype=np.int64),
-            asked,
-            rows,
-            **self._space(question),
+            n_rows=rows,
+            **self._space(question, chosen),
         )
 
-    def _space(self, question: str) -> dict[str, Any]:
-        """Where the question was asked."""
+    def _space(self, question: str, chosen: tuple[int, ...]) -> dict[str, Any]:
+        """What is asked, and where."""
         kernel = "" if self.kernel is None else str(self.kernel)
-        return {"lift": self.lift, "joint": question == "joint", "kernel": kernel}
+        about = question, self.data.classes, chosen
+        return {
+            "question": question_words(*about, condition(self.lift, kernel)),
+            "parties": parties(*about),
+            "lift": self.lift,
+            "joint": question == "joint",
+            "kernel": kernel,
+        }
 
     def answer(self, question: str, chosen: tuple[int, ...], seconds: float | None = None) -> Verdict:
         """Answer one question in so many seconds, or in the time limit."""
@@ -336,60 +362,50 @@ class _Asked:
             margin = margin_bracket(signed, proof)
         elif self.degrees is not None:
             proof = prove(signed, judge, quasi=self.quasi)
-            count = count_columns(data.matrix.shape[1], self.degrees) + self.lifted
-            reason = f"exact, by the {count:,} monomials that span the feature space of {self.kernel}"
+            count = count_columns(data.matrix.shape[1], self.degrees) + self.constant
+            spans = "monomials that span" if count > 1 else "monomial that spans"
+            reason = f"exact, by the {count:,} {spans} the feature space of {self.kernel}"
+            reason += " and by the intercept" if self.lift and not self.constant else ""
             margin = kernel_bracket(self.kernel, signed, self.lift, proof.status)
         else:
             proof, margin, reason = prove_without_map(self.kernel, signed, self.lift, judge)
         certificate = None
         if not (proof.weights is None and proof.multipliers is None and proof.approximate is None):
-            certificate = judge.certificate(proof.status, proof.weights, proof.multipliers, proof.approximate)
+            certificate = judge.certificate(proof)
             certificate = replace(certificate, sha256=self.digest())
         return Verdict(
             status=proof.status,
             certificate=certificate,
             margin=margin,
             strict_rows=_strict_rows(signed, proof),
-            features=partial(self._features, signed, proof),
-            question=self._describe(question, chosen),
+            find_coefficients=partial(self._coefficients, signed, proof, judge),
             n_rows=signed.order.size,
             witness=() if proof.witness is None else _witness(signed, proof.witness),
             reason=reason,
             conflict=proof.witness is not None and signed.identical(proof.witness.ids),
-            **self._space(question),
+            **self._space(question, chosen),
         )
 
-    def _features(self, signed: SignedRows, proof: Proof) -> dict[str, float]:
-        """The infinite coefficients; they are asked for later, and have a time limit of their own."""
-        due = signed.due(Deadline.after(self.time_limit))
-        return infinite_coefficients(due, proof, self._coefficients(signed))
+    def _coefficients(self, signed: SignedRows, proof: Proof, judge: Judge) -> Coefficients:
+        """What becomes of the coefficients; it is asked for later, and has a time limit of its own."""
+        if self.degrees is None:
+            return Coefficients()  # no columns span the feature space
+        due = signed.due(Deadline.after(min(self.time_limit, COEFFICIENT_SECONDS)))
+        return coefficient_answers(due, proof, judge, self._names(signed))
 
-    def _coefficients(self, signed: SignedRows) -> list[str]:
+    def _names(self, signed: SignedRows) -> list[str]:
         names = _distinct(self.data.names or tuple(f"x{j}" for j in range(self.data.matrix.shape[1])))
         columns = getattr(signed.data.matrix, "columns", None)
         own = list(names) if columns is None else _monomials(columns, names)
-        own += [INTERCEPT] if self.lifted else []
+        own += [INTERCEPT if self.lift else CONSTANT] if self.lifted else []
         if not signed.joint:
             return own
         return [f"{name} [{label}]" for label in self.data.classes[:-1] for name in own]
 
-    def _describe(self, question: str, chosen: Sequence[int]) -> str:
-        classes = self.data.classes
-        where = "with intercept" if self.lift else "through the origin"
-        if self.kernel is not None:
-            where += f", kernel {self.kernel}"
-        named = {
-            "binary": f"{classes[1]} against {classes[0]}" if len(classes) == 2 else "",
-            "joint": f"{len(classes)} classes at once",
-            "one-vs-rest": f"{classes[chosen[0]]} against the rest" if chosen else "",
-            "pair": f"{classes[chosen[-1]]} against {classes[chosen[0]]}" if chosen else "",
-        }
-        return f"{named[question]}, {where}"
-
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
     """Names that tell every column from the others, and from the intercept."""
-    often = Counter((*names, INTERCEPT))
+    often = Counter((*names, INTERCEPT, CONSTANT))
     return tuple(f"{name} (column {j})" if often[name] > 1 else name for j, name in enumerate(names))
 
 
@@ -401,7 +417,9 @@ def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
 
 def _witness(signed: SignedRows, witness: Witness) -> tuple[tuple[int, int, int], ...]:
     rows, rivals = signed.split(witness.ids)
-    return tuple(sorted(zip(rows.tolist(), rivals.tolist(), witness.values, strict=True)))
+    common = lcm(*(value.denominator for value in witness.values))
+    whole = [int(value * common) for value in witness.values]
+    return tuple(sorted(zip(rows.tolist(), rivals.tolist(), whole, strict=True)))
 
 
 def _strict_rows(signed: SignedRows, proof: Proof) -> NDArray[np.int64]:
@@ -414,7 +432,7 @@ def _strict_rows(signed: SignedRows, proof: Proof) -> NDArray[np.int64]:
 
 def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdict:
     """One verdict for several: separable if every part is."""
-    found = {part.status for part in parts.values()}
+    first, found = next(iter(parts.values())), {part.status for part in parts.values()}
     order = ("overlapping", "inseparable", "quasi-separable", "undecided", "separable")
     status = next(each for each in order if each in found)
     return Verdict(
@@ -422,9 +440,12 @@ def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdic
         certificate=None,
         margin=(min(p.margin[0] for p in parts.values()), min(p.margin[1] for p in parts.values())),
         strict_rows=np.zeros(0, dtype=np.int64),
-        question=f"{multiclass}: {len(parts)} questions; the verdict is that of the hardest",
+        question=f"{multiclass}: {len(parts)} questions, {condition(first.lift, first.kernel)}",
         n_rows=n_rows,
         parts=parts,
-        lift=all(part.lift for part in parts.values()),
-        kernel=next(iter(parts.values())).kernel,
+        lift=first.lift,
+        kernel=first.kernel,
+        parties=("every class", "from the rest")
+        if multiclass == "one-vs-rest"
+        else ("every two classes", ""),
     )

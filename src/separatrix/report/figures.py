@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.margin import MaxMargin, SoftMargin
-from ..result import Floats, Ints, PassRecord, RunResult
+from ..result import Floats, Ints, PassRecord, RunResult, often_corrected
 from ..rows.leads import leads
 from ..sparse import sparse
 from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
@@ -114,7 +114,7 @@ def boundary(view: View) -> Figure:
         picture.add("path", hint(tip), d=mark(code, x(a), y(b), size), class_=kind)
         if missed:
             picture.add("path", hint(tip), d=cross(x(a), y(b), size), class_="cross")
-    words = "Crosses mark rows on the wrong side. " if wrong.any() else ""
+    words = "Crosses mark rows on the wrong side or on the boundary. " if wrong.any() else ""
     if points.table.shape[1] > 2:
         words += (
             "All features, seen along the weights and along the direction across them in which the rows "
@@ -187,7 +187,8 @@ def mistakes(result: RunResult) -> Figure:
     picture.x_axis(x, "reading of the data", count=min(6, max(1, readings)))
     made, kept = updates(result)
     words = f"{made:,} updates in {readings:,} readings"
-    words += f", {group} readings a bar." if group > 1 else "."
+    words += f", {group} readings a bar" if group > 1 else ""
+    words += f"{often_corrected(result)}."
     if kept != made:
         words += f" The weights that were kept are those after {kept:,} of them."
     return Figure("Updates in each reading", str(picture), words)

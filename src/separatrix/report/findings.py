@@ -83,7 +83,8 @@ def investigate(
     model : fitted classifier or pipeline, optional
         By default the largest margin where the classes are separable, else the soft margin. Of a pipeline,
         the last step is shown, on the columns as the other steps make them. The verdict is about the feature
-        space of the model's kernel, where it has one, and about planes besides.
+        space of the model's kernel, where it has one, and about planes besides; with an intercept if the
+        given verdict has one, or else if the model has.
     kernel : str, Kernel or callable, optional
         Ask in the feature space of this kernel, and show a kernel perceptron, where no model is given.
     facts : tuple of (str, str)
@@ -94,15 +95,17 @@ def investigate(
     if hasattr(model, "steps"):
         X, names, model, prepared = _through(model, X, names)
     data = read(X, y, names, places)
+    lift = bool(getattr(model, "fit_intercept", True)) if verdict is None else verdict.lift
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if kernel is not None and model is None:
-            model = KernelPerceptron(kernel=kernel, max_iter=PATIENT).fit(data.X, data.y)
+            learner = KernelPerceptron(kernel=kernel, fit_intercept=lift, max_iter=PATIENT)
+            model = learner.fit(data.X, data.y)
         in_space = verdict if verdict is not None and verdict.kernel else None
         if in_space is None and (curved := _kernel_of(model)) is not None:
-            in_space = _in_feature_space(data, curved, model)
+            in_space = _in_feature_space(data, curved, lift)
         straight = verdict if verdict is not None and not verdict.kernel else None
-        straight = straight or separability(data.X, data.y, feature_names=data.names)
+        straight = straight or separability(data.X, data.y, fit_intercept=lift, feature_names=data.names)
         run = model if isinstance(model, Perceptron | KernelPerceptron) else _learn(data, straight)
         if model is None:
             model = _boundary(data, straight)
@@ -112,7 +115,8 @@ def investigate(
         and data.X.shape[0] * data.X.shape[1] <= BOUNDED
         and run.result_.status is not Status.ONLINE
     ):
-        separable = None if straight.parts else _by_planes(straight)
+        same = not straight.parts and straight.lift == run.fit_intercept  # else other planes were meant
+        separable = _by_planes(straight) if same else None
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
     asked, planes = (straight, None) if in_space is None else (in_space, straight)
     return Findings(data, title, asked, model, run, bounds, facts, planes, prepared)
@@ -140,8 +144,7 @@ def _kernel_of(model: Any) -> Any:
     return None if isinstance(found, Linear) else found
 
 
-def _in_feature_space(data: NamedData, kernel: Any, model: Any) -> Verdict:
-    lift = bool(getattr(model, "fit_intercept", True))
+def _in_feature_space(data: NamedData, kernel: Any, lift: bool) -> Verdict:
     return separability(
         data.X, data.y, kernel=kernel, fit_intercept=lift, feature_names=data.names, time_limit=SECONDS
     )
@@ -161,14 +164,15 @@ def _by_planes(verdict: Verdict) -> bool | None:
 def _learn(data: NamedData, verdict: Verdict) -> Perceptron:
     """A perceptron, with patience where it is known to end."""
     passes = READ // max(1, data.X.size) if _by_planes(verdict) else 100
-    return Perceptron(max_iter=min(max(100, passes), 10_000)).fit(data.X, data.y)
+    learner = Perceptron(max_iter=min(max(100, passes), 10_000), fit_intercept=verdict.lift)
+    return learner.fit(data.X, data.y)
 
 
 def _boundary(data: NamedData, verdict: Verdict) -> Any:
     """The separator farthest from all rows, or the best compromise where there is none in floating point."""
     if _by_planes(verdict):
         try:
-            return MaxMargin().fit(data.X, data.y)
+            return MaxMargin(intercept="free" if verdict.lift else None).fit(data.X, data.y)
         except SeparatrixError:
             pass
-    return SoftMargin().fit(data.X, data.y)
+    return SoftMargin(intercept="lifted" if verdict.lift else None).fit(data.X, data.y)

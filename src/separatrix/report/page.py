@@ -19,6 +19,7 @@ from ..estimators.kernel import KernelPerceptron
 from ..markup import Markup, document, facts, join, table, tag
 from ..proofs.formula import read_formula
 from ..proofs.verdict import Verdict, separability
+from ..result import margin_text
 from ..views.palettes import DARK, LIGHT, Palette
 from . import figures, tables, words
 from .figures import Figure, View
@@ -28,14 +29,6 @@ from .svg import mark
 from .tables import Listing
 
 SHORT = 32  # characters that stay on one line of a table
-SIGNS = {"separable": "✓", "quasi-separable": "≈", "overlapping": "✕", "inseparable": "✕", "undecided": "?"}
-KINDS = {
-    "separable": "yes",
-    "quasi-separable": "almost",
-    "overlapping": "no",
-    "inseparable": "no",
-    "undecided": "open",
-}
 
 
 def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: Any) -> None:
@@ -60,7 +53,7 @@ def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: An
     >>> import separatrix as sx
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     sx.write_report(pathlib.Path(folder) / "report.html", [[0.0], [1.0], [3.0]], ["a", "a", "b"])
-    ...     "Yes: the classes can be separated." in (pathlib.Path(folder) / "report.html").read_text("utf-8")
+    ...     "Yes: the classes can be separated" in (pathlib.Path(folder) / "report.html").read_text("utf-8")
     True
     """
     write_text(path, report_text(X, y, **options))
@@ -109,7 +102,7 @@ def render_verdict(verdict: Verdict, title: str = "Data") -> str:
         parts += [tag("p", words.consequence(verdict)), _table(tables.bare_variable_table(verdict))]
     kind = "" if verdict.certificate is None else verdict.certificate.sha256
     known = [("Data", title), *([("SHA-256 of the data", kind)] if kind else []), ("separatrix", __version__)]
-    shown = [(f"{verdict.n_rows:,}", "rows"), (_margin(verdict.margin), _margin_name(verdict))]
+    shown = [(f"{verdict.n_rows:,}", "rows"), (margin_text(*verdict.margin, 3), _margin_name(verdict))]
     numbers = tag("section", *(tag("div", tag("b", a), tag("span", b)) for a, b in shown), class_="numbers")
     cards = (_card("The proof, in words", *parts), _card("Data and versions", facts(known)))
     return _document(title, verdict, (_verdict_header(title, verdict, None, ""), numbers, *cards))
@@ -143,27 +136,34 @@ def _model_words(findings: Findings) -> str:
     """How the model itself does, where it is not a plane's: what the answer in its feature space is about."""
     if not findings.verdict.kernel:
         return ""
-    wrong = int(np.count_nonzero(findings.model.predict(findings.data.X) != findings.data.y))
+    wrong = _wrong(findings)
     name, rows = type(findings.model).__name__, f"{len(findings.data.y):,} rows"
     return (
-        f"{name} has {wrong:,} of {rows} on the wrong side."
+        f"{name} gives {wrong:,} of {rows} a wrong class."
         if wrong
-        else f"{name} has all {rows} on their side."
+        else f"{name} gives all {rows} their own class."
     )
 
 
+def _wrong(findings: Findings) -> int:
+    """The rows that the model, whose boundary is shown, gets wrong."""
+    return int(np.count_nonzero(findings.model.predict(findings.data.X) != findings.data.y))
+
+
 def _verdict_header(title: str, verdict: Verdict, planes: Verdict | None, model: str) -> Markup:
-    curved = f"With the kernel {verdict.kernel}: " if verdict.kernel else ""
     other = "" if planes is None else f"Without a kernel: {words.answer(planes)}"
     answer = tag(
         "div",
         tag("p", title, class_="source"),
-        tag("h1", curved + words.answer(verdict)),
+        tag("h1", words.answer(verdict)),
         tag("p", " ".join(filter(None, (verdict.meaning, model)))),
         *([tag("p", other)] if other else []),
     )
-    sign = tag("span", SIGNS[verdict.status], class_="sign", aria_hidden="true")
-    return tag("header", sign, answer, class_=f"verdict {KINDS[verdict.status]}")
+    # Separation is good for a classifier and bad for a regression: the sign says whether it is proved.
+    proved = verdict.status != "undecided"
+    told = "proved" if proved else "not proved"
+    sign = tag("span", "✓" if proved else "?", class_="sign", role="img", aria_label=told, title=told)
+    return tag("header", sign, answer, class_=f"verdict {'proved' if proved else 'open'}")
 
 
 def _numbers(findings: Findings) -> Markup:
@@ -172,7 +172,7 @@ def _numbers(findings: Findings) -> Markup:
         (f"{data.X.shape[0]:,}", "row" if data.X.shape[0] == 1 else "rows"),
         (f"{data.X.shape[1]:,}", "feature" if data.X.shape[1] == 1 else "features"),
         (f"{np.unique(data.y).size:,}", "classes"),
-        (_margin(findings.verdict.margin), _margin_name(findings.verdict)),
+        (margin_text(*findings.verdict.margin, 3), _margin_name(findings.verdict)),
     ]
     if run is not None:
         made, kept = updates(run.result_)
@@ -180,8 +180,7 @@ def _numbers(findings: Findings) -> Markup:
         shown.append((f"{made:,}", f"updates of the {whose}"))
         if kept != made:
             shown.append((f"{kept:,}", "updates behind the weights it kept"))
-        if run.result_.errors is not None:
-            shown.append((f"{run.result_.errors:,}", "rows its weights get wrong"))
+    shown.append((f"{_wrong(findings):,}", f"rows that {type(findings.model).__name__} gets wrong"))
     return tag(
         "section",
         *(tag("div", tag("b", value), tag("span", name)) for value, name in shown),
@@ -192,13 +191,6 @@ def _numbers(findings: Findings) -> Markup:
 def _margin_name(verdict: Verdict) -> str:
     kind = "through the origin" if verdict.margin_kind == "origin" else verdict.margin_kind
     return f"best margin ({kind}{', in feature space' if verdict.kernel else ''}), proved"
-
-
-def _margin(margin: tuple[float, float]) -> str:
-    lower, upper = max(0.0, margin[0]), margin[1]
-    if upper <= 0.0:
-        return "none"
-    return f"{upper:.3g}" if f"{lower:.3g}" == f"{upper:.3g}" else f"{lower:.3g} to {upper:.3g}"
 
 
 def _proof(findings: Findings) -> Markup:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import math
 import re
 from dataclasses import dataclass
 
@@ -53,7 +54,8 @@ def remedies(
     found = [
         Remedy(
             "Firth's penalty",
-            "The usual choice: every estimate is finite, and less biased in small samples. Use its profile "
+            "The usual choice: every estimate is finite if no column depends on others, and less biased in "
+            "small samples. Use its profile "
             "likelihood intervals and tests, not Wald's.",
             lines.firth(),
         ),
@@ -116,8 +118,10 @@ class _Lines:
             self.code = _Code(self._formula(file), self._frame(file), _read(file), self._arrays())
 
     def variables(self) -> list[str]:
-        """The columns of the file whose coefficients are infinite."""
-        moved = (name.partition(" [")[0] for name in self.verdict.responsible_features)
+        """The columns of the file whose coefficients are not finite, those that are surely infinite first."""
+        signs = self.verdict.responsible_features
+        named = sorted(signs, key=lambda name: math.isnan(signs[name])) or self.verdict.not_identified
+        moved = (name.partition(" [")[0] for name in named)
         return [name for name in dict.fromkeys(moved) if name in self.data.names]
 
     def firth(self) -> tuple[tuple[str, str], ...]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..inputs import read_table
 from ..proofs.verdict import Verdict
-from ..result import Floats, Ints
+from ..result import Floats, Ints, margin_text
 from ..rows import pages
 from ..sparse import dense
 
@@ -149,24 +149,23 @@ def bare_witness_table(verdict: Verdict) -> Listing | None:
 
 def bare_variable_table(verdict: Verdict) -> Listing | None:
     """The variables whose coefficients are infinite, where the data are not at hand."""
-    features = verdict.responsible_features
-    rows = tuple((name, infinity(sign)) for name, sign in list(features.items())[:VARIABLES])
+    rows = tuple(_not_finite(verdict).items())[:VARIABLES]
     return Listing("Variables that separate", ("variable", "coefficient"), rows) if rows else None
 
 
 def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:
     """The variables whose coefficients are infinite, with what their values are in each class."""
-    features = verdict.responsible_features
+    features = _not_finite(verdict)
     if verdict.parts or not features:
         return None
     classes = np.unique(data.y)
     classes = classes if classes.size == 2 else classes[:0]
     places = {name: j for j, name in enumerate(data.names)}
     shown = []
-    for name, sign in list(features.items())[:VARIABLES]:
+    for name, becomes in list(features.items())[:VARIABLES]:
         column = data.column(places[name]) if name in places else None
         values = ["" if column is None else describe(column[data.y == label], column) for label in classes]
-        shown.append((name, infinity(sign), *values))
+        shown.append((name, becomes, *values))
     left = len(features) - len(shown)
     counted = any("(" in value for row in shown for value in row[2:])
     notes = ["In brackets: in how many rows."] if counted else []
@@ -187,7 +186,7 @@ def parts_table(verdict: Verdict) -> Listing | None:
         (
             " and ".join(map(str, key)) if isinstance(key, tuple) else f"{key} against the rest",
             part.status,
-            bracket(part.margin),
+            margin_text(*part.margin),
         )
         for key, part in verdict.parts.items()
     ]
@@ -242,7 +241,7 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
         f"row has norm R = {short(report.radius)}; "
         + (
             "the best margin (of rows with a constant coordinate, where there is an intercept) is "
-            f"{bracket((max(0.0, report.margin_lower), report.margin_upper))}."
+            f"{margin_text(report.margin_lower, report.margin_upper)}."
             if report.margin_upper > 0.0
             else "no margin is positive."
         ),
@@ -259,9 +258,12 @@ def describe(values: Floats, whole: Floats) -> str:
     return f"{short(float(values.min()))} to {short(float(values.max()))}"
 
 
-def infinity(sign: float) -> str:
-    """Where a coefficient runs to."""
-    return "to +∞" if sign > 0 else "to \N{MINUS SIGN}∞" if sign < 0 else "to ±∞"
+def _not_finite(verdict: Verdict) -> dict[str, str]:
+    """What becomes of the coefficients that are not finite; those that are not identified come first."""
+    found = {name: verdict.coefficients[name] for name in verdict.not_identified}
+    found |= {name: verdict.coefficients[name] for name in verdict.responsible_features}
+    words = {"+infinity": "to +∞", "-infinity": "to \N{MINUS SIGN}∞", None: "undecided"}
+    return {name: words.get(answer, str(answer)) for name, answer in found.items()}
 
 
 def fraction(value: Fraction) -> str:
@@ -286,27 +288,17 @@ def size_of(X: Any) -> str:
 
 MARGINS = {
     "lifted": "lifted: weights and intercept together of length one",
-    "affine": "affine: the distance of the nearest row to the plane",
+    "affine": "affine: the weights alone of length one",
     "origin": "of planes through the origin",
 }
 
 
 def margin_words(margin: tuple[float, float], kind: str, kernel: str = "") -> str:
     """A bracket of the best margin, and which margin it is."""
-    found = bracket((max(0.0, margin[0]), margin[1]))
+    found = margin_text(*margin)
     if found == "none":
         return found
     return f"{found} ({MARGINS[kind]}{f', in the feature space of {kernel}' if kernel else ''})"
-
-
-def bracket(margin: tuple[float, float]) -> str:
-    """Two bounds as words."""
-    lower, upper = margin
-    if upper <= 0.0:
-        return "none"
-    if lower == upper or f"{lower:.6g}" == f"{upper:.6g}":
-        return f"{upper:.6g}"
-    return f"between {lower:.6g} and {upper:.6g}"
 
 
 def _differing(data: NamedData, rows: list[int]) -> list[int]:

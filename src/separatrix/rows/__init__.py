@@ -2,6 +2,5 @@
 
 A matrix with its class codes flows in; what solvers ask flows out: scans, outputs, a few rows copied into
 memory. `protocol` says what a solver may ask, wherever the rows are; `memory` holds them, `threads` reads
-them in parallel, `pages` hands back the pages of mapped files, `hashes` finds equal rows, `facts` and
-`pieces` keep what was found as a matrix was written to disk.
+them in parallel, `pages` hands back the pages of mapped files, `hashes` finds equal rows.
 """

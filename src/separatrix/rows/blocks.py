@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..deadline import OutOfTime
 from ..errors import ClusterError, SeparatrixError
+from ..float_environment import need_exact_floats
 from ..sparse import sparse
 from . import threads
 
@@ -69,7 +70,15 @@ Answers = Callable[[Pause | None], list[Any]]
 
 
 class Runner(Protocol):
-    """Runs tasks where blocks are."""
+    """Runs tasks where blocks are.
+
+    Attributes
+    ----------
+    loses : bool
+        Whether a block may be lost, and is then computed again.
+    """
+
+    loses: bool
 
     def start(self, work: Work) -> Answers:
         """Start the calls; the function returned waits for their answers, in the order of the calls."""
@@ -97,7 +106,7 @@ class Failure:
 
 
 def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-    """Run one call in one thread; what the user is to be told becomes its answer.
+    """Run one call in one thread that computes as it should; what the user is to be told becomes its answer.
 
     Where it was the answer of an earlier call that is a block of this one, it is passed on.
     """
@@ -106,6 +115,7 @@ def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[
             return block
     with threads.alone():
         try:
+            need_exact_floats()
             return task(*blocks, *arguments)
         except (SeparatrixError, OutOfTime) as error:
             return Failure(error)
@@ -113,6 +123,8 @@ def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[
 
 class ThreadRunner:
     """Runs tasks by threads of this process; a handle is the block itself."""
+
+    loses = False
 
     def start(self, work: Work) -> Answers:
         """Start the calls; the function returned waits for their answers, in the order of the calls."""

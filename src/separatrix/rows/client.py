@@ -33,9 +33,12 @@ class ClientRunner:
     """Runs tasks where the futures of a client are.
 
     Tasks are pure functions of their blocks and arguments: if a worker dies, Dask finds its blocks again and
-    repeats its tasks, and the answers are the same. If one is not heard of for as long as Dask's setting
-    ``distributed.scheduler.worker-ttl`` says (five minutes), Dask takes it for dead.
+    repeats its tasks, and the answers are the same (`Partitions.fixed` refuses blocks that are not). If one
+    is not heard of for as long as Dask's setting ``distributed.scheduler.worker-ttl`` says (five minutes),
+    Dask takes it for dead.
     """
+
+    loses = True
 
     def __init__(self, client: Any) -> None:
         self.client = client

@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 from .. import __version__
 from ..atomic import write_bytes
 from ..errors import InputTypeError, ModelFileError, needs
+from ..random_state import random_state_kept
 from ..sparse import sparse
 from . import registry
 
@@ -227,6 +228,6 @@ def _short(value: object) -> str:
 
 
 def _skops() -> Any:
-    with needs("A model file", extra="cli"):
+    with needs("A model file", extra="cli"), random_state_kept():
         import skops.io
     return skops.io

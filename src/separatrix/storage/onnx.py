@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__, kernels
@@ -23,7 +21,12 @@ from ..estimators.kernel import KernelPerceptron
 from ..estimators.linear import Perceptron
 from ..estimators.linear_program import LinearProgram
 from ..estimators.margin import MaxMargin, SoftMargin
+from ..random_state import random_state_kept
 from ..sparse import dense
+
+with random_state_kept():
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, StandardScaler
 
 OPSET = 17  # old enough for runtimes of 2022, new enough for all that is used here
 IR_VERSION = 8  # the oldest that has this opset

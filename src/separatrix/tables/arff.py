@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import partial
 from typing import Any
 
 from ..errors import InputError, needs
 from . import text
 from .copies import open_copy
+from .database import LARGEST_WHOLE
 from .encoding import shown
 from .query import Query
 from .sources import NUMBER, Format, Request, Source
@@ -22,12 +24,17 @@ _ESCAPE = re.compile(r"\\(.)")
 _MARKS = re.compile(rb"['\"{}\\\r]|[^\x00-\x7f]")  # of rows that are not plain
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
+_NUMBERS = ("number", "integer", "long")
+MOST_DIGITS = 38  # of the longest whole numbers that a column can hold
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column: "number", "text", "nominal" with its levels, or "date" with its pattern."""
+    """A column: "number", "text", "nominal" with its levels, or "date" with its pattern.
+
+    Numbers that are whole and too large for a float64 are "integer", or "long" where they take more bits.
+    """
 
     name: str
     kind: str
@@ -43,16 +50,34 @@ class Header:
     lines: int
 
 
+class _TooLarge(Exception):
+    """An attribute has a whole number that its type would round; one of this ``kind`` may hold it."""
+
+    def __init__(self, attribute: Attribute, kind: str) -> None:
+        self.attribute, self.kind = attribute, kind
+
+
 def open_arff(source: Source, request: Request) -> Query:
     """Copy the rows; nominal values are text, and numbers are read as Python reads them."""
     with needs("Reading ARFF files", extra="cli"):
         import pyarrow as pa
 
     header = read_header(source)
-    kinds = {"number": pa.float64(), "date": pa.timestamp("s")}
-    schema = pa.schema([(each.name, kinds.get(each.kind, pa.string())) for each in header.attributes])
-    rows = _batches(source, header, schema)
-    return open_copy(source, request, schema, rows, lines=partial(find_lines, source, header))
+    if request.sql is None:  # also where nominal values look like numbers
+        nominal = [each.name for each in header.attributes if each.kind == "nominal"]
+        request = replace(request, text=(*request.text, *nominal))
+    kinds = {
+        "number": pa.float64(), "integer": pa.int64(), "long": pa.decimal128(38), "date": pa.timestamp("s"),
+    }  # fmt: skip
+    while True:
+        schema = pa.schema([(each.name, kinds.get(each.kind, pa.string())) for each in header.attributes])
+        rows = _batches(source, header, schema)
+        try:
+            return open_copy(source, request, schema, rows, lines=partial(find_lines, source, header))
+        except _TooLarge as found:
+            wider = replace(found.attribute, kind=found.kind)
+            attributes = (wider if each is found.attribute else each for each in header.attributes)
+            header = replace(header, attributes=tuple(attributes))
 
 
 def read_header(source: Source) -> Header:
@@ -265,7 +290,7 @@ def _sparse_row(header: Header, line: str, place: str) -> list[str | None]:
 def _zero(attribute: Attribute, place: str) -> str:
     if attribute.kind == "nominal":
         return attribute.levels[0]
-    if attribute.kind == "number":
+    if attribute.kind in _NUMBERS:
         return "0"
     raise InputError(
         f"{place}: attribute {attribute.name!r} is {attribute.kind}, which has no zero in sparse rows."
@@ -306,20 +331,59 @@ def _typed(source: Source, attribute: Attribute, column: Any, lines: list[int]) 
                 f"{attribute.name!r}: {shown(attribute.levels)}."
             )
         return column
+    if attribute.kind in ("integer", "long"):
+        return _whole(source, attribute, column, lines)
     try:
         if attribute.kind == "date":
             return pc.strptime(column, attribute.pattern, "s")
-        return column.cast(pa.float64())  # to the nearest float, as the tests hold against Python's
-    except pa.ArrowInvalid:
-        pass  # Arrow knows no leading plus
-    cells = column.to_pylist()
-    good = [cell is None or (attribute.kind == "number" and bool(NUMBER.fullmatch(cell))) for cell in cells]
-    if all(good):
-        return pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
-    at = good.index(False)
-    raise InputError(
+        numbers = column.cast(pa.float64())  # to the nearest float, as the tests hold against Python's
+    except pa.ArrowInvalid:  # Arrow knows no leading plus
+        cells = column.to_pylist()
+        good = [
+            cell is None or (attribute.kind == "number" and bool(NUMBER.fullmatch(cell))) for cell in cells
+        ]
+        if not all(good):
+            raise _bad_cell(source, attribute, column, lines, good.index(False)) from None
+        numbers = pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
+    large = pc.greater(pc.abs(numbers), LARGEST_WHOLE)
+    if pc.any(large).as_py() and any(
+        text.is_rounded(cell.encode(), float(cell)) for cell in column.filter(large).to_pylist()
+    ):
+        raise _TooLarge(attribute, "integer")
+    return numbers
+
+
+def _whole(source: Source, attribute: Attribute, column: Any, lines: list[int]) -> Any:
+    """Whole numbers, of which some are too large for a float64: exact, or refused."""
+    cells = [None if cell is None else cell.lstrip("+") for cell in column.to_pylist()]
+    good = [cell is None or re.fullmatch("-?[0-9]+", cell) is not None for cell in cells]
+    if not all(good):
+        at = good.index(False)
+        raise InputError(
+            f"Column {attribute.name!r} of {source.name!r} holds whole numbers beyond 2**53, but line "
+            f"{lines[at]:,} has {cells[at]!r}. Correct the cell, or make the numbers smaller."
+        )
+
+    import pyarrow as pa
+
+    most = max((len(cell.lstrip("-0")) for cell in cells if cell is not None), default=0)
+    numbers = [None if cell is None or most > MOST_DIGITS else int(cell) for cell in cells]
+    if attribute.kind == "integer":
+        if most > MOST_DIGITS or not all(each is None or -(2**63) <= each < 2**63 for each in numbers):
+            raise _TooLarge(attribute, "long")
+        return pa.array(numbers, pa.int64())
+    if most > MOST_DIGITS:
+        raise InputError(
+            f"Column {attribute.name!r} of {source.name!r} has a whole number of {most} digits, which would "
+            "be rounded. Make its numbers smaller."
+        )
+    return pa.array([None if each is None else Decimal(each) for each in numbers], pa.decimal128(38))
+
+
+def _bad_cell(source: Source, attribute: Attribute, column: Any, lines: list[int], at: int) -> InputError:
+    return InputError(
         f"{source.name!r}, line {lines[at]:,}: attribute {attribute.name!r} holds {attribute.kind}s, but "
-        f"here is {cells[at]!r}. Correct the cell."
+        f"here is {column[at].as_py()!r}. Correct the cell."
     )
 
 

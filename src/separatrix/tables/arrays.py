@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..errors import InputError, SeparatrixError
 from ..sparse import sparse
 from .encoding import Encoding
+from .readings import BLANKS
 from .sources import ChangedFileError, Format, Request, Source, free_memory
 
 LARGEST_WHOLE = 2**53 - 1  # all whole numbers up to this one are exact as float64
@@ -174,7 +175,7 @@ class ArrayFile:
         if y is not None:
             if self.target not in (None, "y"):
                 raise InputError(f"The target of {name!r} is its array 'y'. Got {self.target!r} instead.")
-            return X, y
+            return X, np.char.strip(y, BLANKS) if y.dtype.kind == "U" else y
         if self.target is None:
             return X, None
         if not self.target.isdecimal() or not 1 <= int(self.target) <= X.shape[1]:

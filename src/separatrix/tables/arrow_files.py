@@ -9,11 +9,11 @@ from typing import Any
 from ..errors import InputError, needs
 from .copies import open_copy
 from .database import explaining
+from .parquet import duration_notes
 from .query import Query
 from .sources import Format, Request, Source
 
 ROWS = 1 << 16  # that are copied together
-_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _FILE, _STREAM, _FEATHER = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 
 
@@ -26,7 +26,7 @@ def open_arrow(source: Source, request: Request) -> Query:
         schema, batches = _opened(file, source.paths[0])
         plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
         rows = (_cast(part, plain) for part in _cut(batches))
-        return open_copy(source, request, plain, rows, typed=True, notes=_notes(schema))
+        return open_copy(source, request, plain, rows, typed=True, notes=duration_notes(schema))
 
 
 def _opened(file: Any, path: str) -> tuple[Any, Iterator[Any]]:
@@ -46,14 +46,6 @@ def _opened(file: Any, path: str) -> tuple[Any, Iterator[Any]]:
         return reader.schema, (reader.get_batch(k) for k in range(reader.num_record_batches))
     stream = pa.ipc.open_stream(file)
     return stream.schema, iter(stream)
-
-
-def _notes(schema: Any) -> tuple[str, ...]:
-    """What is said of columns whose numbers have a unit."""
-    import pyarrow as pa
-
-    lasting = [field for field in schema if pa.types.is_duration(field.type)]
-    return tuple(f"{field.name}: a duration, in {_UNITS[field.type.unit]}." for field in lasting)
 
 
 def _cut(batches: Iterator[Any]) -> Iterator[Any]:

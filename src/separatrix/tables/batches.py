@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .. import loops
 from ..loops import layouts
+from .readings import BLANKS
 
 T = TypeVar("T")
 Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target
@@ -145,10 +146,31 @@ def arrow_labels(column: Any) -> NDArray[Any]:
     return found.astype(np.int64, copy=False) if small else found
 
 
+def trimmed(column: Any) -> Any:
+    """Labels of Arrow's without blanks around text; a blank text is none."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    words = pc.utf8_trim(column, characters=BLANKS)
+    return pc.if_else(pc.equal(words, ""), pa.scalar(None, words.type), words)
+
+
 def lacks_some(column: Any) -> bool:
     """Whether labels of Arrow's are missing: null, or NaN."""
     found = None if column.null_count else _numbers(column)
     return found is None or (found.dtype.kind == "f" and bool(np.isnan(found).any()))
+
+
+def lacks_all(column: Any) -> bool:
+    """Whether no cell of a column of numbers of Arrow's has a value."""
+    if column.null_count in (0, len(column)):
+        found = None if column.null_count else _numbers(column)
+        return found is None or (found.dtype.kind == "f" and bool(np.isnan(found).all()))
+    return False
 
 
 def known_labels(labels: NDArray[Any]) -> NDArray[Any]:

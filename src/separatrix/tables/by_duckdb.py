@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError
-from .database import connect, describe, explaining, identifier, literal, literals
+from .database import AS_IT_STANDS, connect, describe, explaining, identifier, literal, literals
 from .encoding import shown, unknown
 from .query import Query, ask
 from .sources import Format, Request, Source
@@ -20,7 +20,9 @@ SPOOLED_ROWS = 10_000
 
 def open_json(source: Source, request: Request) -> Query:
     """JSON lines: one object a row. All rows tell the types: by those of the first, 0.5 may be read as 0."""
-    found = describe(source.name, f"read_json({literals(source.paths)}, sample_size = -1)")
+    found = describe(source.name, f"read_json({literals(source.paths)}, {AS_IT_STANDS}, sample_size = -1)")
+    nothing = {name: "DOUBLE" for name, kind in found.columns.items() if kind == '"NULL"'}
+    found = replace(found, columns=found.columns | nothing)
     relation = _json_relation(source, found.columns)
     if request.sql is not None:
         return ask(describe(source.name, relation, sql=request.sql, keep=source), request)
@@ -30,16 +32,20 @@ def open_json(source: Source, request: Request) -> Query:
 
 def _json_relation(source: Source, kinds: dict[str, str]) -> str:
     columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
-    return f"read_json({literals(source.paths)}, columns = {{{columns}}})"
+    return f"read_json({literals(source.paths)}, {AS_IT_STANDS}, columns = {{{columns}}})"
 
 
 def open_duckdb(source: Source, request: Request) -> Query:
-    """A table of a DuckDB file, or the answer of a query on its tables."""
+    """A table of a DuckDB file, or the answer of a query on its tables.
+
+    Its views may read no other file: whoever made it would choose which file of this machine that is.
+    """
     _refuse_table_and_sql(request)
     connection, relation = connect(), ""
     with explaining(source.name):
         connection.execute(f"ATTACH {literal(source.paths[0])} AS file (READ_ONLY)")
         connection.execute("USE file")
+        connection.execute("SET enable_external_access = false")
         tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
     if request.sql is None:
         relation = identifier(_one_table(source, request.table, tables))
@@ -134,6 +140,8 @@ def _sqlite_kinds(name: str, connection: Any, sql: str, names: list[str]) -> lis
             kinds.append(pa.float64())
         elif types == {"text"}:
             kinds.append(pa.string())
+        elif types == {"blob"}:
+            kinds.append(pa.binary())
         else:
             raise InputError(
                 f"{name!r}: column {column!r} mixes {' and '.join(sorted(types))}.",

@@ -1,35 +1,33 @@
-"""CSV files by up to three readers: each stops at a cell that it does not know, and the next goes on there.
+"""CSV files: compiled code reads plain numbers, Python small files, DuckDB all else.
 
-Compiled code reads plain numbers, Python small files. DuckDB reads all else: columns as the first rows tell
-how they are written, and where a cell is otherwise, as all rows tell.
+What a column holds all of its rows decide. The first rows only tell who may read it: a reader that meets a
+cell that is not plain gives up, and the general one reads the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import Batch
-from .cleaning import ReadingError, clean, numeric, readings_told
+from .cleaning import REMEDY, clean, code_note, first_other, numeric, readings_told
 from .csv_head import MISSING, Dialect, Sampled, find_dialect, sample
 from .csv_lines import find_lines
 from .csv_numbers import NotPlain, counts_up, find_labels, read_numbers
-from .database import WIDE_KINDS, CellError, Database, describe, identifier, literal, literals
+from .database import AS_IT_STANDS, Database, LayoutError, describe, is_number, literal, literals
 from .encoding import Column, Encoding, choose_columns
-from .identifiers import counts_to_its_end
-from .line_ends import with_one_end
+from .identifiers import counts_to_its_end, left_out
+from .line_ends import with_one_end, without_names
 from .places import Lines, placed
 from .query import Query, ask
 from .small_csv import SmallTable, read_small
-from .sources import Format, Request, Source
-
-T = TypeVar("T")
+from .sources import Format, OtherMeaningError, Request, Source
 
 
 def open_csv(source: Source, request: Request) -> Query | CsvReader:
@@ -40,72 +38,111 @@ def open_csv(source: Source, request: Request) -> Query | CsvReader:
             raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
     if not (dialect.header or dialect.commented or request.sql is not None):
         _need_header(source, dialect, request)
+    lines = partial(find_lines, source, dialect)
+    if dialect.lines > 1:
+        source = without_names(source, dialect.skip + dialect.lines)
+        dialect = replace(dialect, header=False, skip=0, lines=0)
     sampled, small = sample(source, dialect, request), None
     if sampled.content is not None:
-        small = read_small(sampled.content, dialect.delimiter, dialect.header, sampled.kinds, MISSING)
-    file = CsvFile(source, request, dialect, sampled, small)
-    if request.columns_only:
-        names = choose_columns(
-            dialect.names, target=request.target, features=request.features, exclude=request.exclude
-        )
-        used = names if request.target is None else (*names, request.target)
-        doubtful = {*sampled.counting, *sampled.empty, *dialect.unnamed}
-        # Plain numbers, of which none may number or name the rows: there is nothing to ask a database yet.
-        if all(sampled.kinds[name] == "DOUBLE" for name in used) and (
-            request.features is not None or doubtful.isdisjoint(names)
-        ):
-            encoding = Encoding(tuple(map(Column, names)), request.intercept)
-            return CsvReader(file, encoding, request.target, *_quick_readers(file, encoding))
-    try:
-        query = file.ask()
-    except CellError as error:
-        file = careful_file(source, dialect, request)
-        query = _ask_carefully(file, error)
+        small = read_small(sampled.content, dialect, sampled.plain, MISSING)
+    file = CsvFile(source, request, dialect, sampled, small, lines)
+    found = file.plain_encoding()
+    if found is not None:
+        encoding, notes = found
+        return CsvReader(file, encoding, request.target, *_quick_readers(file, encoding), notes=notes)
+    query = file.ask(by_duckdb=request.sql is not None)
     if request.sql is not None:
         return query
-    changed = request.target in query.database.changed
-    plain, labels = (None, None) if changed else _quick_readers(file, query.encoding)
-    return CsvReader(file, query.encoding, request.target, plain, labels, query)
-
-
-def careful_file(source: Source, dialect: Dialect, request: Request) -> CsvFile:
-    """The same file, of which columns are text until all rows have told."""
-    source = with_one_end(source)
-    return CsvFile(source, request, dialect, sample(source, dialect, request, careful=True), None)
+    database, target = query.database, request.target
+    if small is not None:
+        other = target in database.changed  # numbers among marks that say that there is none
+    else:
+        other = target is not None and not is_number(database.columns[target])
+    plain, labels = (None, None) if other else _quick_readers(file, query.encoding)
+    return CsvReader(file, query.encoding, request.target, plain, labels, query, by_duckdb=small is None)
 
 
 @dataclass(frozen=True, eq=False)
 class CsvFile:
-    """A CSV file, and what its first rows tell of it; ``small`` holds all cells of a small one."""
+    """A CSV file, what its first rows tell of it, all cells of a ``small`` one, and who finds its lines."""
 
     source: Source
     request: Request
     dialect: Dialect
     sampled: Sampled
     small: SmallTable | None
+    lines: Lines
 
-    def ask(self) -> Query:
-        """Let DuckDB read the rows."""
-        notes = (*self.dialect.notes, *self.sampled.notes)
-        dialect, sampled, source, kinds = self.dialect, self.sampled, self.source, self.sampled.kinds
+    def plain_encoding(self) -> tuple[Encoding, list[str]] | None:
+        """The encoding of plain numbers, and what to say of it; None if there may be more to it.
+
+        Nothing has to be asked of a database then, until a cell turns out to be something else.
+        """
+        request, sampled, known = self.request, self.sampled, self.request.encoding
+        if not request.columns_only or numeric(request.na):
+            return None
+        if known is not None and any(column != Column(column.name) for column in known.columns):
+            return None
+        names = choose_columns(
+            self.dialect.names,
+            target=request.target,
+            features=request.features if known is None else tuple(column.name for column in known.columns),
+            exclude=request.exclude if known is None else (),
+        )
+        if not sampled.plain.issuperset(names if request.target is None else (*names, request.target)):
+            return None
+        notes = list(self.dialect.notes)
+        if known is None and request.features is None:
+            if not {*sampled.empty}.isdisjoint(names):
+                return None
+            try:
+                names, found = left_out(names, self.unnamed, self._counting, ())
+            except NotPlain:
+                return None
+            notes += found
+        coded = {name: code for name, code in sampled.codes.items() if name in (*names, request.target)}
+        notes += self._code_notes(coded)
+        return known or Encoding(tuple(map(Column, names)), request.intercept, na=request.na), notes
+
+    @property
+    def unnamed(self) -> tuple[str, ...]:
+        """The first column, if it has no name: the row names of R and pandas."""
+        return self.dialect.names[:1] if self.dialect.names[0] in self.dialect.unnamed else ()
+
+    def ask(self, *, by_duckdb: bool = True) -> Query:
+        """Let all rows tell what the columns hold; of a small file, DuckDB need not read them for that."""
+        try:
+            query = self._ask(self.source)
+            if by_duckdb and self.small is not None:
+                query.n_rows()
+            return query
+        except LayoutError:
+            copy = with_one_end(self.source)
+            if copy is self.source:
+                raise
+            return self._ask(copy)
+
+    def _ask(self, source: Source) -> Query:
+        dialect, sampled = self.dialect, self.sampled
+        numbers = {} if self.small is None else self.small.numbers
+        kinds = {name: "DOUBLE" if name in numbers else "VARCHAR" for name in dialect.names}
+        coded = {name: code for name, code in sampled.codes.items() if name in numbers}
+        notes = (*dialect.notes, *self._code_notes(coded))
         table = Database(
             source.name,
-            self._relation(kinds),
+            self._relation(source, kinds),
             kinds,
             typed=False,
-            texts=self._relation(dict.fromkeys(kinds, "VARCHAR")),
+            texts=self._relation(source, dict.fromkeys(kinds, "VARCHAR")),
             keep=source,
             stream=source.growing,
-            lines=partial(find_lines, source, dialect),
-            decimal=sampled.decimal,
-            unnamed=tuple(name for name in dialect.unnamed if name in (dialect.names[0], *sampled.empty)),
+            lines=self.lines,
+            decimal="." if sampled.pointed.intersection(numbers) else None,
+            unnamed=self.unnamed,
             cells=None if self.small is None else self.small.texts,
-            empty=sampled.empty if sampled.whole else (),
         )
-        for name in (each for each, kind in kinds.items() if kind in WIDE_KINDS and not sampled.whole):
-            _need_whole(table, name)
         if self.request.sql is None:
-            return ask(table, self.request, suspects=partial(self._counting, table), notes=notes)
+            return ask(table, self.request, suspects=partial(self._counting_anyhow, table), notes=notes)
         cleaned = clean(table, self.request, ())
         found = describe(
             source.name,
@@ -118,28 +155,33 @@ class CsvFile:
         told = readings_told(cleaned.readings)
         return ask(replace(found, typed=False), self.request, notes=[*notes, *told])
 
-    def _relation(self, kinds: dict[str, str]) -> str:
+    def _code_notes(self, codes: dict[str, str]) -> list[str]:
+        return [code_note(name, codes[name]) for name in self.dialect.names if name in codes]
+
+    def _relation(self, source: Source, kinds: dict[str, str]) -> str:
         columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
         return (
-            f"read_csv({literals(self.source.paths)}, auto_detect = false, columns = {{{columns}}}, "
+            f"read_csv({literals(source.paths)}, {AS_IT_STANDS}, auto_detect = false, "
+            f"columns = {{{columns}}}, "
             f"delim = {literal(self.dialect.delimiter)}, header = {str(self.dialect.header).lower()}, "
             f"skip = {self.dialect.skip}, quote = '\"', escape = '\"', "
             f"nullstr = {literals([*MISSING, *self.request.na])}, "
-            f"compression = {literal(self.source.compression)})"
+            f"compression = {literal(source.compression)})"
         )
 
-    def _counting(self, table: Database, names: Sequence[str]) -> list[str]:
+    def _counting(self, names: Sequence[str]) -> list[str]:
         """Those of the columns that count up by one to the end of the file, or so far of a stream."""
         likely = [name for name in names if name in self.sampled.counting]
         if self.sampled.whole or self.source.growing is not None:
             return likely
-        return [name for name in likely if self._counts_up(table, name)]
+        return [name for name in likely if counts_up(self.source, self.dialect, self.sampled, name)]
 
-    def _counts_up(self, table: Database, name: str) -> bool:
+    def _counting_anyhow(self, table: Database, names: Sequence[str]) -> list[str]:
+        """The same where cells are not plain."""
         try:
-            return counts_up(self.source, self.dialect, name)
+            return self._counting(names)
         except NotPlain:
-            return counts_to_its_end(table, name)
+            return [n for n in names if n in self.sampled.counting and counts_to_its_end(table, n)]
 
 
 @dataclass(eq=False)
@@ -150,15 +192,18 @@ class CsvReader:
     ----------
     file : CsvFile
     encoding : Encoding
+        As the first rows tell, or all rows, once they were asked.
     target_name : str or None
     plain : callable, optional
         Yields so many rows at a time, from some row on, up to one that is not plain.
     labels : callable, optional
         Gives the different labels; None where one is not plain.
     query : Query, optional
-        The one that the first rows ask for. Columns of plain numbers do without, until it is needed.
-    careful : Query, optional
-        As all rows tell, where the first ones did not tell all.
+        What all rows tell. Columns of plain numbers do without, until it is needed.
+    notes : list of str
+        What is said of columns of plain numbers until then.
+    by_duckdb : bool
+        Whether DuckDB is known to be able to read the rows.
     """
 
     file: CsvFile
@@ -167,7 +212,8 @@ class CsvReader:
     plain: Callable[[int, int], Iterator[Batch]] | None
     labels: Callable[[], NDArray[Any] | None] | None
     query: Query | None = None
-    careful: Query | None = None
+    notes: list[str] = field(default_factory=list)
+    by_duckdb: bool = False
 
     @property
     def in_turn(self) -> bool:
@@ -177,107 +223,91 @@ class CsvReader:
     @property
     def line_finder(self) -> Lines:
         """Finds the lines of rows."""
-        return partial(find_lines, self.file.source, self.file.dialect)
+        return self.file.lines
 
     def n_rows(self) -> int:
         """Count the rows."""
         small = self.file.small
-        return self._answer(Query.n_rows) if small is None else small.n_rows
+        return self.settled().n_rows() if small is None else small.n_rows
 
     def classes(self) -> NDArray[Any]:
         """The different labels."""
-        found = None if self.labels is None or self.careful is not None else self.labels()
-        return self._answer(Query.classes) if found is None else found
+        found = None if self.labels is None else self.labels()
+        if found is None:
+            self.plain = self.labels = None
+            return self.settled().classes()
+        return found
 
     def told(self) -> list[str]:
         """What a person should know about the reading, a sentence each."""
-        if self.query is None:
-            return [*self.file.dialect.notes, *self.file.sampled.notes]
-        return list(dict.fromkeys([*self.query.notes, *self._answer(Query.told)]))
+        return self.notes if self.query is None else self.query.told()
 
     def frame(self) -> Any:
         """The wanted columns as a data frame of pandas', as they stand in the file."""
-        return self._answer(Query.frame)
+        return self.settled().frame()
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
-        """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
+        """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``.
+
+        Raises
+        ------
+        OtherMeaningError
+            Where a row tells that rows before it, which were given already, mean something else.
+        """
         at = start
-        if self.plain is not None and self.careful is None:
+        if self.plain is not None:
             try:
                 for X, y in self.plain(rows, at):
                     yield X, y
                     at += len(X)
                 return
             except NotPlain:
-                pass
-        if self.careful is None:
-            try:
-                for X, y in self._asked().batches(rows, at):
-                    yield X, y
-                    at += len(X)
-                return
-            except CellError as error:
-                self._read_again(error, at)
-        assert self.careful is not None
-        yield from self.careful.batches(rows, at)
+                self.plain = self.labels = None
+        before = self.encoding
+        query = self.settled()
+        if at > start or at > 0:
+            self._need_same_meaning(before, query)
+        yield from query.batches(rows, at)
 
     def settled(self) -> Query:
-        """The query by which every cell can be read; all of them are looked at to know."""
-
-        def look(query: Query) -> None:
-            rows = query.selection
-            wanted = [*rows.features(query.encoding), *([] if rows.target is None else [rows.label])]
-            query.database.rows(f"SELECT {', '.join(f'max({each})' for each in wanted)} FROM {rows.rows}")
-
-        self._answer(look)
-        return self._asked() if self.careful is None else self.careful
+        """The query that all rows have told how to read them."""
+        if self.query is None or not self.by_duckdb:
+            self.query, self.by_duckdb = self.file.ask(), True
+            self.encoding = self.query.encoding
+        return self.query
 
     def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
         """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
-        done = 0
-        if self.careful is None:
-            try:
-                for numbers, names in self._asked().identities():
-                    yield numbers, names
-                    done += numbers.size
-                return
-            except CellError as error:
-                self._read_again(error)
-        assert self.careful is not None
-        for numbers, names in self.careful.identities():
-            skipped, done = min(done, numbers.size), max(0, done - numbers.size)
-            yield numbers[skipped:], None if names is None else names[skipped:]
+        return self.settled().identities()
 
-    def _answer(self, question: Callable[[Query], T]) -> T:
-        if self.careful is None:
-            try:
-                return question(self._asked())
-            except CellError as error:
-                self._read_again(error)
-        assert self.careful is not None
-        return question(self.careful)
-
-    def _asked(self) -> Query:
-        self.query = self.query or self.file.ask()
-        return self.query
-
-    def _read_again(self, error: CellError, at: int = 0) -> None:
-        """Make the careful query, to go on with from row ``at``; raise where rows before it differ."""
-        if self.careful is None:
-            file = self.file
-            request = replace(file.request, encoding=self.encoding, features=None, exclude=())
-            found = _ask_carefully(careful_file(file.source, file.dialect, request), error)
-        else:
-            found = self.careful
-        # What was a fraction before would be thousands now.
-        if at and any(reading.thousands == "." for reading in found.readings.values()):
-            raise error
-        self.careful = found
+    def _need_same_meaning(self, before: Encoding, query: Query) -> None:
+        """Raise where rows that were read as plain numbers have to be read in another way."""
+        numbers = {column.name: column for column in query.encoding.columns if column.levels is None}
+        # Numbers without a point are the same in all readings but those with a point between thousands.
+        other = [
+            column.name
+            for column in before.columns
+            if column.name not in numbers or numbers[column.name].reading.thousands == "."
+        ]
+        if self.target_name is not None and not is_number(query.database.columns[self.target_name]):
+            other.append(self.target_name)
+        if other or len(numbers) < len(query.encoding.columns):
+            name = (
+                other[0] if other else next(c.name for c in query.encoding.columns if c.name not in numbers)
+            )
+            row, cell = first_other(query.database, name)
+            (place,) = placed([row], query.database.lines)
+            raise OtherMeaningError(
+                f"Column {name!r} of {query.database.name!r} holds numbers in the rows before {place.words}, "
+                f"which has {cell!r}.",
+                remedy=REMEDY,
+                parameter="na",
+            )
 
 
 def _quick_readers(file: CsvFile, encoding: Encoding) -> tuple[Any, Any]:
     """Who reads rows, and the different labels, as long as they are plain; None where nobody can."""
-    target, kinds, small = file.request.target, file.sampled.kinds, file.small
+    target, sampled, small = file.request.target, file.sampled, file.small
     if small is not None and all(
         (column.levels is None) == (column.name in small.numbers) for column in encoding.columns
     ):  # each column holds what it held where the encoding was learnt: numbers, or text
@@ -285,39 +315,16 @@ def _quick_readers(file: CsvFile, encoding: Encoding) -> tuple[Any, Any]:
         return partial(small.batches, encoding, target), labels
     if file.request.where is not None or numeric(file.request.na):
         return None, None
-    if target is not None and kinds[target] != "DOUBLE":
+    if target is not None and target not in sampled.plain:
         return None, None
     names = [column.name for column in encoding.columns]
-    plain = all(kinds[name] == "DOUBLE" for name in names)
-    rows = partial(read_numbers, file.source, file.dialect, names, target) if plain else None
+    plain = sampled.plain.issuperset(names) and all(
+        column == Column(column.name) for column in encoding.columns
+    )
+    rows = partial(read_numbers, file.source, file.dialect, sampled, names, target) if plain else None
     if target is None or file.source.growing is not None:
         return rows, None
-    return rows, partial(find_labels, file.source, file.dialect, target)
-
-
-def _ask_carefully(file: CsvFile, error: CellError) -> Query:
-    """The query in which all cells tell; where it cannot be, say what was wrong in the first place."""
-    try:
-        return file.ask()
-    except ReadingError:
-        raise  # names the row, too
-    except InputError:
-        raise error from None
-
-
-def _need_whole(table: Database, name: str) -> None:
-    """Raise where a column of large whole numbers has another one further down, which would be rounded."""
-    numbered = f"(SELECT row_number() OVER () AS row, {identifier(name)} AS cell FROM {table.texts})"
-    other = "NOT regexp_full_match(trim(cell), '[+-]?[0-9]+')"
-    query = f"SELECT row, cell FROM {numbered} WHERE cell IS NOT NULL AND {other} ORDER BY row LIMIT 1"
-    for row, cell in table.rows(query):
-        (place,) = placed([row], table.lines)
-        raise InputError(
-            f"Column {name!r} of {table.name!r} holds whole numbers beyond 2**53, but {place.words} has "
-            f"{cell!r}.",
-            remedy="Correct the cell, name it as missing with 'na', or read the column as text with 'text'.",
-            parameter="na",
-        )
+    return rows, partial(find_labels, file.source, file.dialect, sampled, target)
 
 
 def _need_header(source: Source, dialect: Dialect, request: Request) -> None:

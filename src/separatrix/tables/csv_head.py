@@ -6,7 +6,6 @@ import contextlib
 import csv
 import itertools
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -14,30 +13,25 @@ import numpy as np
 
 from ..errors import InputError
 from . import text
-from .encoding import need_distinct
+from .encoding import Column, need_distinct
 from .identifiers import counts_up
-from .readings import PLAIN_READING, evidence_of, look, shape
+from .readings import CODE, PADDING, PLAIN_CELL, is_fraction
 from .sources import NUMBER, Request, Source
 from .unpacking import HEAD, read_head
 
 SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
-PADDING = " \t"  # around numbers; Python strips more, which others do not take for blanks
 # Cells that say that a value is missing.
 MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
-_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}.*)?$")
-_WHOLE = re.compile(r"[+-]?[0-9]{1,38}")
-_LONG = re.compile(r"[+-]?[0-9]{16,}")  # shorter ones are floats, all of them
 # A number, if need be with a decimal comma, between blanks.
 _NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
-_CODE = re.compile(r"0[0-9]+")
-_FRACTION = re.compile(r"\d[.,]\d")
 
 
 @dataclass(frozen=True)
 class Dialect:
     """How a CSV file is written: ``skip`` lines come before the names, or before the rows without a header.
 
-    ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none.
+    ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none. The
+    names take so many ``lines``: a name in quotes may have several.
     ``notes`` say what is done with lines before the table.
     """
 
@@ -47,37 +41,38 @@ class Dialect:
     unnamed: tuple[str, ...] = ()
     skip: int = 0
     commented: int = 0
+    lines: int = 1
     notes: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Sampled:
-    """What the first rows tell.
+    """What the first rows tell: whether compiled code may read the columns; all rows decide what they hold.
 
     Attributes
     ----------
-    kinds : dict of str to str
-        The type of each column: of plain numbers, dates or text.
-    decimal : str or None
-        What separates fractions in the columns of plain numbers, where another column leaves that open.
+    plain : frozenset of str
+        The columns of plain numbers whose points, if they have any, are surely decimal.
+    pointed : frozenset of str
+        Those of them that have points.
+    codes : dict of str to str
+        The columns with a number that begins with a zero, as codes do, and the first such number.
     counting : tuple of str
         The columns that count up by one, as far as can be seen.
     empty : tuple of str
         The columns without a value.
     whole : bool
         Whether these are all rows.
-    notes : tuple of str
-        About columns whose numbers may be codes.
     content : bytes or None
         All of a small file, where all of its rows are wanted as they stand.
     """
 
-    kinds: dict[str, str]
-    decimal: str | None
+    plain: frozenset[str]
+    pointed: frozenset[str]
+    codes: dict[str, str]
     counting: tuple[str, ...]
     empty: tuple[str, ...]
     whole: bool
-    notes: tuple[str, ...] = ()
     content: bytes | None = None
 
 
@@ -111,14 +106,17 @@ def find_dialect(path: str, compression: str) -> Dialect:
     last = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
     commented = last if above and not header else 0
     notes = _told(before, commented) if before else ()
-    return Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), commented, notes)
+    taken = _lines_of_first(every[len(before) :], delimiter) if header else 0
+    return Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), commented, taken, notes)
 
 
-def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool = False) -> Sampled:
-    """What the first rows tell of the columns; with ``careful``, numbers may still be written otherwise."""
+def sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
+    """What the first rows tell of the columns, all rows of a small file."""
     path = source.paths[0]
-    head, every = _first_lines(path, source.compression, SAMPLE, SAMPLED)
-    lines = [line + "\n" for line in every[dialect.skip :] if line.strip()]
+    head, every = _first_lines(path, source.compression, SAMPLE, None)
+    small = len(source.paths) == 1 and len(head) < SAMPLE
+    # A growing file may have got longer since its first lines were looked at.
+    lines = [line + "\n" for line in every[dialect.skip :][: None if small else SAMPLED] if line.strip()]
     rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
     # A line of another length ends them; nothing behind a last delimiter is no cell.
     width = len(dialect.names)
@@ -128,44 +126,26 @@ def sample(source: Source, dialect: Dialect, request: Request, *, careful: bool 
         zip(dialect.names, zip(*alike, strict=True) if alike else ((),) * len(dialect.names), strict=True)
     )
     nothing = {*MISSING, *request.na}
-    given = {name: Counter(cell for cell in cells if cell not in nothing) for name, cells in columns.items()}
-    plain = {
-        name for name, cells in given.items() if all(NUMBER.fullmatch(cell.strip(PADDING)) for cell in cells)
-    }
-    doubtful = {name for name in plain if _may_be_thousands(given[name])}
-    unsure = doubtful or (len(plain) < len(given) and _has_fractions(given, plain))
-    decimal = _decimal(given) if unsure else None
-    known = () if request.encoding is None else request.encoding.columns
-    text_only = {*request.text, request.row_names}
-    text_only |= {c.name for c in known if c.levels is not None or c.reading != PLAIN_READING}
+    given = {name: {*cells} - nothing for name, cells in columns.items()}
+    plain = {name for name, cells in given.items() if all(map(PLAIN_CELL.fullmatch, cells))}
     if rows and not alike:  # the first row is refused for its length alone
-        text_only |= {*dialect.names}
-    comma = request.decimal == "," or (decimal == "," and request.decimal is None)
-    if careful or comma or request.thousands is not None:
-        # Numbers without a fraction may still have commas further down; points may separate thousands.
-        text_only |= plain - {request.target}
-    elif decimal is None and request.decimal is None and request.encoding is None:
-        text_only |= doubtful - {request.target}
-    kinds = {
-        name: "VARCHAR" if name in text_only else _whole_kind(cells) if name in plain else _kind(cells)
-        for name, cells in given.items()
-    }
-    small = len(source.paths) == 1 and len(head) < SAMPLE
+        plain = set()
+    pointed = {name for name in plain if any(map(is_fraction, given[name]))}
+    doubtful = {name for name in plain - pointed if any("." in cell for cell in given[name])}
+    known = () if request.encoding is None else request.encoding.columns
+    plain -= {*request.text, *(c.name for c in known if c != Column(c.name))} | {request.row_names}
     some = (request.where, request.sql, request.missing, request.na) != (None, None, "error", ())
     return Sampled(
-        kinds,
-        decimal,
-        tuple(name for name in plain if _counts(columns[name])),
+        frozenset(plain - (doubtful - {request.target})),
+        frozenset(pointed),
+        {
+            name: code
+            for name in plain
+            if (code := next((cell for cell in columns[name] if CODE.fullmatch(cell)), None)) is not None
+        },
+        tuple(name for name in dialect.names if name in plain and _counts(columns[name])),
         tuple(name for name, cells in given.items() if not cells),
-        whole=small and len(alike) < SAMPLED - int(dialect.header),
-        notes=tuple(
-            f"{name}: some numbers begin with a zero ({code}), as codes do; they are read as numbers. If "
-            f"they are names, read the column as text: --text {name}."
-            for name, cells in given.items()
-            if kinds[name] == "DOUBLE"
-            and name not in request.exclude
-            and (code := next(filter(_CODE.fullmatch, cells), None)) is not None
-        ),
+        whole=small and len(alike) == len(rows) and source.growing is None,
         content=None if not small or some or dialect.skip or source.growing is not None else head,
     )
 
@@ -266,7 +246,14 @@ def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
         yield from csv.reader(lines, delimiter=delimiter)
 
 
-def _first_lines(path: str, compression: str, size: int, most: int) -> tuple[bytes, list[str]]:
+def _lines_of_first(lines: list[str], delimiter: str) -> int:
+    """How many lines the first row takes."""
+    reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
+    next((row for row in reader if row), None)
+    return reader.line_num
+
+
+def _first_lines(path: str, compression: str, size: int, most: int | None) -> tuple[bytes, list[str]]:
     """The first bytes of a file, so many, or more where the first lines are longer; and their whole lines.
 
     A longer file may be cut within the last of them, and within a character.
@@ -287,43 +274,7 @@ def _first_lines(path: str, compression: str, size: int, most: int) -> tuple[byt
             ) from error
         found = content[: error.start].decode()
     lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return head, lines[: min(most, len(lines) - 1) if cut and len(lines) > 1 else most]
-
-
-def _has_fractions(given: dict[str, Counter[str]], plain: set[str]) -> bool:
-    """Whether a column that is not of plain numbers may hold fractions."""
-    others = (cells for name, cells in given.items() if name not in plain)
-    return any(map(_FRACTION.search, itertools.chain.from_iterable(others)))
-
-
-def _may_be_thousands(cells: Counter[str]) -> bool:
-    """Whether the points of plain numbers may separate thousands."""
-    ends = (cell.strip(PADDING)[-4:] for cell in cells if "." in cell)
-    if not all(end[0] == "." for end in ends):
-        return False
-    return any("." in cell for cell in cells) and look(Counter(map(shape, cells))).kind == "ambiguous"
-
-
-def _kind(cells: Counter[str]) -> str:
-    """The type of a column that is not all plain numbers: dates as ISO writes them, or text."""
-    return "TIMESTAMP" if all(_DATE.match(cell) for cell in cells) else "VARCHAR"
-
-
-def _whole_kind(cells: Counter[str]) -> str:
-    """The type of a column of plain numbers.
-
-    Where all are whole and some would be rounded, whole numbers: labels stay apart, features are refused.
-    """
-    long = [cell for cell in (each.strip(PADDING) for each in cells) if _LONG.fullmatch(cell)]
-    rounded = any(text.is_rounded(cell.encode(), float(cell)) for cell in long)
-    if rounded and all(_WHOLE.fullmatch(cell) for cell in cells):
-        return "BIGINT" if all(abs(int(cell)) < 1 << 63 for cell in cells) else "HUGEINT"
-    return "DOUBLE"
-
-
-def _decimal(given: dict[str, Counter[str]]) -> str | None:
-    """What separates fractions in this file, where its columns agree on that."""
-    return evidence_of(look(Counter(map(shape, cells))) for cells in given.values())
+    return head, (lines[:-1] if cut and len(lines) > 1 else lines)[:most]
 
 
 def _counts(cells: Sequence[str]) -> bool:

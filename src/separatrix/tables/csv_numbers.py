@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .. import loops
 from . import text
 from .batches import MOST_ROWS, Batch, Matrices, whole
-from .csv_head import Dialect
+from .csv_head import Dialect, Sampled
 from .sources import Source
 
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
@@ -34,7 +34,13 @@ class Cells:
 
 
 def read_numbers(
-    source: Source, dialect: Dialect, names: Sequence[str], target: str | None, rows: int, start: int
+    source: Source,
+    dialect: Dialect,
+    sampled: Sampled,
+    names: Sequence[str],
+    target: str | None,
+    rows: int,
+    start: int,
 ) -> Iterator[Batch]:
     """Yield rows from row ``start`` on, up to a line that is not plain numbers.
 
@@ -48,7 +54,10 @@ def read_numbers(
     columns = {name: k for k, name in enumerate(names)}
     if target is not None:
         columns.setdefault(target, _TARGET)
-    places = np.array([columns.get(name, _UNUSED) for name in dialect.names], dtype=np.int64)
+    places = np.array(
+        [(columns.get(name, _UNUSED), *_refused(sampled, name, target)) for name in dialect.names],
+        dtype=np.int64,
+    )
     matrices, delimiter = Matrices(np.full(len(names), np.inf)), ord(dialect.delimiter)
     for path in source.paths:
         for cells in text.read_pieces(
@@ -64,6 +73,14 @@ def read_numbers(
             start = max(0, start - height)
             if not cells.whole:
                 raise NotPlain
+
+
+def _refused(sampled: Sampled, name: str, target: str | None) -> tuple[bool, bool]:
+    """What the first cells of a column did not have, and is to be looked at more closely where it comes.
+
+    Numbers that begin with a zero, as codes do; and numbers that may have a point between thousands.
+    """
+    return name not in sampled.codes, name not in sampled.pointed and name != target
 
 
 def read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], matrices: Matrices) -> Cells:
@@ -84,18 +101,22 @@ def read_piece(piece: text.Text, delimiter: int, places: NDArray[np.int64], matr
     return Cells(matrix[:rows], labels[:rows], whole=True)
 
 
-def find_labels(source: Source, dialect: Dialect, target: str) -> NDArray[np.int64 | np.float64] | None:
+def find_labels(
+    source: Source, dialect: Dialect, sampled: Sampled, target: str
+) -> NDArray[np.int64 | np.float64] | None:
     """The different labels, which are numbers; None if not all of them are plain."""
     try:
         parts = [
-            np.unique(y) for _, y in read_numbers(source, dialect, (), target, MOST_ROWS, 0) if y is not None
+            np.unique(y)
+            for _, y in read_numbers(source, dialect, sampled, (), target, MOST_ROWS, 0)
+            if y is not None
         ]
     except NotPlain:
         return None
     return np.unique(np.concatenate([np.empty(0, dtype=np.int64), *parts]))
 
 
-def counts_up(source: Source, dialect: Dialect, name: str) -> bool:
+def counts_up(source: Source, dialect: Dialect, sampled: Sampled, name: str) -> bool:
     """Whether the numbers of a column count up by one to the end of the file.
 
     Raises
@@ -104,7 +125,7 @@ def counts_up(source: Source, dialect: Dialect, name: str) -> bool:
         Where they are not all plain.
     """
     last = np.empty(0)
-    for X, _ in read_numbers(source, dialect, (name,), None, MOST_ROWS, 0):
+    for X, _ in read_numbers(source, dialect, sampled, (name,), None, MOST_ROWS, 0):
         cells = np.concatenate([last, X[:, 0]])
         if np.any(np.diff(cells) != 1.0):
             return False

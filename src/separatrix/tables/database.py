@@ -5,22 +5,29 @@ from __future__ import annotations
 import re
 import sqlite3
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
 from typing import Any
 
 from ..errors import InputError, SeparatrixError, needs
+from .encoding import MAX_LEVELS
 from .growing import Growing
 from .places import Lines
 
 FLOATS = ("DOUBLE", "FLOAT")
+# Of files: the names of their folders are no columns.
+AS_IT_STANDS = "hive_partitioning = false"
 # Whole numbers of these types may be too large for float64, where all up to this one are exact.
 WIDE_KINDS, LARGEST_WHOLE = ("BIGINT", "UBIGINT", "HUGEINT", "UHUGEINT"), 2.0**53 - 1.0
 
 
+FEWEST = 10  # rows from which on a column that counts them, or names nearly all of them, is no accident
+NEARLY = 0.9  # a text column with more levels than this share of the rows names them
+FEW = 3  # rows from which on a text column without any repetition names them
 # What gives other rows when it is asked again, in a query without its literals, quoted names and comments.
 _CHANCE = re.compile(
     r"\b(?:random|uuid(?:v\d)?|gen_random_uuid|nextval)\s*\(|\b(?:using\s+sample|tablesample)\b"
@@ -36,6 +43,21 @@ class CellError(InputError):
 
 class LayoutError(CellError):
     """Where the lines or cells of a CSV file end is not clear to DuckDB."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The first levels of a column of text with their rows, how many there are, and how many rows."""
+
+    rows: dict[str, int]
+    number: int
+    total: int
+
+    @property
+    def name_the_rows(self) -> bool:
+        """Whether each row, or nearly each, has a text of its own: it would be separated by that alone."""
+        distinct = self.number == self.total >= FEW
+        return distinct or (self.total >= FEWEST and self.number > NEARLY * self.total)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,14 +92,14 @@ class Database:
         Columns without a name that hold no evidence: row names, and cells behind the last delimiter.
     cells : dict of str to list of str, or None
         The cells of the text columns, where the file is so small that they were read already.
-    empty : tuple of str
-        Columns that are known to hold nothing.
     changed : frozenset of str
         Columns that the relation gives otherwise than they stand in the file.
     first : callable or None
-        Gives the first cells of a text column, where that takes no connection.
+        Gives so many first cells of some columns, where that takes no connection.
     called : str
         What a query calls the table; empty where not DuckDB answers queries.
+    counted : dict of str to Levels
+        The levels of columns that were counted already.
     """
 
     name: str
@@ -93,15 +115,46 @@ class Database:
     decimal: str | None = None
     unnamed: tuple[str, ...] = ()
     cells: dict[str, list[str]] | None = None
-    empty: tuple[str, ...] = ()
     changed: frozenset[str] = frozenset()
-    first: Callable[[str], list[str | None]] | None = None
+    first: Callable[[Sequence[str], int], list[list[Any]]] | None = None
     called: str = "data"
+    counted: dict[str, Levels] = field(default_factory=dict)
 
     @cached_property
     def connection(self) -> Any:
         """A connection to DuckDB, which takes as long to make as a million numbers to read."""
         return self.opened or connect()
+
+    def head(self, names: Sequence[str], rows: int) -> list[list[Any]]:
+        """The first cells of some columns, as the relation gives them."""
+        if not names:
+            return []
+        if self.first is not None and self.changed.isdisjoint(names):
+            return self.first(names, rows)
+        found = self.rows(f"SELECT {', '.join(map(identifier, names))} FROM {self.relation} LIMIT {rows}")
+        return list(map(list, zip(*found, strict=True))) if found else [[] for _ in names]
+
+    def levels(self, name: str, relation: str = "") -> Levels:
+        """The first levels of a column as text, over all rows, or over those of another relation."""
+        rows = relation or self.relation
+        if rows == self.relation and name in self.counted:
+            return self.counted[name]
+        if self.cells is not None and rows == self.relation:
+            times = Counter(self.cells[name])
+            return Levels({level: times[level] for level in sorted(times)}, len(times), times.total())
+        level = f"{identifier(name)}::VARCHAR"
+        # By numbers: an alias would be taken for a column of that name, if the table has one.
+        grouped = f"SELECT {level}, count(*) AS times FROM {rows} GROUP BY 1"
+        found = dict(self.rows(f"{grouped} ORDER BY 1 NULLS FIRST LIMIT {MAX_LEVELS + 2}"))
+        missing = found.pop(None, 0)
+        if len(found) <= MAX_LEVELS:
+            levels = Levels(found, len(found), sum(found.values()) + missing)
+        else:
+            query = f"SELECT count(level), sum(times) FROM ({grouped}) counted(level, times)"
+            levels = Levels(found, *map(int, self.rows(query)[0]))
+        if rows == self.relation:
+            self.counted[name] = levels
+        return levels
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """All rows of a small answer."""
@@ -262,6 +315,7 @@ def explaining(name: str) -> Iterator[None]:
 
 def explained(name: str, message: str) -> InputError:
     """What a message of DuckDB, SQLite or Arrow about a file means."""
+    message = re.sub(r"\n  file = .*", "", message, flags=re.DOTALL)  # how the file was to be read
     line = re.search(r"CSV Error on Line: (\d+)", message)
     where = f"{name!r}, line {int(line[1]):,}" if line else f"{name!r}"
     cells = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
@@ -289,10 +343,15 @@ def explained(name: str, message: str) -> InputError:
             f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both), "
             "or a quotation mark stands alone. End all lines alike, for example with dos2unix."
         )
-    if "quote" in message and line:
-        return LayoutError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
     if "Maximum line size" in message:
         return InputError(f"{where}: a line of more than two million characters. This is no table.")
+    if "quote" in message and line:
+        return LayoutError(f"{where}: a quotation mark inside a cell. Double it, or put it right.")
+    if "disabled by configuration" in message:
+        return InputError(
+            f"{name!r} cannot be read: the view or query reads other files than the database, which is not "
+            "allowed. Name a table that holds its rows."
+        )
     first = _clipped(re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0]), 300)
     return InputError(f"{name!r} cannot be read: {first}")
 

@@ -25,6 +25,13 @@ class Column:
     levels: tuple[str, ...] | None = None
     reading: Reading = PLAIN_READING
 
+    @property
+    def kind(self) -> str:
+        """How it is read, in words."""
+        if self.levels is not None:
+            return f"text ({shown(sorted(self.levels))})"
+        return "numbers" + (f" with {self.reading.words}" if self.reading.words else "")
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -88,6 +95,41 @@ class Encoding:
             alike.setdefault(column.reading.words, []).append(column.name)
         told = [f"{shown(names)}: {words}." for words, names in alike.items() if words]
         return told + ([f"Also missing: {shown(self.na)}."] if self.na else [])
+
+    def unlike(self, plain: Encoding) -> list[str]:
+        """What is read otherwise here than in another encoding of the same file, a sentence each.
+
+        The order of columns, and that of levels, does not count.
+
+        Examples
+        --------
+        >>> plain = Encoding((Column("dose"), Column("age")))
+        >>> Encoding((Column("dose", None, Reading(",")),), na=("-9",)).unlike(plain)
+        ['Left out: age.', 'dose is read as numbers with decimal comma, not as numbers.', 'Also missing: -9.']
+        """
+        own, others = ({each.name: each for each in encoding.columns} for encoding in (self, plain))
+        told = []
+        if left := [name for name in others if name not in own]:
+            told.append(f"Left out: {shown(left)}.")
+        if added := [name for name in own if name not in others]:
+            told.append(f"Used, though plainly read it is no feature: {shown(added)}.")
+        for name in (each for each in own if each in others):
+            here, there = own[name].kind, others[name].kind
+            if here != there:
+                told.append(f"{name} is read as {here}, not as {there}.")
+        if self.intercept != plain.intercept and any(each.levels for each in self.columns):
+            told.append(f"The first level of text columns is {'left out' if self.intercept else 'kept'}.")
+        if self.na != plain.na:
+            told.append(f"Also missing: {shown(self.na)}." if self.na else "No other cells are missing.")
+        if (self.width, self.first) != (plain.width, plain.first):
+            told.append(f"The columns are {self._numbered}, not {plain._numbered}.")
+        return told
+
+    @property
+    def _numbered(self) -> str:
+        if self.width is None:
+            return "named"
+        return f"{self.width:,}, counted from {self.first}"
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

@@ -8,7 +8,7 @@ import os
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..errors import InputError
@@ -46,9 +46,10 @@ def find_files(said: str) -> tuple[str, ...]:
         found = sorted(
             (each for each in glob.glob(said, recursive=True) if os.path.isfile(each)), key=_in_turn
         )
-        if found:
-            return tuple(found)
-        raise InputError(f"No file matches {said!r}.")
+        if not found:
+            raise InputError(f"No file matches {said!r}.")
+        _refuse_partitions(said, said, [Path(each).parts[:-1] for each in found])
+        return tuple(found)
     raise InputError(f"There is no file {said!r}.{_nearest_file(said)}")
 
 
@@ -69,15 +70,8 @@ def _folder(said: str) -> tuple[str, ...]:
         raise InputError(
             f"{said!r} is a directory without Parquet files. Name a file, or a pattern like '{said}/*.csv'."
         )
-    keyed = next((part for each in files for part in each.relative_to(under).parts[:-1] if "=" in part), None)
-    if keyed is not None:
-        pattern = os.path.join(said, "**/*.parquet").replace("'", "''")
-        raise InputError(
-            f"{said!r} is partitioned: the folder {keyed!r} holds a column's value. A query reads it: FROM "
-            f"read_parquet('{pattern}', hive_partitioning = true).",
-            remedy="Pass it as 'sql', and no source.",
-            parameter="query",
-        )
+    folders = [each.relative_to(under).parts[:-1] for each in files]
+    _refuse_partitions(said, os.path.join(said, "**/*.parquet"), [(), *folders])
     splits: dict[str, list[Path]] = defaultdict(list)
     for each in files:
         splits[_pattern(each)].append(each)
@@ -86,6 +80,23 @@ def _folder(said: str) -> tuple[str, ...]:
         raise InputError(f"{said!r} holds {len(splits)} tables. Name one by its pattern: {choices}.")
     _need_all_shards(said, files)
     return tuple(map(str, files))
+
+
+def _refuse_partitions(said: str, pattern: str, folders: Sequence[tuple[str, ...]]) -> None:
+    """Raise where files are in different folders such as ``year=2020``: a column would be lost."""
+    keys = [{part for part in parts if "=" in part} for parts in folders]
+    some = next((part for each in keys for part in sorted(each - keys[0])), None)
+    if some is None:
+        return
+    endings = {"csv": "csv", "tsv": "csv", "json": "json", "jsonl": "json", "ndjson": "json"}
+    function = endings.get(pattern.rpartition(".")[2].lower(), "parquet")
+    quoted = pattern.replace("'", "''")
+    raise InputError(
+        f"{said!r} is partitioned: the folder {some!r} holds a column's value. A query reads it: FROM "
+        f"read_{function}('{quoted}', hive_partitioning = true).",
+        remedy="Pass it as 'sql', and no source.",
+        parameter="query",
+    )
 
 
 def _in_turn(path: str) -> list[tuple[str, int, str]]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,43 +10,50 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .cleaning import WRITTEN_DATE
-from .database import Database, identifier, is_number, plain_identifier
+from .database import FEWEST, Database, identifier, is_number, plain_identifier
 from .encoding import MAX_LEVELS, Column, shown
 from .readings import Reading
 from .sources import Request
 
 SAMPLED = 1000  # rows that tell which columns may count the rows
-FEWEST = 10  # rows from which on a column that counts them, or names nearly all of them, is no accident
-NEARLY = 0.9  # a text column with more levels than this share of the rows names them
-FEW = 3  # rows from which on a text column without any repetition names them
-
 # Those of some columns that count up by one.
 Suspects = Callable[[Sequence[str]], list[str]]
 
 
 def left_out(
-    database: Database, names: tuple[str, ...], suspects: Suspects | None, text: Sequence[str]
+    names: tuple[str, ...], unnamed: Sequence[str], suspects: Suspects, text: Sequence[str]
 ) -> tuple[tuple[str, ...], list[str]]:
     """The columns without those that have no name, or count the rows; and a sentence for each of these.
 
     The last column is never left out, nor is one that shall be read as text.
     """
     notes, kept = [], list(names)
-    for name in (*database.unnamed, *(each for each in database.empty if each not in database.unnamed)):
+    for name in unnamed:
         if name in kept and len(kept) > 1:
             kept.remove(name)
-            first = name == next(iter(database.columns))
-            why = (
-                "the first column has no name, as the row names of R and pandas"
-                if first and name in database.unnamed
-                else "it has no values"
+            notes.append(
+                f"{name} is left out: the first column has no name, as the row names of R and pandas."
             )
-            notes.append(f"{name} is left out: {why}.")
-    for name in counting(database, kept) if suspects is None else suspects(kept):
+    for name in suspects(kept):
         if len(kept) > 1 and name not in text:
             kept.remove(name)
             notes.append(f"{name} is left out: it counts up by one, as row numbers do. --features keeps it.")
     return tuple(kept), notes
+
+
+def without_values(database: Database, names: Sequence[str]) -> list[str]:
+    """The columns that have no value in any row; the first rows tell which may have none."""
+    columns = zip(names, database.head(names, FEWEST), strict=True)
+    likely = [name for name, cells in columns if cells and not any(map(_is_value, cells))]
+    if not likely:
+        return []
+    values = (f"count(nullif({identifier(name)}::VARCHAR, 'nan'))" for name in likely)
+    counts = database.rows(f"SELECT {', '.join(values)} FROM {database.relation}")[0]
+    return [name for name, count in zip(likely, counts, strict=True) if not count]
+
+
+def _is_value(cell: Any) -> bool:
+    return cell is not None and cell == cell  # NaN is none
 
 
 def counting(database: Database, names: Sequence[str]) -> list[str]:
@@ -79,19 +84,33 @@ def counts_to_its_end(database: Database, name: str) -> bool:
     return bool(total > 0 and other == 0)
 
 
-@dataclass(frozen=True)
-class Levels:
-    """The first levels of a text column with their rows, how many there are, and rows that have one."""
-
-    rows: dict[str, int]
-    number: int
-    total: int
-
-    @property
-    def name_the_rows(self) -> bool:
-        """Whether each row, or nearly each, has a text of its own: it would be separated by that alone."""
-        distinct = self.number == self.total >= FEW
-        return distinct or (self.total >= FEWEST and self.number > NEARLY * self.total)
+def without_row_names(
+    database: Database, relation: str, names: Sequence[str], request: Request
+) -> tuple[tuple[str, ...], list[str]]:
+    """The columns without those of text that name the rows of ``relation``; and a sentence for each."""
+    kept, notes = [], []
+    for name in names:
+        if is_number(database.columns[name]) or request.features is not None or name in request.text:
+            kept.append(name)
+            continue
+        _need_levels(database, name)
+        levels = database.levels(name, relation)
+        if not levels.number:
+            notes.append(f"{name} is left out: it has no values.")
+        elif levels.name_the_rows:
+            notes.append(
+                f"{name} is left out: {levels.number:,} different texts in {levels.total:,} rows name "
+                "the rows. --features keeps it."
+            )
+        else:
+            kept.append(name)
+    if not kept:
+        raise InputError(
+            f"No feature column is left: each looks like an identifier. {' '.join(notes)}",
+            remedy="Name some other than the target with 'features'.",
+            parameter="features",
+        )
+    return tuple(kept), notes
 
 
 def learn_columns(
@@ -99,24 +118,16 @@ def learn_columns(
 ) -> tuple[tuple[Column, ...], list[str]]:
     """See what each column holds: numbers, or text with so many levels; and what is to be said of them.
 
-    ``relation`` has the rows that are used. A text column that names them is left out.
+    ``relation`` has the rows that are used.
     """
-    columns, notes, naming = [], [], list[str]()
+    columns, notes = [], []
     for name in names:
-        kind = database.columns[name]
-        if is_number(kind) and name not in request.text:
+        if is_number(database.columns[name]) and name not in request.text:
             columns.append(Column(name, None, readings.get(name, Reading())))
             continue
-        if kind not in ("VARCHAR", "BOOLEAN") and not kind.startswith("ENUM") and name not in request.text:
-            raise foreign(name, kind, database.called)
-        levels = _levels(database, relation, name)
-        asked = request.features is not None or name in request.text
-        if not asked and levels.name_the_rows:
-            naming.append(
-                f"{name} is left out: {levels.number:,} different texts in {levels.total:,} rows name "
-                "the rows. --features keeps it."
-            )
-            continue
+        if name not in request.text:
+            _need_levels(database, name)
+        levels = database.levels(name, relation)
         if levels.number > MAX_LEVELS:
             raise InputError(
                 f"Column {name!r} is text with more than {MAX_LEVELS:,} different values; it looks like an "
@@ -128,27 +139,17 @@ def learn_columns(
         if once:
             notes.append(_seen_once(name, once))
         notes += nearly_alike(name, list(levels.rows))
+        if len(levels.rows) == 1 and request.intercept:
+            notes.append(f"{name}: each value is {next(iter(levels.rows))!r}, which tells no rows apart.")
         columns.append(Column(name, tuple(levels.rows)))
-    if not columns:
-        raise InputError(
-            f"No feature column is left: each looks like an identifier. {' '.join(naming)}",
-            remedy="Name some other than the target with 'features'.",
-            parameter="features",
-        )
-    return tuple(columns), [*naming, *notes]
+    return tuple(columns), notes
 
 
-def _levels(database: Database, relation: str, name: str) -> Levels:
-    if database.cells is not None and relation == database.relation:
-        times = Counter(database.cells[name])
-        return Levels({level: times[level] for level in sorted(times)}, len(times), times.total())
-    level = f"{identifier(name)}::VARCHAR"
-    # By numbers: an alias would be taken for a column of that name, if the table has one.
-    grouped = f"SELECT {level}, count(*) AS times FROM {relation} WHERE {level} IS NOT NULL GROUP BY 1"
-    found = dict(database.rows(f"{grouped} ORDER BY 1 LIMIT {MAX_LEVELS + 1}"))
-    if len(found) <= MAX_LEVELS:
-        return Levels(found, len(found), sum(found.values()))
-    return Levels(found, *map(int, database.rows(f"SELECT count(*), sum(times) FROM ({grouped})")[0]))
+def _need_levels(database: Database, name: str) -> None:
+    """Raise where a column that holds no numbers holds neither text nor truth values."""
+    kind = database.columns[name]
+    if kind not in ("VARCHAR", "BOOLEAN") and not kind.startswith("ENUM"):
+        raise foreign(name, kind, database.called)
 
 
 def nearly_alike(name: str, values: Sequence[Any]) -> list[str]:

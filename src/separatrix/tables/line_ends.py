@@ -1,16 +1,20 @@
-"""CSV files whose lines end in two ways, as editors of two systems leave them: copied with one."""
+"""CSV files whose lines DuckDB mistakes: copied with one kind of line end, or without their names."""
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from .sources import Source
 from .spool import Spool
-from .unpacking import open_binary
+from .text import LONGEST_LINE
+from .unpacking import HEAD, open_binary, read_head
 
 PART = 1 << 20
+_END = re.compile(rb"\r\n|\r|\n")
 
 
 def with_one_end(source: Source) -> Source:
@@ -27,6 +31,27 @@ def with_one_end(source: Source) -> Source:
             for part, quoted in _parts(stream):
                 out.write(part if quoted else part.replace(b"\r\n", b"\n"))
     return replace(source, paths=tuple(copies), compression="none", spool=(spool, source.spool))
+
+
+def without_names(source: Source, lines: int) -> Source:
+    """The same without its first lines, which hold names that go on in the next line.
+
+    From these lines DuckDB concludes how the others end, and loses rows where they end otherwise.
+    """
+    if source.growing is not None:
+        source.growing.wait()
+    spool, copies = Spool(), []
+    for path in source.paths:
+        copies.append(spool.new(".csv"))
+        size = HEAD
+        while len(ends := list(_END.finditer(read_head(path, source.compression, size)))) <= lines:
+            size *= 16
+            if size > LONGEST_LINE:
+                break
+        with open_binary(path, source.compression) as stream, open(copies[-1], "wb") as out:
+            stream.read(ends[lines - 1].end() if len(ends) >= lines else -1)
+            shutil.copyfileobj(stream, out, PART)
+    return replace(source, paths=tuple(copies), compression="none", growing=None, spool=(spool, source.spool))
 
 
 def _is_mixed(path: str, compression: str) -> bool:

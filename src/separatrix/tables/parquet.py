@@ -21,13 +21,13 @@ from .batches import (
     arrow_labels,
     batch_rows,
     known_labels,
+    lacks_all,
     lacks_some,
     release_arrow,
 )
-from .cleaning import SAMPLED, numeric
-from .database import Database, describe, explained, is_number, largest_exact, literals
-from .encoding import Column, Encoding, choose_columns
-from .identifiers import FEWEST
+from .cleaning import numeric
+from .database import AS_IT_STANDS, FEWEST, Database, describe, explained, is_number, largest_exact, literals
+from .encoding import Column, Encoding, choose_columns, need_distinct
 from .query import Query, ask
 from .sources import Format, Request, Source
 
@@ -46,13 +46,14 @@ _NUMBERS = {
     "float": "FLOAT",
     "double": "DOUBLE",
 }
+_UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 _KINDS = {**_NUMBERS, "bool": "BOOLEAN", "string": "VARCHAR"}
 
 
 def open_parquet(source: Source, request: Request) -> Query | ParquetReader:
     """One Parquet file, or several as one table."""
     kinds = find_columns(source) if request.sql is None else None
-    if kinds is None or not request.columns_only:
+    if kinds is None or not request.columns_only or request.encoding is not None or request.na:
         return ask_parquet(source, request, kinds)
     names = choose_columns(
         tuple(kinds), target=request.target, features=request.features, exclude=request.exclude
@@ -60,7 +61,7 @@ def open_parquet(source: Source, request: Request) -> Query | ParquetReader:
     used = names if request.target is None else (*names, request.target)
     if not all(kinds[name] in _NUMBERS.values() for name in used):
         return ask_parquet(source, request, kinds)
-    if request.features is None and find_counting(source, kinds, names):
+    if request.features is None and (find_counting(source, kinds, names) or _may_lack_all(source, names)):
         return ask_parquet(source, request, kinds)
     encoding = Encoding(tuple(map(Column, names)), request.intercept)
     return ParquetReader(source, request, kinds, encoding, request.target, used)
@@ -77,12 +78,16 @@ def ask_parquet(
     """Let DuckDB read the rows, and Arrow columns of numbers; ``unnamed`` ones had no name before."""
     # With a query, columns that are of other types in other files become of one type that holds all of them.
     unified = ", union_by_name = true" if request.sql is not None and len(source.paths) > 1 else ""
-    relation, suspects = f"read_parquet({literals(source.paths)}{unified})", None
+    relation, suspects = f"read_parquet({literals(source.paths)}, {AS_IT_STANDS}{unified})", None
     if kinds is not None and all(kinds.values()):
         found = Database(source.name, relation, kinds, keep=source, first=partial(first_cells, source))
         suspects = partial(find_counting, source, kinds)
     else:
         found = describe(source.name, relation, sql=request.sql, keep=source)
+    if kinds is not None and not all(kinds.values()):
+        import pyarrow.parquet as pq
+
+        notes = (*notes, *duration_notes(pq.read_schema(source.paths[0])))
     found = replace(found, unnamed=unnamed if request.sql is None else ())
     query = ask(found, request, suspects=suspects, notes=notes)
     if kinds is None or request.where is not None or request.missing != "error" or numeric(request.na):
@@ -212,12 +217,30 @@ def read_columns(
 
 def _read(file: Any, groups: list[int], names: list[str], rows: int, together: int) -> Iterator[Any]:
     if together >= len(names):
+        lasting = [each for each in names if str(file.schema_arrow.field(each).type).startswith("duration")]
         for batch in file.iter_batches(rows, groups, names, use_threads=False):
-            yield batch if batch.schema.names == names else batch.select(names)
+            found = batch if batch.schema.names == names else batch.select(names)
+            yield _counted(found, lasting) if lasting else found
         return
     parts = [names[begin : begin + together] for begin in range(0, len(names), together)]
     for group in groups:
         yield from _in_parts(file, group, parts, rows)
+
+
+def _counted(batch: Any, lasting: list[str]) -> Any:
+    """The same with durations as whole numbers of their unit."""
+    for name in lasting:
+        column = batch.column(name).cast("int64")
+        batch = batch.set_column(batch.schema.get_field_index(name), name, column)
+    return batch
+
+
+def duration_notes(schema: Any) -> tuple[str, ...]:
+    """What is said of columns whose numbers have a unit."""
+    import pyarrow as pa
+
+    lasting = [field for field in schema if pa.types.is_duration(field.type)]
+    return tuple(f"{field.name}: a duration, in {_UNITS[field.type.unit]}." for field in lasting)
 
 
 def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Iterator[Any]:
@@ -259,6 +282,12 @@ def find_counting(source: Source, kinds: dict[str, str], names: Sequence[str]) -
     return [name for name in likely if _counts_up(source, name)]
 
 
+def _may_lack_all(source: Source, names: Sequence[str]) -> bool:
+    """Whether a column of numbers has no value in the first rows."""
+    first = next(iter(read_columns(source, names, FEWEST, 0)), None)
+    return first is not None and any(lacks_all(column) for column in first.columns)
+
+
 def _counts_up(source: Source, name: str) -> bool:
     last = np.empty(0)
     for batch in read_columns(source, [name], MOST_ROWS, 0):
@@ -271,13 +300,13 @@ def _counts_up(source: Source, name: str) -> bool:
     return True
 
 
-def first_cells(source: Source, name: str) -> list[Any]:
-    """The first cells of a column; none, if they are no text after all, which its reader will say."""
-    first = next(iter(read_columns(source, [name], SAMPLED, 0)), None)
+def first_cells(source: Source, names: Sequence[str], rows: int) -> list[list[Any]]:
+    """The first cells of columns; none, if they are no text after all, which their reader will say."""
+    first = next(iter(read_columns(source, names, rows, 0)), None)
     try:
-        return [] if first is None else first.column(0).to_pylist()
+        return [[] for _ in names] if first is None else [column.to_pylist() for column in first.columns]
     except UnicodeDecodeError:
-        return []
+        return [[] for _ in names]
 
 
 def find_labels(source: Source, target: str) -> NDArray[Any]:
@@ -299,7 +328,7 @@ def _known(column: Any) -> Any:
 def find_columns(source: Source) -> dict[str, str] | None:
     """The columns of files, each with its type in DuckDB's words, or "" where only DuckDB knows.
 
-    None where Arrow cannot read them, or cannot tell columns apart that DuckDB can.
+    None where Arrow cannot read them.
     """
     try:
         import pyarrow as pa
@@ -308,10 +337,11 @@ def find_columns(source: Source) -> dict[str, str] | None:
         return None  # whoever connects to DuckDB says what to install
     try:
         schemas = [pq.read_schema(path) for path in source.paths]
-        if any(len(set(each.names)) < len(each.names) for each in schemas):
-            return None
+        names = [each.names for each in schemas]
     except (OSError, pa.ArrowException, UnicodeDecodeError):
         return None  # DuckDB knows better, or what is wrong
+    for each in names:
+        need_distinct(source.name, each)
     first = schemas[0]
     for path, schema in zip(source.paths[1:], schemas[1:], strict=True):
         _need_same_columns(source.paths[0], first, path, schema)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .batches import MOST_ROWS
 from .csv_files import CsvReader
-from .database import connect, literal, literals
+from .database import AS_IT_STANDS, connect, literal, literals
 from .encoding import Encoding
 from .parquet import ParquetReader
 from .query import Query
@@ -122,13 +122,13 @@ def _parquet_parts(query: Query, table: Table, path: str) -> Iterator[Part]:
     files = literals(list(dict.fromkeys([os.path.abspath(paths[0]), whole])))
     for start, stop in _spans(path, query.encoding.n_features):
         some = (
-            f"(SELECT * EXCLUDE ({', '.join(OWN)}) FROM read_parquet({files}, filename = true, "
-            f"file_row_number = true) WHERE filename = {literal(whole)} AND file_row_number >= {start} AND "
-            f"file_row_number < {stop})"
+            f"(SELECT * EXCLUDE ({', '.join(OWN)}) FROM read_parquet({files}, {AS_IT_STANDS}, filename "
+            f"= true, file_row_number = true) WHERE filename = {literal(whole)} AND "
+            f"file_row_number >= {start} AND file_row_number < {stop})"
         )
         yield Part(
             f"{path}, rows {start + 1:,} to {stop:,}",
-            _elsewhere(query, f"read_parquet({literals(paths)})", some),
+            _elsewhere(query, f"read_parquet({literals(paths)}, {AS_IT_STANDS})", some),
             None if query.selection.chosen else stop - start,
         )
 

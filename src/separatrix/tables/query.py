@@ -20,12 +20,21 @@ from .batches import (
     batch_rows,
     known_labels,
     lacks_some,
+    trimmed,
     whole,
 )
 from .cleaning import clean, plain_sql, readings_told
 from .database import LARGEST_WHOLE, Database, identifier, is_number, largest_exact, literal, refuse_chance
 from .encoding import Column, Encoding, choose_columns, shown, unknown
-from .identifiers import Suspects, in_words, learn_columns, left_out
+from .identifiers import (
+    Suspects,
+    counting,
+    in_words,
+    learn_columns,
+    left_out,
+    without_row_names,
+    without_values,
+)
 from .places import Lines, find_places
 from .readings import PLAIN_READING, Reading
 from .selection import NAME, NUMBER, Selection
@@ -62,25 +71,37 @@ def ask(
             raise unknown(name, tuple(database.columns))
     told = list(notes)
     if known is None and request.features is None:
-        names, found = left_out(database, names, suspects, request.text)
+        names, found = left_out(
+            names, database.unnamed, suspects or partial(counting, database), request.text
+        )
         told += found
     if request.row_names is not None:  # as they stand, whatever the column is read as
         named = f"(SELECT *, {identifier(request.row_names)}::VARCHAR AS {NAME} FROM {database.relation})"
         database = replace(database, relation=named, opened=database.connection)
     cleaned = clean(database, request, names)
+    if known is None and request.features is None:
+        others = [] if database.cells is not None else [n for n in names if database.columns[n] != "VARCHAR"]
+        empty = {*cleaned.empty, *without_values(database, others)}
+        told += [f"{name} is left out: it has no values." for name in names if name in empty]
+        names = tuple(name for name in names if name not in empty) or names
     database = cleaned.database
     told += readings_told({name: each for name, each in cleaned.readings.items() if name in names})
+    told += cleaned.notes
     rows = Selection(
         database, names, request.target, request.where, request.missing, request.row_names is not None
     )
+    if request.target is not None:
+        _ = rows.label  # refuses what is neither a number nor text, whoever will read the column
     if known is not None:
         for column in known.columns:
             _need_same_column(database, rows, column)
         return Query(database, rows, known, notes=tuple(told), readings=cleaned.readings)
+    # Rows that lack a value in a column that is left out are not dropped for that.
+    names, naming = without_row_names(database, replace(rows, missing="error").rows, names, request)
+    rows = replace(rows, names=names)
     columns, found = learn_columns(database, rows.rows, names, cleaned.readings, request)
-    rows = replace(rows, names=tuple(column.name for column in columns))
     encoding = Encoding(columns, request.intercept, na=request.na)
-    return Query(database, rows, encoding, notes=(*told, *found), readings=cleaned.readings)
+    return Query(database, rows, encoding, notes=(*told, *naming, *found), readings=cleaned.readings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,9 +204,10 @@ class Query:
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows as they stand in the file."""
+        self._refuse_missing_beside()
         matrices, at = Matrices(self._limits()), start
         for batch in ahead(self._arrow(max(rows, batch_rows(matrices.width)), at)):
-            target = None if self.target_name is None else batch.column(matrices.width)
+            target = None if self.target_name is None else trimmed(batch.column(matrices.width))
             for begin, X, good in matrices.of_arrow(batch, rows):
                 part = None if target is None else target.slice(begin, len(X))
                 nulls = part is not None and lacks_some(part)
@@ -274,6 +296,15 @@ class Query:
 
     def _place(self, row: int) -> str:
         return find_places(self, [row])[0].words
+
+    def _refuse_missing_beside(self) -> None:
+        """Name columns that lack values though nothing of them is in the matrix: text of a single level."""
+        kept = self.encoding.kept_levels
+        unseen = [c.name for c in self.encoding.columns if c.levels is not None and not kept(c.levels)]
+        if unseen and self.selection.missing == "error":
+            lacking = " OR ".join(self.selection.lacking(name) for name in unseen)
+            if self.database.rows(f"SELECT 1 FROM {self.selection.rows} WHERE {lacking} LIMIT 1"):
+                self._refuse_missing(np.empty((0, 0)), 0, nulls=False)
 
     def _refuse_missing(self, X: NDArray[np.float64], at: int, *, nulls: bool) -> None:
         """Name the columns that lack values, and how many; ``nulls`` says whether labels are missing."""

@@ -13,6 +13,18 @@ from functools import lru_cache
 from typing import Any
 
 BLANKS = " \t\u00a0\u2009\u202f"
+PADDING = " \t"  # around numbers; Python strips more, which others do not take for blanks
+# Numbers as programs write them, in patterns that all readers share.
+_PLAIN = rf"[{PADDING}]*[+-]?(({{}})([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"
+_WHOLE, _FRACTION = "0|[1-9][0-9]*", r"[0-9]+\.[0-9]*|\.[0-9]+"
+_SURE_FRACTION = r"[0-9]+\.([0-9]{0,2}|[0-9]{4,})|0\.[0-9]*|\.[0-9]+"  # its point is not between thousands
+PLAIN_PATTERN = _PLAIN.format(f"[0-9]+|{_FRACTION}")
+# The same without codes, which begin with a zero; with points that are surely decimal; without points.
+CODE_PATTERN = "0[0-9]+"
+POINTED_PATTERN = _PLAIN.format(f"{_WHOLE}|{_FRACTION}")
+SURE_PATTERN = _PLAIN.format(f"{_WHOLE}|{_SURE_FRACTION}")
+WHOLE_PATTERN = _PLAIN.format(_WHOLE)
+PLAIN_CELL, CODE, _SURE = map(re.compile, (PLAIN_PATTERN, CODE_PATTERN, SURE_PATTERN))
 # What may stand between groups of three digits.
 SEPARATORS = (",", ".", *BLANKS.replace("\t", ""), "'", "\u2019")
 CANDIDATES = tuple((d, t) for d in ".," for t in ("", *SEPARATORS) if t != d)
@@ -52,6 +64,7 @@ _FOREIGN = re.compile(
     r"|[+-]?9+(?:[.,]9+)? ?(?:\u00b1|\+/-|\+-) ?9+(?:[.,]9+)?"
 )
 _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\u2060\ufeff]")
+_CODED = re.compile("0999*")  # the shape of a code
 SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
 
 
@@ -133,7 +146,7 @@ class Look:
 
     Attributes
     ----------
-    kind : {"number", "text", "date", "odd", "ambiguous"}
+    kind : {"number", "text", "date", "odd", "ambiguous", "empty"}
         "odd": most cells are numbers of one reading, but some do not fit it. "ambiguous": either ``1,234`` is
         a thousand and more, or it is 1 and a fraction; or ``1.234``, beside whole numbers below a thousand.
     reading : Reading
@@ -144,6 +157,8 @@ class Look:
         What separates fractions here, if that is beyond doubt: evidence for the other columns of the file.
     marked : bool
         Whether some cell is blank, or a mark that says that there is no number.
+    plain : bool
+        Whether each cell is known to be a number as programs write it.
     """
 
     kind: str
@@ -151,11 +166,12 @@ class Look:
     fitting: tuple[str, ...] = ()
     decimal: str | None = None
     marked: bool = False
+    plain: bool = False
 
     @property
-    def plain(self) -> bool:
-        """Whether each cell is a number as programs write it, or nothing at all."""
-        return self.kind == "number" and self.reading == PLAIN_READING and not self.marked
+    def coded(self) -> bool:
+        """Whether some cell is digits alone, and begins with a zero, as codes do."""
+        return any(_CODED.fullmatch(each) for each in self.fitting)
 
 
 def shape(cell: str) -> str:
@@ -189,7 +205,7 @@ def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | N
     if not given:
         return Look("number", marked=marked)
     if all(_DATE.fullmatch(each[1:]) for each in given):
-        return Look("date")
+        return Look("date", fitting=tuple(given))
     units: dict[str, int] = {}
     for each, times in given.items():
         unit, fits = _parse(each)
@@ -207,6 +223,11 @@ def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | N
         known = most in UNITS or not most
         return Look("odd" if known else "text", Reading(*best, most), fitting)
     return _choose(feasible, tuple(alike), most, evidence, marked=marked)
+
+
+def is_fraction(cell: str) -> bool:
+    """Whether a cell is a plain number with a point that is surely decimal."""
+    return "." in cell and _SURE.fullmatch(cell) is not None
 
 
 def is_mark(shape_: str) -> bool:

@@ -8,6 +8,7 @@ from functools import cached_property
 from .database import FLOATS, Database, identifier, is_number, is_wide, literal
 from .encoding import Encoding
 from .identifiers import foreign
+from .readings import BLANKS
 
 NUMBER, NAME = '"separatrix row"', '"separatrix name"'  # columns that no file has
 
@@ -62,6 +63,8 @@ class Selection:
     def lacking(self, name: str) -> str:
         """The condition that a column has no value."""
         column = identifier(name)
+        if name == self.target and self.kinds[name] == "VARCHAR":
+            column = self.label
         return f"{column} IS NULL" + (f" OR isnan({column})" if self.kinds[name] in FLOATS else "")
 
     @property
@@ -71,7 +74,9 @@ class Selection:
         kind, name = self.kinds[self.target], identifier(self.target)
         if kind == "BOOLEAN" or kind.startswith("ENUM"):
             return f"{name}::VARCHAR"
-        if kind in ("VARCHAR", "DOUBLE", "BIGINT"):
+        if kind == "VARCHAR":
+            return f"nullif(trim({name}, {literal(BLANKS)}), '')"
+        if kind in ("DOUBLE", "BIGINT"):
             return name
         if not is_number(kind):
             raise foreign(self.target, kind, self.database.called)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .batches import Batch, Matrices, whole
+from .csv_head import Dialect
 from .encoding import Encoding
 from .text import BYTE_ORDER_MARK
 
@@ -57,12 +58,12 @@ class SmallTable:
 
 
 def read_small(
-    content: bytes, delimiter: str, header: bool, kinds: dict[str, str], missing: Container[str]
+    content: bytes, dialect: Dialect, plain: Container[str], missing: Container[str]
 ) -> SmallTable | None:
-    """All cells of a file, by the kinds of its columns; None where it is not small, or not plain."""
-    if len(content) > LARGEST or delimiter == " " or not set(kinds.values()) <= {"DOUBLE", "VARCHAR"}:
+    """All cells of a file, whose ``plain`` columns hold numbers; None where it is not small, or not plain."""
+    if len(content) > LARGEST or dialect.delimiter == " ":
         return None
-    first, _, rest = content.partition(b"\n") if header else (b"", b"", content)
+    first, _, rest = content.partition(b"\n") if dialect.header else (b"", b"", content)
     if b'"' in rest or b"\0" in content or b"\r" in first[:-1] or content.startswith(BYTE_ORDER_MARK):
         return None
     if first.count(b'"') % 2:  # a name that goes on in the next line
@@ -74,12 +75,12 @@ def read_small(
     lines = text.split("\n")
     if "\r" in text or any(not line.strip() or line.startswith("#") for line in lines):
         return None
-    rows = [line.split(delimiter) for line in lines]
-    if any(len(row) != len(kinds) for row in rows):
+    rows = [line.split(dialect.delimiter) for line in lines]
+    if any(len(row) != len(dialect.names) for row in rows):
         return None
     numbers, texts = {}, {}
-    for (name, kind), cells in zip(kinds.items(), zip(*rows, strict=True), strict=True):
-        if kind == "VARCHAR":
+    for name, cells in zip(dialect.names, zip(*rows, strict=True), strict=True):
+        if name not in plain:
             if any(cell in missing or cell != cell.strip() for cell in cells):
                 return None
             texts[name] = list(cells)

@@ -70,13 +70,15 @@ class Request:
 
     @property
     def columns_only(self) -> bool:
-        """Whether nothing is asked for but some columns of a file."""
+        """Whether nothing is asked for but some columns of a file, perhaps those that a model knows."""
         return self == Request(
             self.target,
             self.features,
             self.exclude,
             intercept=self.intercept,
+            encoding=self.encoding,
             count_columns=self.count_columns,
+            na=self.na,
             text_encoding=self.text_encoding,
         )
 
@@ -188,6 +190,10 @@ def stamp_of(path: str) -> Stamp:
 
 class ChangedFileError(InputError):
     """Somebody wrote to a file while it was read."""
+
+
+class OtherMeaningError(InputError):
+    """A row tells that rows before it, which were given already, mean something else."""
 
 
 def need_unchanged(paths: Sequence[str], stamps: Sequence[Stamp]) -> None:

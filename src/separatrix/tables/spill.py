@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OutputError
-from ..rows.facts import remember
 from ..rows.pages import watch
 from ..sparse import sparse
 
@@ -58,12 +57,11 @@ class Store:
 
 
 class Spill:
-    """Batches of one kind, dense or CSR, collected in files; dense ones are hashed on the way."""
+    """Batches of one kind, dense or CSR, collected in files."""
 
     def __init__(self) -> None:
         self._values = Store(np.float64)
         self._indices: Store | None = None
-        self._pieces: Any = None
         self._lengths: list[NDArray[Any]] = []
         self._width, self._rows = 0, 0
 
@@ -75,21 +73,13 @@ class Spill:
             self._indices = self._indices or Store(np.int32)
             self._indices.append(X.indices)
             self._lengths.append(np.diff(X.indptr))
-        else:
-            from ..rows.pieces import Pieces  # most data fit into memory and do not need its compiled code
-
-            self._pieces = self._pieces or Pieces(self._width)
-            self._pieces.add(X)
         self._values.append(X if self._indices is None else X.data)
 
     def matrix(self, memory: int) -> Any:
         """All rows as one matrix."""
         _return_freed_memory()
-        if self._pieces is not None:
-            matrix = self._values.map(memory).reshape(self._rows, self._width)
-            remember(matrix, self._pieces.facts())
-            return matrix
-        assert self._indices is not None
+        if self._indices is None:
+            return self._values.map(memory).reshape(self._rows, self._width)
         if self._values.size > MOST_ENTRIES:
             raise OutputError(f"{self._values.size:,} entries that are not zero are more than can be used.")
         indptr = np.zeros(self._rows + 1, dtype=np.int32)

@@ -18,10 +18,19 @@ from .batches import Batch, ahead, batch_rows, release_arrow
 from .database import describe
 from .encoding import Encoding
 from .growing import Growing
+from .labels import alike, doubts, merge, merged_words
 from .places import Lines, Place, find_places
 from .query import Query, ask
 from .readings import SEPARATORS
-from .sources import ChangedFileError, Request, Stamp, find_source, free_memory, need_unchanged
+from .sources import (
+    ChangedFileError,
+    OtherMeaningError,
+    Request,
+    Stamp,
+    find_source,
+    free_memory,
+    need_unchanged,
+)
 from .spill import Spill
 
 # Every format that can be read; text that looks like none of them is of the first.
@@ -122,8 +131,6 @@ class Table:
     kind : str
         The kind of file; "query" for the answer of a query.
     target_name : str or None
-    encoding : Encoding
-        How columns become features; give it to `open_table` to read another file alike.
     reader : Reader
     paths : tuple of str
         The files; empty for a query's answer and for standard input.
@@ -135,18 +142,28 @@ class Table:
         What tells whether a file was changed since it was opened.
     found : tuple of str
         What a person should know about the file itself, a sentence each.
+    merge_labels : bool
+        Whether labels that seem to mean the same are one.
     """
 
     name: str
     kind: str
     target_name: str | None
-    encoding: Encoding
     reader: Reader
     paths: tuple[str, ...] = ()
     asked: dict[str, str | None] = field(default_factory=dict)
     stream: Growing | None = None
     stamps: tuple[Stamp, ...] = ()
     found: tuple[str, ...] = ()
+    merge_labels: bool = False
+
+    @property
+    def encoding(self) -> Encoding:
+        """How columns become features; give it to `open_table` to read another file alike.
+
+        Of a CSV file the first rows tell, until all rows were read.
+        """
+        return self.reader.encoding
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -168,7 +185,7 @@ class Table:
             raise InputError(
                 f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )
-        found = self.reader.classes()
+        found = np.unique(self._merged(self.reader.classes()))
         if len(found) < 2:
             values = f"one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(
@@ -178,6 +195,20 @@ class Table:
                 parameter="y",
             )
         return found
+
+    @cached_property
+    def _groups(self) -> dict[str, list[str]]:
+        """The labels that are made one."""
+        labels = self.reader.classes() if self.merge_labels and self.target_name is not None else np.empty(0)
+        return alike(labels.tolist())
+
+    def _merged(self, labels: NDArray[Any]) -> NDArray[Any]:
+        return merge(labels, self._groups) if self.merge_labels and self._groups else labels
+
+    @cached_property
+    def doubts(self) -> tuple[str, ...]:
+        """What a person should know before anything else: labels that seem to mean the same."""
+        return () if self.target_name is None else tuple(doubts(self.target_name, self.classes.tolist()))
 
     def batches(self, rows: int | None = None, start: int = 0) -> Iterator[Batch]:
         """Yield ``(X, y)`` of up to ``rows`` rows at a time, in the file's order, in bounded memory.
@@ -215,7 +246,8 @@ class Table:
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
         try:
-            yield from self.reader.batches(rows, start)
+            for X, y in self.reader.batches(rows, start):
+                yield X, None if y is None else self._merged(y)
         except ChangedFileError:
             raise
         except InputError:
@@ -235,6 +267,12 @@ class Table:
         memory : int, optional
             What the machine has free, if not given.
         """
+        try:
+            return self._read(memory)
+        except OtherMeaningError:  # once all rows have told, none can
+            return self._read(memory)
+
+    def _read(self, memory: int | None) -> Batch:
         room = (free_memory() if memory is None else memory) // 2
         parts: list[Any] = []
         labels: list[NDArray[Any] | None] = []
@@ -267,7 +305,7 @@ class Table:
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a person should know about how the file was read: a sentence each."""
-        return (*self.found, *self.reader.told())
+        return (*self.found, *self.reader.told(), *merged_words(str(self.target_name), self._groups))
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Where rows, counted from zero, stand in the file, before any were left out."""
@@ -303,7 +341,7 @@ class Table:
             "target": self.target_name,
             "features": self.encoding.n_features,
             "columns": columns or None,
-            "notes": list(self.notes),
+            "notes": [*self.doubts, *self.notes],
         }
 
 
@@ -328,6 +366,7 @@ def open_table(
     row_names: str | None = None,
     sheet: str | None = None,
     text_encoding: str | None = None,
+    merge_labels: bool = False,
 ) -> Table:
     """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
 
@@ -381,6 +420,9 @@ def open_table(
         The sheet of an Excel file.
     text_encoding : str, optional
         How text that is not UTF-8 is written, such as ``"latin-1"``; UTF-16 is known by its first bytes.
+    merge_labels : bool
+        Whether labels that differ in capital letters or blanks only, or say true and false in several ways,
+        are made one.
 
     Raises
     ------
@@ -425,7 +467,13 @@ def open_table(
     if source is None:
         reader = ask(describe("The query", "", sql=sql), request)
         return Table(
-            "The query", "query", reader.target_name, reader.encoding, reader, asked=asked, found=(ANSWER,)
+            "The query",
+            "query",
+            reader.target_name,
+            reader,
+            asked=asked,
+            found=(ANSWER,),
+            merge_labels=merge_labels,
         )
     found = find_source(source, FORMATS, live=live, text_encoding=text_encoding)
     if sheet is not None and found.format is not excel.FORMAT:
@@ -434,15 +482,16 @@ def open_table(
         )
     paths = found.paths if found.spool is None else ()
     reader = found.format.open(found, request)
+    _ = reader.encoding  # what is wrong with the columns is said now
     return Table(
         found.name,
         found.format.kind if sql is None else "query",
         reader.target_name,
-        reader.encoding,
         reader,
         paths,
         asked,
         found.growing,
         found.stamps,
         found.notes if sql is None else (*found.notes, ANSWER),
+        merge_labels,
     )

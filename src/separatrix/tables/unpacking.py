@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import shutil
 import tempfile
 import zipfile
 import zlib
+from collections.abc import Callable
 from typing import IO, Any
 
 from ..errors import InputError, needs
 
 HEAD = 1 << 16
+CHUNK = 1 << 17  # bytes of a compressed file that are read together
 # Text never shrinks by this much unless it was made to fill a disk. Below the second number nobody minds.
 EXPANSION, HARMLESS = 400, 1 << 26
 MAGIC = {
@@ -40,14 +43,48 @@ def _decompressed(raw: Any, compression: str) -> Any:
     """A stream of what a path, or an open file, unfolds to."""
     if compression == "gzip":
         return gzip.open(raw, "rb")
-    if compression == "bz2":
-        return bz2.open(raw, "rb")
-    if compression == "xz":
-        return lzma.open(raw, "rb")
+    if compression in ("bz2", "xz"):
+        new = bz2.BZ2Decompressor if compression == "bz2" else lzma.LZMADecompressor
+        return io.BufferedReader(_Streams(open(raw, "rb") if isinstance(raw, str) else raw, new), CHUNK)
     with needs("Reading zstd files", extra="cli"):
         import pyarrow as pa
 
     return pa.CompressedInputStream(raw if isinstance(raw, str) else pa.PythonFile(raw, "r"), "zstd")
+
+
+class _Streams(io.RawIOBase):
+    """The streams of a compressed file, one after another, and zeros to fill up the end, as gzip reads them.
+
+    Python's own readers of bz2 and xz pass over any bytes after the last stream; here they are an error.
+    """
+
+    def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
+        self._raw, self._new, self._current = raw, new, new()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        while True:
+            stream = self._current
+            part = b"" if stream.eof or not stream.needs_input else self._raw.read(CHUNK)
+            if stream.eof:
+                part = stream.unused_data.lstrip(b"\0")
+                while not part:
+                    if not (found := self._raw.read(CHUNK)):
+                        return 0
+                    part = found.lstrip(b"\0")
+                stream = self._current = self._new()
+            elif stream.needs_input and not part:
+                raise EOFError("it ends before its last stream does")
+            out = stream.decompress(part, len(buffer))
+            if out:
+                buffer[: len(out)] = out
+                return len(out)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def read_head(path: str, compression: str, size: int = HEAD) -> bytes:

@@ -43,13 +43,14 @@ function show() {
   status.className = `status ${verdict.status}`;
   $("verdict-shape").replaceChildren(shape(SHAPES[verdict.status]));
   $("verdict-word").textContent = word;
-  const about = state.settings.method === "kernel" ? t("in_features") : state.settings.lift ? "" : t("through_origin");
-  const means = t(`means_${classCount() > 2 ? "joint_" : ""}${verdict.status}`);
-  const proved = verdict.status !== "separable" ? "" : verdict.certificate ? t("proved_certificate") : state.settings.method === "kernel" ? t("proved_margin") : "";
-  $("verdict-meaning").textContent = [means, proved, about].filter(Boolean).join(" ");
-  showProof(verdict);
+  const curved = state.settings.method === "kernel";
+  const about = [curved ? t("in_features") : "", t(state.settings.lift ? "with_intercept" : "through_origin")];
   const [low, high] = verdict.margin;
-  $("verdict-margin").textContent = low !== null && low > 0 ? t(state.settings.method === "kernel" ? "margin_kernel" : state.settings.lift ? "margin_between" : "margin_origin", { low: number(low, 6), high: number(high, 6) }) : verdict.status === "undecided" ? "" : t("margin_zero");
+  const means = t(`means_${classCount() > 2 ? "joint_" : ""}${verdict.status}`);
+  const proved = verdict.status !== "separable" ? "" : verdict.certificate ? t("proved_certificate") : t(low !== null && low > 0 ? "proved_margin" : "proved_theorem");
+  $("verdict-meaning").textContent = [means, proved, ...about].filter(Boolean).join(" ");
+  showProof(verdict);
+  $("verdict-margin").textContent = low !== null && low > 0 ? t(curved ? "margin_kernel" : state.settings.lift ? "margin_between" : "margin_origin", { low: number(low, 6), high: number(high, 6) }) : ["undecided", "separable"].includes(verdict.status) ? "" : t("margin_zero");
   say(t("live_verdict", { word }));
 }
 

@@ -39,21 +39,21 @@ def _far(low: Floats, high: Floats) -> NDArray[np.bool_]:
     return found
 
 
-def moved_rows(rows: Rows, centre: Floats) -> Rows:
-    """The rows less the centre."""
+def moved_rows(rows: Rows, center: Floats) -> Rows:
+    """The rows less the center."""
     if isinstance(rows, ClusterRows):
-        return rows.less(centre)
+        return rows.less(center)
     assert isinstance(rows, MemoryRows)
     keep = np.zeros(rows.n_rows, dtype=bool)
     keep[rows.order] = True
     moved = np.zeros(rows.matrix.shape)
-    moved[keep] = np.asarray(rows.matrix[keep], dtype=np.float64) - centre
+    moved[keep] = np.asarray(rows.matrix[keep], dtype=np.float64) - center
     return as_rows(moved, rows.labels, n_classes=rows.n_classes, lift=True, keep=keep)
 
 
-def moved_weights(weights: Floats, centre: Floats) -> Floats:
+def moved_weights(weights: Floats, center: Floats) -> Floats:
     """Weights of moved rows, for the rows as they are: only intercepts change, each rounded once."""
     full = weights.copy()
     for vector in np.atleast_2d(full):
-        vector[-1] = exact_sum(np.append(-centre, 1.0), vector)
+        vector[-1] = exact_sum(np.append(-center, 1.0), vector)
     return full

@@ -1,0 +1,350 @@
+"""Check a certificate of separability in exact integers, with Python's standard library alone.
+
+    python check_certificate.py CERTIFICATE.json DATA.csv --target y
+
+Written from docs/certificates.md alone, it imports nothing of the package and runs wherever it is copied.
+DATA is a CSV file of plain numbers (UTF-8, commas, a line of names), a .npy matrix, or an .npz file with y
+and X, or y and the parts of CSR. Exit code 0: the certificate holds; 1: it does not; 2: this cannot be read.
+"""
+
+import argparse
+import ast
+import csv
+import hashlib
+import io
+import json
+import math
+import re
+import struct
+import zipfile
+from collections import defaultdict, namedtuple
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain, combinations_with_replacement, count, pairwise, product, zip_longest
+from operator import mul
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+CLAIMS = ("separable", "quasi-separable", "overlapping", "inseparable")
+CHOSEN = {"binary": 0, "joint": 0, "one-vs-rest": 1, "pair": 2}  # how many classes a question chooses
+MAX_PRODUCTS, PIECE = 2**22, 2**23
+WHOLE = re.compile(r"-?([0-9]{1,19}|0x[0-9a-f]+)")
+FLOAT = re.compile(WHOLE.pattern + r"|-?0x[01](\.[0-9a-f]{1,13})?p[+-][0-9]{1,4}")
+CELL = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
+CODES = dict(zip(re.findall("..", "f8f4f2i8i4i2i1u8u4u2u1b1"), "dfeqihbQIHB?", strict=True))  # for struct
+Table = namedtuple("Table", "storage type shape values columns starts", defaults=[(), ()])  # these two: CSR
+
+
+def need(condition: object, message: str) -> Any:
+    """Go on if the condition holds."""
+    if not condition:
+        raise ValueError(message)
+
+
+def read_certificates(content: bytes) -> list[tuple[str, SimpleNamespace]]:
+    """Read one certificate, or a list of them, each with the name of what it is about."""
+    given = json.loads(
+        content.decode(),
+        object_pairs_hook=lambda pairs: need(len(dict(pairs)) == len(pairs), "Twice.") or dict(pairs),
+        parse_int=lambda text: need(len(text) <= 19, f"{text[:19]}... is too long.") or int(text),
+        parse_float=complex,  # which is the type of no field
+        parse_constant=Fraction,  # refuses NaN and infinity
+    )
+    need(type(given) is dict, "This is not a JSON object.")
+    given.pop("columns", None)  # how the command line read a file: no part of the claim
+    if given.get("format") != "separatrix certificates":
+        return [("", read_certificate(given))]
+    _, version, parts = fields(given, "format version parts")
+    need(type(version) is int and version == 1 and entries(parts), "The list is empty, or not of version 1.")
+    return [(str(of), read_certificate(one)) for of, one in (fields(p, "of certificate") for p in parts)]
+
+
+def read_certificate(given: Any) -> SimpleNamespace:
+    """Read the fields, whose types and sizes have to be right; weights and multipliers become whole."""
+    names = "format version claim question data weights multipliers"
+    word, version, claim, question, data, weights, exact, *last = fields(given, names, "approximate")
+    near, names = [*last, None][0], "kind classes chosen lift excluded"
+    kind, classes, chosen, lift, excluded, *last = fields(question, names, "degrees")
+    degrees, (n_rows, n_columns, sha256) = [*last, [1]][0], fields(data, "rows columns sha256")
+    need(word == "separatrix certificate" and type(version) is int and version == 1, "Not of version 1.")
+    need(claim in CLAIMS and kind in [*CHOSEN] and type(lift) is bool, "The claim or question is unknown.")
+    need(all(type(c) is str and not re.search("[\ud800-\udfff]", c) for c in entries(classes)), "A class.")
+    need(len({*entries(chosen, len(classes))}) == len(chosen) == CHOSEN[kind], "The chosen classes.")
+    need(len(classes) == 2 or kind != "binary", "A binary question has two classes.")
+    need(entries([n_rows, n_columns], 2**63) and len({*entries(excluded, n_rows)}) == len(excluded), "Rows.")
+    need(type(sha256) is str and re.fullmatch("[0-9a-f]{64}", sha256), "The SHA-256 is not one.")
+    need(entries(degrees, 65) and degrees == sorted({*degrees} - {0}), "Degrees do not rise from 1 to 64.")
+    size = sum(math.comb(n_columns + degree - 1, degree) for degree in degrees) + lift
+    need(size <= MAX_PRODUCTS or degrees == [1], "There are too many products.")
+    need((weights is None or claim in CLAIMS[:2]) and (exact is None or claim != CLAIMS[0]), "Not needed.")
+    vectors = [] if weights is None else [entries(vector) for vector in entries(weights)]
+    sizes = [] if weights is None else [size] * (len(classes) if kind == "joint" else 1)
+    need([*map(len, vectors)] == sizes, "The number of weights.")
+    rows, rivals, multipliers, relations = [], [], [], []
+    if near is not None:
+        need(claim in CLAIMS[2:] and exact is None and degrees == [1], "'approximate' has no place here.")
+        rows, rivals, values, left_out = fields(near, "rows rivals values left_out")
+        multipliers = numbers(values, binary=True)
+        need(all("p" in each for each in values) and min(multipliers, default=1) > 0, "A positive float.")
+        for pairs in entries(left_out):
+            need(entries(pairs) and all(len(entries(pair)) == 2 for pair in pairs), "A pair is not one.")
+            columns = entries([c for c, _ in pairs], n_columns + lift)
+            factors = numbers([factor for _, factor in pairs])
+            need(all(factors) and len({*columns}) == len(columns), "A factor is zero, or a coordinate twice.")
+            relations.append([*zip(columns, factors, strict=True)])
+        others = {c for pairs in relations for c, _ in pairs[1:]}
+        need(len({pairs[0][0] for pairs in relations} - others) == len(relations), "Left out twice, or used.")
+    elif exact is not None:
+        rows, rivals, coarse, fine, denominator = fields(exact, "rows rivals coarse fine denominator")
+        n, (below,) = len(entries(rows)), numbers([denominator])
+        need(below > 0 and len(entries(coarse)) in (0, n) and len(entries(fine)) <= n, "The multipliers.")
+        both = zip_longest(numbers(coarse) or [0] * n, numbers(fine), fillvalue=0)
+        multipliers = [each * below + rest for each, rest in both]
+    need(len(entries(rows, n_rows)) == len(multipliers), "The number of multipliers.")
+    need(len(entries(rivals, len(classes))) == (len(rows) if kind == "joint" else 0), "The number of rivals.")
+    own = {"claim": claim, "degrees": degrees, "shape": (n_rows, n_columns), "sha256": sha256}
+    own |= {"weights": numbers([*chain(*vectors)], binary=True), "near": near is not None}
+    own |= {"listed": [*zip_longest(rows, rivals)], "multipliers": multipliers, "relations": relations}
+    return SimpleNamespace(**question | own)
+
+
+def fields(given: Any, names: str, optional: str = "") -> list[Any]:
+    """The values of an object that has these fields, perhaps the optional one, and no other."""
+    need(type(given) is dict and given.keys() - {optional} == {*names.split()}, f"The fields are {names}.")
+    return [given[name] for name in [*names.split(), optional] if name in given]
+
+
+def entries(given: Any, below: int | None = None) -> list[Any]:
+    """The same list; if a limit is given, its entries are whole numbers from 0 and below that."""
+    need(type(given) is list, "Something is not a list.")
+    need(below is None or all(type(n) is int and 0 <= n < below for n in given), "A number is out of range.")
+    return list(given)
+
+
+def numbers(texts: Any, binary: bool = False) -> list[int]:
+    """Whole numbers from their texts; if binary floats may stand there, others in the same proportions."""
+    values, pattern = [], FLOAT if binary else WHOLE
+    for text in entries(texts):
+        need(type(text) is str and pattern.fullmatch(text), "A number is not written as one.")
+        digits, is_float, exponent = text.partition("p")
+        whole = int(digits.replace(".", ""), 16 if "x" in text else 10)
+        shift = int(exponent or 0) - 4 * len(digits.partition(".")[2])
+        values.append(float.fromhex(text) if is_float else whole)
+        above, below = values[-1].as_integer_ratio()
+        need(above << max(0, -shift) == whole * below << max(0, shift), f"No float64 is {text}.")
+    return in_proportion(values)
+
+
+def in_proportion(values: Any) -> list[int]:
+    """Each number times the least number that makes all of them whole."""
+    ratios = [value.as_integer_ratio() for value in values]
+    below = math.lcm(*{ratio[1] for ratio in ratios})
+    return [above * (below // own) for above, own in ratios]
+
+
+def digest(table: Table, classes: list[str], codes: list[int]) -> str:
+    """The SHA-256 of the data."""
+    name, dense, (n, d) = table.type, table.storage == "dense", table.shape
+    total = hashlib.sha256(f"separatrix certificate 1 {table.storage} {name} {n} {d}".encode())
+    values = table.values if dense or "f" in name else [value % 2**64 for value in table.values]
+    first = (values, name, n, d) if dense else (values, name if "f" in name else "<u8", len(values), 1)
+    for each, kind, length, width in [first, *((v, "<i8", len(v), 1) for v in [*table[4:], codes])]:
+        step = max(1, PIECE // max(1, width * int(kind[2:])))
+        for begin in range(0, length, step):
+            piece = each[begin * width : (begin + step) * width]
+            total.update(hashlib.sha256(struct.pack(f"<{len(piece)}{CODES[kind[1:]]}", *piece)).digest())
+    total.update(json.dumps(classes).encode())
+    return total.hexdigest()
+
+
+def read_csv(content: bytes, target: str) -> tuple[Table, list[Any]]:
+    """Plain numbers, read as float64, and labels: numbers if all of them are, otherwise texts."""
+    names, *lines = filter(None, csv.reader(io.StringIO(content.decode("utf-8-sig")), strict=True))
+    need(names.count(target) == 1, f"One of these columns has to be the target: {names}.")
+    need(all(len(line) == len(names) for line in lines), "A line has too many cells, or too few.")
+    at, values = names.index(target), []
+    labels: list[Any] = [line.pop(at) for line in lines]
+    for cell in map(str.strip, chain(*lines)):
+        need(CELL.fullmatch(cell), f"{cell!r} is not a plain number.")
+        values.append(float(cell))
+        need(not cell.lstrip("+-").isdigit() or int(cell) == values[-1], f"No float64 is {cell}.")
+    if all(map(CELL.fullmatch, labels)):
+        whole = all(Fraction(label).denominator == 1 for label in labels)
+        labels = [int(Fraction(label)) if whole else float(label) for label in labels]
+    return Table("dense", "<f8", (len(lines), len(names) - 1), values), labels
+
+
+def read_arrays(content: bytes, target: str) -> tuple[Table, list[Any]]:
+    """A matrix, with its labels in the array ``y`` or in the column of this number, counted from 1."""
+    arrays = {} if content[:2] == b"PK" else {"X": read_npy(content)}
+    if not arrays:
+        with zipfile.ZipFile(io.BytesIO(content)) as file:
+            for name in {*file.namelist()} - {"format.npy"}:
+                arrays[name.removesuffix(".npy")] = read_npy(file.read(name))
+    labels = [*arrays["y"][2]] if "y" in arrays else []
+    if "X" not in arrays:
+        values, columns, starts = (arrays[name][2] for name in ("data", "indices", "indptr"))
+        lines, shape = [columns[i:j] for i, j in pairwise(starts)], tuple(arrays["shape"][2])
+        need((*chain(*lines),) == columns and all([*line] == sorted({*line}) for line in lines), "Sort CSR.")
+        need(len(lines) == shape[0] and all(0 <= j < shape[1] for j in columns), "The shape of CSR.")
+        return Table("csr", arrays["data"][0], shape, values, columns, starts), labels
+    kind, (rows, n), values = arrays["X"]
+    if "y" not in arrays:
+        need(target.isdecimal() and 1 <= int(target) <= n, f"The target is a column from 1 to {n}.")
+        labels, n = [*values[int(target) - 1 :: n]], n - 1
+        values = [each for j, each in enumerate(values, 1) if (j - int(target)) % (n + 1)]
+    return Table("dense", kind, (rows, n), values), labels
+
+
+def read_npy(content: bytes) -> tuple[str, tuple[int, ...], Any]:
+    """The type, the shape and the numbers or texts, row by row, of an array in NumPy's format."""
+    need(content[:6] == b"\x93NUMPY", "This is not an array of NumPy.")
+    begin = 10 if content[6] == 1 else 12
+    end = begin + int.from_bytes(content[8:begin], "little")
+    header = ast.literal_eval(content[begin:end].decode("latin-1"))
+    name, shape, order = header["descr"], header["shape"], ">" if header["descr"][0] == ">" else "<"
+    if name[1] == "U":
+        text, size = content[end:].decode("utf-32-be" if order == ">" else "utf-32-le"), int(name[2:])
+        return name, shape, [text[at : at + size].rstrip("\0") for at in range(0, len(text), size)]
+    need(name[1:] in CODES, f"Numbers of type {name!r} are not read here.")
+    values: Any = struct.unpack_from(f"{order}{math.prod(shape)}{CODES[name[1:]]}", content, end)
+    if header["fortran_order"] and len(shape) == 2:
+        values = [each for i in range(shape[0]) for each in values[i :: shape[0]]]
+    kind = {"b1": "u1", "f2": "f4"}.get(name[1:], name[1:])
+    return ("|" if kind[1:] == "1" else "<") + kind, shape, values
+
+
+def check(proof: SimpleNamespace, table: Table, labels: list[Any], same_data: bool = True) -> int:
+    """Count the signed rows of the claim, which is proved; ValueError if it is not."""
+    order = sorted({*labels})
+    codes = [*map({label: k for k, label in enumerate(order)}.__getitem__, labels)]
+    need(proof.shape == table.shape and len(labels) == table.shape[0], "The data have another shape.")
+    need(proof.classes == [*map(str, order)] and len(order) > 1, "The data have other classes, or one.")
+    need(all(map(math.isfinite, table.values)), "A number of the data is not finite.")
+    tables = [table, table._replace(type="<f8")]  # the command line reads all numbers as float64
+    need(not same_data or proof.sha256 in (digest(t, proof.classes, codes) for t in tables), "Other data.")
+    *values, unit = in_proportion([*table.values, 1])  # whole numbers; the true ones are these over unit
+    top, positive = proof.degrees[-1], [1, *proof.chosen][-1]
+
+    @lru_cache(maxsize=4096)
+    def lifted(i: int) -> dict[Any, int]:  # products of columns, by columns; the empty one is the intercept
+        begin, end = table.starts[i : i + 2] or (i * table.shape[1], (i + 1) * table.shape[1])
+        row = [*zip(table.columns[begin:end] or count(), values[begin:end], strict=False)]
+        found: dict[Any, int] = {(): unit**top} if proof.lift else {}
+        for degree in proof.degrees:
+            for some in combinations_with_replacement(row, degree):
+                found[tuple(j for j, _ in some)] = math.prod(v for _, v in some) * unit ** (top - degree)
+        return found
+
+    def signs(i: int, rival: int | None) -> dict[int, int]:  # of the blocks of a signed row that are not zero
+        return {0: 1 if codes[i] == positive else -1} if rival is None else {codes[i]: 1, rival: -1}
+
+    among, out = {*(proof.chosen if proof.kind == "pair" else codes)}, {*proof.excluded}
+    asked = [i for i, own in enumerate(codes) if own in among and i not in out]
+    rivals = range(len(order)) if proof.kind == "joint" else [None]
+    signed = {(i, c) for i in asked for c in rivals if c != codes[i]}
+    multipliers = dict(zip(proof.listed, proof.multipliers, strict=True))
+    need(signed and multipliers.keys() <= signed, "A row is listed in error, or no signed row is left.")
+    need(len(multipliers) == len(proof.listed), "A row is listed twice.")
+    need(min(proof.multipliers, default=proof.claim == "separable") > 0, "A multiplier is not positive.")
+    need(proof.claim != "quasi-separable" or len(multipliers) < len(signed), "Every row is listed.")
+    if proof.near:
+        prove_near(proof, multipliers, asked, lifted, signs)
+    else:
+        need(proof.claim != "overlapping" or len(multipliers) == len(signed), "A row is not listed.")
+        sums: dict[Any, int] = defaultdict(int)
+        for one, multiplier in multipliers.items():
+            for (block, sign), (name, value) in product(signs(*one).items(), lifted(one[0]).items()):
+                sums[block, name] += sign * multiplier * value
+        need(not any(sums.values()), "The combination of rows is not zero.")
+    if proof.claim in CLAIMS[:2]:
+        chosen = (combinations_with_replacement(range(table.shape[1]), degree) for degree in proof.degrees)
+        names = [*chain(*chosen), *[()] * proof.lift]
+        need(proof.weights, "There are no weights.")
+        begins = range(0, len(proof.weights), len(names))
+        vectors = [dict(zip(names, proof.weights[at:], strict=False)) for at in begins]
+        for i in asked:
+            scores = [sum(vector[name] * value for name, value in lifted(i).items()) for vector in vectors]
+            for one in ((i, c) for c in rivals if c != codes[i]):
+                score = sum(sign * scores[block] for block, sign in signs(*one).items())
+                need(score == 0 if one in multipliers else score > 0, f"The score of row {i} is wrong.")
+    return len(signed)
+
+
+def prove_near(proof: Any, multipliers: dict[Any, int], asked: list[int], lifted: Any, signs: Any) -> None:
+    """Prove by the theorem on approximate multipliers that some positive combination of rows is zero."""
+    names = [*((j,) for j in range(proof.shape[1])), *[()] * proof.lift]
+    for i in asked if proof.claim == "overlapping" else {i for i, _ in multipliers}:
+        for pairs in proof.relations:
+            need(not sum(f * lifted(i).get(names[c], 0) for c, f in pairs), "A relation does not hold.")
+    kept = {*names} - {names[pairs[0][0]] for pairs in proof.relations}
+    blocks = sorted({block for one in multipliers for block in signs(*one)})
+    if proof.kind == "joint":
+        need(proof.claim != "overlapping" or len(blocks) == len(proof.classes), "A class is not listed.")
+        blocks.pop()
+    A = []  # signed rows and coordinates are scaled by powers of two; the unit of these numbers is 2**top
+    for block, name in product(blocks, kept):
+        values = (lifted(i).get(name, 0) * signs(i, c).get(block, 0) for i, c in multipliers)
+        A.append([v << m.bit_length() for v, m in zip(values, multipliers.values(), strict=True)])
+    if not A:
+        return
+    need(len(A) < len(multipliers), "There are too few rows.")
+    top = max(each.bit_length() for each in chain(*A))
+    A = [[each << top - max(map(int.bit_length, row)) for each in row] for row in A]
+    inverse = right_inverse([[each / 2**top for each in row] for row in A])
+    need(all(abs(each) < 2.0**500 for each in chain(*inverse)), "No inverse was found.")
+    near = [(each << 128) >> each.bit_length() for each in multipliers.values()]  # in units of 2**-128
+    rest = [sum(map(mul, row, near)) / 2**top for row in A]  # the theorem is about any l: take a nearer one
+    near = [each - int(sum(map(mul, rest, b))) for each, b in zip(near, inverse, strict=True)]
+    B, one, q, r = [[int(each * 2.0**64) for each in row] for row in inverse], 2 ** (top + 64), 0, 0
+    for i, row in enumerate(A):
+        off = (sum(map(mul, row, b)) - one * (i == c) for c, b in enumerate(zip(*B, strict=True)))
+        q, r = max(q, sum(map(abs, off))), max(r, abs(sum(map(mul, row, near))))
+    enough = all(sum(map(abs, b)) * r < (one - q) * each for b, each in zip(B, near, strict=True))
+    need(q < one and enough, "The approximate multipliers are not near enough to exact ones.")
+
+
+def right_inverse(rows: list[list[float]]) -> list[list[float]]:
+    """The rows of B by Gram and Schmidt's method, applied twice; no proof depends on their accuracy."""
+    basis: list[tuple[list[float], list[float]]] = []  # orthonormal rows, and how they are combined from rows
+    for i, row in enumerate(rows):
+        own = [float(i == c) for c in range(len(rows))]
+        for unit, other in basis * 2:
+            score = sum(map(mul, row, unit))
+            row = [a - score * b for a, b in zip(row, unit, strict=True)]
+            own = [a - score * b for a, b in zip(own, other, strict=True)]
+        norm = math.hypot(*row) or math.inf
+        basis.append(([a / norm for a in row], [a / norm for a in own]))
+    units, owns = ([*zip(*each, strict=True)] for each in zip(*basis, strict=True))
+    return [[sum(map(mul, own, unit)) for own in owns] for unit in units]
+
+
+def main() -> int:
+    """Check the certificates in a file, and say which of them hold."""
+    parser = argparse.ArgumentParser(description="Check a certificate of separability in exact integers.")
+    parser.add_argument("certificate", help="a JSON file")
+    parser.add_argument("data", help="a CSV, .npy or .npz file")
+    parser.add_argument("--target", default="y", help="the column of labels, or its number in an .npy file")
+    parser.add_argument("--any-data", action="store_true", help="do not compare the SHA-256 of the data")
+    given, failed = parser.parse_args(), 0
+    try:
+        proofs = read_certificates(Path(given.certificate).read_bytes())
+        content = Path(given.data).read_bytes()
+        read = read_arrays if content[:2] == b"PK" or content[:6] == b"\x93NUMPY" else read_csv
+        table, labels = read(content, given.target)
+    except Exception as error:  # of a damaged file the readers may raise anything
+        parser.exit(2, f"This cannot be read: {error}\n")
+    print(f"{table.shape[0]} rows, target {given.target}, all other columns: {table.shape[1]}.")
+    for of, proof in proofs:
+        try:
+            said = f"Proved for {check(proof, table, labels, not given.any_data)} signed rows."
+        except ValueError as error:
+            said, failed = f"Not proved. {error}", 1
+        print(f"{of!r}: " * bool(of) + f"{proof.claim}. {said}")
+    print("The certificate does not hold." if failed else "The certificate holds.")
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
