@@ -21,11 +21,11 @@ OLDEST := .venv-oldest
 NEWEST := .venv-newest
 CORE := .venv-core
 # Tests that need no extra; `test_core_only.py` asks for everything else and wants a hint of one line.
-CORE_TESTS := $(addprefix tests/test_,$(addsuffix .py,core_only rows perceptron working_set margin wide_margin \
-	kernels kernel_margin certificates digest deadlines bounds datasets geometry))
+CORE_TESTS := $(addprefix tests/,$(addsuffix .py,project/test_core_only rows/test_rows perceptron/test_perceptron perceptron/test_working_set margins/test_margin margins/test_wide_margin kernels/test_kernels \
+	dual/test_kernel_margin certificates/test_certificates certificates/test_digest proofs/test_deadlines estimators/test_bounds datasets/test_datasets geometry/test_geometry))
 
 # Tests that reach most loops; `make coverage` runs them uncompiled, where machine code hides its lines.
-LOOP_TESTS := $(addprefix tests/test_,$(addsuffix .py,uncompiled text plain zeros digest identical))
+LOOP_TESTS := $(addprefix tests/,$(addsuffix .py,rows/test_uncompiled loops/test_text rows/test_plain certificates/test_zeros certificates/test_digest proofs/test_identical))
 
 # This tree's sources come first, also when .venv was moved or copied here from elsewhere.
 export PYTHONPATH := $(CURDIR)/src
@@ -73,7 +73,7 @@ coverage: setup ## which lines of src the tests reach; loops run uncompiled in a
 
 test-browser: setup ## the playground in a real Chromium: apt-get install chromium chromium-driver
 	@$(RUN) -c 'import shutil, sys; found = shutil.which("chromedriver"); sys.exit(None if found else "No chromedriver was found. On Debian: apt-get install chromium chromium-driver")'
-	@$(RUN) -m pytest tests/test_playground_browser.py -m "" $(PYTEST_ARGS)
+	@$(RUN) -m pytest tests/playground/test_playground_browser.py -m "" $(PYTEST_ARGS)
 
 test-walks: setup ## three new users, each with the built wheel in a clean environment (needs packages)
 	$(RUN) tests/walks.py

@@ -38,7 +38,7 @@ Question = tuple[str, Callable[[], Callable[[], str]]]
 # What each switch replaces: "module:attribute" and the value that functions return instead.
 # "first" returns the first argument unchanged, "spread" fills a working set without the perceptron.
 SWITCHES: dict[str, dict[str, Any]] = {
-    "identical rows": {"separatrix.proofs.signed:SignedRows.conflicts": []},
+    "identical rows": {"separatrix.proofs.signed_rows:SignedRows.conflicts": []},
     "perceptron": {"separatrix.proofs.search:Search._perceptron": "spread"},
     "class pairs": {"separatrix.proofs.search:Search.between_two": None},
     "sparse elimination": {"separatrix.proofs.search:Search._of_leftover": None},
@@ -49,22 +49,22 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "polishing": {"separatrix.proofs.search:polished": None},
     "positive combinations": {"separatrix.proofs.search:positive_combination": None},
     "exact partition": {"separatrix.proofs.search:exact_partition": None},
-    "integer simplex": {"separatrix.proofs.simplex:decide": None},
-    "approximate proofs": {"separatrix.proofs.near:NearProver.prove": None},
-    "relations of columns": {"separatrix.proofs.near:NearProver._all_relations": "second"},
+    "integer simplex": {"separatrix.proofs.exact.simplex:decide": None},
+    "approximate proofs": {"separatrix.proofs.approximate:NearProver.prove": None},
+    "relations of columns": {"separatrix.proofs.approximate:NearProver._all_relations": "second"},
     "moved columns": {
-        "separatrix.margins.max_margin:far_columns": None,
-        "separatrix.margins.soft_margin:far_columns": None,
+        "separatrix.margins.hard.max_margin:far_columns": None,
+        "separatrix.margins.soft.soft_margin:far_columns": None,
     },
-    "soft by largest margin": {"separatrix.margins.soft_margin:limit_by_largest_margin": "last"},
-    "principal pivoting": {"separatrix.margins.hard_ascent:pivoted_multipliers": None},
-    "dual ascent": {"separatrix.margins.max_margin:MaxMarginSearch.ascends": "never"},
+    "soft by largest margin": {"separatrix.margins.soft.soft_margin:limit_by_largest_margin": "last"},
+    "principal pivoting": {"separatrix.margins.hard.hard_ascent:pivoted_multipliers": None},
+    "dual ascent": {"separatrix.margins.hard.max_margin:MaxMarginSearch.ascends": "never"},
     "threads": {"separatrix.rows.threads:WORTH_A_THREAD": 1 << 62},
     "second thread of a pass": {"separatrix.perceptron.visitor:AHEAD": 1 << 62},
     "loops in NumPy": {
-        "separatrix.rows.plain:FEW": 0,
-        "separatrix.rows.hashes:SMALL": 0,
-        "separatrix.proofs.identical:FEW": 0,
+        "separatrix.rows.numpy_loops:FEW": 0,
+        "separatrix.rows.hashing:SMALL": 0,
+        "separatrix.proofs.strategies.conflicts:FEW": 0,
     },
     "cycles": {"separatrix.perceptron.cycle:CycleDetector.check": None},
 }
@@ -126,7 +126,9 @@ def ask(patch: dict[str, Any], options: argparse.Namespace, areas: list[str] | N
         *(options.areas if areas is None else areas),
         *(["--data", str(options.data)] if options.data else []),
     ]
-    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    paths = {"PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    threads = {f"{library}_NUM_THREADS": "1" for library in ("OPENBLAS", "OMP", "MKL")}
+    environment = {**os.environ, **paths, **threads}
     done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     found = {name: (outcome, cpu) for name, outcome, cpu in map(json.loads, done.stdout.splitlines())}
     if done.returncode:
@@ -150,8 +152,12 @@ def differences(found: dict[str, Any], plain: list[dict[str, Any]]) -> Iterator[
 
 
 def work(patch: dict[str, Any], areas: list[str], directory: Path | None) -> None:
-    """Patch, then answer every question of some areas; a line of JSON for each."""
+    """Patch, then answer every question of some areas; a line of JSON for each.
+
+    Time limits are of processor time, on one thread, so that other work on the machine changes no answer.
+    """
     warnings.simplefilter("ignore")
+    time.monotonic = time.process_time
     for place, value in patch.items():
         _apply(place, value)
     for area in areas:

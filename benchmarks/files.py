@@ -172,7 +172,7 @@ def _measured(rows: int, wall: float, cpu: float) -> None:
 
 def _learn(path: str, target: str) -> None:
     from separatrix.estimators.online import learn
-    from separatrix.tables.table import open_table
+    from separatrix.files.table import open_table
 
     classes = {"Cover_Type": range(1, 8), "label": (-1, 1), "y": (0, 1)}[target]
     with tempfile.TemporaryDirectory() as directory:
@@ -187,8 +187,8 @@ def _predict(path: str, target: str) -> None:
     """The command itself, in this process: rows are read, predicted and written as CSV."""
     from separatrix.cli.app import app
     from separatrix.estimators.online import learn
+    from separatrix.files.table import open_table
     from separatrix.storage.models import save
-    from separatrix.tables.table import open_table
 
     with tempfile.TemporaryDirectory() as directory:
         learnt = learn(open_table(path, target=target), classes=list(range(1, 8)))
@@ -206,7 +206,7 @@ def _compile(place: Path, n_classes: int) -> None:
     import duckdb
 
     from separatrix.estimators.online import learn
-    from separatrix.tables.table import open_table
+    from separatrix.files.table import open_table
 
     (place / "rows.csv").write_text("a,y\n" + "".join(f"{k},{k % n_classes}\n" for k in range(50)))
     (place / "rows.svm").write_text("".join(f"{k % n_classes} 1:{k}\n" for k in range(50)))
@@ -221,7 +221,7 @@ def _compile_reading(place: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from separatrix.tables.table import open_table
+    from separatrix.files.table import open_table
 
     pq.write_table(pa.table({"a": np.arange(50.0), "y": np.arange(50) % 2}), place / "rows.parquet")
     open_table(place / "rows.parquet", target="y").read(memory=100)
@@ -229,7 +229,7 @@ def _compile_reading(place: Path) -> None:
 
 def _fit(path: str, memory: str) -> None:
     import separatrix as sx
-    from separatrix.tables.table import open_table
+    from separatrix.files.table import open_table
 
     with tempfile.TemporaryDirectory() as directory:
         _compile_reading(Path(directory))
@@ -244,7 +244,7 @@ def _fit(path: str, memory: str) -> None:
 
 def _check(path: str, memory: str) -> None:
     import separatrix as sx
-    from separatrix.tables.table import open_table
+    from separatrix.files.table import open_table
 
     with tempfile.TemporaryDirectory() as directory:
         _compile_reading(Path(directory))

@@ -100,7 +100,7 @@ def ways(place: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
     def rows_of(name: str) -> Callable[[], Any]:
         try:
-            from separatrix.tables.table import open_table
+            from separatrix.files.table import open_table
         except ModuleNotFoundError:  # where it was before the packages were made
             open_table = import_module("separatrix.rows.files").open_table
 

@@ -16,7 +16,7 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.errors import NotSeparable, NumericOverflowError, SeparatrixError
-from separatrix.proofs.hulls import hull_distance
+from separatrix.geometry.hulls import hull_distance
 from tests import naive_exact
 
 SHIFTS = (0.0, 0.0, 0.0, 1.0, 1e3, 1e6, 1e7, 1e10, 1e14)

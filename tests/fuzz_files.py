@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from separatrix.errors import SeparatrixError
-from separatrix.tables.table import open_table
+from separatrix.files.table import open_table
 from tests.fuzz_cases import bits
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from separatrix.tables.readings import BLANKS, CANDIDATES, MARKS, Reading
-from separatrix.tables.table import open_table
+from separatrix.files.number_formats import BLANKS, CANDIDATES, MARKS, Reading
+from separatrix.files.table import open_table
 from tests.fuzz_cases import PLAIN, bits, mutant, number, rounds, same
 from tests.fuzz_text import alike, read_csv
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from separatrix.errors import InputError, SeparatrixError
-from separatrix.tables import small_csv
-from separatrix.tables.table import open_table
+from separatrix.files.csv import small_files
+from separatrix.files.table import open_table
 from tests.fuzz_cases import PLAIN, bits, mutant, number, rounds, same
 
 LINE = re.compile(
@@ -55,9 +55,11 @@ def short_number(rng: random.Random) -> str:
     return number(rng) if rng.random() < 0.2 else f"{rng.uniform(-9, 9):.{rng.randint(0, 3)}f}"
 
 
-def read_csv(path: Path, *, plain: bool = True, largest: int = small_csv.LARGEST, target: str | None = None):
+def read_csv(
+    path: Path, *, plain: bool = True, largest: int = small_files.LARGEST, target: str | None = None
+):
     """Rows and columns; or what was said. Files of up to ``largest`` bytes are read by Python, if plain."""
-    before, small_csv.LARGEST = small_csv.LARGEST, largest
+    before, small_files.LARGEST = small_files.LARGEST, largest
     try:
         table = open_table(path, target=target)
         if not plain:
@@ -67,7 +69,7 @@ def read_csv(path: Path, *, plain: bool = True, largest: int = small_csv.LARGEST
     except SeparatrixError as error:
         return str(error)
     finally:
-        small_csv.LARGEST = before
+        small_files.LARGEST = before
 
 
 def alike(one, other) -> bool:

@@ -364,7 +364,7 @@ LOADED = (
     "matplotlib.figure", "onnx", "pyarrow.csv", "pyarrow.parquet", "sklearn.pipeline", "skops.io",
     "separatrix.cli.app", "separatrix.estimators.online", "separatrix.experiments",
     "separatrix.proofs.verdict", "separatrix.report.page", "separatrix.storage.models",
-    "separatrix.storage.onnx", "separatrix.tables.table",
+    "separatrix.storage.onnx", "separatrix.files.table",
 )  # fmt: skip
 
 

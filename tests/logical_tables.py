@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from separatrix.errors import SeparatrixError
-from separatrix.tables.table import open_table
+from separatrix.files.table import open_table
 
 NAMES = ["x", "a b", "größe", "x,y", 'q"t', "it's", "select", "p=1", "%", "two\nlines", "B", "Filename"]
 LEVELS = ["a", "B b", "ü", "x,y", 'q"t', "it's", "none", "semi;colon", "tab\there", "two\nlines"]

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, kernels, playground, plot, river
+    from . import datasets, errors, experiments, features, geometry, kernels, playground, plot, river
     from .bounds import BoundReport, mistake_bounds
     from .certificates.check import verify
     from .errors import SeparationWarning
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from .estimators.linear import Perceptron
     from .estimators.linear_program import LinearProgram
     from .estimators.margin import MaxMargin, SoftMargin
-    from .proofs import geometry
-    from .proofs.degree import SeparatingDegree, smallest_separating_degree
+    from .geometry.degree import SeparatingDegree, smallest_separating_degree
     from .proofs.verdict import Verdict, check_separation, separability
     from .report.page import write_report
     from .result import Result, Status
@@ -50,16 +49,16 @@ _HOMES = {
     "load": ".storage.models",
     "experiments": ".experiments",
     "features": ".features",
-    "geometry": ".proofs.geometry",
+    "geometry": ".geometry",
     "kernels": ".kernels",
     "mistake_bounds": ".bounds",
     "playground": ".playground",
     "plot": ".plot",
     "river": ".river",
-    "SeparatingDegree": ".proofs.degree",
+    "SeparatingDegree": ".geometry.degree",
     "save": ".storage.models",
     "separability": ".proofs.verdict",
-    "smallest_separating_degree": ".proofs.degree",
+    "smallest_separating_degree": ".geometry.degree",
     "verify": ".certificates.check",
     "write_report": ".report.page",
 }

@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import CertificateError, InputError
 from ..inputs.data import Data, read_data
-from ..rows.pages import relax
+from ..rows.mapped_pages import relax
 from .claims import Approximate, Certificate, Multipliers
 from .digest import start_digest
-from .limits import Pause, need_for_text, need_memory
 from .monomials import PLAIN, MonomialMatrix, count_columns
 from .nearby import first_failure
 from .numbers import COARSE, add_row, count_numbers, rows_in_integers, small_sums
 from .scores import Signs, first_wrong
+from .work_limit import Pause, need_for_text, need_memory
 
 Mask = NDArray[np.bool_]
 

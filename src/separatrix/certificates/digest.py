@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from ..inputs.data import Data
 from ..rows import threads
 from ..rows.blocks import INTERVAL, BlockMatrix, Work
-from ..rows.pages import relax
+from ..rows.mapped_pages import relax
 from ..sparse import sparse
 from .claims import FORMAT, VERSION
-from .limits import Pause
+from .work_limit import Pause
 
 CHUNK = 1 << 23  # bytes of a piece; part of the format of certificates
 AT_ONCE = 32  # pieces across blocks whose parts are held at a time

@@ -21,8 +21,8 @@ from ..rows.blocks import BlockMatrix
 from ..rows.threads import calm_threads
 from ..sparse import sparse
 from .claims import Approximate
-from .limits import OPERATIONS, Pause, need_memory
 from .scores import Signs
+from .work_limit import OPERATIONS, Pause, need_memory
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from ..inputs.matrix import refuse_not_finite
 from ..rows.blocks import BlockMatrix
-from ..rows.pages import relax
+from ..rows.mapped_pages import relax
 from ..sparse import sparse
-from .limits import Pause
 from .monomials import MonomialMatrix
+from .work_limit import Pause
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

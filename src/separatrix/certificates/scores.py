@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from ..deadline import NEVER
 from ..float_environment import need_exact_floats
 from ..inputs.data import Data
-from ..rows import pages
+from ..rows import mapped_pages
 from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
 from .claims import Certificate, Number
-from .limits import Pause
 from .monomials import PLAIN, MonomialMatrix
 from .numbers import Terms, row_integers
+from .work_limit import Pause
 from .zeros import exactly_zero
 
 Floats = NDArray[np.float64]
@@ -102,7 +102,7 @@ def first_wrong(
     signs: Signs,
     tight: Mask,
     pause: Pause = NEVER.need,
-    between: Pause = pages.relax,
+    between: Pause = mapped_pages.relax,
 ) -> tuple[int, int, int] | None:
     """The first signed row not strictly separated (tight rows: not on the plane), with the sign found.
 

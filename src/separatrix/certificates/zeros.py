@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..deadline import NEVER
-from .limits import Pause
+from .work_limit import Pause
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -144,7 +144,7 @@ def _usage_printable() -> Iterator[None]:
 
 def load(name: str) -> Any:
     """A command, with its options."""
-    function = getattr(import_module(f".{name}", __package__), name)
+    function = getattr(import_module(f".commands.{name}_command", __package__), name)
     info = CommandInfo(name=name, cls=Command, callback=function)
     return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=MARKUP)
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..tables.parts import Part
-    from ..tables.table import Table
+    from ..files.partitions import Part
+    from ..files.table import Table
 
 PATIENCE = 10.0  # seconds that a scheduler and a first worker have to answer
 ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?([^\s:/]+|\[[0-9A-Fa-f:.%\w]+\]):\d+")
@@ -165,7 +165,7 @@ def read(table: Table, client: Any) -> tuple[Any, Any]:
     import numpy as np
     from dask.delayed import delayed
 
-    from ..tables.parts import cut
+    from ..files.partitions import cut
 
     parts = cut(table)
     if not table.encoding.n_features:
@@ -294,7 +294,7 @@ def outputs(table: Table, client: Any, model: Any, here: Iterable[Any]) -> Itera
 
     ``here`` gives the same without workers: where one of them meets an error, it is said as there.
     """
-    from ..tables.parts import cut
+    from ..files.partitions import cut
 
     parts = cut(table)
     futures = client.map(_outputs, parts, model=model, key="separatrix-predict", pure=False)

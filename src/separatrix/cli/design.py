@@ -43,7 +43,7 @@ class FormulaRows:
     @property
     def doubts(self) -> tuple[str, ...]:
         """Labels that seem to mean the same."""
-        from ..tables.labels import doubts
+        from ..files.label_spelling import doubts
 
         return tuple(doubts(self.target_name, set(self.design.y.tolist())))
 
@@ -64,7 +64,7 @@ class FormulaRows:
 
     def read(self) -> tuple[Any, Any]:
         """The matrix and the labels."""
-        from ..tables.batches import whole
+        from ..files.batches import whole
 
         labels = self.design.y
         return self.design.X.to_numpy(dtype=float), whole(labels) if labels.dtype.kind == "f" else labels
@@ -89,7 +89,7 @@ class FormulaRows:
 def design(source: options.Reading, formula: str) -> FormulaRows:
     """Read the variables of a formula, and evaluate it on them."""
     from ..errors import InputError
-    from ..proofs.formula import read_formula, variables
+    from ..proofs.statistics.formula import read_formula, variables
 
     for name in ("target", "features", "exclude"):
         if getattr(source, name):

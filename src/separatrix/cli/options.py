@@ -259,7 +259,7 @@ class Reading:
 
         ``known`` is the encoding of the table that a model was fitted on.
         """
-        from ..tables.table import open_table
+        from ..files.table import open_table
 
         if self.elsewhere:
             self.refuse_elsewhere(memory=self.memory, sql=self.sql, merge_labels=self.merge_labels)
@@ -405,7 +405,7 @@ def say_saved(output: str) -> None:
 def show_doubts(name: str | None, labels: Any) -> None:
     """Say before any answer that some labels seem to mean the same."""
     if labels.dtype.kind in "OU":
-        from ..tables.labels import doubts
+        from ..files.label_spelling import doubts
 
         for each in doubts(name or "target", labels.tolist()):
             show(heading(f"Warning: {each}", "bold yellow"), "")

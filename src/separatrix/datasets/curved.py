@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import InputError
+from .conditions import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
 from .problems import Checkerboard, Rings, Spirals, Xor
-from .rows import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
 
 
 def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None) -> Xor:

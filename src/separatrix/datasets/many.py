@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import InputError
-from .problems import Floats, Ints, Multiclass
-from .rows import (
+from .conditions import (
     BLOCK,
     ROOM,
     SLACK,
@@ -22,6 +21,7 @@ from .rows import (
     scoring,
     uniform_in_ball,
 )
+from .problems import Floats, Ints, Multiclass
 
 
 def make_multiclass(

@@ -10,8 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from ..errors import InputError
-from .problems import Floats, Ints, Overlapping, Separable
-from .rows import (
+from .conditions import (
     BLOCK,
     ROOM,
     SLACK,
@@ -26,6 +25,7 @@ from .rows import (
     uniform_in_ball,
     unit_vector,
 )
+from .problems import Floats, Ints, Overlapping, Separable
 
 
 def make_separable(

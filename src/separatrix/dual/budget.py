@@ -19,7 +19,7 @@ from scipy.linalg import solve_triangular
 from ..errors import NumericOverflowError
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from ..sparse import sparse
 from .budget_bound import BudgetBound, bound_of
 from .similarity import Side, Similarity, TrainingRows

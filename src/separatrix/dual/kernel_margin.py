@@ -21,13 +21,13 @@ from scipy import linalg
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
-from ..margins.max_margin import solve_max_margin
+from ..margins.hard.max_margin import solve_max_margin
 from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
-from ..margins.proved import imbalance
-from ..margins.soft_margin import solve_soft_margin
+from ..margins.rounding.proved_margin import imbalance
+from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import Progress
 from ..result import Floats, Ints, margin_text
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from ..rows.memory import as_rows
 from .similarity import Similarity, extent
 

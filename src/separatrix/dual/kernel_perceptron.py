@@ -20,7 +20,7 @@ from ..errors import InputError, NumericOverflowError
 from ..loops import kernels as kernel_loops
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from ..sparse import sparse
 from .expansion import Expansion
 from .similarity import Side, TrainingRows

@@ -18,8 +18,8 @@ from ..kernels import EPS
 from ..margins.brackets import best_shift
 from ..margins.multipliers import against_rivals
 from ..margins.optimum import BracketedMinimum, Outcome, SoftOptimum
-from ..margins.proved import imbalance
-from ..margins.soft_margin import solve_soft_margin
+from ..margins.rounding.proved_margin import imbalance
+from ..margins.soft.soft_margin import solve_soft_margin
 from ..result import Floats, Ints
 from ..rows.memory import as_rows
 from .kernel_margin import SCAN, KernelRows, accuracy, coordinates, square_above

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..result import Floats, KernelTrace
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from .budget import Budget
 from .expansion import Expansion
 from .similarity import TrainingRows

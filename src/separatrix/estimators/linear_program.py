@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from .. import inputs
-from ..margins.linear_program import FORMS, solve_linear_program
-from ..margins.soft_margin import solve_soft_margin
+from ..margins.lp.linear_program import FORMS, solve_linear_program
+from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import spoken
 from .habits import MARGIN_KERNEL, MARGINS
 from .hyperplane import Hyperplane, check_parameters, exact_verdict, refuse

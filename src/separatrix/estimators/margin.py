@@ -22,13 +22,13 @@ from ..dual.kernel_margin import (
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
 from ..errors import ConvergenceWarning, IllegalKernelError
 from ..kernels import Precomputed, check_gram
-from ..margins.centering import far_columns
-from ..margins.max_margin import solve_max_margin
+from ..margins.hard.centering import far_columns
+from ..margins.hard.max_margin import solve_max_margin
 from ..margins.optimum import HardOptimum, Outcome, SoftOptimum
-from ..margins.proved import proved_lower
-from ..margins.soft_margin import INTERCEPTS, solve_soft_margin
+from ..margins.rounding.proved_margin import proved_lower
+from ..margins.soft.soft_margin import INTERCEPTS, solve_soft_margin
 from ..progress import spoken
-from ..proofs.exact_weights import relative_floats
+from ..proofs.exact.weights import relative_floats
 from ..proofs.verdict import Verdict
 from ..result import Floats, margin_text
 from ..rows.memory import MemoryRows

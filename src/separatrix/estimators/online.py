@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, SeparatrixError
+from ..files.batches import Batch, whole
+from ..files.encoding import Encoding
+from ..files.formats.libsvm import LibsvmFile
+from ..files.table import Table
 from ..sparse import sparse
-from ..tables.batches import Batch, whole
-from ..tables.encoding import Encoding
-from ..tables.libsvm import LibsvmFile
-from ..tables.table import Table
 from . import checkpoint
 from .linear import Perceptron
 

@@ -78,7 +78,7 @@ def look_closer(rows: Rows, seconds: float) -> Closer:
     """Ask for a verdict on the rows, and for the margin where they can be separated; bounded in time."""
     if rows.numbers > LARGE or not isinstance(rows, MemoryRows):
         return Closer(None)
-    from ..margins.max_margin import solve_max_margin
+    from ..margins.hard.max_margin import solve_max_margin
     from ..proofs.verdict import separability
 
     deadline = Deadline.after(min(LONGEST, max(SHORTEST, seconds)))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..errors import needs
 
 with needs("sx.experiments", extra="plot"):
-    from .page import run_all, save_figure
     from .runner import find, names, run
     from .study import Experiment, Finding, Study
+    from .study_page import run_all, save_figure
 
 __all__ = ["Experiment", "Finding", "Study", "find", "names", "run", "run_all", "save_figure"]

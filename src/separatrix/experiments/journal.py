@@ -16,8 +16,8 @@ import numpy as np
 
 from .. import __version__, atomic
 from ..errors import OutputError, needs
-from . import fitting, theory
 from .study import Record, Study, Table, as_table
+from .themes import fitting, theory
 
 KEEP_EVERY = 2.0  # seconds of work that a killed process may lose
 STAMP = b"separatrix.experiment"

@@ -16,8 +16,8 @@ from ..errors import InputError
 from ..plot.style import style
 from ..progress import Progress
 from ..views.palettes import LIGHT
+from .catalog import STUDIES
 from .journal import Journal
-from .registry import STUDIES
 from .study import Experiment, Study
 
 BAR = 30

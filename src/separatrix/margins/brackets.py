@@ -8,10 +8,10 @@ import numpy as np
 
 from ..loops import margins as margin_loops
 from ..result import Floats, Ints, margin_text
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from .algebra import all_scores
+from .linear_algebra import all_scores
 from .multipliers import balanced, feasible
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ..result import Floats, Ints
-from ..rows.leads import best_rivals
+from ..rows.class_leads import best_rivals
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import sparse
-from .algebra import lifted_matrix, signed_matrix
+from .linear_algebra import lifted_matrix, signed_matrix
 
 
 class Pairs:

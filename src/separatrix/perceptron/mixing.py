@@ -53,8 +53,8 @@ from .. import loops
 from ..loops.layouts import MISTAKES, VISITS
 from ..result import Floats, Ints
 from ..rows.cluster import ClusterRows
+from ..rows.mapped_pages import relax
 from ..rows.memory import MemoryRows
-from ..rows.pages import relax
 from ..rows.shards import Shards
 from .learner import Learner
 from .pocket import Standing

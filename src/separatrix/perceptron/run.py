@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..loops.layouts import VISITS
 from ..progress import Progress
 from ..result import Floats, Ints, PassRecord, Result, Status, Trace, margin_text
-from ..rows import plain
+from ..rows import numpy_loops
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Scan
 from .cycle import CycleDetector
@@ -209,7 +209,7 @@ def trace_of(learner: Learner) -> Trace:
     rows, script = learner.rows.take(members).storage, np.column_stack([places, log[:, 1]])
     steps = learner.steps if learner.steps.size == 1 else learner.steps[members]
     current: Floats = learner.start.copy()
-    replay = plain.replay if learner.light_updates else loops.replay.replay
+    replay = numpy_loops.replay if learner.light_updates else loops.replay.replay
     size = 1 if learner.renormalise else max(1, len(log))
     for first in range(0, len(log), size):
         part = slice(first, first + size)

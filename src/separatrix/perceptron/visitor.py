@@ -10,7 +10,7 @@ import numpy as np
 from .. import loops
 from ..loops.layouts import VISITS
 from ..result import Ints, PassRecord, Result, Status
-from ..rows import pages, plain, threads
+from ..rows import mapped_pages, numpy_loops, threads
 from ..rows.memory import MemoryRows
 from .learner import Bracket, Learner, normalise
 from .voting import votes_of
@@ -105,8 +105,8 @@ class Visitor:
             if seen < part.size and learner.out_of_updates:
                 return False
             self.rate = (learner.mistakes - before) / part.size
-            if pages.watched:
-                pages.relax()
+            if mapped_pages.watched:
+                mapped_pages.relax()
         return True
 
     def _visit_renormalised(self, order: Ints) -> bool:
@@ -128,7 +128,7 @@ class Visitor:
             if share:
                 seen += self._learn_together(left, share)
             else:
-                learn = plain.learn if learner.few and learner.light_updates else loops.rows.learn
+                learn = numpy_loops.learn if learner.few and learner.light_updates else loops.rows.learn
                 seen += int(learn(self.rows.storage, left, learner.weights, learner.steps, learner.tally))
             if seen == order.size or learner.out_of_updates:
                 return seen

@@ -18,7 +18,7 @@ import numpy as np
 from .. import loops
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Gram, Tally
 from ..result import Floats, Ints
-from ..rows import plain
+from ..rows import numpy_loops
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from ..rows.shards import Shards
@@ -271,7 +271,7 @@ class Part:
     def plain_pass(self) -> bool:
         """Visit each row once; return whether there was no mistake."""
         tally, before = self._tally(), self.learner.mistakes
-        learn = plain.learn if self.learner.light_updates else loops.rows.learn
+        learn = numpy_loops.learn if self.learner.light_updates else loops.rows.learn
         learn(self.rows.storage, self.rows.order, self.learner.weights, self.steps, tally)
         self._merge(tally)
         return self.learner.mistakes == before
@@ -292,7 +292,7 @@ class Part:
             outputs = np.ascontiguousarray(self.rows.outputs(weights).T)
             outputs = outputs[0] if weights.ndim == 1 else outputs
             tally = self._tally(most)
-            correct = plain.worst_first if light else loops.core.worst_first
+            correct = numpy_loops.worst_first if light else loops.core.worst_first
             correct(self.rows.storage, outputs, self.steps, self._gram, tally)
             self.rows.combine(tally.counts, self.steps, weights)
             self._merge(tally)

@@ -11,6 +11,6 @@ from __future__ import annotations
 from ..errors import needs
 
 with needs("The playground", extra="play"):
-    from .server import create_app
+    from .server.service import create_app
 
 __all__ = ["create_app"]

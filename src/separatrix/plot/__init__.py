@@ -6,12 +6,12 @@ from ..errors import needs
 from ..views.palettes import DARK, LIGHT, Palette
 
 with needs("sx.plot", extra="plot"):
-    from .bracket import BracketDisplay
     from .gram import GramDisplay
-    from .hulls import HullDisplay
+    from .hull_display import HullDisplay
     from .kernel_film import kernel_film
+    from .margin_bracket import BracketDisplay
     from .regions import DecisionRegionDisplay
-    from .run import RunDisplay
+    from .run_display import RunDisplay
     from .style import new_figure, palette, settings, style
 
 __all__ = [

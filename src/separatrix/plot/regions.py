@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..estimators.linear import Perceptron
 from ..estimators.margin import SoftMargin
 from ..result import Floats, Ints, Trace
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from ..views.model import (
     Model,
     Plane,

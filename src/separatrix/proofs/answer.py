@@ -17,7 +17,7 @@ from .. import notebook
 from ..certificates.claims import Certificate
 from ..printable import printable
 from ..result import margin_text
-from .coefficients import Coefficients
+from .statistics.coefficients import Coefficients
 
 SHOWN = 8  # rows or columns named in a summary
 SHOWN_PARTS = 20  # parts listed in a notebook

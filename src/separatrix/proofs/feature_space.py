@@ -9,7 +9,7 @@ import numpy as np
 from ..certificates.monomials import count_columns
 from ..errors import InputError, NumericOverflowError
 from .prove import Judge, Proof, prove_conflict
-from .signed import SignedRows
+from .signed_rows import SignedRows
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel

@@ -27,11 +27,11 @@ from ..certificates.scores import Signs, first_wrong
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..inputs.data import Data
 from ..rank import Misled, undeceived
-from .exact import IntegerRows, on_basis
-from .exact_weights import Weights
-from .near import Near, NearProver
+from .approximate import Near, NearProver
+from .exact.linear_systems import IntegerRows, on_basis
+from .exact.weights import Weights
 from .search import NOTHING, ProveNear, Rational, Search, Witness
-from .signed import SignedRows
+from .signed_rows import SignedRows
 
 FEW = 10_000  # numbers of the rows of a proof that are summed within a fraction of a second
 

@@ -17,31 +17,25 @@ from numpy.typing import NDArray
 
 from ..deadline import Deadline, OutOfTime
 from ..errors import NumericOverflowError
-from ..margins.cone_program import ConeProgram
-from ..margins.interior_point import solve_interior
+from ..margins.lp.cone_program import ConeProgram
+from ..margins.lp.interior_point import solve_interior
 from ..margins.optimum import HardOptimum, Outcome
 from ..rank import FIRST_PRIME, undeceived
 from ..result import Result
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from . import simplex
-from .exact import combination, exact_scores, reduced
-from .exact_weights import (
-    Weights,
-    exact_vectors,
-    moved_back,
-    null_weights,
-    relative_floats,
-)
-from .integer_matrix import with_negatives
-from .leftover import frequent_parts, left_over
-from .near import Near
-from .partition import NUMBERS, exact_partition
-from .planes import ReducedRows, reduced_rows
-from .polish import polished
-from .positive import positive_combination
-from .signed import EXTRA, SignedRows, confused_pairs
-from .simplex import Answer
+from .approximate import Near
+from .exact import simplex
+from .exact.integer_matrix import with_negatives
+from .exact.linear_systems import combination, exact_scores, reduced
+from .exact.partition import NUMBERS, exact_partition
+from .exact.simplex import Answer
+from .exact.weights import Weights, exact_vectors, moved_back, null_weights, relative_floats
+from .signed_rows import EXTRA, SignedRows, confused_pairs
+from .strategies.corrected_multipliers import polished
+from .strategies.positive import positive_combination
+from .strategies.sparse_elimination import frequent_parts, left_over
+from .strategies.tight_planes import ReducedRows, reduced_rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,7 +76,7 @@ def solve_perceptron(rows: Rows, **options: Any) -> Result:
 
 def solve_max_margin(rows: Rows, **options: Any) -> HardOptimum:
     """See `margins.max_margin`."""
-    from ..margins import max_margin
+    from ..margins.hard import max_margin
 
     return max_margin.solve_max_margin(rows, **options)
 

@@ -25,13 +25,13 @@ from ..inputs.data import Data, read_data, read_weights
 from ..inputs.labels import target_note
 from ..printable import printable
 from .answer import Verdict, condition, parties, question_words, some
-from .bracket import margin_bracket
-from .coefficients import Coefficients, coefficient_answers
 from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
-from .formula import read_formula
+from .margin_bounds import margin_bracket
 from .prove import Judge, Proof, prove
 from .search import Witness
-from .signed import SignedRows
+from .signed_rows import SignedRows
+from .statistics.coefficients import Coefficients, coefficient_answers
+from .statistics.formula import read_formula
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..result import Floats, Ints, PassRecord, RunResult, often_corrected
-from ..rows.leads import leads
+from ..rows.class_leads import leads
 from ..sparse import sparse
 from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
 from ..views.polygons import border, class_polygon

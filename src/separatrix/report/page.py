@@ -17,7 +17,7 @@ from ..atomic import write_text
 from ..errors import InputError
 from ..estimators.kernel import KernelPerceptron
 from ..markup import Markup, document, facts, join, table, tag
-from ..proofs.formula import read_formula
+from ..proofs.statistics.formula import read_formula
 from ..proofs.verdict import Verdict, separability
 from ..result import margin_text
 from ..views.palettes import DARK, LIGHT, Palette

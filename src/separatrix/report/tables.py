@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints, margin_text
-from ..rows import pages
+from ..rows import mapped_pages
 from ..sparse import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
-    from ..tables.places import Place
+    from ..files.row_places import Place
 
     Places = Callable[[Sequence[int]], list[Place]]
 
@@ -95,8 +95,8 @@ class NamedData:
             part = slice(start, start + step)
             plain = isinstance(self.X, np.ndarray)
             found[part] = self.X[part, index] if plain else dense(self.X[part, [index]])[:, 0]
-            if pages.watched:  # of a file larger than memory, the rows around are brought in
-                pages.relax()
+            if mapped_pages.watched:  # of a file larger than memory, the rows around are brought in
+                mapped_pages.relax()
         return found
 
 

@@ -14,7 +14,7 @@ from .. import loops
 from ..errors import NumericOverflowError, not_finite
 from ..loops.layouts import DenseRows, SparseRows
 from ..sparse import sparse
-from . import pages, plain, threads
+from . import mapped_pages, numpy_loops, threads
 from .protocol import Floats, Ints, Rows, Scan
 
 R = TypeVar("R", bound=Rows)
@@ -82,7 +82,7 @@ class MemoryRows:
 
     @property
     def _loops(self) -> Any:
-        return plain if self.few else loops.rows
+        return numpy_loops if self.few else loops.rows
 
     @cached_property
     def squared_norms(self) -> Floats:
@@ -142,7 +142,7 @@ class MemoryRows:
         """
         costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
-        most = threads.MOST_AT_ONCE if pages.watched else SCANNED
+        most = threads.MOST_AT_ONCE if mapped_pages.watched else SCANNED
         ranges = threads.chunks(self.order.size, self.numbers, most)
         scores = np.full((len(ranges), limit), below)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
@@ -167,8 +167,8 @@ class MemoryRows:
             for start in range(0, len(indices), GATHERED):
                 part = slice(start, start + GATHERED)
                 values[part] = storage.values[indices[part]]
-                if pages.watched:
-                    pages.relax()
+                if mapped_pages.watched:
+                    mapped_pages.relax()
             taken: Any = DenseRows(values, storage.labels[indices], storage.lift)
         else:
             found = self._csr()[indices]
@@ -307,7 +307,7 @@ def as_rows(
 
 def lightly(rows: R) -> R:
     """The same rows; NumPy does the loops if they are in memory, and few."""
-    if isinstance(rows, MemoryRows) and rows.n_rows * rows.n_columns <= plain.FEW:
+    if isinstance(rows, MemoryRows) and rows.n_rows * rows.n_columns <= numpy_loops.FEW:
         return replace(rows, few=True)
     return rows
 

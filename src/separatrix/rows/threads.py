@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
-from . import pages
+from . import mapped_pages
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
 
 def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
     """Run a task once for each tuple of arguments, the last one in this thread."""
-    if len(arguments) == 1 and not pages.watched:
+    if len(arguments) == 1 and not mapped_pages.watched:
         return [task(*arguments[0])]
     if getattr(_here, "alone", False):
         return [_relaxed(task, *each) for each in arguments]
@@ -70,7 +70,7 @@ def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> lis
 
 def _relaxed(task: Callable[..., T], *arguments: Any) -> T:
     found = task(*arguments)
-    pages.relax()
+    mapped_pages.relax()
     return found
 
 

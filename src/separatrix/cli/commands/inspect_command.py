@@ -1,0 +1,232 @@
+"""``separatrix inspect``: what a model or a certificate says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .. import options
+from ..advice import in_options
+from ..console import facts, heading, show, show_table, write_json
+
+WEIGHTS = 10  # the largest weights are shown
+
+
+def inspect(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A model (.skops) or a certificate (.json).")],
+    json: options.Json = False,
+) -> None:
+    """What does this file say? A model or a certificate; nothing in it is executed.
+
+    For example:
+
+        separatrix inspect model.skops
+
+        separatrix inspect proof.json --json
+    """
+    with Path(file).open("rb") as stream:
+        head = stream.read(64).lstrip()
+    if head[:1] in (b"{", b"["):
+        _certificate(file, json)
+    else:
+        _model(file, json)
+
+
+def model_facts(estimator: Any) -> dict[str, Any]:
+    """What a fitted model knows about itself, in plain values."""
+    from ...proofs.answer import margin_facts
+    from .fit_command import last, used
+
+    model = last(estimator)
+    steps = [type(step).__name__ for _, step in getattr(estimator, "steps", [("", estimator)])]
+    known: dict[str, Any] = {
+        "type": " then ".join(steps),
+        "parameters": {key: _plain(value) for key, value in model.get_params(deep=False).items()},
+        "classes": [_plain(label) for label in getattr(model, "classes_", [])],
+        "features": getattr(model, "n_features_in_", None),
+    }
+    for name in ("mistakes_", "n_iter_", "converged_", "objective_", "dual_objective_", "gap_"):
+        if hasattr(model, name):
+            known[name.rstrip("_")] = _plain(getattr(model, name))
+    found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
+    if found is not None:
+        ending = found.status if hasattr(found, "status") else found.outcome
+        known["outcome"] = in_options(ending, used(estimator))
+        if hasattr(found, "margin_upper"):
+            known["margin"] = margin_facts(_bounds(model), _kind(model))
+        for name in ("radius", "errors"):
+            if hasattr(found, name):
+                known[name] = _plain(getattr(found, name))
+    if hasattr(model, "support_"):
+        known["support"] = len(model.support_)
+    return known
+
+
+def margin_of(model: Any) -> str:
+    """The best margin that a model brackets, and which margin that is."""
+    from ...report.tables import margin_words
+
+    kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
+    return margin_words(_bounds(model), _kind(model), "" if kernel is None else str(kernel))
+
+
+def _bounds(model: Any) -> tuple[float, float]:
+    found = getattr(model, "result_", None) or model.optimum_
+    return float(found.margin_lower), float(found.margin_upper)
+
+
+def _kind(model: Any) -> str:
+    """Which margin a model brackets, by how its intercept counts."""
+    own = getattr(model, "intercept", "lifted" if getattr(model, "fit_intercept", True) else None)
+    return {"lifted": "lifted", "free": "affine", None: "origin"}[own]
+
+
+def _model(file: str, json: bool) -> None:
+    from ...files.encoding import Encoding
+    from ...storage.models import read
+
+    saved = read(file)
+    known = model_facts(saved.model)
+    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
+    names = None if encoding is None else encoding.feature_names
+    if json:
+        write_json(
+            {
+                "kind": "model",
+                "format": saved.version,
+                "release": saved.release,
+                **known,
+                "columns": saved.columns,
+            }
+        )
+        return
+    told = [] if encoding is None else encoding.told()
+    notes = [("note", note) for note in told]
+    show(heading(f"A model: {known['type']}"), "", facts([*_pairs(known, saved), *notes]), "")
+    show_table(_weights(saved.model, names))
+
+
+def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
+    from ...report.tables import short
+    from .fit_command import last
+
+    set_here = ", ".join(
+        f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None
+    )
+    pairs = [
+        ("saved by", f"separatrix {saved.release}, format {saved.version}"),
+        ("parameters", set_here),
+        ("features", f"{known['features']:,}" if known["features"] is not None else "not fitted"),
+        ("classes", ", ".join(map(str, known["classes"]))),
+    ]
+    if "outcome" in known:
+        pairs.append(("status", known["outcome"]))
+    for name, words in (
+        ("mistakes", "mistakes"),
+        ("n_iter", "readings" if "mistakes" in known else "steps"),
+    ):
+        if known.get(name) is not None:
+            value = known[name]
+            pairs.append((words, f"{value:,}" if isinstance(value, int) else str(value)))
+    if known.get("errors") is not None:
+        by = " by the last weights" if known["parameters"].get("average") else ""
+        pairs.append(("errors", f"{known['errors']:,}{by}"))
+    if "margin" in known:
+        pairs.append(("best margin", margin_of(last(saved.model))))
+    if "objective" in known:
+        pairs.append(("objective", short(known["objective"])))
+    if "support" in known:
+        pairs.append(("support", f"{known['support']:,} rows"))
+    return pairs
+
+
+def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
+    """The largest weights of a linear model."""
+    import numpy as np
+
+    from ...report.tables import Listing, short
+    from .fit_command import last
+
+    model = last(estimator)
+    if not hasattr(model, "coef_"):
+        return None
+    sizes = np.abs(model.coef_).max(axis=0)
+    order = [j for j in np.argsort(-sizes, kind="stable")[:WEIGHTS].tolist() if sizes[j] > 0.0]
+    labels = [str(model.classes_[-1])] if len(model.coef_) == 1 else [str(label) for label in model.classes_]
+    rows = [
+        (str(j) if names is None else names[j], *(short(float(value)) for value in model.coef_[:, j]))
+        for j in order
+    ]
+    rows.append(("(intercept)", *(short(float(value)) for value in model.intercept_)))
+    left = int(np.count_nonzero(sizes)) - len(order)
+    note = f"{left:,} smaller weights are not shown." if left > 0 else ""
+    return Listing("Weights", ("feature", *(f">for {label}" for label in labels)), tuple(rows), note)
+
+
+def _certificate(file: str, json: bool) -> None:
+    from ...files.encoding import Encoding, shown
+    from ...report.tables import counted
+    from ..certificate_files import unpack
+    from .verify_command import columns_of, question_of
+
+    parts, columns = unpack(Path(file).read_bytes())
+    if json:
+        write_json(
+            {
+                "kind": "certificate",
+                "target": columns.get("target"),
+                "certificates": [{"of": of, **_claim(proof)} for of, proof in parts],
+            }
+        )
+        return
+    encoding = Encoding.from_dict(columns["encoding"]) if "encoding" in columns else None
+    for of, proof in parts:
+        known = _claim(proof)
+        left = f", {len(set(proof.excluded)):,} rows of them left out" if proof.excluded else ""
+        show(
+            heading(f"A certificate: {proof.claim}{f' ({of})' if of else ''}"),
+            "",
+            facts(
+                [
+                    ("question", question_of(proof)),
+                    ("classes", ", ".join(proof.classes)),
+                    ("target", str(columns.get("target") or "")),
+                    *([] if encoding is None else [("columns", shown(columns_of(encoding)))]),
+                    ("data", f"{counted(proof.n_rows, 'row')}, {counted(proof.n_columns, 'column')}{left}"),
+                    ("SHA-256", proof.sha256),
+                    ("proof", known["proof"]),
+                ]
+            ),
+            "",
+        )
+    show("A certificate is only a claim until it is checked: separatrix verify CERTIFICATE DATA")
+
+
+def _claim(proof: Any) -> dict[str, Any]:
+    parts = []
+    if proof.weights is not None:
+        parts.append(f"{len(proof.weights)} weight vector{'s' if len(proof.weights) > 1 else ''}")
+    if proof.multipliers is not None:
+        parts.append(f"multipliers on {len(proof.multipliers.rows):,} rows")
+    if proof.approximate is not None:
+        parts.append(f"approximate multipliers on {len(proof.approximate.rows):,} rows")
+    return {
+        "claim": proof.claim,
+        "question": proof.question,
+        "classes": list(proof.classes),
+        "intercept": proof.lift,
+        "rows": proof.n_rows,
+        "columns": proof.n_columns,
+        "sha256": proof.sha256,
+        "proof": " and ".join(parts) or "nothing",
+    }
+
+
+def _plain(value: Any) -> Any:
+    """A number or text as it is, anything else as text."""
+    import numpy as np
+
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, bool | int | float | str | None) else str(value)

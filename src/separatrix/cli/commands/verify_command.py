@@ -1,0 +1,227 @@
+"""``separatrix verify``: does a certificate hold, and of what? Checked by code that solved nothing."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ...errors import SeparatrixError
+from .. import options
+from ..console import document, facts, heading, show, waiting, write_json
+
+
+@options.reads("row_names")
+def verify(
+    certificate: Annotated[
+        str, typer.Argument(metavar="CERTIFICATE", help="The JSON file that check wrote.")
+    ],
+    source: options.Reading,
+    same_data: Annotated[
+        bool,
+        typer.Option(
+            "--same-data/--any-data", help="Also compare the hash of the data, or check only the mathematics."
+        ),
+    ] = True,
+    independent: Annotated[
+        bool,
+        typer.Option(
+            "--independent",
+            help="Also ask a second checker, which shares no code with the first, in a fresh interpreter.",
+        ),
+    ] = False,
+    time_limit: Annotated[
+        float,
+        typer.Option(
+            "--time-limit",
+            metavar="SECONDS",
+            help="Give up a check after so long, for certificates of unknown origin. --memory also limits "
+            "what a check may take.",
+        ),
+    ] = math.inf,
+    json: options.Json = False,
+) -> None:
+    """Does a certificate hold for these data? Exit code 0 if it does, 1 if it does not.
+
+    The target and the columns are those in the certificate, unless they are given here. Conditions and
+    queries are not part of a certificate: give those that were given to check. What the claim is about is
+    always printed: target, columns, how they were read, and whether that is the plain reading of the file.
+
+    For example:
+
+        separatrix verify proof.json endometrial.csv
+    """
+    from ...certificates.check import verify as verify_certificate
+    from ...errors import CertificateError
+    from ...files.encoding import Encoding
+    from ..certificate_files import unpack
+    from ..independent import ask
+
+    if source.elsewhere:
+        source.refuse_elsewhere(independent=independent)
+    memory = source.memory or math.inf
+    limits: dict[str, Any] = {"same_data": same_data, "time_limit": time_limit, "memory_limit": memory}
+    content = Path(certificate).read_bytes()
+    parts, columns = unpack(content, memory)
+    kept = columns.get("target")
+    own = "encoding" in columns and not (source.features or source.exclude)
+    known = Encoding.from_dict(columns["encoding"]) if own else None
+    told = source.target is None and isinstance(kept, str)
+    if told:
+        source = replace(source, target=kept)
+    rows = source.open(intercept=parts[0][1].lift, known=_fitting(known, parts[0][1]))
+    with waiting("Checking the proof"):
+        X, y = source.read(rows)
+        if y is None:
+            raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
+        checks = [(of, proof, verify_certificate(proof, X, y, **limits)) for of, proof in parts]
+        second = ask(content, X, y, same_data=same_data, time_limit=time_limit) if independent else None
+        subject = _subject(source, rows, [proof for _, proof in parts])
+    reasons = [options.rows_named(check.reason, rows) for _, _, check in checks]
+    holds = all(check.holds for _, _, check in checks) and (second is None or second.holds)
+    if json:
+        found = [
+            {
+                "of": of,
+                "claim": proof.claim,
+                "holds": check.holds,
+                "reason": reason,
+                "question": question_of(proof),
+                "classes": proof.classes,
+                "intercept": proof.lift,
+                "rows": proof.n_rows,
+                "rows_left_out": len(set(proof.excluded)),
+            }
+            for (of, proof, check), reason in zip(checks, reasons, strict=True)
+        ]
+        write_json(
+            {
+                **document("verify", rows),
+                "holds": holds,
+                "certificates": found,
+                "notes": rows.notes,
+                "same_data": same_data,
+                "target_from": "certificate" if told else "command",
+                "left_out": subject.left_out,
+                "plain": subject.plain,
+                "differences": subject.differences,
+                "independent": None if second is None else asdict(second),
+            }
+        )
+    else:
+        show(heading("The certificate holds." if holds else "The certificate does not hold.", _tone(holds)))
+        for (of, proof, _), reason in zip(checks, reasons, strict=True):
+            show(f"{of + ': ' if of else ''}{proof.claim} ({question_of(proof)}).", reason)
+        if second is not None:
+            show("The second checker says:", *(f"  {line}" for line in second.words))
+        if subject.plain is not True:
+            show(heading(subject.words, "bold yellow"))
+        named = f"{rows.target_name}{', as the certificate says' if told else ''}"
+        pairs = [
+            (
+                "data",
+                f"{rows.name}: {X.shape[0]:,} rows{'' if same_data else '; their hash was not compared'}",
+            ),
+            ("target", f"{named}: {_some(parts[0][1].classes)}"),
+            ("columns", _some(columns_of(rows.encoding))),
+            *([("left out", _some(subject.left_out))] if subject.left_out else []),
+            *(("note", note) for note in rows.notes),
+        ]
+        show("", facts(pairs), "")
+        if subject.plain is True:
+            show(subject.words)
+    if not holds:
+        raise typer.Exit(1)
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What a claim is about, compared with the file as it is read without options.
+
+    Attributes
+    ----------
+    words : str
+    left_out : tuple of str
+        Columns that the plain reading has and the claim leaves out.
+    plain : bool or None
+        Whether this is the plain reading; None where the data cannot be read again to tell.
+    differences : tuple of str
+        What is read otherwise, a sentence each.
+    """
+
+    words: str
+    left_out: tuple[str, ...]
+    plain: bool | None
+    differences: tuple[str, ...]
+
+
+def _subject(source: options.Reading, rows: Any, proofs: list[Any]) -> _Subject:
+    differences, left_out = [], ()
+    given = source.given("data", "target")
+    if given:
+        differences.append(f"It was read with {shlex.join(given)}.")
+    again = source.data not in (None, "-") or source.sql is not None
+    if again:
+        try:
+            plain = source.plainly.open(intercept=proofs[0].lift).encoding
+            differences += rows.encoding.unlike(plain)
+            used = {column.name for column in rows.encoding.columns}
+            left_out = tuple(each.name for each in plain.columns if each.name not in used)
+        except SeparatrixError as problem:
+            differences.append(f"Plainly read, it is refused: {problem.problem}")
+    most = max(len(set(proof.excluded)) for proof in proofs)
+    if most:
+        differences.append(f"{most:,} of {proofs[0].n_rows:,} rows are left out by the certificate.")
+    plainly = f"the plain reading of {rows.name}, with {rows.target_name} as the target and no other option"
+    if differences:
+        return _Subject(
+            f"This is not {plainly}. {' '.join(differences)}", left_out, False, tuple(differences)
+        )
+    if again:
+        return _Subject(f"This is {plainly}.", (), True, ())
+    return _Subject(
+        "Standard input is read once, so that this was not compared with its plain reading.", (), None, ()
+    )
+
+
+def question_of(proof: Any) -> str:
+    """What a certificate is an answer to."""
+    from ...certificates.monomials import PLAIN
+    from ...proofs.answer import condition, question_words
+
+    listed = ", ".join(map(str, proof.degrees))
+    space = "" if proof.degrees == PLAIN else f"monomials of degree {listed}"
+    return question_words(proof.question, proof.classes, proof.chosen, condition(proof.lift, space))
+
+
+def columns_of(encoding: Any) -> list[str]:
+    """The columns that are used, with the levels of text."""
+    if encoding.width is not None:
+        return [f"{encoding.width:,} numbered from {encoding.first}"]
+    return [each.name if each.levels is None else f"{each.name}: {each.kind}" for each in encoding.columns]
+
+
+def _some(values: Any) -> str:
+    from ...files.encoding import shown
+
+    return shown(list(values))
+
+
+def _tone(holds: bool) -> str:
+    return "bold green" if holds else "bold red"
+
+
+def _fitting(encoding: Any, proof: Any) -> Any:
+    """The columns of the certificate, which must be as many as it speaks of."""
+    from ...errors import CertificateError
+
+    if encoding is not None and encoding.n_features != proof.n_columns:
+        raise CertificateError(
+            f"The certificate names {encoding.n_features} columns and speaks of {proof.n_columns}; it was "
+            "changed."
+        )
+    return encoding

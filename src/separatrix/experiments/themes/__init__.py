@@ -1,0 +1,1 @@
+"""The experiments of the course, one file per theme."""

@@ -1,0 +1,243 @@
+"""Online learning and labels that are sometimes wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ... import datasets
+from ...bounds import mistake_bounds
+from ...estimators.margin import SoftMargin
+from ..study import Bounded, Finding, Record, Study, Table, medians, percent, values, where
+from . import drawing, theory
+from .fitting import perceptron
+
+HINGE = (
+    "Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron algorithm. "
+    "Machine Learning 37, 277-296; Mohri, M. and Rostamizadeh, A. (2013). Perceptron mistake bounds. "
+    "arXiv:1305.0208."
+)
+
+# ---------------------------------------------------------------- mistakes as label noise grows
+
+
+def _plan_noise(quick: bool) -> list[Record]:
+    shares = [0.0, 0.1, 0.2, 0.4] if quick else [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5]
+    return [
+        {"n_rows": 500 if quick else 2000, "margin": 0.1, "noise": share, "seed": seed}
+        for share in shares
+        for seed in range(3 if quick else 15)
+    ]
+
+
+def _measure_noise(n_rows: int, margin: float, noise: float, seed: int) -> list[Record]:
+    problem = datasets.make_separable(n_rows, 5, margin=margin, random_state=seed)
+    rng = np.random.default_rng([seed, 1])
+    flipped = rng.permutation(n_rows)[: round(noise * n_rows)]
+    y = problem.y.copy()
+    y[flipped] *= -1
+    model = perceptron(problem.X, y, max_iter=1)
+    report = mistake_bounds(model, problem.X, y)
+    all_rows = SoftMargin(C=1.0 / problem.radius**2, intercept=None).fit(problem.X, y)
+    return [
+        {
+            "mistakes": model.mistakes_,
+            "bound": report["hinge"].value,
+            "sharp_bound": report["sharp hinge"].value,
+            "all_rows_bound": 2.0 * problem.radius**2 * all_rows.objective_,
+            "separable_bound": theory.novikoff(problem.radius, margin) if noise == 0.0 else np.nan,
+        }
+    ]
+
+
+def _findings_noise(table: Table) -> list[Finding]:
+    x, y = medians(table, "noise", "mistakes")
+    _, sharp = medians(table, "noise", "sharp_bound")
+    _, over_all = medians(table, "noise", "all_rows_bound")
+    order = (table["sharp_bound"] <= table["bound"] * (1 + 1e-9)) & (
+        table["bound"] <= table["all_rows_bound"] * (1 + 1e-6)
+    )
+    n_rows = int(table["n_rows"][0])
+    return [
+        Finding(
+            f"In one pass over {n_rows:,} points the mistakes grow with every step of the noise, from "
+            f"{y[0]:,.0f} without noise to {y[-1]:,.0f} with {percent(x[-1])} of the labels flipped "
+            "(medians).",
+            bool((np.diff(y) > 0).all()),
+        ),
+        Finding(
+            "In no run does the loss over the mistakes alone give a larger bound than the loss over all "
+            "points, nor does solving the quadratic give a larger one than the form R²|w*|² + 2L.",
+            bool(order.all()),
+        ),
+        Finding(
+            f"At the most noise the three bounds are {sharp[-1] / y[-1]:.2f}, "
+            f"{medians(table, 'noise', 'bound')[1][-1] / y[-1]:.2f} and {over_all[-1] / y[-1]:.2f} times the "
+            "mistakes."
+        ),
+    ]
+
+
+def _draw_noise(table: Table) -> Figure:
+    figure, (ax,) = drawing.panels(1, width=6.8, height=4.4)
+    lines = (("all_rows_bound", "R²|w*|² + 2L over all points", ":"),)
+    for column, label, dashes in (
+        *lines,
+        ("bound", "R²|w*|² + 2L over the mistakes", "-"),
+        ("sharp_bound", "sharp form over the mistakes", "--"),
+    ):
+        x, y = medians(table, "noise", column)
+        drawing.bound(ax, 100 * x, y, label, linestyle=dashes)
+    shown = {**table, "percent": 100 * table["noise"]}
+    drawing.sweep(ax, shown, "percent", "mistakes", 0, "mistakes in one pass")
+    ax.set_xlabel("labels flipped, percent")
+    ax.set_ylabel("mistakes")
+    ax.set_ylim(bottom=0)
+    ax.set_title("Mistakes and bounds as the noise grows")
+    drawing.legend(ax, columns=2)
+    return figure
+
+
+NOISE = Study(
+    name="label-noise",
+    title="Mistakes when no plane is perfect",
+    source="Chapter 2, inseparable data",
+    question="How many mistakes are made online when labels are wrong, and how tight is the bound?",
+    method=(
+        "Points in five dimensions with margin 0.1, of which a share of the labels is flipped; one pass in "
+        "order. The w* for the bound is the best one, to the solver's tolerance: R²|w*|² + 2L is, up to a "
+        "factor, the objective of a soft-margin support vector machine with C = 1/R². Markers and "
+        "whiskers: medians and ranges. Lines: medians of the bounds."
+    ),
+    theorem=(
+        "From zero weights, the mistakes are at most R²|w*|² + 2L for every w*, where L is the sum of the "
+        "hinge losses max(0, 1 − y⟨w*, x⟩) over the rounds in which a mistake was made; the sum over all "
+        "rounds is at least as large, so it bounds too. Solving the "
+        "quadratic of the proof instead gives (A/2 + √(A²/4 + L))² with A = R|w*|."
+    ),
+    reference=HINGE,
+    plan=_plan_noise,
+    measure=_measure_noise,
+    findings=_findings_noise,
+    draw=_draw_noise,
+    bounds=(
+        Bounded("mistakes", "sharp_bound", "The sharp hinge bound"),
+        Bounded("mistakes", "bound", "The bound R²|w*|² + 2L over the mistakes"),
+        Bounded("mistakes", "all_rows_bound", "The bound with the loss over all points"),
+        Bounded("mistakes", "separable_bound", "Without noise, Novikoff's bound"),
+    ),
+)
+
+# ---------------------------------------------------------------- online mistake curves
+
+SCALES = np.geomspace(
+    0.02, 1.0, 40
+)  # lengths of w*, as shares of 1/margin, among which each bound is the least
+
+
+def _plan_online(quick: bool) -> list[Record]:
+    streams = [(0.1, 0.0), (0.03, 0.0), (0.1, 0.05), (0.1, 0.2)]
+    return [
+        {"margin": margin, "noise": noise, "n_rows": 3000 if quick else 30_000, "seed": seed}
+        for margin, noise in streams
+        for seed in range(2 if quick else 10)
+    ]
+
+
+def _measure_online(margin: float, noise: float, n_rows: int, seed: int) -> list[Record]:
+    problem = datasets.make_separable(n_rows, 10, margin=margin, random_state=seed)
+    rng = np.random.default_rng([seed, 1])
+    y = np.where(rng.random(n_rows) < noise, -problem.y, problem.y)
+    model = perceptron(problem.X, y, max_iter=1, trace=True)
+    trace = model.result_.trace
+    assert trace is not None
+    when = np.zeros(n_rows, dtype=np.int64)
+    when[trace.rows] = 1
+    mistakes = np.cumsum(when)
+    scores = y * (problem.X @ problem.weights)
+    rounds = np.unique(np.geomspace(10, n_rows, 25).astype(int))
+    best = np.full(rounds.size, np.inf)
+    for scale in SCALES:
+        length = scale / margin
+        losses = np.cumsum(when * np.maximum(0.0, 1.0 - length * scores))
+        best = np.minimum(best, (problem.radius * length) ** 2 + 2.0 * losses[rounds - 1])
+    return [
+        {"round": int(t), "mistakes": int(mistakes[t - 1]), "bound": float(limit)}
+        for t, limit in zip(rounds, best, strict=True)
+    ]
+
+
+def _findings_online(table: Table) -> list[Finding]:
+    found = []
+    last = int(table["round"].max())
+    for noise in values(table["noise"]):
+        for margin in values(where(table, noise=noise)["margin"]):
+            part = where(table, noise=noise, margin=margin)
+            x, y = medians(part, "round", "mistakes")
+            half = y[np.searchsorted(x, last / 2)]
+            share = 1.0 - half / y[-1]
+            if noise == 0.0:
+                found.append(
+                    Finding(
+                        f"Without noise at margin {margin:g} the curve flattens: {percent(share)} of its "
+                        f"{y[-1]:,.0f} mistakes fall into the second half of the stream.",
+                        share < 0.5,
+                    )
+                )
+            else:
+                rate = (y[-1] - half) / (last - x[np.searchsorted(x, last / 2)])
+                found.append(
+                    Finding(
+                        f"With {percent(noise)} of the labels wrong it goes on rising: in the second half "
+                        f"one round in {1 / rate:.0f} is a mistake, more often than a label is wrong.",
+                        rate > noise,
+                    )
+                )
+    return found
+
+
+def _draw_online(table: Table) -> Figure:
+    figure, axes = drawing.panels(2, height=4.2, sharey=True)
+    clean = [(0.1, 0.0), (0.03, 0.0)]
+    noisy = [(0.1, 0.05), (0.1, 0.2)]
+    for ax, streams, title in zip(
+        axes, (clean, noisy), ("Separable streams", "Streams with wrong labels"), strict=True
+    ):
+        drawing.log_axes(ax)
+        for place, (margin, noise) in enumerate(streams):
+            part = where(table, margin=margin, noise=noise)
+            label = f"γ = {margin:g}" if noise == 0.0 else f"{percent(noise)} wrong"
+            drawing.sweep(ax, part, "round", "mistakes", place, label)
+            x, limits = medians(part, "round", "bound")
+            drawing.bound(ax, x, limits, f"bound, {label}", linestyle=drawing.DASHES[place])
+        ax.set_xlabel("round t")
+        ax.set_title(title)
+        drawing.legend(ax, columns=2)
+    axes[0].set_ylabel("mistakes so far")
+    return figure
+
+
+ONLINE = Study(
+    name="online",
+    title="Mistakes over time",
+    source="Chapter 2, online learning",
+    question="When points come one by one, how do the mistakes add up, with and without wrong labels?",
+    method=(
+        "Streams of points in ten dimensions, seen once each, in order. Mistakes so far against the round, "
+        "both logarithmic: medians and ranges over streams. The bound is taken at each round, over "
+        "multiples of the known separator, the least of 40 lengths (medians of the streams)."
+    ),
+    theorem=(
+        "From zero weights, at every round t, the mistakes so far are at most R²|w*|² + 2L for every w*, L "
+        "being the hinge loss of w* over the mistakes so far. If y⟨w*, x⟩ ≥ 1 for all points, L = 0 and the "
+        "bound is a constant: the least of these is (R/γ)²."
+    ),
+    reference=HINGE,
+    plan=_plan_online,
+    measure=_measure_online,
+    findings=_findings_online,
+    draw=_draw_online,
+    bounds=(Bounded("mistakes", "bound", "The bound R²|w*|² + 2L at every round"),),
+)
+
+STUDIES = (NOISE, ONLINE)

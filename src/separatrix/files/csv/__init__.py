@@ -1,0 +1,1 @@
+"""CSV files: header, line ends, and readers of their rows."""

@@ -1,0 +1,94 @@
+"""Matrices larger than memory: kept in a temporary file, and read through the system's page cache.
+
+A mapped matrix is an ordinary NumPy array or CSR matrix, so everything that reads rows in place reads it as
+it is.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import mmap
+import tempfile
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import OutputError
+from ..rows.mapped_pages import watch
+from ..sparse import sparse
+
+MOST_ENTRIES = 2**31 - 1
+
+
+class Store:
+    """Arrays of one type appended to a file that has no name, then mapped."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="separatrix-")  # noqa: SIM115
+        self.size = 0
+
+    def append(self, values: NDArray[Any]) -> None:
+        """Write some numbers."""
+        try:
+            self._file.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+        except OSError as error:
+            raise OutputError(
+                f"The temporary file for data larger than memory could not be written to "
+                f"{tempfile.gettempdir()!r}: {error.strerror}. Set TMPDIR to a disk with more room."
+            ) from error
+        self.size += values.size
+
+    def map(self, memory: int) -> NDArray[Any]:
+        """All that was written, as an array in the file; about ``memory`` bytes of it stay in memory."""
+        try:
+            self._file.flush()
+        except OSError as error:
+            raise OutputError(f"The temporary file could not be written: {error.strerror}.") from error
+        if not self.size:
+            return np.empty(0, dtype=self.dtype)
+        mapping = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
+        self._file.close()
+        if hasattr(mapping, "madvise"):
+            watch(mapping, memory)
+        return np.frombuffer(mapping, dtype=self.dtype, count=self.size)
+
+
+class Spill:
+    """Batches of one kind, dense or CSR, collected in files."""
+
+    def __init__(self) -> None:
+        self._values = Store(np.float64)
+        self._indices: Store | None = None
+        self._lengths: list[NDArray[Any]] = []
+        self._width, self._rows = 0, 0
+
+    def append(self, X: Any) -> None:
+        """Add some rows."""
+        self._rows += X.shape[0]
+        self._width = X.shape[1]
+        if sparse.issparse(X):
+            self._indices = self._indices or Store(np.int32)
+            self._indices.append(X.indices)
+            self._lengths.append(np.diff(X.indptr))
+        self._values.append(X if self._indices is None else X.data)
+
+    def matrix(self, memory: int) -> Any:
+        """All rows as one matrix."""
+        _return_freed_memory()
+        if self._indices is None:
+            return self._values.map(memory).reshape(self._rows, self._width)
+        if self._values.size > MOST_ENTRIES:
+            raise OutputError(f"{self._values.size:,} entries that are not zero are more than can be used.")
+        indptr = np.zeros(self._rows + 1, dtype=np.int32)
+        np.cumsum(np.concatenate(self._lengths), out=indptr[1:])
+        data, indices = self._values.map(memory), self._indices.map(memory)
+        return sparse.csr_array((data, indices, indptr), shape=(self._rows, self._width))
+
+
+def _return_freed_memory() -> None:
+    """What was freed while the rows were read would stay with the process otherwise (GNU C library)."""
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)

@@ -1,0 +1,1 @@
+"""Queries of tables by DuckDB: which columns and rows are read."""

@@ -1,0 +1,31 @@
+"""The geometry behind the perceptron: hyperplanes, sides, margins, projections and convex hulls."""
+
+from .convex import (
+    AffineHull,
+    HullDistance,
+    Membership,
+    affine_hull,
+    common_point,
+    distance,
+    functional_margin,
+    geometric_margin,
+    hull_distance,
+    in_half_space,
+    in_hull,
+    project,
+)
+
+__all__ = [
+    "AffineHull",
+    "HullDistance",
+    "Membership",
+    "affine_hull",
+    "common_point",
+    "distance",
+    "functional_margin",
+    "geometric_margin",
+    "hull_distance",
+    "in_half_space",
+    "in_hull",
+    "project",
+]

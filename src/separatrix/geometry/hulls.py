@@ -1,0 +1,239 @@
+"""Convex and affine hulls of rows: whether a point lies in one, and how far two are apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import flint
+import numpy as np
+
+from ..certificates.claims import Certificate
+from ..deadline import Deadline
+from ..errors import InputError
+from ..inputs import as_matrix
+from ..margins.hard.max_margin import solve_max_margin
+from ..proofs.verdict import separability
+from ..result import Floats, margin_text
+from ..rows.memory import as_rows
+from ..sparse import dense
+
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class Membership:
+    """Whether a point lies in the convex hull of some rows, with what proves it.
+
+    Attributes
+    ----------
+    inside : bool
+    combination : dict of row to Fraction
+        Where it is inside: positive numbers that sum to one, with which the rows make the point, exactly; if
+        the certificate has approximate multipliers (many columns of floats), nearly: exact ones are near.
+    certificate : Certificate
+        For `sx.verify`, of the rows and the point below them as float64, with labels 0 and, for the point, 1:
+        where it is outside, a plane between the point and all rows.
+    """
+
+    inside: bool
+    combination: dict[int, Fraction]
+    certificate: Certificate
+
+    def __bool__(self) -> bool:
+        return self.inside
+
+
+@dataclass(frozen=True, eq=False)
+class HullDistance:
+    """The distance between the convex hulls of two sets of rows, bracketed.
+
+    Attributes
+    ----------
+    lower, upper : float
+        The distance is between these, with all rounding counted; zero and zero where the hulls meet.
+    points : tuple of two ndarrays
+        A point of either hull, rounded, about ``upper`` apart; the same point twice where they meet.
+    certificate : Certificate
+        That the hulls meet, or that a plane separates them.
+    """
+
+    lower: float
+    upper: float
+    points: tuple[Floats, Floats]
+    certificate: Certificate
+
+    def __str__(self) -> str:
+        if self.upper == 0.0:
+            return "the hulls meet"
+        return f"the hulls are {margin_text(self.lower, self.upper, 9)} apart"
+
+
+@dataclass(frozen=True, eq=False)
+class AffineHull:
+    """The smallest flat that holds some rows: a point, a line, a plane, and so on.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Rows of which no smaller number has the same affine hull; the first is the base point.
+    points : ndarray of shape (dimension + 1, columns)
+        Those rows.
+    dimension : int
+        Exact: 0 for a point, 1 for a line.
+    """
+
+    rows: tuple[int, ...]
+    points: Floats
+    dimension: int
+
+    def contains(self, point: Any) -> bool:
+        """Whether a point lies in it, in exact arithmetic."""
+        return _rank(np.vstack([self.points, _one_point(point, self.points.shape[1])])) == self.dimension
+
+    def project(self, point: Any) -> Floats:
+        """The nearest point of it, by least squares in floats."""
+        base = self.points[0]
+        directions = (self.points[1:] - base).T
+        away = _one_point(point, base.size)[0] - base
+        if not directions.shape[1]:
+            return np.asarray(base.copy())
+        share = np.linalg.lstsq(directions, away, rcond=None)[0]
+        return np.asarray(base + directions @ share)
+
+
+def in_hull(point: Any, X: Any, *, time_limit: float = SECONDS) -> Membership:
+    """Whether a point lies in the convex hull of the rows: a proved answer.
+
+    It does not if and only if a plane separates it strictly from all rows, as hulls of finitely many rows are
+    closed; so this is a question for `separability`.
+
+    Parameters
+    ----------
+    point : array of shape (columns,)
+    X : array or sparse matrix of shape (rows, columns)
+    time_limit : float
+        Seconds for the search; an error says so where they did not suffice.
+
+    Examples
+    --------
+    >>> square = [[0, 0], [2, 0], [0, 2], [2, 2]]
+    >>> found = in_hull([1, 1], square)
+    >>> found.inside, sum(found.combination.values()) == 1
+    (True, True)
+    >>> in_hull([3, 1], square).inside
+    False
+    """
+    matrix = _points(X)
+    table = np.vstack([matrix, _one_point(point, matrix.shape[1])])
+    labels = np.repeat([0, 1], [len(matrix), 1])
+    verdict = separability(table, labels, quasi=False, time_limit=time_limit)
+    if verdict.separable is None or verdict.certificate is None:
+        raise InputError(f"Whether the point lies in the hull was not found out in {time_limit:g} seconds.")
+    combination: dict[int, Fraction] = {}
+    if not verdict.separable:
+        own = {row: weight for row, weight in verdict.witness_rows.items() if row < len(matrix)}
+        total = sum(own.values(), Fraction())
+        combination = {row: weight / total for row, weight in own.items()}
+    return Membership(not verdict.separable, combination, verdict.certificate)
+
+
+def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = SECONDS) -> HullDistance:
+    """The distance between the convex hulls of two sets of rows.
+
+    That is twice the largest affine margin between them. Whether it is zero is decided exactly.
+
+    Parameters
+    ----------
+    X, Y : array or sparse matrix of shapes (rows, columns)
+    gap : float
+        The relative width of the bracket that is asked for.
+    time_limit : float
+        Seconds for each of the two questions: do they meet, and how far are they apart.
+
+    Examples
+    --------
+    >>> print(hull_distance([[0, 0], [0, 2]], [[3, 1], [5, 0]]))
+    the hulls are 3 apart
+    >>> print(hull_distance([[0, 0], [2, 2]], [[0, 2], [2, 0]]))
+    the hulls meet
+    """
+    first, second = _points(X), _points(Y)
+    if first.shape[1] != second.shape[1]:
+        raise InputError(
+            f"X has {first.shape[1]} columns and Y has {second.shape[1]}; hulls of one space are compared."
+        )
+    table, labels = np.vstack([first, second]), np.repeat([0, 1], [len(first), len(second)])
+    verdict = separability(table, labels, quasi=False, time_limit=time_limit)
+    if verdict.separable is None or verdict.certificate is None:
+        raise InputError(f"Whether the hulls meet was not found out in {time_limit:g} seconds.")
+    if not verdict.separable:
+        shared = _mean(table, {row: float(w) for row, w in verdict.witness_rows.items() if labels[row] == 0})
+        return HullDistance(0.0, 0.0, (shared, shared), verdict.certificate)
+    rows = as_rows(table, labels.astype(np.int32), lift=True)
+    found = solve_max_margin(rows, gap=gap, free_intercept=True, deadline=Deadline.after(time_limit))
+    shares = dict(zip(found.rows.tolist(), found.multipliers.tolist(), strict=True))
+    points = tuple(
+        _mean(table, {row: share for row, share in shares.items() if labels[row] == label})
+        for label in (0, 1)
+    )
+    return HullDistance(
+        2.0 * max(0.0, found.margin_lower),
+        2.0 * found.margin_upper,
+        (points[0], points[1]),
+        verdict.certificate,
+    )
+
+
+def affine_hull(X: Any) -> AffineHull:
+    """The affine hull of the rows, with its dimension in exact arithmetic.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (rows, columns)
+
+    Examples
+    --------
+    >>> line = affine_hull([[0, 0, 1], [1, 1, 1], [3, 3, 1]])
+    >>> line.dimension, line.contains([2, 2, 1]), line.contains([2, 2, 2])
+    (1, True, False)
+    >>> line.project([2, 0, 5])
+    array([1., 1., 1.])
+    """
+    points = _points(X)
+    echelon, rank = _differences(points).transpose().rref()
+    columns = range(echelon.ncols())
+    rows = (0, *(1 + next(j for j in columns if echelon[row, j] != 0) for row in range(rank)))
+    return AffineHull(rows, points[list(rows)], rank)
+
+
+def _rank(points: Floats) -> int:
+    return int(_differences(points).rank())
+
+
+def _differences(points: Floats) -> Any:
+    """The rows less the first one, in rationals; no row at all where there is one point."""
+    exact = [[flint.fmpq(*value.as_integer_ratio()) for value in row] for row in points.tolist()]
+    rest = [[a - b for a, b in zip(row, exact[0], strict=True)] for row in exact[1:]]
+    return flint.fmpq_mat(len(rest), points.shape[1], [value for row in rest for value in row])
+
+
+def _points(X: Any) -> Floats:
+    matrix = dense(as_matrix(X)).astype(np.float64)
+    if matrix.ndim != 2 or not matrix.shape[0] or not np.isfinite(matrix).all():
+        raise InputError("A hull needs at least one row, and finite numbers.")
+    return matrix
+
+
+def _one_point(point: Any, width: int) -> Floats:
+    values = np.asarray(point, dtype=np.float64)
+    if values.shape != (width,) or not np.isfinite(values).all():
+        raise InputError(f"The point must have {width} finite coordinates. Got shape {values.shape} instead.")
+    return values[None, :]
+
+
+def _mean(table: Floats, shares: dict[int, float]) -> Floats:
+    rows = list(shares)
+    weights = np.array([shares[row] for row in rows])
+    return np.asarray(weights @ table[rows] / weights.sum())

@@ -1,0 +1,1 @@
+"""The largest margin of separable rows."""

@@ -1,0 +1,1 @@
+"""Linear programs: the largest smallest score, and the cone of multipliers."""

@@ -1,0 +1,1 @@
+"""Margins and gaps with all rounding errors counted in."""

@@ -1,0 +1,1 @@
+"""The soft margin: hinge loss with a certified duality gap."""

@@ -1,0 +1,1 @@
+"""What the playground computes for a request."""

@@ -1,0 +1,1 @@
+"""The playground's web server and the processes that compute for it."""

@@ -1,0 +1,256 @@
+"""The server: static files, and questions that are handed to the workers; who is let in is decided here."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hmac
+import ipaddress
+import re
+from collections.abc import AsyncIterator, Coroutine, Iterable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ... import __version__
+from ..api import limits as sizes
+from ..api.limits import Limits
+from ..api.wire import QUESTIONS
+from ..content.lessons import LESSONS
+from ..content.presets import PRESETS
+from .workers import Reply, Workers, refusal
+
+STATIC = Path(__file__).parent.parent / "static"
+COOKIE = "separatrix"
+ASKED_OF = ("host", "origin", "sec-fetch-site", "cookie", "content-type")  # headers that decide who is let in
+HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.%]+)\]|(?P<name>[^][:@/\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def create_app(
+    *, limits: Limits | None = None, token: str | None = None, hosts: Iterable[str] = ()
+) -> Starlette:
+    """The playground as an ASGI application.
+
+    Parameters
+    ----------
+    limits : Limits, optional
+        How much a request may ask for.
+    token : str, optional
+        Whoever has not opened the page with ``?token=...`` is refused. Needed where others reach the server.
+    hosts : iterable of str
+        Host names, beside ``localhost`` and addresses written as numbers, that requests may be for. Any other
+        name is refused: a page elsewhere could have made it point here.
+
+    Returns
+    -------
+    Starlette
+
+    Examples
+    --------
+    >>> app = create_app()
+    >>> sorted(route.path for route in app.routes)
+    ['/', '/api/about', '/api/{question}', '/static']
+    """
+    allowed = limits or Limits()
+    workers = Workers(allowed)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        await workers.start()
+        try:
+            yield
+        finally:
+            await workers.close()
+
+    async def page(_: Request) -> Response:
+        return Response((STATIC / "index.html").read_bytes(), media_type="text/html")
+
+    async def about(_: Request) -> Response:
+        return JSONResponse(_about())
+
+    async def ask(request: Request) -> Response:
+        question = request.path_params["question"]
+        if question not in QUESTIONS:
+            return _response(refusal(404, "no_question", "There is no such question."))
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return _response(refusal(415, "not_json", "The request must be application/json."))
+        body = await _body(request, allowed)
+        if isinstance(body, Reply):
+            return _response(body)
+        reply = await _unless_gone(request, workers.ask(question, body))
+        return _response(
+            reply, "image/gif" if question == "film" and reply.status == 200 else "application/json"
+        )
+
+    app = Starlette(
+        routes=[
+            Route("/", page),
+            Route("/api/about", about),
+            Route("/api/{question}", ask, methods=["POST"]),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        lifespan=lifespan,
+    )
+    app.add_middleware(Gate, token=token, hosts=frozenset(hosts))
+    return app
+
+
+def _about() -> dict[str, Any]:
+    """What the page has to know of the server before it asks anything."""
+    return {
+        "version": __version__,
+        "presets": list(PRESETS),
+        "lessons": LESSONS,
+        "limits": {
+            "points": sizes.POINTS,
+            "columns": sizes.COLUMNS,
+            "classes": sizes.CLASSES,
+            "updates": sizes.UPDATES,
+            "passes": sizes.PASSES,
+            "degree": sizes.DEGREE,
+            "blocks": sizes.BLOCKS,
+            "depth": sizes.DEPTH,
+            "name": sizes.NAME,
+            "frames": sizes.FRAMES,
+        },
+    }
+
+
+def _response(reply: Reply, kind: str = "application/json") -> Response:
+    return Response(reply.body, reply.status, media_type=kind)
+
+
+async def _unless_gone(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
+    """The reply, unless the client goes away first: then the work is given up, for those who wait."""
+    answer = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_gone(request))
+    try:
+        await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
+        return answer.result() if answer.done() else refusal(499, "gone", "The client has gone.")
+    finally:
+        answer.cancel()
+        gone.cancel()
+
+
+async def _gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+async def _body(request: Request, limits: Limits) -> bytes | Reply:
+    """The body, unless it is too long or comes too slowly."""
+    too_large = refusal(
+        413,
+        "too_large",
+        f"The request has more than {limits.body:,} bytes. Take fewer points.",
+        most=limits.body,
+    )
+    told = request.headers.get("content-length", "0")
+    if not told.isdecimal() or int(told) > limits.body:
+        return too_large
+    parts, size = [], 0
+    try:
+        async with asyncio.timeout(limits.upload_seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > limits.body:
+                    return too_large
+                parts.append(part)
+    except TimeoutError:
+        return refusal(408, "too_slow_upload", "The request did not arrive in time.")
+    return b"".join(parts)
+
+
+class Gate:
+    """Lets in requests for this host, from this page, with the token if there is one; adds the headers."""
+
+    def __init__(self, app: Any, *, token: str | None, hosts: frozenset[str]) -> None:
+        self.app, self.token, self.hosts = app, token, hosts
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Pass the request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+
+        async def send_with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.lower().encode(), value.encode()) for name, value in HEADERS.items()),
+                ]
+            await send(message)
+
+        answer = self._refused(scope)
+        await (self.app if answer is None else answer)(scope, receive, send_with_headers)
+
+    def _refused(self, scope: Any) -> Response | None:
+        names = [name.decode("latin-1") for name, _ in scope["headers"]]
+        for name in ASKED_OF:
+            if names.count(name) > 1:  # whoever reads only one of them may be told another story
+                return _response(refusal(400, "repeated", f"The header {name} may be sent once."))
+        headers = dict(zip(names, (value.decode("latin-1") for _, value in scope["headers"]), strict=True))
+        if not self._known(headers.get("host", "")):
+            return _response(
+                refusal(421, "host", "This address is not one of the playground's. Use the one it printed.")
+            )
+        origin = headers.get("origin")
+        if origin is not None and origin != f"{scope['scheme']}://{headers['host']}":
+            return _response(refusal(403, "origin", "Another page may not ask the playground."))
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and scope["path"] != "/":
+            return _response(refusal(403, "origin", "Another page may not ask the playground."))
+        return self._without_token(scope, headers)
+
+    def _without_token(self, scope: Any, headers: dict[str, str]) -> Response | None:
+        if self.token is None:
+            return None
+        cookies = dict(part.strip().partition("=")[::2] for part in headers.get("cookie", "").split(";"))
+        if _same(cookies.get(COOKIE, ""), self.token):
+            return None
+        query = parse_qs(scope["query_string"].decode("latin-1"))
+        shown = query.pop("token", [""])[0]
+        if scope["path"] == "/" and _same(shown, self.token):
+            welcome = RedirectResponse(f"/?{urlencode(query, doseq=True)}" if query else "/", 303)
+            welcome.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
+            return welcome
+        return _response(
+            refusal(403, "token", "Open the address that the playground printed: it has a token.")
+        )
+
+    def _known(self, host: str) -> bool:
+        """Whether a request for this host, perhaps with a port, is for the playground."""
+        read = HOST.fullmatch(host)
+        if read is None:
+            return False
+        name, six = (read["name"] or "").lower(), read["six"]
+        if name == "localhost" or name in self.hosts:
+            return True
+        try:
+            return ipaddress.ip_address(six or name).version == (6 if six else 4)
+        except ValueError:
+            return False
+
+
+def _same(one: str, other: str) -> bool:
+    return hmac.compare_digest(one.encode("utf-8", "replace"), other.encode())

@@ -1,0 +1,181 @@
+"""The processes that compute for the server: a few, each replaced when it has ended or takes too long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from dataclasses import dataclass
+from typing import Any
+
+from ..api.limits import Limits
+from ..api.wire import BROKEN, HEAD, QUESTIONS, READY, REFUSED
+
+PAUSE = 1.0  # seconds before a process takes the place of one that could not even start
+BUFFER = 1 << 20  # bytes of an answer that are taken out of the pipe at a time
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer: the HTTP status and the bytes."""
+
+    status: int
+    body: bytes
+
+
+def refusal(status: int, code: str, message: str, **values: Any) -> Reply:
+    """A refusal as the page reads it."""
+    return Reply(status, json.dumps({"code": code, "message": message, "values": values}).encode())
+
+
+class Computer:
+    """A process that computes, asked one question at a time."""
+
+    def __init__(self, process: Process) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process, self._source, self._target = process, process.stdout, process.stdin
+
+    @classmethod
+    async def begin(cls, memory: int, *, everything: bool) -> Computer:
+        """Start a process; with ``everything`` it is ready when all loops are compiled."""
+        program = ("-m", "separatrix.playground.server.worker", str(memory), "all" if everything else "first")
+        return cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable, *program, stdin=PIPE, stdout=PIPE, limit=BUFFER
+            )
+        )
+
+    @property
+    def alive(self) -> bool:
+        """Whether it has not ended, as far as is known."""
+        return self._process.returncode is None
+
+    async def ready(self) -> bool:
+        """Wait until it can be asked; False if it ended instead."""
+        try:
+            return await self._source.readexactly(len(READY)) == READY
+        except EOFError:
+            return False
+
+    async def exchange(self, question: str, body: bytes) -> Reply:
+        """Ask, and wait for the answer; EOFError or OSError where it ended instead."""
+        self._target.write(HEAD.pack(QUESTIONS.index(question), len(body)) + body)
+        await self._target.drain()
+        status, size = HEAD.unpack(await self._source.readexactly(HEAD.size))
+        found = await self._source.readexactly(size)
+        return Reply(422 if status == REFUSED else 500 if status == BROKEN else 200, found)
+
+    def kill(self) -> None:
+        """End it, whatever it is doing."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.kill()
+
+    async def ended(self) -> None:
+        """Wait until it has ended."""
+        await self._process.wait()
+
+
+class Workers:
+    """Hands each request to a process that is free.
+
+    Each process has a task that waits for its end and starts the next in its place. The first process is
+    ready for a first click soon; the second loads or compiles everything before it says so. Until then
+    computations may take longer, since loops may be compiled in them.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self._free: asyncio.Queue[Computer] = asyncio.Queue()
+        self._places: set[asyncio.Task[None]] = set()
+        self._waiting = 0
+        self._compiling = 0
+
+    async def start(self) -> None:
+        """Start the processes; they become free as they get ready."""
+        for number in range(self.limits.workers):
+            self.add(everything=0 < number == self.limits.workers - 1)
+
+    async def close(self) -> None:
+        """End all processes at once."""
+        for place in self._places:
+            place.cancel()
+        await asyncio.gather(*self._places, return_exceptions=True)
+
+    def add(self, *, everything: bool = False) -> None:
+        """Keep one more process; with ``everything`` it is first free when all loops are compiled."""
+        self._places.add(asyncio.get_running_loop().create_task(self._keep_one(everything)))
+
+    async def ask(self, question: str, body: bytes) -> Reply:
+        """The answer of a process, or why there is none.
+
+        A process that ends meanwhile may have been ended by anything: the question is asked once more.
+        """
+        if self._waiting >= self.limits.waiting:
+            return refusal(503, "busy", "Too many requests are waiting. Try again in a moment.")
+        for _ in range(2):
+            computer = await self._next()
+            if computer is None:
+                return refusal(503, "busy", "No process became free. Try again in a moment.")
+            seconds = self._seconds(question)
+            try:
+                async with asyncio.timeout(seconds):
+                    reply = await computer.exchange(question, body)
+            except TimeoutError:
+                computer.kill()
+                return refusal(
+                    503,
+                    "too_slow",
+                    f"This took longer than {seconds:g} seconds and was stopped. Take fewer points or steps.",
+                    seconds=seconds,
+                )
+            except (OSError, EOFError):
+                computer.kill()
+            except BaseException:
+                computer.kill()  # cancelled half-way: its answer would be taken for that of the next
+                raise
+            else:
+                self._free.put_nowait(computer)
+                return reply
+        return refusal(503, "died", "The process that computed this ended. Take fewer points or steps.")
+
+    def _seconds(self, question: str) -> float:
+        limits = self.limits
+        seconds = limits.film_seconds if question == "film" else limits.seconds
+        return max(seconds, limits.cold_seconds) if self._compiling else seconds
+
+    async def _next(self) -> Computer | None:
+        """A process that is free, as soon as there is one; None if there is none for too long."""
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(self.limits.cold_seconds):
+                while not (computer := await self._free.get()).alive:
+                    pass  # it ended while nobody asked it
+                return computer
+        except TimeoutError:
+            return None
+        finally:
+            self._waiting -= 1
+
+    async def _keep_one(self, everything: bool) -> None:
+        """One process after the other, until this is cancelled."""
+        self._compiling += everything
+        while True:
+            try:
+                computer = await Computer.begin(self.limits.memory, everything=everything)
+            except OSError:  # the machine has no room for one more process now
+                await asyncio.sleep(PAUSE)
+                continue
+            try:
+                if await computer.ready():
+                    self._compiling -= everything
+                    everything = False
+                    self._free.put_nowait(computer)
+                    await computer.ended()
+                else:
+                    await asyncio.sleep(PAUSE)
+            finally:
+                computer.kill()
+                await computer.ended()

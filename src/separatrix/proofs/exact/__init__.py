@@ -1,0 +1,1 @@
+"""Exact linear algebra behind proofs: rational systems, integer matrices, Tucker's partition."""

@@ -1,0 +1,390 @@
+"""Tucker's partition of integer rows, exactly: condition the columns, then ask one linear program.
+
+For every matrix Z there are w and ``l >= 0`` with ``Zw >= 0``, ``Z'l = 0`` and, row by row, exactly one of
+``<w, z_i> > 0`` (the row is *strict*) and ``l_i > 0`` (it is *tight*): Tucker 1956. The linear program
+
+    maximize sum_i s_i   where   Zw >= s,  0 <= s_i <= 1,  |w_j| <= BOX
+
+asks for the whole partition: its solution is strict on the rows that floats see as strict, and its dual has a
+multiplier of at least 1 on every row with ``s_i < 1``. So if no row is strict, all multipliers are well above
+zero, and one square system over the rows of the basis corrects them to exact ones that are still positive.
+(The program "largest smallest score" has a dual whose support has rank k - 1 in floats and rank k in truth on
+such data: no exact solution has that support.)
+
+Rounding hides what happens on a smaller scale: rows with scores of 1e-12 beside others of 1. Let K be the
+rows whose scores are not above the tolerance. If K has full rank, only w = 0 vanishes on it; so the columns
+are changed such that K is well conditioned, which magnifies its scores. Else weights near those of the
+program vanish on K exactly, and if they are negative nowhere, the rows on which they are positive are strict.
+These are put aside, and the question is asked of the others. If w' is their answer, ``f w + w'`` is the
+answer for all, with a factor f that is large enough.
+
+Where there are many rows, all this is done with a working set. Rows that its weights get wrong join it; rows
+in the span of its tight rows are tight.
+
+Floats guide the search and prove nothing: the partition that is returned was checked in integers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import islice
+from math import lcm
+from typing import Any
+
+import flint
+import highspy
+import numpy as np
+import scipy  # loads linalg when it is used: small questions do without it
+from numpy.typing import NDArray
+
+from ...deadline import NEVER, Deadline
+from ...margins.lp.highs import TOLERANCE, quiet_solver, run_until
+from ...margins.optimum import Outcome
+from ...rank import primes
+from ...sparse import sparse
+from .conditioning import Balanced, Columns, mantissas_exponents, row_sizes, well_conditioned
+from .integer_matrix import pivot_columns, solved, spanned, taken, times, unit_columns
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+NOTHING: Ints = np.zeros(0, dtype=np.int64)
+
+NUMBERS = 1 << 21  # of the rows of a first working set
+A_COLUMN = 4  # rows for each column that a working set has at least, and grows by at most
+ROUNDS = 40  # of condition and solve
+BOX = 1e3  # magnitude of a weight, where the scores asked for are 1
+ZERO = 1e-6  # scores of the linear program that are not trusted to be positive
+ATTEMPTS = 4  # to solve a linear program
+BITS = 60  # of weights that were floats
+FRACTION = 6  # bits after the point of multipliers that were floats
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Weights and multipliers that prove of each row whether it is strict or tight.
+
+    Attributes
+    ----------
+    weights : list of int
+        With a positive score on each strict row, and zero on each tight one.
+    tight : ndarray of int64
+        The tight rows, first a basis of their span.
+    coarse : list of int
+        One for each tight row.
+    fine : list of int
+        One for each row of the basis.
+    denominator : int
+        The multipliers ``coarse[i] + fine[i] / denominator`` (coarse alone beyond the basis) are positive,
+        and the sum of the tight rows times these is zero.
+    """
+
+    weights: list[int]
+    tight: Ints
+    coarse: list[int]
+    fine: list[int]
+    denominator: int
+
+    def multipliers(self) -> list[int | Fraction]:
+        """The multiplier of each tight row; they are whole beyond the basis."""
+        own = [Fraction(value, self.denominator) for value in self.fine]
+        return [a + b for a, b in zip(self.coarse, own, strict=False)] + self.coarse[len(own) :]
+
+
+def exact_partition(rows: Any, deadline: Deadline = NEVER, start: Ints = NOTHING) -> Partition | None:
+    """Say of every row whether it is strict or tight, and prove it.
+
+    Parameters
+    ----------
+    rows : fmpz_mat of shape (rows, columns)
+        The signed rows, with each column times any positive number; see `integer_matrix`.
+    deadline : Deadline
+        When to give up: OutOfTime is raised.
+    start : ndarray of int64
+        Rows for the first working set: those that are hard to separate.
+
+    Returns
+    -------
+    Partition, or None if rounding hid the answer.
+    """
+    for prime in islice(primes(), 3):
+        # A prime that divides a minor hides rank: then the answer does not hold, or there is none.
+        found = _by_working_set(rows, prime, deadline, start)
+        if found is not None and holds(rows, found):
+            return found
+    return None
+
+
+def holds(rows: Any, found: Partition) -> bool:
+    """Whether a partition is one, in integers: every row is either strict or tight."""
+    is_tight = np.zeros(rows.nrows(), dtype=bool)
+    is_tight[found.tight] = True
+    scores = times(rows, found.weights)
+    coarse = _weighted_sum(rows, found.tight, found.coarse)
+    fine = _weighted_sum(rows, found.tight[: len(found.fine)], found.fine)
+    return (
+        np.unique(found.tight).size == found.tight.size == len(found.coarse)
+        and all(score == 0 if tight else score > 0 for score, tight in zip(scores, is_tight, strict=True))
+        and found.denominator > 0
+        and all(value > 0 for value in found.multipliers())
+        and not any(found.denominator * c + f for c, f in zip(coarse, fine, strict=True))
+    )
+
+
+def _weighted_sum(rows: Any, which: Ints, factors: list[int]) -> list[int]:
+    """The sum of some rows, each times a number."""
+    all_factors = [0] * rows.nrows()
+    for i, factor in zip(which.tolist(), factors, strict=True):
+        all_factors[i] = factor
+    return times(rows.transpose(), all_factors)
+
+
+def _by_working_set(rows: Any, prime: int, deadline: Deadline, start: Ints) -> Partition | None:
+    """The partition, right unless the prime hides rank, from rows that are added as they are needed."""
+    n_rows, width = rows.nrows(), rows.ncols()
+    inside = _first_rows(n_rows, max(A_COLUMN * width, NUMBERS // max(1, width)), start)
+    while True:
+        few = rows if inside.size == n_rows else taken(rows, inside)
+        found = _partition(few, prime, deadline)
+        if found is None or inside.size == n_rows:
+            return found
+        scores = times(rows, found.weights)
+        in_span = spanned(rows, taken(few, found.tight[: len(found.fine)]), prime, deadline)
+        wrong = np.array([s < 0 for s in scores]) | (np.array([s == 0 for s in scores]) & ~in_span)
+        if not wrong.any():
+            return _with_spanned(rows, found, inside, np.flatnonzero(in_span), prime, deadline)
+        inside = np.union1d(inside, _worst(rows, scores, np.flatnonzero(wrong))[: A_COLUMN * width])
+
+
+def _first_rows(n_rows: int, size: int, start: Ints) -> Ints:
+    """All rows if they are few; else those given and others at random."""
+    if n_rows <= size:
+        return np.arange(n_rows)
+    others = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(n_rows), start))
+    return np.sort(np.concatenate([start, others[: max(0, size - start.size)]]))
+
+
+def _worst(rows: Any, scores: list[int], wrong: Ints) -> Ints:
+    """Rows without a positive score, from the lowest to zero, in relation to the sizes of the rows."""
+    own = flint.fmpz_mat(wrong.size, 1, [scores[i] for i in wrong.tolist()])
+    mantissas, exponents = mantissas_exponents(own)
+    with np.errstate(divide="ignore"):
+        digits = exponents[:, 0] + np.log2(np.abs(mantissas[:, 0])) - row_sizes(taken(rows, wrong))
+    return wrong[np.argsort(-digits, kind="stable")]
+
+
+def _with_spanned(
+    rows: Any, found: Partition, inside: Ints, tight: Ints, prime: int, deadline: Deadline
+) -> Partition | None:
+    """The partition of a working set, with all rows that its tight ones span.
+
+    These get 1 as their multiplier, which is corrected on the basis. The multipliers of the working set are
+    added as many times as keeps all of them positive.
+    """
+    known, size = inside[found.tight], len(found.fine)
+    others = np.setdiff1d(tight, known)
+    total = _weighted_sum(rows, others, [1] * others.size)
+    change = _on_basis(taken(rows, known[:size]), [-value for value in total], prime, deadline)
+    if change is None:
+        return None
+    values, denominator = change
+    common, factor = lcm(denominator, found.denominator), 1
+    for value, own in zip(values, found.multipliers(), strict=False):
+        factor = max(factor, -value // (denominator * own) + 1)
+    fine = [
+        factor * own * (common // found.denominator) + value * (common // denominator)
+        for own, value in zip(found.fine, values, strict=True)
+    ]
+    coarse = [factor * value for value in found.coarse] + [1] * others.size
+    return Partition(found.weights, np.concatenate([known, others]), coarse, fine, common)
+
+
+def _on_basis(basis: Any, target: list[int], prime: int, deadline: Deadline) -> tuple[list[int], int] | None:
+    """Integers x and a positive q such that the sum of the basis rows times ``x / q`` is the target."""
+    chosen = pivot_columns(basis, prime, deadline)
+    if not chosen:
+        return [], 1
+    square = (basis * unit_columns(basis.ncols(), chosen)).transpose()
+    return solved(square, [target[j] for j in chosen], deadline)
+
+
+def _partition(rows: Any, prime: int, deadline: Deadline) -> Partition | None:
+    """The partition, right unless the prime hides rank, with all rows in each linear program."""
+    n_rows, width = rows.nrows(), rows.ncols()
+    everything = np.arange(n_rows)
+    kept = pivot_columns(rows, prime, deadline)
+    if not kept:
+        return Partition([0] * width, everything, [1] * n_rows, [], 1)
+    change = unit_columns(width, kept)
+    columns = Columns(rows if len(kept) == width else rows * change, change)
+    among, sizes = np.ones(n_rows, dtype=bool), None
+    for _ in range(ROUNDS):
+        columns, balanced = well_conditioned(columns, among, sizes, deadline)
+        program = _solve(balanced.values, deadline)
+        if program is None:
+            return None
+        scores = balanced.values @ program.weights
+        near_zero, sizes = scores <= ZERO, balanced.rows
+        if near_zero.all():
+            basis = _completed(columns.numbers, program.basic, prime, deadline)
+            found = _all_tight(width, columns.numbers, balanced, program.multipliers, basis, deadline)
+            if found is not None:
+                return found
+            among = np.isin(everything, basis)
+            continue
+        weights = _vanishing(columns.numbers, balanced, near_zero, program.weights, prime, deadline)
+        if weights is not None:
+            exact = times(columns.numbers, weights)
+            if min(exact) >= 0 < max(exact):
+                return _with_rest(rows, times(columns.change, weights), exact, prime, deadline)
+        order = np.argsort(np.where(near_zero, -np.inf, scores), kind="stable")
+        among = near_zero | np.isin(everything, _completed(columns.numbers, order, prime, deadline))
+    return None
+
+
+def _with_rest(
+    rows: Any, weights: list[int], scores: list[int], prime: int, deadline: Deadline
+) -> Partition | None:
+    """Put the rows with positive scores aside, and ask the same of the others."""
+    left = np.array([i for i, score in enumerate(scores) if not score], dtype=np.int64)
+    if not left.size:
+        return Partition(weights, left, [], [], 1)
+    rest = _partition(taken(rows, left), prime, deadline)
+    if rest is None:
+        return None
+    pairs = zip(scores, times(rows, rest.weights), strict=True)
+    factor = max([1, *(-other // own + 1 for own, other in pairs if own)])
+    total = [factor * own + other for own, other in zip(weights, rest.weights, strict=True)]
+    return replace(rest, weights=total, tight=left[rest.tight])
+
+
+def _all_tight(
+    width: int, numbers: Any, balanced: Balanced, near: Floats, basis: Ints, deadline: Deadline
+) -> Partition | None:
+    """The partition without strict rows: multipliers of the program that are corrected on a basis.
+
+    None if a corrected one is not positive.
+    """
+    others = np.setdiff1d(np.arange(numbers.nrows()), basis)
+    sizes = balanced.rows[others]
+    parts = np.rint(np.ldexp(np.maximum(near[others], 1.0), FRACTION)).tolist()
+    top = int(sizes.max(initial=0))
+    coarse = [int(part) << (top - size) for part, size in zip(parts, sizes.tolist(), strict=True)]
+    total = _weighted_sum(numbers, others, coarse)
+    found = solved(taken(numbers, basis).transpose(), [-value for value in total], deadline)
+    if found is None or min(found[0]) <= 0:
+        return None
+    fine, denominator = found
+    return Partition(
+        [0] * width, np.concatenate([basis, others]), [0] * basis.size + coarse, fine, denominator
+    )
+
+
+def _vanishing(
+    numbers: Any, balanced: Balanced, near_zero: Mask, weights: Floats, prime: int, deadline: Deadline
+) -> list[int] | None:
+    """Exact weights near those of the program that vanish on some rows; None if only zero does.
+
+    The coordinates of the pivot columns are solved for, the others are rounded. Pivots are looked for in the
+    order of a QR decomposition with pivoting, so that the solution stays near.
+    """
+    parts = np.rint(np.ldexp(weights / np.abs(weights).max(), BITS)).tolist()
+    shifts = (int(balanced.columns.max()) - balanced.columns).tolist()
+    whole = [int(part) << shift for part, shift in zip(parts, shifts, strict=True)]
+    if not near_zero.any():
+        return whole
+    few, width = taken(numbers, np.flatnonzero(near_zero)), len(whole)
+    order = scipy.linalg.qr(balanced.values[near_zero], mode="r", pivoting=True)[-1].tolist()
+    pivots = [order[k] for k in pivot_columns(few * unit_columns(width, order), prime, deadline)]
+    if len(pivots) == width:
+        return None
+    if not pivots:
+        return whole
+    independent = taken(few, pivot_columns(few.transpose(), prime, deadline))
+    fixed = list(whole)
+    for j in pivots:
+        fixed[j] = 0
+    target = [-value for value in times(independent, fixed)]
+    found = solved(independent * unit_columns(width, pivots), target, deadline)
+    if found is None:
+        return None
+    values, denominator = found
+    total = [value * denominator for value in fixed]
+    for j, value in zip(pivots, values, strict=True):
+        total[j] = value
+    return total
+
+
+def _completed(numbers: Any, first: Ints, prime: int, deadline: Deadline) -> Ints:
+    """Independent rows of full rank: those of the first ones, and as many others as they lack."""
+    order = np.concatenate([first, np.setdiff1d(np.arange(numbers.nrows()), first)])
+    for size in (2 * numbers.ncols(), order.size):
+        found = order[pivot_columns(taken(numbers, order[:size]).transpose(), prime, deadline)]
+        if found.size == numbers.ncols():
+            break
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Solution:
+    """Weights, multipliers, and the rows of the optimal basis, as far as floats tell."""
+
+    weights: Floats
+    multipliers: Floats
+    basic: Ints
+
+
+def _solve(values: Floats, deadline: Deadline) -> _Solution | None:
+    """The linear program in its dual form; None if HiGHS finds no optimum.
+
+    ``maximize sum a - BOX sum |Z'(a + b)|  where  0 <= a <= 1, b >= 0``: a multiplier is a + b, and the
+    weights are the prices of the equations, which are as few as there are columns.
+    """
+    n_rows, width = values.shape
+    transposed, identity = sparse.csc_array(values.T), sparse.eye_array(width, format="csc")
+    matrix = sparse.csc_array(sparse.hstack([transposed, transposed, identity, -identity]))
+    program = highspy.HighsLp()
+    program.num_col_, program.num_row_ = 2 * (n_rows + width), width
+    program.col_cost_ = np.repeat([-1.0, 0.0, BOX], [n_rows, n_rows, 2 * width])
+    program.col_lower_ = np.zeros(2 * (n_rows + width))
+    program.col_upper_ = np.repeat([1.0, highspy.kHighsInf], [n_rows, n_rows + 2 * width])
+    program.row_lower_ = program.row_upper_ = np.zeros(width)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
+    program.a_matrix_.value_ = matrix.data
+    for attempt in range(ATTEMPTS):
+        solver = quiet_solver(**_dual_simplex(attempt))
+        solver.passModel(program)
+        outcome = run_until(solver, deadline)
+        deadline.need()
+        if outcome is Outcome.REACHED:
+            return _solution(solver, n_rows)
+    return None
+
+
+def _dual_simplex(attempt: int) -> dict[str, Any]:
+    """Options of HiGHS, which may stop at a basis that is singular in floats: then ten times as coarse."""
+    tolerance = TOLERANCE * 10.0**attempt
+    return {
+        "solver": "simplex",
+        "simplex_strategy": 1,
+        "presolve": "off",
+        "threads": 1,
+        "random_seed": attempt,
+        "small_matrix_value": tolerance / 1000.0,
+        "primal_feasibility_tolerance": tolerance,
+        "dual_feasibility_tolerance": tolerance,
+    }
+
+
+def _solution(solver: Any, n_rows: int) -> _Solution:
+    solution, statuses = solver.getSolution(), solver.getBasis().col_status[: 2 * n_rows]
+    found = np.asarray(solution.col_value)
+    is_basic = np.array([each == highspy.HighsBasisStatus.kBasic for each in statuses])
+    return _Solution(
+        -np.asarray(solution.row_dual),
+        found[:n_rows] + found[n_rows : 2 * n_rows],
+        np.flatnonzero(is_basic[:n_rows] | is_basic[n_rows:]),
+    )

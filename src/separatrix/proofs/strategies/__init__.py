@@ -1,0 +1,1 @@
+"""Methods that the search for a proof tries in turn, one per file."""

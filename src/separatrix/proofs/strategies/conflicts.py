@@ -1,0 +1,96 @@
+"""Identical rows with different labels: nothing separates them, and two of them prove it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...certificates.numbers import row_integers
+from ...rows.blocks import BlockMatrix
+from ...rows.cluster import ClusterRows
+from ...rows.hashing import Hashes, distinct, keyed_hashes, label_bits, label_keys, row_hashes, suspects
+from ...rows.memory import MemoryRows
+from ...rows.protocol import Rows
+from ...sparse import sparse
+
+Ints = NDArray[np.int64]
+
+FEW = 20_000  # rows whose hashes are sorted: loading compiled loops takes longer
+
+
+def conflicts_of(rows: Rows) -> Iterator[tuple[int, int]]:
+    """Pairs of rows with identical numbers and different labels, one pair for each such set."""
+    if isinstance(rows, ClusterRows):
+        return _conflicts_elsewhere(rows)
+    assert isinstance(rows, MemoryRows)
+    return conflicting_rows(rows.matrix, rows.labels, rows.order)
+
+
+def conflicting_rows(matrix: Any, labels: NDArray[Any], order: Ints) -> Iterator[tuple[int, int]]:
+    """The same for a matrix in memory."""
+    hashes = row_hashes(matrix)[order]
+    if order.size > FEW:
+        own = labels[order]
+        bits = label_bits(int(own.max()) + 1)
+        keys = label_keys(hashes, own, bits)
+        chosen = np.flatnonzero(np.isin(keys >> bits, suspects(keys, bits)))
+        order, hashes = order[chosen], hashes[chosen]
+    yield from _pairs(matrix, labels, order, hashes)
+
+
+def _conflicts_elsewhere(rows: ClusterRows) -> Iterator[tuple[int, int]]:
+    """The same on a cluster: of equal rows with equal labels one number travels, of the others all do."""
+    bits = label_bits(rows.n_classes)
+    found = suspects(np.concatenate(rows.on_each("hash", _keys, bits, thin=_distinct_of_all)), bits)
+    if not found.size:
+        return
+    parts = rows.on_each("hash", _suspected, bits, found)
+    starts = rows.matrix.offsets[:-1].tolist()
+    order = np.concatenate([places + at for (places, _), at in zip(parts, starts, strict=True)])
+    yield from _pairs(rows.matrix, rows.labels, order, np.concatenate([hashes for _, hashes in parts]))
+
+
+def _keys(rows: MemoryRows, bits: np.uint64) -> Hashes:
+    """The numbers of a block's rows, by which those are found that may conflict."""
+    return distinct(label_keys(keyed_hashes(rows.matrix)[rows.order], rows.labels[rows.order], bits))
+
+
+def _distinct_of_all(blocks: list[Hashes]) -> list[Hashes]:
+    """The numbers of several blocks, of equal ones one."""
+    return [distinct(np.concatenate(blocks)), *(each[:0] for each in blocks[1:])]
+
+
+def _suspected(rows: MemoryRows, bits: np.uint64, found: Hashes) -> tuple[Ints, Hashes]:
+    """The rows of a block that may conflict with others, and their hashes."""
+    hashes = keyed_hashes(rows.matrix)[rows.order]
+    keys = label_keys(hashes, rows.labels[rows.order], bits)
+    chosen = np.flatnonzero(np.isin(keys >> bits, found))
+    return rows.order[chosen], hashes[chosen]
+
+
+def _pairs(matrix: Any, labels: NDArray[Any], order: Ints, hashes: Hashes) -> Iterator[tuple[int, int]]:
+    """The pairs among some rows, by their hashes."""
+    ascending = np.sort(hashes)
+    if (ascending[1:] != ascending[:-1]).all():
+        return
+    by_hash = np.lexsort((labels[order], hashes))
+    rows, sorted_hashes = order[by_hash], hashes[by_hash]
+    starts = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1]))
+    ends = np.append(starts[1:], rows.size)
+    first, last = rows[starts], rows[ends - 1]
+    differ = np.flatnonzero(labels[first] != labels[last])
+    for i, j in zip(first[differ].tolist(), last[differ].tolist(), strict=True):
+        if equal_rows(matrix, i, j):
+            yield i, j
+
+
+def equal_rows(matrix: Any, i: int, j: int) -> bool:
+    """Whether two rows have the same numbers."""
+    if isinstance(matrix, BlockMatrix):
+        return equal_rows(matrix[np.array([i, j])], 0, 1)
+    if not sparse.issparse(matrix):
+        return bool((matrix[i] == matrix[j]).all())
+    return sorted(row_integers(matrix, i)) == sorted(row_integers(matrix, j))

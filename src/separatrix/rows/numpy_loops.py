@@ -1,0 +1,267 @@
+"""The loops over rows in NumPy, for few rows: loading compiled code takes longer than these do.
+
+Each function is the twin of the compiled loop of its name (`loops.rows`, `loops.core`, `loops.replay`): the
+same arguments, the same arrays filled. Sums may be added in another order, so scores can differ in their last
+bits, and with them decisions that rounding leaves open. Which of the two is called depends on the data and on
+the run so far, never on what the process did before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Gram, Tally
+from ..sparse import sparse
+from .class_leads import leads
+from .protocol import Floats, Ints
+
+FEW = 20_000  # numbers of a matrix, zeros included, up to which NumPy does the loops
+BLOCK = 128  # rows that a pass scores at a time; the rest of them is scored again after a mistake
+
+
+def lifted(rows: Any, width: int) -> Floats:
+    """The rows as float64, with the coordinate of ones where they are lifted."""
+    found = np.ones((rows.labels.shape[0], width))
+    if isinstance(rows, DenseRows):
+        matrix = rows.values
+    else:
+        shape = (rows.labels.shape[0], width - rows.lift)
+        matrix = sparse.csr_array((rows.data, rows.indices, rows.indptr), shape=shape).toarray()
+    found[:, : width - rows.lift] = matrix
+    return found
+
+
+def outputs_of(values: Floats, w: Floats) -> Floats:
+    """<w, x_i> for each weight vector: shape (rows, vectors). A row's output depends on no other row."""
+    # Not by BLAS: how it adds depends on the rows beside, and on threads.
+    each = [np.einsum("ij,j->i", values, one) for one in np.atleast_2d(w)]
+    return each[0][:, None] if len(each) == 1 else np.column_stack(each)
+
+
+def correct(x: Floats, own: int, rival: int, w: Floats, step: float) -> None:
+    """Move ``w`` a step towards the label of a row: the perceptron's update."""
+    if w.ndim == 1:
+        w += ((2.0 * own - 1.0) * step) * x
+    else:
+        w[own] += (0.5 * step) * x
+        w[rival] -= (0.5 * step) * x
+
+
+def learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int:
+    """Visit the rows of ``order``, correcting ``w`` on every mistake; return how many were visited.
+
+    The arrays are changed from Python, where Ctrl-C may come between two of them: then all are put back.
+    """
+    changed = w, tally.counts, tally.average, tally.floor, tally.clock
+    before = [each.copy() for each in changed]
+    try:
+        with np.errstate(all="ignore"):
+            return _learn(rows, order, w, steps, tally)
+    except KeyboardInterrupt:
+        for each, kept in zip(changed, before, strict=True):
+            each[...] = kept
+        raise
+
+
+def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int:
+    values, labels = lifted(rows, w.shape[-1])[order], rows.labels[order]
+    scored, seen, begun, room = np.empty(order.size + 1), 0, int(tally.clock[VISITS]), room_of(tally)
+    made: list[tuple[int, int, int]] = []
+    if tally.norms.size:
+        tally.norms[order] = np.einsum("ij,ij->i", values, values)
+    visit = _Signed(values, labels, w) if w.ndim == 1 else _Classes(values, labels, w)
+    while seen < order.size:
+        part = slice(seen, min(order.size, (seen // BLOCK + 1) * BLOCK))
+        scores = visit.scores(part)
+        right = scores > 0.0
+        first = int(right.argmin())  # the first mistake, if there is one
+        if right[first]:
+            scored[part] = scores
+            seen = part.stop
+            continue
+        scored[seen : seen + first + 1] = scores[: first + 1]
+        seen += first
+        if len(made) == room:
+            break
+        i = int(order[seen])
+        x, own, rival = visit.mistake(seen)
+        step = float(steps[min(i, steps.size - 1)])
+        correct(x, own, rival, w, step)
+        if tally.average.size:
+            correct(x, own, rival, tally.average, step * (begun + seen))
+        made.append((i, rival, begun + seen))
+        seen += 1
+    _note(made, tally)
+    looked = scored[: seen + (seen < order.size)]
+    tally.clock[VISITS] += seen
+    tally.floor[0] = min(tally.floor[0], looked.min(initial=np.inf))
+    return seen
+
+
+class _Signed:
+    """Rows of two classes with their signs: each score is one sum, and each update that of class 1."""
+
+    def __init__(self, values: Floats, labels: Ints, w: Floats) -> None:
+        self.signed, self.w = values * (2.0 * labels - 1.0)[:, None], w
+
+    def scores(self, part: slice) -> Floats:
+        """<w, z_i> of some rows."""
+        return np.asarray(np.einsum("ij,j->i", self.signed[part], self.w))
+
+    def mistake(self, row: int) -> tuple[Floats, int, int]:
+        """The row with its sign, its class and its rival."""
+        return self.signed[row], 1, 0
+
+
+class _Classes:
+    """Rows of several classes, with the outputs of their block: an update changes those of two classes."""
+
+    def __init__(self, values: Floats, labels: Ints, w: Floats) -> None:
+        self.values, self.labels, self.w = values, labels, w
+        self.inside = labels == np.arange(len(w))[:, None]
+        self.own, self.others = np.empty(labels.size), np.empty((len(w), labels.size))
+        self.changed: tuple[int, ...] = ()
+
+    def scores(self, part: slice) -> Floats:
+        """By how much the own class of some rows leads: all of a block, or its rest after a mistake."""
+        for c in range(len(self.w)) if part.start % BLOCK == 0 else self.changed:
+            found, inside = np.einsum("ij,j->i", self.values[part], self.w[c]), self.inside[c, part]
+            np.copyto(self.own[part], found, where=inside)
+            self.others[c, part] = np.where(inside, -np.inf, found)
+        return np.asarray(self.own[part] - self.others[:, part].max(axis=0))
+
+    def mistake(self, row: int) -> tuple[Floats, int, int]:
+        """The row, its class, and of the others the one with the largest output."""
+        self.changed = int(self.labels[row]), int(self.others[:, row].argmax())
+        return self.values[row], *self.changed
+
+
+def room_of(tally: Tally) -> int:
+    """How many more mistakes are allowed and have room in the log."""
+    clock, logged = tally.clock, tally.log.shape[0]
+    allowed = int(clock[LIMIT] - clock[MISTAKES])
+    return min(allowed, logged - int(clock[LOGGED])) if logged else allowed
+
+
+def _note(made: list[tuple[int, int, int]], tally: Tally) -> None:
+    """Count the corrected rows and rivals, and log them, with their visits, where that is asked for."""
+    corrected, clock = np.array(made, dtype=np.int64).reshape(-1, 3), tally.clock
+    np.add.at(tally.counts, (corrected[:, 0], corrected[:, 1]), 1)
+    clock[MISTAKES] += len(made)
+    if tally.log.size:
+        tally.log[clock[LOGGED] : clock[LOGGED] + len(made)] = corrected
+        clock[LOGGED] += len(made)
+
+
+@np.errstate(all="ignore")
+def worst_first(rows: Any, outputs: Floats, steps: Floats, gram: Gram, tally: Tally) -> None:
+    """Correct the most violated row of a working set until none is violated, or a limit is met.
+
+    ``own`` and ``others`` are the outputs of each row's own class and of the others, of which the largest
+    counts. With two classes there is one signed output, and the others are zero.
+    """
+    values, labels, last = lifted(rows, gram.row.size), rows.labels, steps.size - 1
+    signs = 2.0 * labels - 1.0
+    if outputs.ndim == 1:
+        own, others = signs * outputs, np.zeros((1, labels.size))
+    else:
+        inside = labels == np.arange(len(outputs))[:, None]
+        own, others = outputs[labels, np.arange(labels.size)], np.where(inside, -np.inf, outputs)
+    made: list[tuple[int, int, int]] = []
+    room = room_of(tally)
+    while True:
+        scores = own if outputs.ndim == 1 else own - others.max(axis=0)
+        keys = scores * steps if last else scores
+        i = int(keys.argmin())
+        if keys[i] > 0.0 or len(made) == room or not keys[i] > -np.inf:
+            break
+        if gram.slots[i] < 0:
+            slot = gram.used[0]
+            np.einsum("ij,j->i", values, values[i], out=gram.products[slot])
+            gram.slots[i], gram.used[0] = slot, slot + 1
+        label, rival = int(labels[i]), int(others[:, i].argmax())
+        change = steps[min(i, last)] * gram.products[gram.slots[i]]
+        if outputs.ndim == 1:
+            own += (signs[i] * signs) * change
+        else:
+            change *= 0.5
+            own += np.where(inside[label], change, 0.0) - np.where(inside[rival], change, 0.0)
+            others[label] += change
+            others[rival] -= change
+        made.append((i, rival, 0))
+    _note(made, tally)
+
+
+@np.errstate(all="ignore")
+def replay(rows: Any, log: Ints, w: Floats, steps: Floats, weights_after: Floats, scores: Floats) -> None:
+    """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
+    values, labels = lifted(rows, w.shape[-1]), rows.labels
+    for m, (i, rival) in enumerate(log.tolist()):
+        scores[m] = leads(outputs_of(values[i : i + 1], w), labels[i : i + 1])[0]
+        correct(values[i], int(labels[i]), rival, w, float(steps[min(i, steps.size - 1)]))
+        weights_after[m] = w
+
+
+def scan(
+    rows: Any, order: Ints, w: Floats, costs: Floats, lowest_scores: Floats, lowest_rows: Ints
+) -> tuple[int, float]:
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and what they cost."""
+    with np.errstate(all="ignore"):
+        scores = leads(outputs_of(lifted(rows, w.shape[-1])[order], w), rows.labels[order])
+    scores[np.isnan(scores)] = -np.inf
+    wrong = order[~(scores > 0.0)]
+    kept = np.lexsort((order, scores))[: lowest_scores.size]
+    lowest_scores[: kept.size], lowest_rows[: kept.size] = scores[kept], order[kept]
+    return wrong.size, float(np.broadcast_to(costs, rows.labels.shape)[wrong].sum())
+
+
+def measure(rows: Any, order: Ints, norms: Floats) -> int:
+    """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1."""
+    dense = isinstance(rows, DenseRows)
+    columns = rows.values.shape[1] if dense else int(rows.indices.max(initial=0)) + 1
+    with np.errstate(all="ignore"):
+        values = lifted(rows, columns + rows.lift)[order]
+        norms[order] = np.einsum("ij,ij->i", values, values)
+    bad = order[~(norms[order] < np.inf)]
+    return int(bad[0]) if bad.size else -1
+
+
+def integral(rows: Any, start: int, stop: int) -> bool:
+    """Whether every value of the rows from start to stop is a whole number."""
+    dense = isinstance(rows, DenseRows)
+    values = rows.values[start:stop] if dense else rows.data[rows.indptr[start] : rows.indptr[stop]]
+    return bool((np.floor(values) == values).all())
+
+
+def fill_outputs(rows: Any, start: int, stop: int, w: Floats, outputs: Floats) -> None:
+    """Fill ``outputs[i, c]`` with <w[c], lift(x_i)> for the rows from start to stop."""
+    with np.errstate(all="ignore"):
+        outputs[start:stop] = outputs_of(lifted(rows, w.shape[-1])[start:stop], w)
+
+
+def fill_scores(rows: Any, start: int, stop: int, w: Floats, scores: Floats) -> None:
+    """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
+    part = slice(start, stop)
+    scores[part] = leads(outputs_of(lifted(rows, w.shape[-1])[part], w), rows.labels[part])
+
+
+@np.errstate(all="ignore")
+def add_rows(rows: Any, start: int, stop: int, factors: Floats, total: Floats) -> None:
+    """Add ``sum_i factors[i] * z_i`` over the rows from start to stop to ``total``."""
+    part = slice(start, stop)
+    signed = (2.0 * rows.labels[part] - 1.0) * factors[part]
+    total += np.einsum("i,ij->j", signed, lifted(rows, total.size)[part])
+
+
+@np.errstate(all="ignore")
+def combine(rows: Any, counts: Ints, steps: Floats, w: Floats) -> None:
+    """Add ``sum_i steps[i] * counts[i] * z_i`` to ``w``."""
+    values, labels = lifted(rows, w.shape[-1]), rows.labels
+    if w.ndim == 1:
+        w += np.einsum("i,ij->j", (2.0 * labels - 1.0) * steps * counts[:, 0], values)
+        return
+    amounts = -0.5 * counts * steps[:, None]
+    amounts[np.arange(labels.size), labels] += 0.5 * steps * counts.sum(axis=1)
+    w += np.einsum("ic,ij->cj", amounts, values)

@@ -1,0 +1,463 @@
+"""What the command line says, in words and as JSON; and that what it advises can be done."""
+
+from __future__ import annotations
+
+import csv
+import json
+import pathlib
+import shlex
+import warnings
+from fractions import Fraction
+from importlib import resources
+from importlib.util import find_spec
+
+import jsonschema
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import separatrix as sx
+from separatrix.cli.app import app
+from separatrix.files.table import open_table
+from separatrix.report import remedies, tables, words
+
+SCHEMA = json.loads(resources.files("separatrix.cli").joinpath("schema.json").read_text())
+PATIENTS = """dose,age,ward,recovered
+1,31,a,no
+2,45,b,no
+2,62,a,no
+3,29,b,no
+3,51,a,yes
+4,47,b,yes
+5,33,a,yes
+6,58,b,yes
+"""
+
+
+EUROPEAN = """Patient;Age;Weight (kg);Smoker;Out come
+P01;34;71,5;yes;relapse
+P02;51;80,2;no;cured
+P03;47;66,0;no;cured
+P04;29;90,1;yes;relapse
+P05;62;77,7;no;relapse
+P06;44;70,3;yes;relapse
+P07;38;68,8;no;cured
+P08;55;82,4;no;cured
+P09;41;75,0;yes;relapse
+P10;60;79,9;no;cured
+P11;33;64,2;no;cured
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pathlib.Path("patients.csv").write_text(PATIENTS)
+    pathlib.Path("tied.csv").write_text("treated,ill\n0,0\n0,1\n0,0\n1,1\n1,1\n")
+    pathlib.Path("my data.csv").write_text(EUROPEAN)
+    pathlib.Path("mixed.csv").write_text("x,y\n1,a\n2,b\n3,a\n4,b\n")
+    pathlib.Path("xor.csv").write_text("x1,x2,y\n1,1,-1\n-1,-1,-1\n1,-1,1\n-1,1,1\n")
+    pathlib.Path("three.csv").write_text("u,v,y\n0,0,p\n0,1,p\n5,0,q\n5,1,q\n0,7,r\n1,7,r\n")
+    return tmp_path
+
+
+def run(*arguments, code=0):
+    done = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "100"})
+    assert done.exit_code == code, done.output
+    return done
+
+
+def refused(*arguments):
+    """What is said of bad input; and nothing was written."""
+    before = sorted(pathlib.Path().iterdir())
+    done = run(*arguments, code=2)
+    assert sorted(pathlib.Path().iterdir()) == before
+    assert "Traceback" not in done.output
+    return " ".join(done.output.replace("│", " ").split())
+
+
+CHECKS = [
+    ("patients.csv", "-t", "recovered"),
+    ("patients.csv", "-t", "recovered", "--no-intercept"),
+    ("patients.csv", "--formula", "recovered ~ dose + C(ward)"),
+    ("tied.csv", "-t", "ill"),
+    ("mixed.csv", "-t", "y"),
+    ("mixed.csv", "-t", "y", "--no-quasi"),
+    ("xor.csv", "-t", "y", "--degree", "2"),
+    ("xor.csv", "-t", "y", "--kernel", "rbf", "--gamma", "0.5"),
+    ("three.csv", "-t", "y"),
+    ("three.csv", "-t", "y", "--multiclass", "pairwise"),
+    ("three.csv", "-t", "y", "--time-limit", "1e-9", "--multiclass", "one-vs-rest"),
+]
+FITS = [
+    (),
+    ("--scale", "--folds", "2"),
+    ("--model", "max-margin"),
+    ("--model", "soft-margin"),
+    ("--model", "linear-program", "--form", "dual"),
+    ("--model", "kernel", "--kernel", "poly", "--degree", "2"),
+    ("--model", "averaged", "--max-iter", "1"),
+    ("--order", "cyclic", "--start", "0,0,0,1", "--eta0", "0.5", "--trace", "updates.csv"),
+]
+
+
+@pytest.mark.parametrize("arguments", CHECKS, ids=" ".join)
+def test_every_check_as_json_keeps_to_the_schema(folder, arguments):
+    answer = json.loads(run("check", *arguments, "--json").stdout)
+    jsonschema.validate(answer, SCHEMA)
+    lower, upper = (float.fromhex(answer["margin"][f"{end}_exact"]) for end in ("lower", "upper"))
+    for end, value in (("lower", lower), ("upper", upper)):
+        assert answer["margin"][end] == (value if np.isfinite(value) else None)
+    assert all(float(Fraction(each["weight_exact"])) == each["weight"] for each in answer["witness_rows"])
+
+
+@pytest.mark.parametrize("arguments", FITS, ids=" ".join)
+def test_every_fit_as_json_keeps_to_the_schema(folder, arguments):
+    answer = json.loads(run("fit", "patients.csv", "-t", "recovered", *arguments, "--json").stdout)
+    jsonschema.validate(answer, SCHEMA)
+
+
+def test_a_name_that_the_schema_does_not_have_is_noticed(folder):
+    answer = json.loads(run("check", "patients.csv", "-t", "recovered", "--json").stdout)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({**answer, "novelty": 1}, SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "headline"),
+    [
+        (("patients.csv", "-t", "recovered"), "Complete separation. Yes: "),
+        (("tied.csv", "-t", "ill"), "Quasi-complete separation. In part: 2 of 5 rows "),
+        (("mixed.csv", "-t", "y"), "Overlap: a finite estimate exists. No: "),
+        (("mixed.csv", "-t", "y", "--no-quasi"), "Overlap or quasi-complete separation. No: "),
+        (("three.csv", "-t", "y"), "Complete separation. Yes: "),
+        (
+            ("three.csv", "-t", "y", "--multiclass", "pairwise"),
+            "Complete separation, in each of 3 questions. ",
+        ),
+    ],
+)
+def test_the_headline_begins_with_the_words_of_statistics(folder, arguments, headline):
+    assert run("check", *arguments).stdout.startswith(headline)
+
+
+def test_which_coefficients_and_which_rows_are_said(folder):
+    said = run("check", "tied.csv", "-t", "ill").stdout
+    assert any(
+        line.split() == ["treated", "to", "+∞", "0", "(2)", "0", "(1),", "1", "(2)"]
+        for line in said.splitlines()
+    )
+    assert "2 strictly (row 4 (line 5), row 5 (line 6)); 3 stay on the boundary" in " ".join(said.split())
+    assert "1 feature" in said
+    assert "1 features" not in said
+    assert "features" in run("check", "patients.csv", "-t", "recovered").stdout
+
+
+def test_three_classes_at_once_have_no_one_plane(folder):
+    said = run("check", "three.csv", "-t", "y").stdout
+    assert "plane" not in said.split("\n\n")[0] + said.split("\n\n")[2]
+
+
+def test_a_margin_is_always_said_with_its_kind(folder):
+    def margin(*arguments):
+        return next(line for line in run(*arguments).stdout.splitlines() if "best margin" in line)
+
+    assert "lifted" in margin("check", "patients.csv", "-t", "recovered")
+    run("generate", "separable", "-o", "data.csv")
+    assert "origin" in margin("check", "data.csv", "-t", "y", "--no-intercept")
+    assert "lifted" in margin("fit", "patients.csv", "-t", "recovered")
+    assert "affine" in margin(
+        "fit", "patients.csv", "-t", "recovered", "--model", "max-margin", "-o", "m.skops"
+    )
+    assert "affine" in margin("inspect", "m.skops")
+    assert "(lifted)" in str(sx.separability([[0.0], [1.0]], [0, 1]))
+
+
+def advised(X, y, **options):
+    verdict = sx.separability(X, y)
+    return remedies.remedies(verdict, tables.read(X, y), **options)
+
+
+def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
+    """But for packages that are not here, and R: there only the data and the columns can be checked."""
+    for path, target in (("patients.csv", "recovered"), ("tied.csv", "ill"), ("my data.csv", "Out come")):
+        with open(path) as stream:
+            rows = list(csv.DictReader(stream, delimiter=";" if " " in path else ","))
+        table = open_table(path, target=target)
+        X, y = table.read()
+        data = tables.read(X, y, table.feature_names)
+        verdict = sx.separability(X, y, feature_names=table.feature_names)
+        found = remedies.remedies(verdict, data, target=target, source=path)
+        less = ["Leave a variable out"] if len(rows[0]) > 2 else []  # of one variable nothing would be left
+        assert [each.name for each in found] == ["Firth's penalty", "Ridge", *less, "An exact test"]
+        for remedy in found:
+            assert remedy.when.endswith(".")
+            for language, line in remedy.code:
+                assert "\n" not in line
+                if language == "R":
+                    assert path in line
+                    assert all(name in line for name in rows[0] if name != "Patient")
+                    assert "Patient" not in line
+                    assert ('sep = ";", dec = ",", check.names = FALSE' in line) == (path == "my data.csv")
+                elif language == "shell":
+                    run(*shlex.split(line)[1:])
+                else:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        if "firthmodels" not in line or find_spec("firthmodels"):
+                            exec(line, {})
+    assert "pvalue" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "dose,recovered\n1,false\n2,false\n3,true\n4,true\n",
+        "dose,recovered\n1,F\n2,F\n3,T\n4,T\n",
+        "dose,recovered\n1,None\n2,None\n3,all\n4,all\n",
+        'dose,recovered\n1,"5"" or less"\n2,"5"" or less"\n3,more\n4,more\n',
+        "dose,arm,recovered\n1,none,no\n2,left,no\n3,none,yes\n4,left,yes\n",
+    ],
+)
+def test_words_that_other_programs_read_otherwise_are_in_no_line_of_code(folder, written):
+    """pandas takes "true" for a truth value and "none" for a missing one: no label would be equal to it."""
+    pathlib.Path("words.csv").write_text(written)
+    table = open_table("words.csv", target="recovered")
+    X, y = table.read()
+    verdict = sx.separability(X, y, feature_names=table.feature_names)
+    data = tables.read(X, y, table.feature_names)
+    found = remedies.remedies(verdict, data, target="recovered", source="words.csv")
+    assert found
+    assert not any("words.csv" in line for remedy in found for _, line in remedy.code)
+
+
+def test_a_variable_with_a_comma_is_left_out_by_the_line_that_is_advised(folder):
+    pathlib.Path("comma.csv").write_text(
+        '"a,b",c,y\n' + "".join(f"{k},{k % 3},{k // 5}\n" for k in range(10))
+    )
+    table = open_table("comma.csv", target="y", features=["a,b", "c"])
+    X, y = table.read()
+    verdict = sx.separability(X, y, feature_names=table.feature_names)
+    data = tables.read(X, y, table.feature_names)
+    lines = [
+        line
+        for each in remedies.remedies(verdict, data, target="y", source="comma.csv")
+        for line in each.code
+    ]
+    (line,) = [line for language, line in lines if language == "shell"]
+    assert "'\"a,b\"'" in line
+    run(*shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize(
+    ("cell", "options"), [("9", ("--na=9", "--missing", "drop")), ("", ("--missing", "drop"))]
+)
+def test_lines_of_code_do_not_read_a_file_that_was_read_in_part(folder, cell, options):
+    pathlib.Path("codes.csv").write_text(f"dose,y\n1,0\n2,0\n{cell},0\n{cell},1\n5,1\n6,1\n")
+    found = run("check", "codes.csv", "--target", "y", *options)
+    assert "What to do next" in found.stdout
+    assert "read_csv" not in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("written", "options"),
+    [
+        ("dose,recovered\n$1,no\n$2,no\n$3,yes\n$4,yes\n", ()),  # needs more than two words
+        ("dose,recovered\n1,no\n2,no\n3,yes\n4,yes\n5,no\n", ("--where", "dose < 5")),
+    ],
+)
+def test_lines_speak_of_arrays_where_other_programs_would_read_the_file_otherwise(folder, written, options):
+    pathlib.Path("file.csv").write_text(written)
+    said = run("check", "file.csv", "-t", "recovered", *options).stdout
+    assert "FirthLogisticRegression().fit(X, y)" in said
+    assert "read_csv" not in said
+
+
+def test_who_names_no_target_is_told_the_columns(folder):
+    assert "There are dose, age, ward, recovered" in refused("check", "patients.csv")
+
+
+def test_lines_for_arrays_run_too():
+    X, y = (
+        np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [3.0, 3.0], [4.0, 1.0], [5.0, 0.0]]),
+        np.arange(6) // 3,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for remedy in advised(X, y):
+            for language, line in remedy.code:
+                if language == "Python" and "firthmodels" not in line:
+                    exec(line, {"X": X, "y": y})
+    assert advised([[0], [1], [0], [1]], [0, 1, 1, 0]) == ()
+
+
+def test_overlap_says_that_the_estimate_is_finite():
+    assert "finite maximum-likelihood" in words.consequence(
+        sx.separability([[0], [1], [0], [1]], [0, 1, 1, 0])
+    )
+
+
+def test_a_formula_is_asked_about_as_the_library_does(folder):
+    import pandas as pd
+
+    answer = json.loads(
+        run("check", "patients.csv", "--formula", "recovered ~ dose * C(ward)", "--json").stdout
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        verdict = sx.check_separation("recovered ~ dose * C(ward)", data=pd.read_csv("patients.csv"))
+    assert answer["status"] == verdict.status
+    assert set(answer["responsible_features"]) == set(verdict.responsible_features)
+
+
+def test_labels_of_a_formula_are_named_as_without_one(folder):
+    by_formula, by_target = (
+        json.loads(run("check", "xor.csv", *how, "--json").stdout)["question"]
+        for how in (("--formula", "y ~ x1 + x2"), ("-t", "y"))
+    )
+    assert by_formula == by_target
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ("check", "patients.csv", "--formula", "recovered ~ dse", "--report", "r.html"),
+            "Did you mean 'dose'",
+        ),
+        (("check", "patients.csv", "--formula", "dose +"), "cannot be used"),
+        (("check", "patients.csv", "--formula", "dose"), "write 'label ~ variables'"),
+        (("check", "patients.csv", "--formula", "recovered ~ dose", "-t", "recovered"), "Leave it out"),
+        (
+            ("check", "patients.csv", "--formula", "recovered ~ dose", "--certificate", "c.json"),
+            "--certificate",
+        ),
+        (
+            ("check", "xor.csv", "-t", "y", "--kernel", "foo", "--certificate", "c.json"),
+            "geometric, linear, poly, rbf",
+        ),
+        (
+            ("check", "xor.csv", "-t", "y", "--kernel", "rbf", "--degree", "2"),
+            "--degree is for the poly kernel",
+        ),
+        (("check", "xor.csv", "-t", "y", "--gamma", "1"), "--gamma is for the rbf kernel"),
+        (("check", "xor.csv", "-t", "y", "--kernel", "rbf", "--gamma", "-1"), "--gamma is above 0"),
+        (("check", "xor.csv", "-t", "y", "--degree", "0"), "--degree"),
+        (("fit", "xor.csv", "-t", "y", "--start", "1,a", "-o", "m.skops"), "--start is zeros, random"),
+        (("fit", "xor.csv", "-t", "y", "--start", "1,2", "-o", "m.skops"), "(3,)"),
+        (("fit", "xor.csv", "-t", "y", "--start", "1,2", "-o", "m.skops"), "Change --start"),
+        (("fit", "xor.csv", "-t", "y", "--learning-rate", "-1", "-o", "m.skops"), "positive finite number"),
+        (("generate", "xor", "-o", "x.parquet"), "ends in .csv"),
+        (("generate", "separable", "--margin", "2", "-o", "x.csv"), "the sphere. Lower --margin."),
+        (("generate", "multiclass", "--margin", "9", "-o", "x.csv"), "less than"),
+        (("fit", "xor.csv", "-t", "y", "--start", "nan,2,3", "-o", "m.skops"), "finite"),
+        (("fit", "xor.csv", "-t", "y", "--eta0", "0", "-o", "m.skops"), "--eta0"),
+        (("fit", "xor.csv", "-t", "y", "--model", "max-margin", "--renormalise"), "--renormalise"),
+        (("fit", "xor.csv", "-t", "y", "--model", "kernel", "--trace", "t.csv"), "--trace"),
+        (("fit", "patients.csv", "-t", "recovered", "--trace", "no/t.csv"), "directory does not exist"),
+        (("fit", "patients.csv", "-t", "recovered", "--model", "linear-program", "--form", "x"), "--form"),
+        (("film", "patients.csv", "-t", "recovered", "-o", "run.txt"), ".html, .gif, .mp4"),
+        (("film", "patients.csv", "-t", "recovered", "--order", "x"), "--order"),
+        (("film", "patients.csv", "-t", "recovered", "--fps", "0"), "--fps"),
+        (("film", "patients.csv", "-t", "recovered", "--theme", "x"), "--theme"),
+        (("film", "patients.csv", "-t", "recovered", "--frames", "1"), "--frames"),
+        (("generate", "xor", "--noise", "2", "-o", "x.csv"), "quadrant"),
+        (("generate", "xor", "--margin", "1", "-o", "x.csv"), "separable and multiclass"),
+        (("generate", "foo", "-o", "x.csv"), "KIND is one of"),
+        (("generate", "xor", "-o", "no/x.csv"), "directory does not exist"),
+    ],
+)
+def test_bad_input_for_each_new_option_is_refused_and_nothing_is_written(folder, arguments, said):
+    assert said in refused(*arguments)
+
+
+def test_a_kernel_is_proved_with_and_its_certificate_holds(folder):
+    said = run("check", "xor.csv", "-t", "y", "--degree", "2", "--certificate", "proof.json").stdout
+    assert said.startswith("Complete separation.")
+    assert "feature space" in said
+    run("verify", "proof.json", "xor.csv")
+    assert "Overlap" in run("check", "xor.csv", "-t", "y", "--degree", "1").stdout
+
+
+def test_a_trace_has_a_line_for_every_update_and_ends_at_the_weights(folder):
+    arguments = (
+        "patients.csv",
+        "-t",
+        "recovered",
+        "--exclude",
+        "ward",
+        "--order",
+        "cyclic",
+        "--start",
+        "0,0,1",
+    )
+    answer = json.loads(run("fit", *arguments, "--trace", "t.csv", "--max-iter", "30", "--json").stdout)
+    with open("t.csv") as stream:
+        head, *lines = csv.reader(stream)
+    assert head == ["update", "row", "class", "score before", "dose", "age", "(intercept)"]
+    assert len(lines) == answer["model"]["mistakes"]
+    weights = np.array([0.0, 0.0, 1.0])
+    with open("patients.csv") as stream:
+        rows = list(csv.DictReader(stream))
+    for line in lines:
+        row = rows[int(line[1]) - 1]
+        sign = 1.0 if row["recovered"] == "yes" else -1.0
+        x = np.array([float(row["dose"]), float(row["age"]), 1.0])
+        assert line[2] == row["recovered"]
+        assert float(line[3]) == pytest.approx(sign * (weights @ x))
+        weights = weights + sign * x
+        assert list(map(float, line[4:])) == weights.tolist()
+
+
+@pytest.mark.parametrize(
+    "kind", ["separable", "overlapping", "multiclass", "xor", "rings", "spirals", "checkerboard"]
+)
+def test_generated_data_are_those_of_the_library_and_have_their_answer(folder, kind):
+    run("generate", kind, "-o", "data.csv", "--rows", "40", "--seed", "3")
+    problem = getattr(sx.datasets, f"make_{kind}")(40, random_state=3)
+    X, y = open_table("data.csv", target="y").read()
+    assert np.array_equal(X, problem.X)
+    assert np.array_equal(y, problem.y)
+    answer = json.loads(run("check", "data.csv", "-t", "y", "--json").stdout)
+    assert answer["separable"] == (kind in ("separable", "multiclass"))
+    known = json.loads(run("generate", kind, "--rows", "40", "--seed", "3", "--json").stdout)["answer"]
+    assert set(known).isdisjoint({"X", "y"})
+    assert run("generate", kind, "--rows", "40", "--seed", "3").stdout == pathlib.Path("data.csv").read_text()
+
+
+def test_a_film_is_a_page_that_plays_by_itself(folder):
+    run("generate", "separable", "-o", "data.csv", "--rows", "12", "--margin", "0.3")
+    answer = json.loads(
+        run("film", "data.csv", "-t", "y", "-o", "run.html", "--frames", "3", "--json").stdout
+    )
+    page = pathlib.Path("run.html").read_text()
+    assert answer["converged"]
+    assert 2 <= answer["pictures"] <= 3
+    assert "<script" in page or "<img" in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+
+
+def test_no_spinner_speaks_of_rows_kept_back_without_scores(folder, monkeypatch):
+    from separatrix.cli.commands import fit_command
+
+    seen, waiting = [], fit_command.waiting
+    monkeypatch.setattr(fit_command, "waiting", lambda words: seen.append(words) or waiting(words))
+    run("fit", "patients.csv", "-t", "recovered")
+    assert not any("kept back" in each for each in seen)
+    run("fit", "patients.csv", "-t", "recovered", "--holdout", "0.5")
+    assert any("kept back" in each for each in seen)
+
+
+def test_the_learning_rate_has_both_names(folder):
+    def traced(*options):
+        run("fit", "xor.csv", "-t", "y", "--order", "cyclic", "--max-iter", 2, "--trace", "t.csv", *options)
+        return pathlib.Path("t.csv").read_text()
+
+    assert traced("--eta0", 0.5) == traced("--learning-rate", 0.5) != traced()
+
+
+@pytest.mark.parametrize("kernel", [("--degree", "1"), ("--degree", "2"), ("--kernel", "rbf")])
+def test_a_kernels_answer_is_one_about_its_feature_space(kernel, folder):
+    said = " ".join(run("check", "xor.csv", "-t", "y", *kernel).stdout.split())
+    assert said.count("hyperplane with an intercept in the feature space of ") >= 1
+    assert "feature space" not in run("check", "xor.csv", "-t", "y").stdout

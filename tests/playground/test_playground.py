@@ -1,0 +1,616 @@
+"""The playground's answers are those of the library, and its code does again what it shows."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import math
+import pathlib
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+import separatrix as sx
+from separatrix.playground.api import answers, limits, requests
+from separatrix.playground.api.codec import RequestError, decode, encode
+from separatrix.playground.api.schemas import SCHEMA, schemas
+from separatrix.playground.compute import engine, films, lifts, pasted, recipe, verdicts
+from separatrix.playground.compute.kernel_blocks import kernel_of, need_range, source_of
+from separatrix.playground.content import presets
+from separatrix.playground.content.lessons import LESSONS
+from separatrix.playground.server.worker import answer
+from separatrix.views.palettes import THEMES
+
+STATIC = pathlib.Path(presets.__file__).parents[1] / "static"
+BOX = requests.Rectangle(-3.0, 3.0, -3.0, 3.0)
+LINEAR = requests.LinearBlock("linear")
+SQUARE = requests.PowerBlock("power", requests.ShiftedBlock("shifted", LINEAR, 1.0), 2)
+EXP = requests.ExponentialBlock("exp", requests.ScaledBlock("scaled", SQUARE, 0.05))
+WAYS = [
+    {"method": "perceptron"},
+    {"method": "perceptron", "order": "shuffled", "seed": 7},
+    {"method": "perceptron", "order": "shuffled", "start": "random", "seed": 3},
+    {"method": "perceptron", "order": "worst"},
+    {"method": "perceptron", "order": "working_set"},
+    {"method": "perceptron", "rate": 0.3, "lift": False},
+    {"method": "perceptron", "average": "averaged"},
+    {"method": "perceptron", "average": "voted"},
+    {"method": "perceptron", "renormalise": True, "updates": 40},
+    {"method": "kernel"},
+    {"method": "kernel", "order": "shuffled", "seed": 5, "lift": False},
+    {"method": "kernel", "average": "voted"},
+    {"method": "kernel", "kernel": EXP},
+    {"method": "kernel", "budget": 6},
+    {"method": "kernel", "budget": 6, "removal": "projection"},
+    {"method": "max_margin"},
+    {"method": "soft_margin", "C": 2.0},
+    {"method": "linear_program", "form": "dual"},
+]
+
+
+def _named(way):
+    return "-".join(str(getattr(value, "kind", value)) for value in way.values())
+
+
+def made(name, **changes):
+    data, settings, _ = presets.PRESETS[name]()
+    return data, dataclasses.replace(settings, **{"updates": min(settings.updates, 200), **changes})
+
+
+@pytest.mark.parametrize("name", list(presets.PRESETS))
+@pytest.mark.parametrize("way", WAYS, ids=_named)
+def test_the_code_offered_reproduces_exactly_what_is_seen(name, way):
+    data, settings = made(name, **way)
+    request = requests.RunRequest(data, settings, BOX)
+    try:
+        seen = engine.run(request)
+    except RequestError as refused:
+        if refused.code == "kernel_range":
+            radius = np.linalg.norm(engine.arrays(data)[0], axis=1).max()
+            assert kernel_of(settings.kernel).ceiling(radius) > limits.KERNEL
+            return
+        if refused.code != "not_separable":
+            raise
+        with pytest.raises(sx.errors.NotSeparable):
+            recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
+        return
+    decode(answers.RunAnswer, json.loads(json.dumps(encode(seen))))  # as the schema says
+    scope: dict = {}
+    with pytest.warns() if not seen.converged else _nothing():
+        exec(_without_verdict(seen.code), scope)
+    model = scope["model"]
+    assert np.array_equal(np.searchsorted(model.classes_, model.predict(scope["X"])), seen.model.predicted)
+    if seen.updates is not None:
+        trace = model.result_.trace
+        assert np.array_equal(trace.rows, seen.updates.rows)
+        assert np.array_equal(trace.scores, seen.updates.scores)
+        assert model.mistakes_ == seen.mistakes
+    if settings.method == "perceptron":
+        assert np.array_equal(model.result_.trace.weights, seen.updates.weights[1:])
+    if seen.model.weights is not None and len(model.classes_) == 2:
+        plane = np.asarray(seen.model.weights)[1] - np.asarray(seen.model.weights)[0]
+        assert np.array_equal(plane, [*model.coef_[0], model.intercept_[0]])
+
+
+def _nothing():
+    import contextlib
+
+    return contextlib.nullcontext()
+
+
+def _without_verdict(code):
+    return code.partition("verdict = ")[0].replace("print(", "(lambda *_: None)(")
+
+
+def test_the_code_asks_for_the_verdict_that_the_page_shows(capsys):
+    for name in ("xor", "rings", "hull"):
+        data, settings = made(name)
+        shown = verdicts.ask(requests.VerdictRequest(data, settings))
+        exec(
+            recipe.script(data, settings).replace(
+                "model.fit(X, y)", "import warnings; warnings.simplefilter('ignore'); model.fit(X, y)"
+            ),
+            scope := {},
+        )
+        assert scope["verdict"].status == shown.status
+        assert (scope["verdict"].certificate is None) == (shown.certificate is None)
+    assert "holds=True" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["separable", "three", "overlapping", "iris", "orthonormal"])
+@pytest.mark.parametrize("order", ["cyclic", "shuffled", "worst"])
+def test_the_last_step_is_the_result_of_the_library(name, order):
+    data, settings = made(name, method="perceptron", order=order)
+    seen = engine.run(requests.RunRequest(data, settings))
+    X, y = engine.arrays(data)
+    model = recipe.recipe_of(settings).estimator()
+    with pytest.warns() if not seen.converged else _nothing():
+        model.fit(X, y)
+    result = model.result_
+    assert seen.updates.upper[-1] <= result.margin_upper * (1 + 1e-9)
+    if result.separated:
+        assert seen.updates.lower[-1] == pytest.approx(result.margin_lower, rel=1e-9)
+    assert seen.updates.errors[-1] == result.errors
+    assert (seen.updates.lowest[-1] > 0) == result.separated
+    assert seen.model.lowest == pytest.approx(seen.updates.lowest[-1], rel=1e-9, abs=1e-9)
+    assert np.array_equal(seen.counts, result.mistake_counts)
+
+
+@pytest.mark.parametrize("name", ["separable", "three", "overlapping"])
+@pytest.mark.parametrize(
+    "way",
+    [
+        {},
+        {"order": "shuffled"},
+        {"order": "shuffled", "start": "random"},
+        {"method": "kernel"},
+        {"method": "kernel", "order": "shuffled", "budget": 5},
+    ],
+)
+def test_every_visit_is_a_look_at_the_row_that_the_run_looked_at(name, way):
+    """Replayed by hand: a visit whose score is not positive is the next update, and no other is."""
+    data, settings = made(name, **way)
+    seen = engine.run(requests.RunRequest(data, settings))
+    visits, updates = seen.visits, seen.updates
+    mistaken = [at for at, score in enumerate(visits.scores) if score <= 1e-12]
+    assert len(mistaken) >= len(updates.rows)
+    at_update = [
+        at
+        for at in range(len(visits.rows))
+        if at + 1 < len(visits.rows) and visits.updates[at + 1] > visits.updates[at]
+    ]
+    rows = [int(visits.rows[at]) for at in at_update]
+    assert rows == updates.rows[: len(rows)].tolist()
+    assert len(updates.rows) - len(rows) <= 1  # the last may be the last visit
+    for at, number in zip(at_update, range(len(rows)), strict=True):
+        assert visits.scores[at] == pytest.approx(updates.scores[number], abs=1e-9)
+
+
+def test_the_curves_keep_to_novikoffs_argument():
+    for name in ("separable", "three", "orthonormal", "hull", "rings", "spirals", "three by kernel"):
+        data, settings = made(name.partition(" ")[0], **({"method": "kernel"} if "kernel" in name else {}))
+        seen = engine.run(requests.RunRequest(data, settings))
+        times = np.arange(len(seen.updates.squares))
+        assert np.all(seen.updates.squares <= seen.proof.radius**2 * times * (1 + 1e-9) + 1e-12)
+        assert np.all(seen.updates.progress >= seen.proof.margin * times * (1 - 1e-6) - 1e-9)
+        assert len(seen.updates.rows) <= seen.proof.bound
+        assert np.all(np.diff(seen.updates.lower[1:]) >= 0)
+        assert np.all(np.diff(seen.updates.upper[1:]) <= 0)
+
+
+def test_the_presets_have_the_answers_that_they_claim():
+    for name in ("smallest", "hull", "orthonormal"):
+        data, settings, known = presets.PRESETS[name]()
+        assert engine.run(requests.RunRequest(data, settings)).mistakes == known["updates"]
+    data, settings, known = presets.PRESETS["separable"]()
+    model = sx.MaxMargin().fit(*engine.arrays(data))
+    assert model.margin_lower_ <= known["margin"] * (1 + 1e-9)
+    assert model.margin_upper_ >= known["margin"] * (1 - 1e-9)
+    told = {
+        name: verdicts.ask(requests.VerdictRequest(*presets.PRESETS[name]()[:2])).status
+        for name in ("xor", "rings", "spirals")
+    }
+    assert told == {"xor": "overlapping", "rings": "separable", "spirals": "separable"}
+
+
+def test_a_kernels_field_is_the_decision_of_the_model():
+    for name, way in (
+        ("rings", {}),
+        ("rings", {"average": "voted"}),
+        ("three", {"method": "kernel"}),
+        ("separable", {"average": "voted"}),
+    ):
+        data, settings = made(name, **way)
+        seen = engine.run(requests.RunRequest(data, settings, BOX))
+        model = recipe.recipe_of(settings).estimator().fit(*engine.arrays(data))
+        size = seen.field.size
+        centres = np.linspace(-3.0, 3.0, size)
+        cells = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
+        final = _unpacked(seen.field.final).reshape(len(model.classes_), -1)
+        told = np.searchsorted(model.classes_, model.predict(cells))
+        assert np.mean(final.argmax(axis=0) == told) > 0.999  # a tie of the vote may be rounded
+        if seen.field.coefficients is not None and not way.get("average"):
+            columns = _unpacked(seen.field.columns).reshape(len(seen.field.support), -1)
+            states = _unpacked(seen.field.coefficients).reshape(
+                len(seen.updates.rows) + 1, len(seen.field.support), -1
+            )
+            last = states[-1].T @ columns
+            wanted = final[1:] if len(model.classes_) == 2 else final
+            assert np.allclose(last, wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+def _unpacked(text):
+    import base64
+
+    return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verifies():
+    data, settings = made("xor")
+    found = verdicts.ask(requests.VerdictRequest(data, settings))
+    decode(answers.VerdictAnswer, json.loads(json.dumps(encode(found))))
+    assert found.status == "overlapping"
+    assert found.common == ("0", "0")
+    assert [each.weight for each in found.witness] == ["1/2"] * 4
+    check = requests.VerifyRequest(data, json.loads(json.dumps(found.certificate)))
+    assert verdicts.check(check).holds
+    moved = dataclasses.replace(data, rows=((1.0, 1.5), *data.rows[1:]))
+    refused = verdicts.check(dataclasses.replace(check, data=moved))
+    assert not refused.holds
+    assert refused.reason
+
+
+def test_the_lift_separates_rings():
+    data, _ = made("rings")
+    found = lifts.lift(requests.LiftRequest(data))
+    decode(answers.LiftAnswer, json.loads(json.dumps(encode(found))))
+    assert found.status == "separable"
+    X, y = engine.arrays(data)
+    scores = np.column_stack([np.asarray(found.rows), np.ones(len(X))]) @ found.plane
+    assert np.all((scores > 0) == (y == 1))
+    assert np.allclose(np.asarray(found.rows)[:, 2], (X**2).sum(axis=1))
+
+
+def test_a_film_is_a_gif():
+    data, settings = made("smallest")
+    assert films.film(requests.FilmRequest(data, settings, frames=3)).startswith(b"GIF89a")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        {"average": "averaged"},
+        {"average": "voted"},
+        {"order": "worst"},
+        {"method": "kernel"},
+        {"method": "kernel", "average": "voted"},
+        {"method": "kernel", "budget": 4},
+    ],
+    ids=lambda way: "-".join(map(str, way.values())),
+)
+@pytest.mark.parametrize("name", ["xor", "three"])
+def test_every_run_of_steps_has_a_film(name, way):
+    data, settings = made(name, **{"method": "perceptron", "updates": 20, **way})
+    with Image.open(io.BytesIO(films.film(requests.FilmRequest(data, settings, frames=3)))) as film:
+        assert film.n_frames == 3
+
+
+@pytest.mark.parametrize("method", ["max_margin", "soft_margin", "linear_program"])
+def test_a_method_without_steps_has_no_film_and_the_reason_is_said(method):
+    data, settings = made("separable", method=method)
+    with pytest.raises(RequestError, match="no steps") as refused:
+        films.film(requests.FilmRequest(data, settings))
+    assert refused.value.code == "no_steps"
+
+
+def test_tables_are_read_with_their_names_and_target():
+    text = "a;b;kind\n1;2;yes\n3;4;no\n5;;no\n"
+    found = pasted.read_table(requests.TableRequest(text))
+    assert found.columns == ("a", "b", "kind")
+    assert found.numeric == (True, True, False)
+    assert found.rows == [[1.0, 2.0, "yes"], [3.0, 4.0, "no"]]
+    assert (found.target, found.skipped) == (2, 1)
+    assert found.scaled == [[-1.0, 1.0], [-1.0, 1.0], []]
+    with pytest.raises(RequestError):
+        pasted.read_table(requests.TableRequest("only one line"))
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=2, max_size=20))
+def test_scaled_columns_have_mean_0_and_deviation_1_in_64ths(column):
+    text = "a,kind\n" + "".join(f"{value!r},{'yes' if at else 'no'}\n" for at, value in enumerate(column))
+    found = np.array(pasted.read_table(requests.TableRequest(text)).scaled[0])
+    assert np.array_equal(found * 64, np.round(found * 64))
+    assert abs(found.mean()) <= 1 / 64
+    if np.ptp(column) > 1e-6 * max(map(abs, column)):
+        assert abs(found.std() - 1) <= 1 / 64
+    if not np.ptp(column):
+        assert not found.any()
+
+
+def test_more_than_two_columns_are_seen_along_and_across_w():
+    data, settings = made("orthonormal")
+    seen = engine.run(requests.RunRequest(data, settings))
+    assert not seen.view.flat
+    directions = np.asarray(seen.view.directions)
+    assert np.allclose(directions @ directions.T, np.eye(2))
+    X, _ = engine.arrays(data)
+    planes, weights = np.asarray(seen.model.planes), np.asarray(seen.model.weights)
+    places = np.column_stack([seen.view.places, np.ones(len(X))])
+    assert np.allclose((planes @ places.T)[1], (weights @ np.column_stack([X, np.ones(len(X))]).T)[1])
+
+
+def kernel_blocks():
+    simple = st.one_of(
+        st.just({"kind": "linear"}),
+        st.builds(
+            lambda d, c: {"kind": "polynomial", "degree": d, "c": c}, st.integers(1, 2), st.floats(0, 2)
+        ),
+        st.builds(lambda c: {"kind": "gaussian", "c": c}, st.floats(0.1, 2)),
+        st.builds(lambda d: {"kind": "geometric", "degree": d}, st.integers(1, 2)),
+    )
+    return st.recursive(
+        simple,
+        lambda inner: st.one_of(
+            st.builds(
+                lambda k, parts: {"kind": k, "parts": parts},
+                st.sampled_from(["sum", "product"]),
+                st.lists(inner, min_size=1, max_size=2),
+            ),
+            st.builds(lambda part, c: {"kind": "scaled", "part": part, "c": c}, inner, st.floats(0.5, 2)),
+            st.builds(lambda part: {"kind": "power", "part": part, "exponent": 2}, inner),
+            st.builds(lambda part, c: {"kind": "shifted", "part": part, "c": c}, inner, st.floats(0, 2)),
+            st.builds(lambda part: {"kind": "exp", "part": part}, inner),
+        ),
+        max_leaves=3,
+    )
+
+
+@given(kernel_blocks())
+def test_the_kernel_that_is_computed_is_the_kernel_that_the_code_writes(value):
+    block = decode(requests.Settings, {"kernel": value}).kernel
+    X = np.array([[0.5, -1.0], [1.5, 0.25], [0.0, 0.0]])
+    try:
+        kernel = kernel_of(block)
+        need_range(kernel, X)
+    except RequestError as refused:
+        if refused.code not in ("kernel_too_large", "kernel_range"):
+            raise
+        return
+    written = eval(source_of(block), {"sx": sx})
+    assert np.array_equal(kernel(X), written(X))
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ({}, "missing_field"),
+        ([], "wrong_type"),
+        ({"data": 3}, "wrong_type"),
+        ({"name": "x" * 61}, "wrong_size"),
+        ({"name": "x", "more": 1}, "unknown_field"),
+        ({"name": None}, "wrong_type"),
+    ],
+)
+def test_what_is_no_request_is_refused_by_name(value, code):
+    kind = (
+        requests.PresetRequest
+        if not isinstance(value, dict) or "name" in value or not value
+        else requests.RunRequest
+    )
+    with pytest.raises(RequestError) as refused:
+        decode(kind, value)
+    assert refused.value.code in (code, "missing_field")
+
+
+def test_the_limits_are_said():
+    data, settings = made("xor")
+    value = {"data": encode(data), "settings": encode(settings)}
+
+    def refused(**changes):
+        status, body = answer("run", json.dumps({**value, **changes}).encode())
+        assert status == 1, body
+        return json.loads(body)
+
+    many = {"columns": ["x", "y"], "classes": ["a", "b"], "rows": [[0, 0]] * 5001, "labels": [0] * 5001}
+    assert refused(data=many)["code"] == "wrong_size"
+    assert refused(settings={"updates": 20001})["code"] == "out_of_range"
+    assert refused(settings={"kernel": {"kind": "polynomial", "degree": 11}})["code"] == "out_of_range"
+    deep: dict = {"kind": "linear"}
+    for _ in range(7):
+        deep = {"kind": "scaled", "part": deep, "c": 2}
+    assert refused(settings={"method": "kernel", "kernel": deep})["code"] == "kernel_too_large"
+    assert refused(settings={"rate": 0})["code"] == "out_of_range"
+    assert refused(data={**many, "rows": [[0, 0]], "labels": [0]})["code"] == "one_class"
+    assert refused(data={**many, "rows": [[0, 0], [1]], "labels": [0, 1]})["code"] == "ragged"
+    assert refused(data={**many, "rows": [[0, 0], [1, 1]], "labels": [0, 2]})["code"] == "labels"
+    assert json.loads(answer("run", b"[" * 100_000)[1])["code"] == "not_json"
+    assert json.loads(answer("run", b'{"data": NaN}')[1])["code"] == "not_json"
+
+
+def test_a_kernel_that_grows_too_large_is_refused_before_it_is_computed():
+    data, settings = made("xor", method="kernel")
+    tower: requests.KernelBlock = LINEAR
+    for _ in range(4):
+        tower = requests.ExponentialBlock("exp", tower)
+    grows = dataclasses.replace(settings, kernel=tower)
+    for asked in (
+        lambda: engine.run(requests.RunRequest(data, grows, BOX)),
+        lambda: verdicts.ask(requests.VerdictRequest(data, grows)),
+        lambda: films.film(requests.FilmRequest(data, grows)),
+    ):
+        with pytest.raises(RequestError, match="Scale the kernel or the columns down") as refused:
+            asked()
+        assert refused.value.code == "kernel_range"
+    once = dataclasses.replace(settings, kernel=requests.ExponentialBlock("exp", LINEAR))
+    seen = engine.run(requests.RunRequest(data, once, BOX))
+    assert seen.converged
+    assert np.isfinite(_unpacked(seen.field.final)).all()
+    far = requests.Rectangle(-9.0, 9.0, -9.0, 9.0)  # the picture may be larger than the points
+    with pytest.raises(RequestError, match="the picture around them"):
+        engine.run(requests.RunRequest(data, once, far))
+
+
+def test_the_exponential_separates_what_its_strictness_promises():
+    data, settings = made("rings", method="kernel", kernel=EXP)
+    found = verdicts.ask(requests.VerdictRequest(data, settings))
+    assert found.status == "separable"
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(["data", "settings", "kernel", "kind", "rows", "labels", "name", "text"]),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=12,
+    )
+)
+def test_no_value_makes_the_decoder_fail_otherwise_than_by_name(value):
+    for kind in requests.ASKED.values():
+        try:
+            decode(kind, value)
+        except RequestError as refused:
+            told = refused
+            assert told.code
+            assert len(told.message) < 1000
+
+
+def test_what_is_encoded_is_plain_json():
+    value = answers.VerifyAnswer(True, "x")
+    assert encode(value) == {"holds": True, "reason": "x"}
+    assert encode(np.array([1.0, math.inf, math.nan])) == [1.0, None, None]
+
+
+def test_the_schema_that_is_written_down_is_that_of_the_types():
+    """To write it anew: python -m separatrix.playground.api.schemas."""
+    assert json.loads(SCHEMA.read_text("utf-8")) == schemas()
+
+
+def test_the_page_has_the_colours_of_every_picture():
+    css = (STATIC / "play.css").read_text("utf-8")
+    light, dark = css.split(':root[data-theme="dark"]')
+    for part, palette in ((light, THEMES["light"]), (dark, THEMES["dark"])):
+        names = {
+            "paper": palette.paper,
+            "ink": palette.ink,
+            "muted": palette.muted,
+            "faint": palette.faint,
+            "accent": palette.accent,
+        }
+        names |= {f"class-{at}": palette.color(at) for at in range(4)}
+        for name, color in names.items():
+            assert re.search(rf"--{name}: {color};", part), name
+
+
+def _texts():
+    source = (STATIC / "js" / "texts.js").read_text("utf-8")
+    table = source[source.index("TEXTS = {") : source.index("\n};")]
+    return dict(re.findall(r'^  "?([\w-]+)"?: (\[".*"\]),$', table, re.MULTILINE))
+
+
+def test_every_text_is_there_in_english_and_german_with_the_same_values():
+    texts = {key: json.loads(value) for key, value in _texts().items()}
+    assert len(texts) > 200
+    for key, pair in texts.items():
+        assert len(pair) == 2, key
+        assert all(words.strip() for words in pair), key
+        english, german = (set(re.findall(r"\{(\w+)\}", words)) for words in pair)
+        assert english == german, key
+
+
+def test_every_text_that_the_page_asks_for_is_there():
+    texts = _texts()
+    used = set()
+    for path in [*STATIC.glob("js/*.js"), STATIC / "index.html"]:
+        source = path.read_text("utf-8")
+        used |= set(re.findall(r'\bt\("([\w-]+)"', source)) | set(
+            re.findall(r'data-(?:text|label)="([\w-]+)"', source)
+        )
+    assert used <= texts.keys(), used - texts.keys()
+    for name in presets.PRESETS:
+        assert f"preset_{name}" in texts
+    for word in ("separable", "quasi-separable", "overlapping", "inseparable", "undecided"):
+        assert {f"status_{word}", f"means_{word}"} <= texts.keys()
+    for status in ("separated", "inseparable", "pass_limit", "update_limit", "time_limit"):
+        assert f"ended_{status}" in texts
+
+
+def test_nothing_of_the_page_comes_from_elsewhere_or_is_inline():
+    for path in STATIC.rglob("*"):
+        if path.suffix not in (".html", ".js", ".css"):
+            continue
+        source = path.read_text("utf-8").replace("http://www.w3.org/", "")
+        assert not re.search(r"https?://", source), path
+        assert "innerHTML" not in source, path
+    page = (STATIC / "index.html").read_text("utf-8")
+    assert not re.search(r"\son\w+=|\sstyle=|<style|<script(?! type=\"module\" src)", page)
+
+
+# What the lessons tell as facts, as (chapter, state): status, mistakes, whole bound.
+TOLD = {
+    ("0", 2): ("separated", 89, 10001),
+    ("1", 4): ("inseparable", None, None),
+    ("2", 1): ("separated", 2, 2),
+    ("2", 3): ("separated", 5, 5),
+    ("3", 2): ("separated", 5, 21),
+    ("3", 3): ("separated", 68, 321),
+    ("4", 1): ("separated", 4, 333),
+}
+
+
+def test_the_lessons_open_and_tell_the_truth():
+    texts = _texts()
+    for lesson in LESSONS:
+        for number, state in enumerate(lesson["states"], 1):
+            key = f"lesson_{lesson['name']}_{number}"
+            assert {key, f"{key}_question", f"{key}_answer"} <= texts.keys()
+            data, settings = _opened(state)
+            seen = engine.run(requests.RunRequest(data, settings))
+            verdicts.ask(requests.VerdictRequest(data, settings))
+            if (lesson["name"], number) in TOLD:
+                status, mistakes, bound = TOLD[lesson["name"], number]
+                assert seen.status == status
+                assert mistakes in (None, seen.mistakes)
+                assert bound in (None, math.floor(seen.proof.bound))
+
+
+def _opened(state):
+    base = presets.preset(requests.PresetRequest(state["preset"])) if "preset" in state else None
+    data = state.get("data") or base.data
+    settings = {**(base.settings if base else {}), **state["settings"]}
+    plain = json.loads(json.dumps({"data": encode(data), "settings": settings}))
+    request = decode(requests.RunRequest, plain)
+    return request.data, request.settings
+
+
+def test_the_numbers_in_the_lessons_are_those_of_the_runs():
+    data, settings = made("hull")
+    seen = engine.run(requests.RunRequest(data, settings))
+    (good, bad), _ = engine.arrays(data)
+    apart = float(np.linalg.norm(good - bad))
+    assert (seen.mistakes, math.floor(seen.proof.bound)) == (89, 10001)
+    assert round(apart, 2) == 0.38
+    assert math.floor(4 * seen.radius**2 / apart**2) == 27
+    assert seen.proof.margin == pytest.approx(0.01, rel=1e-3)
+    data, settings = made("separable")
+    counts = {
+        way: engine.run(requests.RunRequest(data, dataclasses.replace(settings, **dict(way))))
+        for way in ((), (("order", "worst"),))
+    }
+    assert [seen.mistakes for seen in counts.values()] == [23, 35]
+    assert int((counts[()].counts > 0).sum()) == 9
+    largest = engine.run(requests.RunRequest(data, dataclasses.replace(settings, method="max_margin")))
+    assert sorted(np.asarray(data.labels)[np.flatnonzero(largest.counts)].tolist()) == [0, 1]
+    assert (
+        verdicts.ask(requests.VerdictRequest(data, dataclasses.replace(settings, lift=False))).status
+        == "overlapping"
+    )
+
+
+@pytest.mark.slow
+def test_no_pair_of_columns_of_the_tumours_has_fewer_errors_than_the_preset():
+    import itertools
+
+    from sklearn.datasets import load_breast_cancer
+
+    loaded = load_breast_cancer()
+    X = (loaded.data - loaded.data.mean(axis=0)) / loaded.data.std(axis=0)
+    names = loaded.feature_names.tolist()
+
+    def errors(pair):
+        model = sx.SoftMargin(C=1.0, intercept="free").fit(X[:, pair], loaded.target)
+        return int((model.predict(X[:, pair]) != loaded.target).sum())
+
+    best = errors([names.index(name) for name in presets.BEST_PAIR])
+    assert best == 23
+    assert all(errors(list(pair)) >= best for pair in itertools.combinations(range(30), 2))

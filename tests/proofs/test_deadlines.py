@@ -1,0 +1,255 @@
+"""A time limit holds on every path of a verdict: within a second, and one scan of the data."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import separatrix as sx
+from separatrix import rank
+from separatrix.certificates.check import verify
+from separatrix.certificates.claims import Certificate
+from separatrix.certificates.scores import Signs, first_wrong
+from separatrix.deadline import Deadline, OutOfTime
+from separatrix.dual import kernel_margin
+from separatrix.inputs.data import read_data
+from separatrix.margins.lp.cone_program import ConeOptimum
+from separatrix.margins.optimum import Outcome
+from separatrix.perceptron.orders import solve_perceptron
+from separatrix.proofs import prove, search, signed_rows
+from separatrix.proofs.exact import linear_systems, simplex
+from separatrix.proofs.statistics import coefficients
+from separatrix.proofs.verdict import separability
+from separatrix.result import Status
+from separatrix.rows import hashing
+from separatrix.rows.memory import as_rows
+from tests.problems import thin
+
+NORMAL = np.random.default_rng(0).standard_normal
+LABELS = np.random.default_rng(1).integers
+
+
+def seconds(call):
+    """What a call takes: by the clock, or of the processors where others keep those busy."""
+    clock, work = time.monotonic(), time.process_time()
+    found = call()
+    return min(time.monotonic() - clock, time.process_time() - work), found
+
+
+def noise(n_rows, n_columns, n_classes=2):
+    return NORMAL((n_rows, n_columns)), LABELS(0, n_classes, n_rows)
+
+
+def sparse_rows(n_rows, n_columns, density):
+    rng = np.random.default_rng(0)
+    return sparse.random_array((n_rows, n_columns), density=density, rng=rng, format="csr")
+
+
+def with_pairs(X, y):
+    return sparse.csr_array(sparse.vstack([X, X[:20]], format="csr")), np.concatenate([y, 1 - y[:20]])
+
+
+def no_linear_program(monkeypatch):
+    nothing = ConeOptimum(Outcome.STALLED, np.nan, np.zeros(0), np.zeros(0))
+    monkeypatch.setattr(search.ConeProgram, "solve", lambda *_: nothing)
+
+
+def no_partition(monkeypatch):
+    no_linear_program(monkeypatch)
+    monkeypatch.setattr(search, "exact_partition", lambda *_: None)
+
+
+def only_the_largest_margin(monkeypatch):
+    monkeypatch.setattr(search, "MANY", 100)
+    for sooner in ("_of_leftover", "_central"):
+        monkeypatch.setattr(search.Search, sooner, lambda *_: None)
+
+
+# Each path: what it is called by, how it is forced, the data, the seconds, the options.
+PATHS = {
+    "perceptron": (
+        (search, "solve_perceptron"),
+        None,
+        lambda: noise(400_000, 20),
+        0.05,
+        {},
+    ),
+    "linear program": (
+        (search.ConeProgram, "solve"),
+        lambda monkeypatch: monkeypatch.setattr(search, "DENSE", 1000),
+        lambda: noise(3000, 300),
+        0.4,
+        {},
+    ),
+    "interior point": ((search, "solve_interior"), None, lambda: noise(6000, 1500), 0.6, {}),
+    "shortest combination": (
+        (search, "solve_max_margin"),
+        lambda monkeypatch: monkeypatch.setattr(search.Search, "_central", lambda *_: None),
+        lambda: noise(3000, 300),
+        0.4,
+        {},
+    ),
+    "exact partition": (
+        (search, "exact_partition"),
+        no_linear_program,
+        lambda: thin(150, 1800, -(2.0**-40), 0),
+        0.4,
+        {},
+    ),
+    "exact simplex": ((simplex, "decide"), no_partition, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
+    "largest margin": (
+        (search, "solve_max_margin"),
+        only_the_largest_margin,
+        lambda: (sparse_rows(40_000, 200, 0.05), LABELS(0, 2, 40_000)),
+        1.0,
+        {},
+    ),
+    "planes": (
+        (search, "reduced_rows"),
+        lambda monkeypatch: monkeypatch.setattr(search, "WIDE", 100),
+        lambda: with_pairs(sparse_rows(6000, 5000, 0.005), LABELS(0, 2, 6000)),
+        0.5,
+        {},
+    ),
+    "finer question": (
+        (prove, "_positive_everywhere"),
+        lambda monkeypatch: monkeypatch.setattr(prove, "TIGHT_ROW", 1e-3),  # as on a slow machine
+        lambda: (LABELS(0, 3, (100_000, 3)), LABELS(0, 2, 100_000)),
+        3.0,
+        {},
+    ),
+    "kernel margin": (
+        (kernel_margin, "solve_kernel_margin"),
+        None,
+        lambda: noise(1500, 5),
+        0.01,
+        {"kernel": sx.kernels.Gaussian(0.5)},
+    ),
+    "kernel without a map": (
+        (kernel_margin, "solve_kernel_margin"),
+        None,
+        lambda: noise(1500, 5),
+        0.01,
+        {"kernel": sx.kernels.Polynomial(20)},
+    ),
+    "monomials": (
+        (search, "solve_perceptron"),
+        None,
+        lambda: noise(5000, 6),
+        0.3,
+        {"kernel": sx.kernels.Polynomial(6)},
+    ),
+    "many classes": (
+        (search.Search, "between_two"),
+        None,
+        lambda: noise(20_000, 30, 10),
+        0.3,
+        {},
+    ),
+    "parts": (
+        (search, "solve_perceptron"),
+        None,
+        lambda: noise(10_000, 30, 10),
+        0.3,
+        {"multiclass": "pairwise"},
+    ),
+}
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_time_limit_holds_within_a_second_and_a_scan(path, monkeypatch):
+    (home, name), force, data, limit, options = PATHS[path]
+    X, y = data()
+    if force is not None:
+        force(monkeypatch)
+    with monkeypatch.context() as patch:
+        patch.setattr(signed_rows, "SMALL", 0)
+        patch.setattr(hashing, "SMALL", 0)
+        separability(X[:200], y[:200], time_limit=0.2, **options)  # compiles, imports
+    entered, solver = [], getattr(home, name)
+    monkeypatch.setattr(home, name, lambda *a, **k: entered.append(name) or solver(*a, **k))
+    scan, _ = seconds(lambda: (read_data(X, y), X @ np.ones(X.shape[1])))
+    took, verdict = seconds(lambda: separability(X, y, time_limit=limit, **options))
+    assert entered
+    assert took < limit + 1.0 + scan
+    assert verdict.certificate is None or verify(verdict.certificate, X, y, same_data=False)
+
+
+def test_coefficients_hold_the_time_limit_and_are_undecided_then():
+    X, y = noise(1400, 1400)
+    X[:, 0] = 50.0 * (2 * y - 1)
+    verdict = separability(X, y)
+    assert verdict.status == "separable"
+    asked, proof, judge = verdict.find_coefficients.args
+    took, found = seconds(
+        lambda: coefficients.coefficient_answers(
+            asked.due(Deadline.after(0.2)), proof, judge, [f"x{j}" for j in range(1401)]
+        )
+    )
+    assert took < 1.2
+    assert set(found.answers.values()) == {None}
+    assert len(found.responsible) == 1401
+
+
+def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
+    random.seed(0)
+    matrix = [[random.getrandbits(60) for _ in range(300)] for _ in range(300)]
+    rows = linear_systems.IntegerRows(matrix, np.arange(300), [0] * 300)
+    soon = Deadline.after(0.05)
+    for call in (
+        lambda: linear_systems.solve(matrix, matrix[0], soon),
+        lambda: rank.pivots(matrix, rank.FIRST_PRIME, soon),
+        lambda: linear_systems.combination(rows, {}, rank.FIRST_PRIME, soon),
+        lambda: linear_systems.on_basis(rows, range(300), matrix[0], rank.FIRST_PRIME, soon),
+        lambda: linear_systems.products(
+            np.ones((10, 3)), np.ones((1, 3), dtype=np.int64), 7, deadline=Deadline(0.0)
+        ),
+        lambda: simplex.decide(rows, 0, deadline=Deadline(0.0)),
+    ):
+        with pytest.raises(OutOfTime):
+            call()
+
+
+def test_whoever_pauses_the_checker_may_end_it():
+    X, y = thin(10, 400, 2.0**-44, seed=0)
+    rng = np.random.default_rng(0)
+    rng.integers(-8, 9, (400, 10))
+    normal = rng.integers(-4, 5, 10)
+    normal[0] = 1
+    data = read_data(X, y)
+    claim = Certificate("separable", "binary", ("0", "1"), (), True, (), 400, 10, "")
+    weights = ((*(float(v) for v in normal), -(2.0**-45)),)
+    pauses, signs = [], Signs(claim, data)
+    assert first_wrong(weights, signs, signs.none(), lambda: pauses.append(1)) is None
+    assert len(pauses) > 100  # rows too near to the plane for floats
+    with pytest.raises(OutOfTime):
+        first_wrong(weights, signs, signs.none(), Deadline(0.0).need)
+
+
+def test_a_perceptron_ends_after_the_pass_in_which_its_deadline_comes():
+    X, y = NORMAL((2000, 5)), LABELS(0, 2, 2000).astype(np.int32)
+    for order in ("cyclic", "shuffled", "worst", "working_set"):
+        result = solve_perceptron(as_rows(X, y), order=order, max_iter=10**9, deadline=Deadline.after(0.1))
+        assert result.status is Status.TIME_LIMIT
+        assert result.errors > 0
+
+
+def test_parts_share_the_time_and_those_left_over_say_so():
+    X, y = NORMAL((3000, 20)), LABELS(0, 5, 3000)
+    verdict = separability(X, y, multiclass="pairwise", time_limit=1e-9)
+    assert verdict.status == "undecided"
+    assert len(verdict.parts) == 10
+    last = verdict.parts[3, 4]
+    assert (last.status, last.margin) == ("undecided", (-np.inf, np.inf))
+    assert last.n_rows == np.isin(y, (3, 4)).sum()
+    assert "undecided" in verdict.summary()
+    assert verdict.to_dict()["parts"]["3 - 4"]["separable"] is None
+
+
+def test_rows_are_put_on_a_grid_of_integers_until_the_deadline():
+    with pytest.raises(OutOfTime):
+        linear_systems.integer_rows([{0: (1, 0)}], Deadline.after(0.0))
