@@ -253,7 +253,7 @@ def test_the_examples_of_the_help_are_those_of_the_page(name):
     section = (
         (ROOT / "docs" / "cli.md").read_text("utf-8").split(f"## separatrix {name}\n")[1].split("\n## ")[0]
     )
-    module = __import__(f"separatrix.cli.{name}", fromlist=[name])
+    module = __import__(f"separatrix.cli.commands.{name}_command", fromlist=[name])
     text = inspect.getdoc(getattr(module, name))
     told = [line.strip() for line in text.split("For example:")[1].splitlines() if "separatrix " in line]
     shown = [line for kind, body in BLOCK.findall(section) if kind == "" for line in body.splitlines()]
