@@ -391,14 +391,14 @@ def _margins(directory: Path | None) -> Iterator[Question]:
         yield problem.name, lambda p=problem: fit(p.X, p.y)
     wide = data.normal(2_000, 800, 0.01)
     yield "normal rows, 2,000 x 800", lambda: fit(wide.X, wide.y)
-    for intercept in ("free", "lifted"):
+    for intercept, value in (("free", True), ("lifted", "lifted")):
         yield (
             f"digits, joint, {intercept}",
-            lambda i=intercept: fit(*load_digits(return_X_y=True), intercept=i),
+            lambda i=value: fit(*load_digits(return_X_y=True), fit_intercept=i),
         )
         for rows, columns in ((40, 3), (200, 30)):
             X, y = _far(rows, columns)
-            yield f"far {rows} x {columns}, {intercept}", lambda X=X, y=y, i=intercept: fit(X, y, intercept=i)
+            yield f"far {rows} x {columns}, {intercept}", lambda X=X, y=y, i=value: fit(X, y, fit_intercept=i)
     yield "breast cancer", lambda: fit(*load_breast_cancer(return_X_y=True))
     scales = 10.0 ** np.random.default_rng(9).integers(-8, 9, 30)
     wild = data.ball(500, 30, 0.01)
@@ -434,10 +434,10 @@ def _soft(directory: Path | None) -> Iterator[Question]:
 
     problem = data.normal(20_000, 50, 0.01)
     noisy = np.where(np.arange(problem.y.size) % 20 == 0, -problem.y, problem.y)
-    for intercept in ("lifted", "free"):
-        yield f"noisy 20,000 x 50, {intercept}", lambda i=intercept: fit(problem.X, noisy, intercept=i)
+    for intercept, value in (("lifted", "lifted"), ("free", True)):
+        yield f"noisy 20,000 x 50, {intercept}", lambda i=value: fit(problem.X, noisy, fit_intercept=i)
         X, y = _far(200, 30)
-        yield f"far 200 x 30, {intercept}", lambda X=X, y=y, i=intercept: fit(X, y, intercept=i, C=1e6)
+        yield f"far 200 x 30, {intercept}", lambda X=X, y=y, i=value: fit(X, y, fit_intercept=i, C=1e6)
     yield "digits, joint", lambda: fit(*load_digits(return_X_y=True), C=0.01)
     X, y = load_digits(return_X_y=True)
     yield "digits, even or odd", lambda: fit(X, y % 2, C=0.01)

@@ -121,10 +121,14 @@ def _soft(directory: Path | None) -> Iterator[Case]:
     def fit(name: str, X: Any, y: Any, **options: Any) -> Case:
         return name, lambda: sx.SoftMargin(**options).fit(X, y)
 
+    new = "fit_intercept" in sx.SoftMargin().get_params()
     for intercept in ("lifted", "free"):
+        option: dict[str, Any] = {"intercept": intercept}  # of older trees
+        if new:
+            option = {"fit_intercept": True if intercept == "free" else "lifted"}
         problem = data.normal(20_000, 50, 0.01)
         noisy = np.where(np.arange(problem.y.size) % 20 == 0, 1 - problem.y, problem.y)
-        yield fit(f"noisy labels, {problem.shape}, {intercept}", problem.X, noisy, intercept=intercept)
+        yield fit(f"noisy labels, {problem.shape}, {intercept}", problem.X, noisy, **option)
     X, y = load_digits(return_X_y=True)
     yield fit("digits, 10 classes", X, y, C=0.01)
     yield fit("digits, even or odd", X, y % 2, C=0.01)

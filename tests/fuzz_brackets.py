@@ -21,7 +21,7 @@ from tests import naive_exact
 
 SHIFTS = (0.0, 0.0, 0.0, 1.0, 1e3, 1e6, 1e7, 1e10, 1e14)
 SCALES = (0, 0, 0, 0, -300, -160, -140, -20, -6, 6, 30, 100, 150)
-INTERCEPTS = ("free", "lifted", None)
+INTERCEPTS = (True, "lifted", False)
 # "wide": true, but wider than asked for; "too large": squares beyond float64; "unresolved": no claim was made
 TRUE = ("holds", "inseparable", "wide", "too large", "unresolved")
 
@@ -83,14 +83,14 @@ def far_margin(seed: int) -> str:
     return judged(X, y, n_classes, INTERCEPTS[rng.integers(3)], X)
 
 
-def judged(X: np.ndarray, y: np.ndarray, n_classes: int, intercept: str | None, data: object) -> str:
+def judged(X: np.ndarray, y: np.ndarray, n_classes: int, intercept: bool | str, data: object) -> str:
     """What `MaxMargin` made of rows, against their exact margin."""
     square = naive_exact.margin_square(X.tolist(), y.tolist(), intercept, n_classes)
-    where = f"intercept={intercept!r}, {n_classes} classes, margin {float(square) ** 0.5:.3g}"
+    where = f"fit_intercept={intercept!r}, {n_classes} classes, margin {float(square) ** 0.5:.3g}"
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
-            model = sx.MaxMargin(intercept=intercept).fit(data, y)
+            model = sx.MaxMargin(fit_intercept=intercept).fit(data, y)
     except SeparatrixError as problem:
         proved = isinstance(problem, NotSeparable) and problem.certificate is not None
         if proved:
@@ -124,14 +124,14 @@ def soft_margin(seed: int) -> str:
         X[counted].tolist(), y[counted].tolist(), [caps[i] for i in counted], intercept, n_classes
     )
     gap = float(rng.choice([1e-6, 1e-6, 1e-9, 1e-3]))
-    model = sx.SoftMargin(C, intercept=intercept, class_weight=by_class, gap=gap)
+    model = sx.SoftMargin(C, fit_intercept=intercept, class_weight=by_class, gap=gap)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
             model.fit(data, y, weights)
     except NumericOverflowError:
         return "too large"
-    where = f"intercept={intercept!r}, {n_classes} classes, C={C}, least objective {float(least):.17g}"
+    where = f"fit_intercept={intercept!r}, {n_classes} classes, C={C}, least objective {float(least):.17g}"
     if not Fraction(model.dual_objective_) <= least <= Fraction(model.objective_):
         return f"missed ({where}): {model.dual_objective_!r} {model.objective_!r}"
     if model.converged_ and not model.objective_ - model.dual_objective_ <= gap * model.objective_:
@@ -155,7 +155,7 @@ def verdict_margin(seed: int) -> str:
     if n_classes == 2:
         with np.errstate(all="ignore"):
             hulls = hull_distance(X[y == 0], X[y == 1])
-        square = 4 * naive_exact.margin_square(X.tolist(), y.tolist(), "free")
+        square = 4 * naive_exact.margin_square(X.tolist(), y.tolist(), True)
         if not within((hulls.lower, hulls.upper), square):
             return f"missed the distance {float(square) ** 0.5!r}: {hulls.lower!r} {hulls.upper!r}"
     return "holds"
@@ -214,15 +214,15 @@ def kernel_margins(seed: int) -> str:
     X = X / max(1.0, float(np.abs(X).max())) * float(rng.choice([0.01, 1.0, 1.0, 30.0]))
     intercept, degree = INTERCEPTS[rng.integers(3)], int(rng.integers(1, 4))
     gram = polynomial_gram(X, degree, intercept == "lifted")
-    kernel, free = sx.kernels.Polynomial(degree=degree, c=1.0), intercept == "free"
-    where = f"degree {degree}, intercept={intercept!r}, {n_classes} classes"
+    kernel, free = sx.kernels.Polynomial(degree=degree, c=1.0), intercept is True
+    where = f"degree {degree}, fit_intercept={intercept!r}, {n_classes} classes"
     caps = [Fraction(float(rng.choice([0.1, 1.0, 100.0])))] * y.size
     least = naive_exact.highest_bound(gram, y.tolist(), n_classes, caps, free)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", sx.errors.ConvergenceWarning)
-        soft = sx.SoftMargin(float(caps[0]), kernel=kernel, intercept=intercept).fit(X, y)
+        soft = sx.SoftMargin(float(caps[0]), kernel=kernel, fit_intercept=intercept).fit(X, y)
         try:
-            hard = sx.MaxMargin(kernel=kernel, intercept=intercept).fit(X, y)
+            hard = sx.MaxMargin(kernel=kernel, fit_intercept=intercept).fit(X, y)
         except SeparatrixError:
             hard = None
     if not Fraction(soft.dual_objective_) <= least <= Fraction(soft.objective_):

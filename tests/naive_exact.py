@@ -156,7 +156,7 @@ def check_optimal(inner, above, limits, a, prices):
 
 def margin_square(X, y, intercept, n_classes=2):
     """The square of the best margin of rows, exactly; zero where there is none."""
-    return margin_square_of(gram_of(X, lift=intercept == "lifted"), y, intercept == "free", n_classes)
+    return margin_square_of(gram_of(X, lift=intercept == "lifted"), y, intercept is True, n_classes)
 
 
 def margin_square_of(gram, y, free, n_classes=2):
@@ -167,6 +167,6 @@ def margin_square_of(gram, y, free, n_classes=2):
 
 def least_objective(X, y, caps, intercept, n_classes=2):
     """The least objective of the soft margin, exactly."""
-    found = highest_bound(gram_of(X, lift=intercept == "lifted"), y, n_classes, caps, intercept == "free")
+    found = highest_bound(gram_of(X, lift=intercept == "lifted"), y, n_classes, caps, intercept is True)
     assert found is not None
     return found

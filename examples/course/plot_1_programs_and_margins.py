@@ -42,8 +42,8 @@ print(f"{verdict.status}; checked by code that solved nothing: {check.holds}")
 # :math:`(RB)^2` updates. It is the same statement, :math:`B = 1/\gamma`: if :math:`|u| = 1` has the largest margin
 # :math:`\gamma`, then :math:`u/\gamma` is the shortest :math:`w` with :math:`Zw \ge 1`.
 
-# With intercept="lifted" the margin is that of the lifted rows, which the theorem speaks of.
-margin = sx.MaxMargin(intercept="lifted").fit(X, y)
+# With fit_intercept="lifted" the margin is that of the lifted rows, which the theorem speaks of.
+margin = sx.MaxMargin(fit_intercept="lifted").fit(X, y)
 lifted = np.column_stack([X, np.ones(len(X))])
 w = np.append(margin.coef_[0], margin.intercept_[0])
 scores = np.where(y == margin.classes_[1], 1, -1) * (lifted @ w)

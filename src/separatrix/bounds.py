@@ -136,7 +136,7 @@ def _share(bound: Bound) -> str:
 class MistakeBounds(BaseEstimator):
     """What the input checks need to know of an estimator, and what their errors call it."""
 
-    def __init__(self, fit_intercept: bool = True) -> None:
+    def __init__(self, fit_intercept: bool | str = True) -> None:
         self.fit_intercept = fit_intercept
 
 

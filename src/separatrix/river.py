@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import InputError, InputTypeError, LabelError, needs
+from .inputs import need_intercept
 from .perceptron.learner import Learner, steps_of
 from .perceptron.run import Run
 from .result import Floats
@@ -31,7 +32,7 @@ class Perceptron(base.MiniBatchClassifier):
     eta0
         Scales every update.
     fit_intercept
-        Whether there is an intercept.
+        Whether there is an intercept, the weight of a feature that is one in every row; "lifted" means True.
     average
         Whether to predict with the mean of the weights over every visit.
     classes
@@ -62,7 +63,7 @@ class Perceptron(base.MiniBatchClassifier):
     """
 
     def __init__(
-        self, eta0: Any = 1.0, fit_intercept: bool = True, average: bool = False, classes: Any = None
+        self, eta0: Any = 1.0, fit_intercept: bool | str = True, average: bool = False, classes: Any = None
     ) -> None:
         self.eta0 = eta0
         self.fit_intercept = fit_intercept
@@ -78,7 +79,7 @@ class Perceptron(base.MiniBatchClassifier):
         self.labels: list[Any] = [] if classes is None else _ordered(dict.fromkeys(classes))
         self._columns: dict[Any, int] = {}
         blocks = (len(self.labels),) if len(self.labels) > 2 else ()
-        self._weights = np.zeros((*blocks, int(fit_intercept)))
+        self._weights = np.zeros((*blocks, int(need_intercept(fit_intercept, "Perceptron"))))
         self._sum = np.zeros_like(self._weights)
 
     @property

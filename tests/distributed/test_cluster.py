@@ -187,8 +187,8 @@ def test_models_of_a_collection_are_those_of_the_same_rows_in_memory(client):
     perceptron = sx.Perceptron().fit(*there)
     assert perceptron.converged_
     assert (perceptron.predict(X) == y).all()
-    for intercept in ("free", "lifted", None):
-        ours, theirs = (sx.MaxMargin(intercept=intercept).fit(*each) for each in (there, (X, y)))
+    for intercept in (True, "lifted", False):
+        ours, theirs = (sx.MaxMargin(fit_intercept=intercept).fit(*each) for each in (there, (X, y)))
         assert brackets_meet(
             (ours.margin_lower_, ours.margin_upper_), (theirs.margin_lower_, theirs.margin_upper_)
         )

@@ -31,7 +31,7 @@ from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
 from separatrix.margins.optimum import Outcome
 
 law = settings(max_examples=15, deadline=None)
-INTERCEPTS = ["free", "lifted", None]
+INTERCEPTS = [True, "lifted", False]
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -67,9 +67,9 @@ def test_the_margin_is_that_of_the_explicit_map(intercept, seed, many):
     X, y = disc(seed)
     if many:
         y = y + (X[:, 0] > 0) * y
-    kernel = Polynomial(2) if intercept is None else Polynomial(2, c=0.5)
-    ours = sx.MaxMargin(kernel=kernel, intercept=intercept).fit(X, y)
-    plain = sx.MaxMargin(intercept=intercept).fit(kernel.feature_map(X), y)
+    kernel = Polynomial(2) if intercept is False else Polynomial(2, c=0.5)
+    ours = sx.MaxMargin(kernel=kernel, fit_intercept=intercept).fit(X, y)
+    plain = sx.MaxMargin(fit_intercept=intercept).fit(kernel.feature_map(X), y)
     assert ours.margin_lower_ == pytest.approx(plain.margin_lower_, rel=1e-6)
     assert ours.margin_upper_ == pytest.approx(plain.margin_upper_, rel=1e-6)
     assert ours.margin_lower_ <= ours.margin_upper_ * (1 + 1e-9)
@@ -266,7 +266,7 @@ def test_where_the_steps_run_out_independent_images_are_separated_all_the_same(i
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 4
     X, y = np.vstack([X, X[:1] + np.array([1e-5, 0.0])]), np.append(y, 1)  # no margin is above 1e-5
     with pytest.warns(ConvergenceWarning, match="step limit"):
-        model = sx.MaxMargin(kernel=Gaussian(1.0), intercept=intercept, max_iter=100).fit(X, y)
+        model = sx.MaxMargin(kernel=Gaussian(1.0), fit_intercept=intercept, max_iter=100).fit(X, y)
     assert 0.0 < model.margin_lower_ <= model.margin_upper_ < 1e-4
     assert np.array_equal(model.predict(X), y)
 

@@ -425,7 +425,7 @@ def test_mistakes_are_at_most_the_squared_ratio_of_radius_and_margin_and_twice_t
 def test_with_three_classes_the_factor_two_is_needed():
     X, y = np.eye(3), np.arange(3)
     model = sx.KernelPerceptron("linear", fit_intercept=False).fit(X, y)
-    best = sx.MaxMargin(intercept=None).fit(X, y).margin_upper_
+    best = sx.MaxMargin(fit_intercept=False).fit(X, y).margin_upper_
     assert model.result_.radius == 1.0
     assert 1.0 / best**2 < model.mistakes_ <= 2.0 / best**2 * (1.0 + 1e-9)
 

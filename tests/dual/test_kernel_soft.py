@@ -22,14 +22,14 @@ from tests.problems import clouds
 
 law = settings(max_examples=25, deadline=None)
 kernels = st.sampled_from([Linear(), Polynomial(2), Gaussian(0.5), Linear() + Gaussian(2.0)])
-intercepts = st.sampled_from(["lifted", "free", None])
+intercepts = st.sampled_from(["lifted", True, False])
 
 
 @law
 @given(data=st.data(), kernel=kernels, intercept=intercepts, C=st.sampled_from([0.01, 1.0, 100.0]))
 def test_the_gap_that_was_asked_for_is_reached(data, kernel, intercept, C):
     case = data.draw(clouds(storage="float64 by rows"))
-    model = sx.SoftMargin(C=C, kernel=kernel, intercept=intercept, gap=1e-4).fit(case.X, case.codes)
+    model = sx.SoftMargin(C=C, kernel=kernel, fit_intercept=intercept, gap=1e-4).fit(case.X, case.codes)
     assert model.converged_
     assert 0.0 <= model.gap_ <= 1e-4
     assert model.dual_objective_ <= model.objective_
@@ -39,7 +39,7 @@ def test_the_gap_that_was_asked_for_is_reached(data, kernel, intercept, C):
 @given(data=st.data(), intercept=intercepts, C=st.sampled_from([0.1, 10.0]))
 def test_the_linear_kernel_has_the_objective_of_the_linear_soft_margin(data, intercept, C):
     case = data.draw(clouds(storage="float64 by rows"))
-    options = {"C": C, "intercept": intercept, "gap": 1e-7}
+    options = {"C": C, "fit_intercept": intercept, "gap": 1e-7}
     kernel = sx.SoftMargin(kernel="linear", **options).fit(case.X, case.codes)
     plain = sx.SoftMargin(**options).fit(case.X, case.codes)
     assert kernel.objective_ == pytest.approx(plain.objective_, rel=1e-6, abs=1e-9)
@@ -66,12 +66,12 @@ def exact_objective(model, X, y, C):
 def test_the_exact_objective_is_not_above_the_one_that_is_stated(seed, C):
     problem = make_overlapping(25, 3, noise=0.2, random_state=seed)
     y = (problem.y == problem.y.max()).astype(int)
-    model = sx.SoftMargin(C=C, kernel="linear", intercept=None, gap=1e-3).fit(problem.X, y)
+    model = sx.SoftMargin(C=C, kernel="linear", fit_intercept=False, gap=1e-3).fit(problem.X, y)
     exact = exact_objective(model, problem.X, y.tolist(), C)
     assert model.dual_objective_ <= exact <= model.objective_
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        other = sx.SoftMargin(C=C, intercept=None, gap=1e-12).fit(problem.X, y)
+        other = sx.SoftMargin(C=C, fit_intercept=False, gap=1e-12).fit(problem.X, y)
     assert model.dual_objective_ <= other.objective_ * (1 + 1e-12)
 
 
@@ -80,7 +80,7 @@ def test_the_exact_objective_is_not_above_the_one_that_is_stated(seed, C):
 def test_it_decides_as_svc_does(C, store):
     X, y = load_iris(return_X_y=True)
     X, y = X[50:], y[50:]
-    model = sx.SoftMargin(C=C, kernel="rbf", gamma="scale", intercept="free", gap=1e-7).fit(store(X), y)
+    model = sx.SoftMargin(C=C, kernel="rbf", gamma="scale", fit_intercept=True, gap=1e-7).fit(store(X), y)
     peer = SVC(C=C, tol=1e-8).fit(store(X), y)
     scores = peer.decision_function(store(X))
     assert model.decision_function(store(X)) == pytest.approx(scores, abs=3e-3)
@@ -139,7 +139,7 @@ def test_a_limit_of_steps_is_told():
 @pytest.mark.parametrize("kernel", [None, "linear"])
 def test_steps_grow_again_where_short_ones_do_not_help(kernel):
     X, y = np.array([[0.125], [-0.125], [0.75]]), np.array([0, 1, 0])
-    model = sx.SoftMargin(0.01, kernel=kernel, intercept="free", gap=1e-9).fit(X, y)
+    model = sx.SoftMargin(0.01, kernel=kernel, fit_intercept=True, gap=1e-9).fit(X, y)
     # The one row of its class, and the nearest of the other, have the largest multipliers: w = 0.01 * 0.25.
     assert model.converged_
     assert model.objective_ == pytest.approx(0.02 - 0.0025**2 / 2, rel=1e-9)

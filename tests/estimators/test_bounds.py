@@ -61,7 +61,7 @@ def test_a_renormalised_run_from_zero_with_small_steps_makes_no_more_mistakes_th
     generator = np.random.default_rng(seed)
     y = np.arange(20) % classes
     X = generator.standard_normal((20, 5)) + 4.0 * np.eye(5)[y]
-    plain = sx.MaxMargin(intercept="lifted" if lift else None, inseparable="warn")
+    plain = sx.MaxMargin(fit_intercept="lifted" if lift else False, inseparable="warn")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         margin = plain.fit(X, y).margin_lower_
@@ -151,7 +151,7 @@ def test_no_u_has_a_lower_hinge_bound_than_the_best():
 def test_a_model_can_be_the_comparison():
     X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), [0, 0, 1, 1]
     model = sx.Perceptron().fit(X, y)
-    report = sx.mistake_bounds(model, X, y, u=sx.MaxMargin(intercept="lifted").fit(X, y))
+    report = sx.mistake_bounds(model, X, y, u=sx.MaxMargin(fit_intercept="lifted").fit(X, y))
     assert report["Novikoff at u"].value == pytest.approx(report["Novikoff"].value, rel=1e-5)
 
 
@@ -269,7 +269,7 @@ def test_what_a_stream_proves_of_the_margin_holds(seed, n_classes, rate):
     upper, bound = novikoff_so_far(model)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        best = sx.MaxMargin(intercept="lifted", inseparable="warn", gap=1e-6).fit(X, y)
+        best = sx.MaxMargin(fit_intercept="lifted", inseparable="warn", gap=1e-6).fit(X, y)
     assert best.margin_lower_ <= upper * (1 + 1e-9)
     if best.margin_lower_ > 0.0:
         factor = 1.0 if n_classes == 2 else 2.0

@@ -164,7 +164,7 @@ BAD_PARAMETERS = [
     ("max_iter", 0, "positive whole number.*0"),
     ("max_iter", 2.5, "positive whole number.*2.5"),
     ("max_updates", -3, "positive whole number or None.*-3"),
-    ("fit_intercept", "yes", "True or False.*'yes'"),
+    ("fit_intercept", "yes", "True, False or 'lifted'.*'yes'"),
     ("renormalise", 1, "True or False.*1"),
     ("trace", None, "True or False.*None"),
     ("init", "ones", "'zeros', 'random'.*'ones'"),

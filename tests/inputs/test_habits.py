@@ -80,7 +80,8 @@ def test_a_parameter_of_scikit_learn_is_there_or_the_error_says_what_to_do_inste
         (sx.KernelPerceptron, "C", "SoftMargin"),
         (sx.KernelPerceptron, "warm_start", "partial_fit"),
         (sx.MaxMargin, "tol", "gap"),
-        (sx.SoftMargin, "fit_intercept", "intercept='free'"),
+        (sx.SoftMargin, "intercept_scaling", "fit_intercept=True"),
+        (sx.Perceptron, "intercept", "fit_intercept=True"),
         (sx.SoftMargin, "probability", "CalibratedClassifierCV"),
         (sx.LinearProgram, "dual", "form='dual'"),
     ],
@@ -96,6 +97,68 @@ def test_a_misspelt_parameter_is_answered_by_its_likely_name(kind):
         kind(verbos=1)
     with pytest.raises(TypeError, match="Its parameters are"):
         kind(zzzzzz=1)
+
+
+RENAMED = pytest.mark.parametrize(
+    ("kind", "old", "new"),
+    [
+        (sx.MaxMargin, "free", True),
+        (sx.MaxMargin, "lifted", "lifted"),
+        (sx.MaxMargin, None, False),
+        (sx.SoftMargin, "free", True),
+        (sx.SoftMargin, "lifted", "lifted"),
+        (sx.SoftMargin, None, False),
+        (sx.LinearProgram, "lifted", True),
+        (sx.LinearProgram, None, False),
+    ],
+)
+
+
+@RENAMED
+def test_the_old_name_of_the_intercept_is_accepted_with_a_warning_that_says_what_to_write(kind, old, new):
+    for make in (lambda: kind(intercept=old), lambda: kind().set_params(intercept=old)):
+        with pytest.warns(FutureWarning, match=re.escape(f"Write fit_intercept={new!r}")) as caught:
+            model = make()
+        assert caught[0].filename == __file__
+        assert model.fit_intercept is new or model.fit_intercept == new == "lifted"
+        assert "intercept" not in model.get_params()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert clone(model).fit_intercept == new
+    with pytest.raises(UnknownParameterError, match="fit_intercept="):
+        kind(intercept=old, fit_intercept=new)
+
+
+@every_estimator
+@pytest.mark.parametrize("value", [True, False, "lifted", np.True_, np.False_])
+def test_fit_intercept_takes_the_same_values_everywhere(kind, value):
+    X, y = np.array([[1.0], [2.0], [-1.0], [-2.0]]), [1, 1, 0, 0]
+    model = kind(fit_intercept=value).fit(X, y)
+    assert model.predict(X).tolist() == y
+    assert sx.separability(X, y, fit_intercept=value).lift is bool(value)
+
+
+@every_estimator
+@pytest.mark.parametrize("value", [None, 1, "free", "yes"])
+def test_other_values_of_fit_intercept_are_refused(kind, value):
+    with pytest.raises(InputError, match=f"{kind.__name__} must be True, False or 'lifted'") as told:
+        kind(fit_intercept=value).fit(*XOR)
+    assert told.value.parameter == "fit_intercept"
+    with pytest.raises(InputError, match="separability must be True, False or 'lifted'"):
+        sx.separability(*XOR, fit_intercept=value)
+
+
+@quietly
+@pytest.mark.parametrize("kind", [sx.Perceptron, sx.KernelPerceptron, sx.LinearProgram])
+def test_lifted_means_true_where_the_intercept_is_always_a_constant_column(kind):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[:100], y[:100]
+    one, other = (kind(fit_intercept=value).fit(X, y) for value in (True, "lifted"))
+    assert np.array_equal(one.decision_function(X), other.decision_function(X))
+    if hasattr(one, "partial_fit"):
+        one.partial_fit(X, y)
+        other.set_params(fit_intercept=True).partial_fit(X, y)
+        assert np.array_equal(one.decision_function(X), other.decision_function(X))
 
 
 @every_estimator
@@ -385,7 +448,7 @@ def test_where_the_budget_was_too_small_the_warning_names_the_margin_and_does_no
     X, y = load_breast_cancer(return_X_y=True)
     scaled = StandardScaler().fit_transform(X)
     said = warned(sx.Perceptron(), scaled, y)
-    margin = sx.MaxMargin(intercept="lifted", gap=1e-2).fit(scaled, y).margin_lower_
+    margin = sx.MaxMargin(fit_intercept="lifted", gap=1e-2).fit(scaled, y).margin_lower_
     assert f"The classes can be separated with an intercept; the best margin is {margin:.3g} (R = " in said
     assert said.endswith("Raise max_iter, or use MaxMargin.")
     assert "scale" not in said

@@ -23,11 +23,11 @@ from separatrix.margins.soft import newton_system
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
 
-INTERCEPTS = ["free", "lifted", None]
+INTERCEPTS = [True, "lifted", False]
 ESTIMATORS = [
     sx.MaxMargin(inseparable="warn"),
     sx.SoftMargin(),
-    sx.SoftMargin(intercept="free"),
+    sx.SoftMargin(fit_intercept=True),
     sx.LinearProgram(inseparable="warn"),
     sx.LinearProgram(form="dual", inseparable="warn"),
 ]
@@ -53,13 +53,13 @@ def overlapping(seed, n=25, d=3, classes=2):
 
 def penalised(width, intercept):
     mask = np.ones(width, dtype=bool)
-    if intercept == "free":
+    if intercept is True:
         mask[-1] = False
     return mask
 
 
 def weights_of(model, intercept):
-    w = model.coef_[0] if intercept is None else np.append(model.coef_[0], model.intercept_[0])
+    w = model.coef_[0] if intercept is False else np.append(model.coef_[0], model.intercept_[0])
     return np.asarray(w)
 
 
@@ -74,14 +74,14 @@ def test_obeys_scikit_learn(estimator, check):
 @given(seed=st.integers(0, 10**6))
 def test_the_bracket_contains_the_largest_margin(intercept, seed):
     X, y = separable(seed)
-    Z = naive.signed_rows(X, y, lift=intercept is not None)
+    Z = naive.signed_rows(X, y, lift=intercept is not False)
     mask = penalised(Z.shape[1], intercept)
     truth = naive.max_margin(Z, mask)
     if truth is None:
         with pytest.raises(NotSeparable):
-            sx.MaxMargin(intercept=intercept).fit(X, y)
+            sx.MaxMargin(fit_intercept=intercept).fit(X, y)
         return
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     w = weights_of(model, intercept)
     assert (Z @ w).min() / np.linalg.norm(w[mask]) == pytest.approx(model.margin_lower_, rel=1e-12)
     assert model.margin_upper_ - model.margin_lower_ <= 1e-9 * model.margin_upper_
@@ -106,16 +106,16 @@ def test_repeated_rows_reach_the_gap(intercept, problem):
     X, y = np.array([row for row, _ in problem], dtype=float), np.array([side for _, side in problem])
     if y.min() == y.max():
         return
-    if intercept == "free":
+    if intercept is True:
         apart = (X[y == 1][:, None] - X[y == 0]).reshape(-1, X.shape[1])
         truth = naive.least_distance(apart) / 2.0
     else:
-        truth = naive.least_distance(naive.signed_rows(X, y, lift=intercept is not None))
+        truth = naive.least_distance(naive.signed_rows(X, y, lift=intercept is not False))
     if truth <= 1e-9:
         with pytest.raises(NotSeparable):
-            sx.MaxMargin(intercept=intercept).fit(X, y)
+            sx.MaxMargin(fit_intercept=intercept).fit(X, y)
         return
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     assert model.converged_
     assert model.margin_upper_ - model.margin_lower_ <= 1e-9 * model.margin_upper_
     assert model.margin_lower_ == pytest.approx(truth, rel=1e-8)
@@ -128,7 +128,9 @@ def test_the_lifted_margin_is_at_most_the_affine_and_at_least_that_through_the_o
         y = np.arange(10 * classes) % classes
         centres = np.array([[4.0, 1.0], [-3.0, 3.5], [-3.0, -3.5]])
         X = centres[y] + 0.6 * generator.standard_normal((len(y), 2))
-        origin, lifted, affine = (sx.MaxMargin(intercept=each).fit(X, y) for each in (None, "lifted", "free"))
+        origin, lifted, affine = (
+            sx.MaxMargin(fit_intercept=each).fit(X, y) for each in (False, "lifted", True)
+        )
         assert origin.margin_lower_ <= lifted.margin_upper_
         assert lifted.margin_lower_ <= affine.margin_upper_
 
@@ -138,7 +140,7 @@ def test_the_lifted_margin_is_at_most_the_affine_and_at_least_that_through_the_o
 def test_the_weights_are_the_combination_of_the_support(intercept, columns):
     X, y = separable(5, n=200, d=columns)
     X = X if intercept else np.abs(X) * (2.0 * y - 1.0)[:, None]
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     np.testing.assert_allclose(model.dual_coef_ @ X[model.support_], model.coef_, rtol=1e-6, atol=1e-9)
     scores = np.where(y > 0, 1, -1) * model.decision_function(X)
     assert scores.min() == pytest.approx(1.0)
@@ -151,12 +153,12 @@ def test_many_classes_have_their_joint_margin(intercept):
     y = np.arange(30) % 3
     centres = np.array([[3.0, 0.0], [-2.0, 2.5], [-2.0, -2.5]])
     X = centres[y] + 0.4 * generator.standard_normal((30, 2))
-    Z = naive.kesler_rows(X, y, 3, lift=intercept is not None)
+    Z = naive.kesler_rows(X, y, 3, lift=intercept is not False)
     width = Z.shape[1] // 3
     mask = np.ones(Z.shape[1], dtype=bool)
-    if intercept == "free":
+    if intercept is True:
         mask[width - 1 :: width] = False
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     truth = naive.max_margin(Z, mask)
     assert model.margin_lower_ <= truth * (1 + 1e-6)
     assert truth <= model.margin_upper_ * (1 + 1e-9)
@@ -167,8 +169,8 @@ def test_many_classes_have_their_joint_margin(intercept):
 def test_the_working_set_finds_what_all_rows_give(intercept):
     problem = sx.datasets.make_separable(n_rows=5000, n_columns=8, margin=0.03, random_state=0)
     X, y = problem.X, problem.y
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
-    support = sx.MaxMargin(intercept=intercept).fit(X[model.support_], y[model.support_])
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
+    support = sx.MaxMargin(fit_intercept=intercept).fit(X[model.support_], y[model.support_])
     assert support.margin_upper_ >= model.margin_lower_ * (1 - 1e-9)
     assert support.margin_lower_ <= model.margin_upper_ * (1 + 1e-8)
 
@@ -190,10 +192,10 @@ def test_storage_does_not_change_the_margin(make):
 def test_overlap_is_refused_with_a_reason(intercept):
     X, y = overlapping(1, n=200)
     with pytest.raises(NotSeparable, match="rows prove it") as caught:
-        sx.MaxMargin(intercept=intercept).fit(X, y)
+        sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     assert sx.verify(caught.value.certificate, X, y).holds
     with pytest.warns(ConvergenceWarning, match="rows prove it"):
-        model = sx.MaxMargin(intercept=intercept, inseparable="warn").fit(X, y)
+        model = sx.MaxMargin(fit_intercept=intercept, inseparable="warn").fit(X, y)
     assert not model.converged_
     assert model.margin_lower_ <= 0.0 <= model.margin_upper_
 
@@ -228,10 +230,10 @@ def test_tiny_margins_are_found():
 @given(seed=st.integers(0, 10**6), C=st.sampled_from([0.01, 1.0, 30.0]))
 def test_the_gap_contains_the_least_objective(intercept, seed, C):
     X, y = overlapping(seed)
-    Z = naive.signed_rows(X, y, lift=intercept is not None)
+    Z = naive.signed_rows(X, y, lift=intercept is not False)
     mask = penalised(Z.shape[1], intercept)
     caps = C * np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
-    model = sx.SoftMargin(C=C, intercept=intercept).fit(X, y, sample_weight=caps / C)
+    model = sx.SoftMargin(C=C, fit_intercept=intercept).fit(X, y, sample_weight=caps / C)
     own = naive.soft_objective(Z, caps, weights_of(model, intercept), mask)
     assert own == pytest.approx(model.objective_, rel=1e-12)
     truth = naive.soft_margin(Z, caps, mask)
@@ -245,8 +247,8 @@ def test_the_gap_contains_the_least_objective(intercept, seed, C):
 def test_many_classes_reach_the_joint_optimum(intercept, seed, C, classes):
     X, y = overlapping(seed, n=24, d=2, classes=classes)
     caps = C * np.random.default_rng(seed).uniform(0.5, 2.0, len(y))
-    model = sx.SoftMargin(C=C, intercept=intercept).fit(X, y, sample_weight=caps / C)
-    truth = naive.joint_soft_margin(X, y, classes, caps, lift=intercept is not None, free=intercept == "free")
+    model = sx.SoftMargin(C=C, fit_intercept=intercept).fit(X, y, sample_weight=caps / C)
+    truth = naive.joint_soft_margin(X, y, classes, caps, lift=intercept is not False, free=intercept is True)
     assert model.converged_
     assert model.objective_ == pytest.approx(truth, rel=2e-6)
     assert model.dual_objective_ <= truth * (1 + 1e-9)
@@ -256,7 +258,7 @@ def test_many_classes_reach_the_joint_optimum(intercept, seed, C, classes):
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits])
 def test_many_classes_reach_the_gap_on_real_data(load, intercept):
     X, y = load(return_X_y=True)
-    model = sx.SoftMargin(intercept=intercept).fit(X, y)
+    model = sx.SoftMargin(fit_intercept=intercept).fit(X, y)
     assert model.converged_
     lifted = intercept == "lifted"
     caps = np.ones(len(y))
@@ -272,7 +274,7 @@ def test_many_classes_reach_the_gap_on_real_data(load, intercept):
     assert held.max() <= 1.0 + 1e-12
     np.testing.assert_allclose(dual.sum(axis=0), 0.0, atol=1e-14)
     pull = dual.sum(axis=1)
-    if intercept == "free":
+    if intercept is True:
         np.testing.assert_allclose(pull, 0.0, atol=1e-9)
     square = ((dual @ X[model.support_]) ** 2).sum() + ((pull**2).sum() if lifted else 0.0)
     bound = held.sum() - 0.5 * square
@@ -296,7 +298,7 @@ def test_many_classes_have_one_optimum_however_they_are_stored_and_weighed(inter
     X, y = load_digits(return_X_y=True)
     X, y = X[:300], y[:300]
     factors = {c: 1.0 + c for c in range(10)}
-    options = {"C": 1e-3, "intercept": intercept, "gap": 1e-9}
+    options = {"C": 1e-3, "fit_intercept": intercept, "gap": 1e-9}
     plain = sx.SoftMargin(**options).fit(X, y, sample_weight=1.0 + y)
     for other in (
         sx.SoftMargin(**options, class_weight=factors).fit(sparse.csr_array(X), y),
@@ -358,9 +360,9 @@ def test_more_columns_than_a_newton_system_takes():
     X = sparse.random_array((300, 5000), density=0.01, rng=generator, format="csr")
     y = generator.integers(0, 2, 300)
     for intercept in INTERCEPTS:
-        model = sx.SoftMargin(C=10.0, intercept=intercept).fit(X, y)
+        model = sx.SoftMargin(C=10.0, fit_intercept=intercept).fit(X, y)
         assert model.gap_ <= 1e-6
-        hard = sx.MaxMargin(intercept=intercept).fit(X, y)
+        hard = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
         assert hard.converged_
         assert hard.margin_lower_ > 0
 
@@ -386,17 +388,16 @@ def test_class_weights_are_row_weights():
 def test_linear_programs_have_the_naive_optimum(lift, seed):
     X, y = separable(seed, n=25) if seed % 2 else overlapping(seed)
     Z = naive.signed_rows(X, y, lift=lift)
-    intercept = "lifted" if lift else None
     best = naive.primal_program(Z)
     if best <= 1e-7:
         for form in ("primal", "dual"):
             with pytest.raises(NotSeparable):
-                sx.LinearProgram(form=form, intercept=intercept).fit(X, y)
+                sx.LinearProgram(form=form, fit_intercept=lift).fit(X, y)
         return
-    primal = sx.LinearProgram(intercept=intercept).fit(X, y)
+    primal = sx.LinearProgram(fit_intercept=lift).fit(X, y)
     assert primal.objective_ == pytest.approx(best, rel=1e-6)
     assert np.abs(primal.dual_coef_).sum() == pytest.approx(1.0)
-    dual = sx.LinearProgram(form="dual", intercept=intercept).fit(X, y)
+    dual = sx.LinearProgram(form="dual", fit_intercept=lift).fit(X, y)
     assert dual.objective_ == pytest.approx(naive.dual_program(Z), rel=1e-6)
     np.testing.assert_allclose(dual.dual_coef_ @ X[dual.support_], dual.coef_, rtol=1e-9, atol=1e-9)
     assert dual.score(X, y) == primal.score(X, y) == 1.0
@@ -418,7 +419,7 @@ def test_linear_programs_separate_many_classes():
 
 def test_digits_are_jointly_separable():
     X, y = load_digits(return_X_y=True)
-    model = sx.MaxMargin(intercept="lifted").fit(X, y)
+    model = sx.MaxMargin(fit_intercept="lifted").fit(X, y)
     scores = model.decision_function(X)
     own = scores[np.arange(len(y)), y]
     scores[np.arange(len(y)), y] = -np.inf
@@ -443,13 +444,13 @@ def test_clones_pickles_and_names(estimator):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (sx.MaxMargin(intercept="yes"), "'intercept' parameter of MaxMargin must be one of"),
+        (sx.MaxMargin(fit_intercept="free"), "'fit_intercept' parameter of MaxMargin must be True, False or"),
         (sx.MaxMargin(gap=0.0), "'gap' parameter of MaxMargin must be a positive"),
         (sx.MaxMargin(inseparable="ignore"), "'inseparable' parameter"),
         (sx.SoftMargin(C=-1.0), "'C' parameter of SoftMargin must be a positive"),
         (sx.SoftMargin(max_iter=1.5), "'max_iter' parameter"),
         (sx.LinearProgram(form="both"), "'form' parameter"),
-        (sx.LinearProgram(intercept="free"), "'intercept' parameter"),
+        (sx.LinearProgram(fit_intercept=None), "'fit_intercept' parameter of LinearProgram"),
     ],
     ids=repr,
 )
@@ -473,7 +474,7 @@ def test_bad_data_is_named_and_leaves_the_model_alone(estimator):
     np.testing.assert_array_equal(model.coef_, before)
 
 
-@pytest.mark.parametrize("estimator", [sx.MaxMargin(intercept="lifted"), sx.SoftMargin()], ids=repr)
+@pytest.mark.parametrize("estimator", [sx.MaxMargin(fit_intercept="lifted"), sx.SoftMargin()], ids=repr)
 def test_an_interrupt_keeps_the_weights_so_far(estimator, monkeypatch):
     from separatrix.margins.soft.proximal_newton import ProximalNewton
 
@@ -543,7 +544,7 @@ def test_rows_of_zeros_are_a_proof_and_no_reason_to_warn(make):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(NotSeparable):
-            sx.MaxMargin(intercept=None).fit(make(np.zeros((4, 1))), [0, 1, 0, 0])
+            sx.MaxMargin(fit_intercept=False).fit(make(np.zeros((4, 1))), [0, 1, 0, 0])
 
 
 @given(seed=st.integers(0, 10_000), C=st.sampled_from([1.0, 100.0, 1e4]))

@@ -61,7 +61,7 @@ def nearest(points):
 def exact_square(X, y, intercept):
     """The square of the best margin, exactly; of differences of rows, which is twice it, where free."""
     rows = [[Fraction(v) for v in row] for row in X.tolist()]
-    if intercept == "free":
+    if intercept is True:
         above = [row for row, label in zip(rows, y, strict=True) if label]
         below = [row for row, label in zip(rows, y, strict=True) if not label]
         hull = [[a - b for a, b in zip(p, q, strict=True)] for p in above for q in below]
@@ -98,7 +98,7 @@ def test_a_soft_margin_with_a_free_intercept_reaches_its_gap_far_from_zero(shift
     rng = np.random.default_rng(0)
     X, y = rng.integers(-8, 9, (60, 3)) / 4.0, np.arange(60) % 2
     X[:, 0] += y
-    near, far = (sx.SoftMargin(intercept="free").fit(rows, y) for rows in (X, X + shift))
+    near, far = (sx.SoftMargin(fit_intercept=True).fit(rows, y) for rows in (X, X + shift))
     assert far.converged_
     assert far.dual_objective_ <= near.objective_
     assert near.dual_objective_ <= far.objective_  # sums of these numbers are exact: the rows are the same
@@ -108,7 +108,7 @@ def test_a_soft_margin_with_a_free_intercept_reaches_its_gap_far_from_zero(shift
 @pytest.mark.parametrize("intercept", fuzz_brackets.INTERCEPTS)
 def test_a_soft_margin_of_large_rows_is_the_largest_margin(scale, intercept):
     X, y = np.array([[1.0, 2.0], [2.0, 1.0], [-1.0, -2.0], [-3.0, 0.5]]) * scale, np.array([1, 1, 0, 0])
-    model = sx.SoftMargin(intercept=intercept).fit(X, y)
+    model = sx.SoftMargin(fit_intercept=intercept).fit(X, y)
     least = naive_exact.least_objective(X.tolist(), y.tolist(), [Fraction(1)] * 4, intercept)
     assert Fraction(model.dual_objective_) <= least <= Fraction(model.objective_)
     assert model.converged_
@@ -131,7 +131,7 @@ def test_any_weights_and_multipliers_prove_true_bounds(seed, free, csr, power):
     rng = np.random.default_rng(seed)
     X = np.ldexp(rng.standard_normal((5, 2)) + float(rng.choice([0.0, 1e8])), power)
     y = np.array([0, 1, 0, 1, 1])
-    square = exact_square(X, y, "free" if free else "lifted")
+    square = exact_square(X, y, True if free else "lifted")
     rows = as_rows(sparse.csr_array(X) if csr else X, y, lift=True)
     lower = proved_lower(rows, rng.standard_normal(3), free)
     assert lower <= 0 or Fraction(lower) ** 2 <= square
@@ -150,7 +150,7 @@ def test_any_weights_and_multipliers_prove_true_objectives(seed, n_classes, free
     caps = rng.random(5) + 0.1
     rows = as_rows(X, y, n_classes=n_classes, lift=True)
     least = naive_exact.least_objective(
-        X.tolist(), y.tolist(), caps.tolist(), "free" if free else "lifted", n_classes
+        X.tolist(), y.tolist(), caps.tolist(), True if free else "lifted", n_classes
     )
     weights = np.ldexp(rng.standard_normal(rows.weights_shape), -power)
     if n_classes == 2:
@@ -207,7 +207,7 @@ def test_lifted_rows_far_from_zero_are_separated_and_the_warning_says_why_the_br
     y = np.arange(40) % 2
     X = rng.standard_normal((40, 3)) + 4.0 * y[:, None] + shift
     with pytest.warns(sx.errors.ConvergenceWarning, match="far from zero: subtract their means"):
-        model = sx.MaxMargin(intercept="lifted").fit(X, y)
+        model = sx.MaxMargin(fit_intercept="lifted").fit(X, y)
     square = naive_exact.margin_square(X.tolist(), y.tolist(), "lifted")
     assert Fraction(model.margin_lower_) ** 2 <= square <= Fraction(model.margin_upper_) ** 2
     assert model.score(X, y) == 1.0

@@ -19,7 +19,7 @@ from separatrix.rows import memory
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
 
-INTERCEPTS = ["free", "lifted", None]
+INTERCEPTS = [True, "lifted", False]
 
 
 def documents(seed, n=120, d=550, density=0.03):
@@ -44,7 +44,7 @@ def proved_bracket(model, X, y, intercept, counted=slice(None)):
     total = model.dual_coef_[0] @ X[model.support_]
     pull = model.dual_coef_[0].sum()
     assert np.all(np.sign(model.dual_coef_[0]) == signs[model.support_])
-    if intercept == "free":
+    if intercept is True:
         assert abs(pull) <= 1e-9 * a.sum()
     upper = np.sqrt(total @ total + (pull * pull if lifted else 0.0)) / a.sum()
     return (signs * (X @ w + b))[counted].min() / norm, upper
@@ -54,14 +54,14 @@ def proved_bracket(model, X, y, intercept, counted=slice(None)):
 @pytest.mark.parametrize("seed", range(4))
 def test_sparse_rows_reach_a_margin_that_is_proved(intercept, seed):
     X, y = documents(seed)
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     assert model.converged_
     lower, upper = proved_bracket(model, X, y, intercept)
     assert lower == pytest.approx(model.margin_lower_, rel=1e-12)
     assert upper == pytest.approx(model.margin_upper_, rel=1e-9)
     assert upper - lower <= 2e-9 * upper
-    if intercept != "free":
-        Z = naive.signed_rows(X.toarray(), y, lift=intercept is not None)
+    if intercept is not True:
+        Z = naive.signed_rows(X.toarray(), y, lift=intercept is not False)
         assert naive.least_distance(Z) == pytest.approx(lower, rel=1e-6)
 
 
@@ -83,7 +83,7 @@ def test_any_shape_of_support_gives_a_bracket_that_agrees_with_the_other_method(
             patch.setattr(max_margin, "WIDE", wide)
             warnings.simplefilter("error")
             try:
-                model = sx.MaxMargin(intercept=intercept).fit(X, y)
+                model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
                 brackets.append((model.margin_lower_, model.margin_upper_))
             except NotSeparable:
                 brackets.append((0.0, 0.0))
@@ -97,10 +97,10 @@ def test_any_shape_of_support_gives_a_bracket_that_agrees_with_the_other_method(
 def test_more_columns_than_rows_make_every_labelling_separable(intercept):
     generator = np.random.default_rng(1)
     X, y = generator.standard_normal((40, 900)), np.arange(40) % 2
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     lower, upper = proved_bracket(model, X, y, intercept)
     assert upper - lower <= 2e-9 * upper
-    scaled = sx.MaxMargin(intercept=intercept).fit(X * 1e-130, y) if intercept != "lifted" else None
+    scaled = sx.MaxMargin(fit_intercept=intercept).fit(X * 1e-130, y) if intercept != "lifted" else None
     if scaled is not None:
         assert scaled.margin_lower_ == pytest.approx(1e-130 * model.margin_lower_, rel=1e-8)
 
@@ -110,7 +110,7 @@ def test_many_classes_with_many_columns(intercept):
     generator = np.random.default_rng(2)
     X = sparse.random_array((60, 600), density=0.05, rng=generator, format="csr")
     y = np.arange(60) % 3
-    model = sx.MaxMargin(intercept=intercept).fit(X, y)
+    model = sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     assert model.converged_
     scores = model.decision_function(X)
     own = scores[np.arange(60), y].copy()
@@ -124,7 +124,7 @@ def test_sparse_rows_that_contradict_each_other_are_refused_with_proof(intercept
     X, y = documents(5)
     X, y = sparse.vstack([X, X[[7]]]).tocsr(), np.append(y, 1 - y[7])
     with pytest.raises(NotSeparable) as caught:
-        sx.MaxMargin(intercept=intercept).fit(X, y)
+        sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     assert sx.verify(caught.value.certificate, X, y).holds
 
 
@@ -136,7 +136,7 @@ def test_a_margin_too_small_for_the_ascent_is_found_by_the_other_method():
     model = sx.MaxMargin(gap=1e-2).fit(X, y)
     assert model.converged_
     assert model.margin_upper_ < hard_ascent.VANISHING * np.abs(X).max()
-    lower, upper = proved_bracket(model, X, y, "free")
+    lower, upper = proved_bracket(model, X, y, True)
     assert 0.0 < lower <= upper * (1 + 1e-6)
 
 
@@ -204,18 +204,18 @@ def test_few_rows_of_many_numbers_are_solved_by_their_inner_products_alone(inter
         ignored[: seed % 3] = 0.0
         with monkeypatch.context() as patch:
             patch.setattr(DualAscent, "sweep", None)  # nothing is left for it to do
-            few = sx.MaxMargin(intercept=intercept).fit(X, y, ignored)
-            by_csr = sx.MaxMargin(intercept=intercept).fit(sparse.csr_array(X), y, ignored)
+            few = sx.MaxMargin(fit_intercept=intercept).fit(X, y, ignored)
+            by_csr = sx.MaxMargin(fit_intercept=intercept).fit(sparse.csr_array(X), y, ignored)
         with monkeypatch.context() as patch:
             patch.setattr(pivoting, "MOST_ROWS", 0)
-            plain = sx.MaxMargin(intercept=intercept).fit(X, y, ignored)
+            plain = sx.MaxMargin(fit_intercept=intercept).fit(X, y, ignored)
         counted = ignored > 0.0
         lower, upper = proved_bracket(few, X.astype(float), y, intercept, counted)
         assert upper - lower <= 2e-9 * upper
         assert few.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
         assert by_csr.margin_lower_ == pytest.approx(plain.margin_lower_, rel=2e-9)
-        if intercept != "free":
-            Z = naive.signed_rows(X[counted].astype(float), y[counted], lift=intercept is not None)
+        if intercept is not True:
+            Z = naive.signed_rows(X[counted].astype(float), y[counted], lift=intercept is not False)
             assert naive.least_distance(Z) == pytest.approx(lower, rel=1e-6)
 
 
@@ -264,13 +264,13 @@ def meaningless(seed, n=300, d=60):
 def test_a_margin_that_vanishes_is_noticed_soon_and_proved(intercept, wide, monkeypatch):
     monkeypatch.setattr(max_margin, "WIDE", wide)
     X, y = meaningless(6)
-    rows = as_rows(X, y, lift=intercept is not None)
-    found = max_margin.solve_max_margin(rows, free_intercept=intercept == "free")
+    rows = as_rows(X, y, lift=intercept is not False)
+    found = max_margin.solve_max_margin(rows, free_intercept=intercept is True)
     assert found.outcome is Outcome.NOT_SEPARABLE
     assert found.margin_lower <= 0.0
     assert found.steps < 100
     with pytest.raises(NotSeparable, match="rows prove it") as caught:
-        sx.MaxMargin(intercept=intercept).fit(X, y)
+        sx.MaxMargin(fit_intercept=intercept).fit(X, y)
     assert sx.verify(caught.value.certificate, X, y).holds
 
 
@@ -286,16 +286,16 @@ def test_what_takes_too_long_to_prove_is_refused_without_a_claim(monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_passes_over_packed_rows_are_those_over_all(intercept, seed, monkeypatch):
     X, y = documents(seed)
-    rows = as_rows(X, y, lift=intercept is not None)
+    rows = as_rows(X, y, lift=intercept is not False)
     members = np.flatnonzero(np.arange(len(y)) % 3 == 0)
     few, columns = rows.pack(members)
     weights = np.random.default_rng(seed).standard_normal(rows.weights_shape)
     np.testing.assert_array_equal(few.outputs(weights[columns]), rows.outputs(weights)[members])
     assert columns.size < weights.size
-    plain = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
+    plain = sx.MaxMargin(fit_intercept=intercept, gap=1e-3).fit(X, y)
     monkeypatch.setattr(memory, "SCATTERED", 0)
     monkeypatch.setattr(dual_ascent, "WORTH_PACKING", 1)
-    other = sx.MaxMargin(intercept=intercept, gap=1e-3).fit(X, y)
+    other = sx.MaxMargin(fit_intercept=intercept, gap=1e-3).fit(X, y)
     assert other.margin_lower_ == pytest.approx(plain.margin_lower_, rel=1e-3)
     lower, upper = proved_bracket(other, X, y, intercept)
     assert upper - lower <= 1.001e-3 * upper
@@ -305,7 +305,7 @@ def test_passes_over_packed_rows_are_those_over_all(intercept, seed, monkeypatch
 def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatch):
     X, y = documents(8, n=150, d=2500)
     caps = np.random.default_rng(8).uniform(0.5, 2.0, len(y))
-    options = {"C": 3.0, "intercept": intercept, "gap": 1e-8}
+    options = {"C": 3.0, "fit_intercept": intercept, "gap": 1e-8}
     plain = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
     counted = []
     pack = memory.MemoryRows.pack
@@ -318,10 +318,10 @@ def test_a_soft_margin_found_on_packed_rows_is_that_of_all(intercept, monkeypatc
     found = sx.SoftMargin(**options).fit(X, y, sample_weight=caps)
     assert counted
     assert found.converged_
-    Z = naive.signed_rows(X.toarray(), y, lift=intercept is not None)
-    weights = found.coef_[0] if intercept is None else np.append(found.coef_[0], found.intercept_)
+    Z = naive.signed_rows(X.toarray(), y, lift=intercept is not False)
+    weights = found.coef_[0] if intercept is False else np.append(found.coef_[0], found.intercept_)
     penalised = np.ones(weights.size, dtype=bool)
-    penalised[-1] = intercept != "free"
+    penalised[-1] = intercept is not True
     own = naive.soft_objective(Z, 3.0 * caps, weights, penalised)
     assert own == pytest.approx(found.objective_, rel=1e-12)
     assert plain.dual_objective_ <= own <= plain.objective_ * (1 + 1e-8)

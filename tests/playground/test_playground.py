@@ -608,7 +608,7 @@ def test_no_pair_of_columns_of_the_tumours_has_fewer_errors_than_the_preset():
     names = loaded.feature_names.tolist()
 
     def errors(pair):
-        model = sx.SoftMargin(C=1.0, intercept="free").fit(X[:, pair], loaded.target)
+        model = sx.SoftMargin(C=1.0, fit_intercept=True).fit(X[:, pair], loaded.target)
         return int((model.predict(X[:, pair]) != loaded.target).sum())
 
     best = errors([names.index(name) for name in presets.BEST_PAIR])

@@ -99,7 +99,7 @@ def test_passes_in_order_make_the_mistakes_of_scikit_learns_perceptron(seed):
 
 def test_the_soft_margin_has_the_objective_of_sgd_at_most():
     peer = SGDClassifier(loss="hinge", alpha=0.01, max_iter=300, tol=None, random_state=0).fit(X, Y)
-    own = sx.SoftMargin(C=1 / (0.01 * len(Y)), intercept="free").fit(X, Y)
+    own = sx.SoftMargin(C=1 / (0.01 * len(Y)), fit_intercept=True).fit(X, Y)
     losses = np.maximum(0.0, 1.0 - (2.0 * Y - 1.0) * peer.decision_function(X)).sum()
     objective = 0.5 * float((peer.coef_**2).sum()) + losses / (0.01 * len(Y))
     assert own.dual_objective_ <= objective

@@ -449,7 +449,7 @@ def test_many_sparse_columns_are_proved_inseparable_without_a_linear_program(who
     assert decided(X, y, quasi=False) == "inseparable"
     assert decided(X[:100], y[:100], quasi=False) == "separable"
     lower, upper = separability(X[:100], y[:100], quasi=False).margin
-    best = sx.MaxMargin(intercept="lifted").fit(X[:100], y[:100])
+    best = sx.MaxMargin(fit_intercept="lifted").fit(X[:100], y[:100])
     assert lower <= best.margin_upper_
     assert best.margin_lower_ <= upper
 

@@ -68,7 +68,7 @@ def test_all_that_a_report_fits_by_itself_has_the_intercept_of_the_verdict(lift,
     verdict = sx.separability(X, y, kernel=kernel, fit_intercept=lift)
     found = investigate(X, y, verdict=verdict, kernel=kernel)
     assert found.verdict is verdict
-    assert found.run.fit_intercept == found.model.fit_intercept == lift
+    assert bool(found.run.fit_intercept) == bool(found.model.fit_intercept) == lift
     assert found.planes is None or found.planes.lift == lift
     assert render(found).count(HOW[not lift]) == 0
 
@@ -82,12 +82,12 @@ def test_a_report_of_a_model_asks_with_that_models_intercept(lift):
 @pytest.mark.parametrize("estimator", [sx.MaxMargin, sx.LinearProgram])
 def test_who_refuses_to_fit_names_the_condition(estimator):
     with pytest.raises(NotSeparable, match=r"^The classes cannot be separated through the origin: 2 rows"):
-        estimator(intercept=None).fit(*ONE_SIDE)
+        estimator(fit_intercept=False).fit(*ONE_SIDE)
     X, y = [[0.0], [0.0], [1.0], [2.0]], ["a", "b", "c", "c"]
     with pytest.raises(
         NotSeparable, match=r"^The 3 classes cannot be separated at once with an intercept: 2"
     ):
-        estimator(intercept="lifted").fit(X, y)
+        estimator(fit_intercept="lifted").fit(X, y)
 
 
 def test_a_run_that_comes_back_names_the_condition():
@@ -100,14 +100,14 @@ def test_a_run_that_comes_back_names_the_condition():
 FAR = [[1e9], [1e9], [999999997.0], [1000000004.0]], [1, 1, 0, 1]
 
 
-@pytest.mark.parametrize("intercept", ["lifted", "free", None])
+@pytest.mark.parametrize("intercept", ["lifted", True, False])
 def test_a_kernel_margin_that_floats_do_not_resolve_is_not_claimed_to_be_zero(intercept):
     X, y = FAR
     with pytest.raises(InputError, match="can be separated") as caught:
-        sx.MaxMargin(kernel=Polynomial(degree=3, c=2), intercept=intercept).fit(X, y)
+        sx.MaxMargin(kernel=Polynomial(degree=3, c=2), fit_intercept=intercept).fit(X, y)
     assert not isinstance(caught.value, NotSeparable)
     claimed = re.search(r"no margin is above (\S+)\.", str(caught.value))
-    square = naive_exact.margin_square_of(cubes(X, lifted=intercept == "lifted"), y, intercept == "free")
+    square = naive_exact.margin_square_of(cubes(X, lifted=intercept == "lifted"), y, intercept is True)
     assert square > 0
     assert claimed is None or square <= Fraction(claimed[1]) ** 2
 
@@ -372,9 +372,9 @@ def test_what_an_estimator_says_of_rows_margins_and_separability_is_true(
 def fitted_by(kind, lift):
     if kind in ("perceptron", "averaged"):
         average = "averaged" if kind == "averaged" else False
-        return sx.Perceptron(fit_intercept=lift, max_iter=20, average=average), "lifted" if lift else None
+        return sx.Perceptron(fit_intercept=lift, max_iter=20, average=average), "lifted" if lift else False
     estimator = sx.MaxMargin if kind == "max-margin" else sx.LinearProgram
-    return estimator(intercept="lifted" if lift else None), "lifted" if lift else None
+    return estimator(fit_intercept="lifted" if lift else False), "lifted" if lift else False
 
 
 def told_by(model, X, y):

@@ -176,6 +176,41 @@ def test_a_file_with_a_history_of_records_is_read(fitted, tmp_path, monkeypatch)
     assert sx.load(tmp_path / "old.skops").result_.history == HISTORY[:3]
 
 
+@pytest.mark.parametrize(
+    ("model", "before"),
+    [
+        (sx.MaxMargin(), "free"),
+        (sx.MaxMargin(fit_intercept="lifted"), "lifted"),
+        (sx.SoftMargin(fit_intercept=False), None),
+        (sx.LinearProgram(), "lifted"),
+    ],
+    ids=repr,
+)
+def test_a_file_in_which_the_intercept_has_its_old_name_is_read_without_a_warning(
+    model, before, tmp_path, monkeypatch
+):
+    kind = type(model)
+    model.fit(X, y)
+    older = {name: home for name, home in registry.TYPES.items() if name != f"separatrix/{kind.__name__}/2"}
+
+    def old_state(self):
+        state = {name: value for name, value in vars(self).items() if name != "fit_intercept"}
+        return state | {"intercept": before}
+
+    with monkeypatch.context() as past:
+        past.setattr(kind, "__getstate__", old_state)
+        past.setattr(registry, "TYPES", older)
+        sx.save(model, tmp_path / "old.skops")
+    schema = schema_of((tmp_path / "old.skops").read_bytes())
+    assert f"separatrix/{kind.__name__}/1" in schema
+    assert '"fit_intercept"' not in schema
+    again = sx.load(tmp_path / "old.skops")
+    assert again.get_params() == model.get_params()
+    assert np.array_equal(again.decision_function(X), model.decision_function(X))
+    sx.save(again, tmp_path / "new.skops")
+    assert sx.load(tmp_path / "new.skops").get_params() == model.get_params()
+
+
 def schema_of(data):
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return archive.read("schema.json").decode()

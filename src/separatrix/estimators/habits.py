@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import inspect
+import warnings
 from typing import Any, ClassVar, NoReturn, Self, cast
 
 from ..errors import UnknownParameterError
@@ -39,7 +41,7 @@ EVERYWHERE = {
 
 PERCEPTRONS = {
     "C": SOFT,
-    "alpha": "The perceptron has no penalty. SoftMargin(C=1 / (alpha * rows), intercept='free') minimises "
+    "alpha": "The perceptron has no penalty. SoftMargin(C=1 / (alpha * rows), fit_intercept=True) minimises "
     "the hinge loss with that one.",
     "early_stopping": "The run ends by itself when the classes are separated; max_iter and max_updates bound "
     "it. Where they overlap, average=True is steadier than stopping early.",
@@ -59,14 +61,14 @@ PERCEPTRONS = {
 }
 
 MARGINS = {
-    "alpha": "SoftMargin(C=1 / (alpha * rows), intercept='free') has that penalty.",
+    "alpha": "SoftMargin(C=1 / (alpha * rows), fit_intercept=True) has that penalty.",
     "average": "The optimum is found to a gap that is proved, so there is nothing to average.",
     "dual": "The rows and the multipliers are both solved for; LinearProgram(form='dual') has one program "
     "each.",
     "early_stopping": "Ask for a wider gap=..., or lower max_iter.",
     "eta0": "There is no learning rate here; sx.Perceptron has one.",
-    "fit_intercept": "Pass intercept='free' (not part of the norm), 'lifted' (part of it) or None.",
-    "intercept_scaling": "Pass intercept='free' to leave the intercept out of the norm.",
+    "intercept": "Pass fit_intercept=True, 'lifted' or False.",
+    "intercept_scaling": "Pass fit_intercept=True to leave the intercept out of the norm.",
     "learning_rate": "There is no learning rate here; sx.Perceptron has eta0.",
     "loss": "SoftMargin has the hinge loss, MaxMargin and LinearProgram none.",
     "n_iter_no_change": "The run ends at gap=..., or at max_iter.",
@@ -84,26 +86,60 @@ class Named:
     """Answers a parameter that an estimator does not have by what to do instead.
 
     A class says in ``_instead`` what its users may look for. Its ``__init__`` keeps an explicit list of
-    parameters, as scikit-learn asks; only names that are not in it come here.
+    parameters, as scikit-learn asks; only names that are not in it come here. ``_renamed`` has the parameters
+    that were renamed: their new names, and what their old values are called now. They are accepted for one
+    release, with a warning, and read from model files without one.
     """
 
     _instead: ClassVar[dict[str, str]] = {}
+    _renamed: ClassVar[dict[str, tuple[str, dict[Any, Any]]]] = {}
     _known: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Note the parameters that ``__init__`` has."""
+        """Note the parameters that ``__init__`` has, and let it take their old names."""
         super().__init_subclass__(**options)
-        cls._known = tuple(inspect.signature(cls.__init__).parameters)[1:]
+        made = cls.__init__
+        cls._known = tuple(inspect.signature(made).parameters)[1:]
+        if cls._renamed:
+
+            @functools.wraps(made)
+            def init(self: Named, *args: Any, **parameters: Any) -> None:
+                made(self, *args, **cls._current(parameters, warn=True))
+
+            cast(Any, cls).__init__ = init
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         """Refuse parameters that ``__init__`` does not have."""
-        for name in parameters:
+        for name in cls._current(parameters, warn=False):
             if name not in cls._known:
                 raise _unknown(cls, name)
         return super().__new__(cls)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Read a pickle or model file, in which parameters may have their old names."""
+        cast(Any, super()).__setstate__(self._current(state, warn=False))
+
+    @classmethod
+    def _current(cls, given: dict[str, Any], *, warn: bool) -> dict[str, Any]:
+        """The parameters by their new names."""
+        current = dict(given)
+        for old, (name, values) in cls._renamed.items():
+            if old not in given or old in cls._known or name in given:
+                continue
+            value = current.pop(old)
+            current[name] = values.get(value, value)
+            if warn:
+                warnings.warn(
+                    f"The parameter {old!r} of {cls.__name__} is now called {name!r}; the next release will "
+                    f"not accept the old name. Write {name}={current[name]!r} instead of {old}={value!r}.",
+                    FutureWarning,
+                    stacklevel=3,
+                )
+        return current
+
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters, those of parts as ``part__name``; returns the estimator."""
+        parameters = self._current(parameters, warn=True)
         for name in parameters:
             if "__" not in name and name not in self._known:
                 raise _unknown(type(self), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not
 class Hyperplane(Decision):
     """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
 
-    intercept: Any
+    _renamed: ClassVar = {"intercept": ("fit_intercept", {"free": True, "lifted": "lifted", None: False})}
+    fit_intercept: Any
     coef_: Floats
     intercept_: Floats
     kernel_: Any  # of those that take kernels
@@ -36,9 +37,9 @@ class Hyperplane(Decision):
     dual_coef_: Floats
 
     @property
-    def fit_intercept(self) -> bool:
-        """Whether the hyperplane may leave the origin."""
-        return self.intercept is not None
+    def free_intercept(self) -> bool:
+        """Whether there is an intercept that is not part of the norm."""
+        return not isinstance(self.fit_intercept, str) and bool(self.fit_intercept)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -72,7 +73,7 @@ class Hyperplane(Decision):
         self.classes_ = classes
         self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
         self.intercept_ = shown[:, -1].copy() if rows.lifted else np.zeros(shown.shape[0])
-        if self.intercept == "free" and shown.shape[0] > 1:
+        if self.free_intercept and shown.shape[0] > 1:
             self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
 
     def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:

@@ -75,8 +75,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         Of "poly" and "geometric"; None is 3.
     coef0 : float or None, default=None
         Of "poly"; None is 1, where the default of `SVC` is 0.
-    fit_intercept : bool, default=True
+    fit_intercept : bool or "lifted", default=True
         Use K + 1, the kernel of ``(phi(x), 1)``: with the linear kernel, the perceptron with an intercept.
+        True and "lifted" mean the same here.
     order : {"cyclic", "shuffled", "worst"}, default="cyclic"
         Which mistake is corrected next: pass over all rows in turn, or shuffled, or correct the most
         violated row and look at all rows again.
@@ -170,7 +171,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         gamma: Any = None,
         degree: int | None = None,
         coef0: float | None = None,
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = True,
         order: str = "cyclic",
         average: str | bool = False,
         budget: int | None = None,
@@ -412,7 +413,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     def _fixed_parameters(self) -> dict[str, Any]:
         names = ("kernel", "gamma", "degree", "coef0", "fit_intercept", "average", "budget", "removal")
         fixed = {name: getattr(self, name) for name in names}
-        return fixed | {"average": "averaged" if self.average is True else self.average}
+        average = "averaged" if self.average is True else self.average
+        return fixed | {"average": average, "fit_intercept": bool(self.fit_intercept)}
 
     def _training(
         self, rows: MemoryRows, classes: NDArray[Any], *, balanced: bool = True
@@ -456,8 +458,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
         inputs.need_positive(self, "budget", whole=True, optional=True)
         inputs.need_positive(self, "memory_limit")
-        for name in ("fit_intercept", "trace"):
-            inputs.need_bool(self, name)
+        inputs.need_bool(self, "trace")
         if self.budget is not None and self.budget < 2:
             raise InputError(
                 "The 'budget' parameter of KernelPerceptron must be at least 2: with one row no two classes "

@@ -53,8 +53,9 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         Predict with the last weights, with their mean over every visit (True is the same), or by a vote of
         all weight vectors of the run, each with the visits it survived (Freund and Schapire 1999).
         Both usually serve noisy data better than the last weights do.
-    fit_intercept : bool, default=True
-        Append a coordinate of ones to each row; its weight is the intercept.
+    fit_intercept : bool or "lifted", default=True
+        Append a coordinate of ones to each row; its weight is the intercept. True and "lifted" mean the same
+        here.
     eta0 : float, default=1.0
         Scales every update. From zero weights, in exact arithmetic, it changes neither the mistakes nor the
         predictions; in floats that holds for powers of two, while another rate may round differently.
@@ -156,7 +157,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         *,
         order: str = "working_set",
         average: str | bool = False,
-        fit_intercept: bool = True,
+        fit_intercept: bool | str = True,
         eta0: float = 1.0,
         init: Any = "zeros",
         renormalise: bool = False,
@@ -356,7 +357,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         inputs.need_positive(self, "max_updates", whole=True, optional=True)
         inputs.need_positive(self, "shards", whole=True, optional=True)
         inputs.need_choice(self, "mixing", MIXINGS)
-        for name in ("fit_intercept", "renormalise", "trace", "warm_start"):
+        for name in ("renormalise", "trace", "warm_start"):
             inputs.need_bool(self, name)
         if self.renormalise and self.average:
             raise InputError(
@@ -450,7 +451,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             seen,
         )
         self._longest = float(state["longest"][0])
-        self.n_features_in_ = weights.shape[-1] - int(self.fit_intercept)
+        self.n_features_in_ = weights.shape[-1] - int(bool(self.fit_intercept))
         self._store(
             Result(
                 status=Status.ONLINE,
@@ -479,7 +480,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         for name in ("weights", "average_sum"):
             old = state[name]
             if old.size:
-                lift = int(self.fit_intercept)
+                lift = int(self._lifted)
                 new = np.zeros((*old.shape[:-1], n_columns + lift))
                 kept = min(old.shape[-1] - lift - first, n_columns)
                 new[..., :kept] = old[..., first : first + kept]

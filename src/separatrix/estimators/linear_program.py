@@ -24,8 +24,9 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
         "primal": maximise the smallest score with every weight between -1 and 1. "dual": the
         perceptron's multipliers by a linear program, the smallest sum of non-negative ``a`` for
         which ``w = sum of a_i z_i`` gives every row a score of at least one.
-    intercept : {"lifted", None}, default="lifted"
-        "lifted": the intercept is the weight of a constant column. None: no intercept.
+    fit_intercept : {True, False, "lifted"}, default=True
+        True and "lifted" mean the same here: the intercept is the weight of a constant column. False: there
+        is no intercept.
     inseparable : {"raise", "warn"}, default="raise"
         What to do where the program finds no separator. "warn" fits the soft margin with C = 1
         instead.
@@ -63,7 +64,7 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     --------
     >>> import separatrix as sx
     >>> X, y = [[2.0, 0.0], [1.0, 1.0], [-1.0, 0.0]], [1, 1, 0]
-    >>> model = sx.LinearProgram(form="dual", intercept=None).fit(X, y)
+    >>> model = sx.LinearProgram(form="dual", fit_intercept=False).fit(X, y)
     >>> model.support_, model.dual_coef_
     (array([0]), array([[0.5]]))
     """
@@ -73,7 +74,6 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
         "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
         "class_weight": "Whether a separator exists does not depend on it: use SoftMargin(class_weight=...).",
         "dual": "Pass form='primal' or form='dual'.",
-        "fit_intercept": "Pass intercept='lifted' or None.",
         "gap": "The linear program is solved to the tolerances of HiGHS.",
         "max_iter": "The linear program is solved to its end.",
         "random_state": "Nothing here is left to chance.",
@@ -81,16 +81,19 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
         **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
     }
 
+    _renamed: ClassVar = {"intercept": ("fit_intercept", {"lifted": True, None: False})}
+    free_intercept = False
+
     def __init__(
         self,
         *,
         form: str = "primal",
-        intercept: str | None = "lifted",
+        fit_intercept: bool | str = True,
         inseparable: str = "raise",
         verbose: int = 0,
     ) -> None:
         self.form = form
-        self.intercept = intercept
+        self.fit_intercept = fit_intercept
         self.inseparable = inseparable
         self.verbose = verbose
 
@@ -115,7 +118,7 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
             Where the program finds no separator and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            check_parameters(self, form=FORMS, intercept=("lifted", None))
+            check_parameters(self, form=FORMS)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             found = solve_linear_program(rows, form=self.form)
             weights = found.weights

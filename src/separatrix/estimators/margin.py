@@ -26,7 +26,7 @@ from ..margins.hard.centering import far_columns
 from ..margins.hard.max_margin import solve_max_margin
 from ..margins.optimum import HardOptimum, Outcome, SoftOptimum
 from ..margins.rounding.proved_margin import proved_lower
-from ..margins.soft.soft_margin import INTERCEPTS, solve_soft_margin
+from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import spoken
 from ..proofs.exact.weights import relative_floats
 from ..proofs.verdict import Verdict
@@ -52,8 +52,8 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     The margin of the weights found is a lower bound of the best margin; the multipliers of the
     support rows prove an upper bound. The run ends when the two agree to ``gap``, or when rounding or
     ``max_iter`` stops it. With more than two classes the margin is the smallest lead of a row's own
-    class over any other, for weights of norm one in all. ``intercept`` says which margin it is, affine
-    or lifted.
+    class over any other, for weights of norm one in all. ``fit_intercept`` says which margin it is,
+    affine or lifted.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         Of "poly" and "geometric"; None is 3.
     coef0 : float or None, default=None
         Of "poly"; None is 1, where the default of `SVC` is 0.
-    intercept : {"free", "lifted", None}, default="free"
-        "free": the intercept is not part of the norm, and the margin is the affine one: with two classes,
+    fit_intercept : {True, False, "lifted"}, default=True
+        True: the intercept is not part of the norm, and the margin is the affine one: with two classes,
         half the distance between their hulls (the usual hard-margin support vector machine). "lifted": the
         intercept is the weight of a constant column and part of the norm; the margin is that of the lifted
-        rows, at most the affine one. None: hyperplanes through the origin, with a margin that is at most the
+        rows, at most the affine one. False: hyperplanes through the origin, with a margin that is at most the
         lifted one. These are different numbers for the same data.
     gap : float, default=1e-9
         The largest relative difference between the two ends of the bracket.
@@ -100,7 +100,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     support_vectors_ : ndarray or CSR matrix of shape (support, columns)
         With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
     margin_lower_, margin_upper_ : float
-        The bracket of the best margin (affine with ``intercept="free"``, else that of the rows as they
+        The bracket of the best margin (affine with ``fit_intercept=True``, else that of the rows as they
         are, lifted or not), with all rounding counted: it holds for the exact numbers of the data. With a
         kernel the rounding of its values may make it wider than ``gap``; those of a kernel that states no
         bound of it (a function of your own) are taken as exact. With two classes and a free intercept the
@@ -163,7 +163,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         gamma: Any = None,
         degree: int | None = None,
         coef0: float | None = None,
-        intercept: str | None = "free",
+        fit_intercept: bool | str = True,
         gap: float = 1e-9,
         max_iter: int = 10_000,
         inseparable: str = "raise",
@@ -173,7 +173,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.intercept = intercept
+        self.fit_intercept = fit_intercept
         self.gap = gap
         self.max_iter = max_iter
         self.inseparable = inseparable
@@ -200,7 +200,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             Where the classes cannot be separated and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            check_parameters(self, intercept=INTERCEPTS)
+            check_parameters(self)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             if self.kernel_ is not None:
@@ -219,7 +219,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         return self
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
-        free = self.intercept == "free"
+        free = self.free_intercept
         found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
         verdict = None
         if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
@@ -242,7 +242,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         kernel, matrix = self.kernel_, rows.matrix
         if isinstance(kernel, Precomputed):
             matrix = check_gram(matrix)
-        labels, free = rows.labels, self.intercept == "free"
+        labels, free = rows.labels, self.free_intercept
         mapped = KernelRows(kernel, matrix, labels, rows.n_classes, rows.order, rows.lifted, free)
         try:
             reached = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
@@ -283,9 +283,9 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         the space of the rows.
     gamma, degree, coef0 : optional
         Of a kernel that is a name, as in `MaxMargin`.
-    intercept : {"lifted", "free", None}, default="lifted"
+    fit_intercept : {True, False, "lifted"}, default="lifted"
         "lifted": the intercept is the weight of a constant column and part of the norm (as in
-        LinearSVC). "free": it is not part of the norm (as in SVC). None: no intercept.
+        LinearSVC). True: it is not part of the norm (as in SVC). False: there is no intercept.
     gap : float, default=1e-6
         The largest difference between the two objectives, relative to the first.
     max_iter : int, default=10_000
@@ -336,7 +336,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     --------
     >>> import separatrix as sx
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1]
-    >>> model = sx.SoftMargin(C=1.0, intercept="free").fit(X, y)
+    >>> model = sx.SoftMargin(C=1.0, fit_intercept=True).fit(X, y)
     >>> print(f"{model.objective_:.4f} {model.dual_objective_:.4f}")
     2.8889 2.8889
     """
@@ -351,7 +351,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         gamma: Any = None,
         degree: int | None = None,
         coef0: float | None = None,
-        intercept: str | None = "lifted",
+        fit_intercept: bool | str = "lifted",
         gap: float = 1e-6,
         max_iter: int = 10_000,
         class_weight: Any = None,
@@ -363,7 +363,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
-        self.intercept = intercept
+        self.fit_intercept = fit_intercept
         self.gap = gap
         self.max_iter = max_iter
         self.class_weight = class_weight
@@ -386,7 +386,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            check_parameters(self, intercept=INTERCEPTS)
+            check_parameters(self)
             rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
@@ -413,7 +413,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             rows,
             caps,
             gap=self.gap,
-            free_intercept=self.intercept == "free",
+            free_intercept=self.free_intercept,
             max_iter=self.max_iter,
             seed=inputs.generator(self.random_state),
         )
@@ -423,7 +423,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
 
     def _fit_kernel(self, rows: MemoryRows, classes: NDArray[Any], caps: Floats) -> KernelSoftOptimum:
         matrix = check_gram(rows.matrix) if isinstance(self.kernel_, Precomputed) else rows.matrix
-        free = self.intercept == "free"
+        free = self.free_intercept
         mapped = KernelRows(self.kernel_, matrix, rows.labels, rows.n_classes, rows.order, rows.lifted, free)
         seed = inputs.generator(self.random_state)
         found = solve_kernel_soft(mapped, caps, gap=self.gap, max_iter=self.max_iter, seed=seed)

@@ -12,7 +12,7 @@ from .data import Data, read_data, read_weights
 from .frames import titles
 from .labels import codes_of, one_label_a_row
 from .matrix import as_matrix, read_table, refuse_not_finite
-from .parameters import generator, need_bool, need_choice, need_count, need_positive
+from .parameters import generator, need_bool, need_choice, need_count, need_intercept, need_positive
 from .training import (
     class_weights,
     column_names,
@@ -37,6 +37,7 @@ __all__ = [
     "need_bool",
     "need_choice",
     "need_count",
+    "need_intercept",
     "need_memory",
     "need_positive",
     "one_label_a_row",

@@ -47,6 +47,18 @@ def need_bool(estimator: Any, name: str) -> None:
         raise _wrong(estimator, name, "True or False", value)
 
 
+def need_intercept(value: Any, caller: str) -> bool:
+    """Whether ``fit_intercept`` asks for an intercept: True and "lifted" do, False does not."""
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, str) and value == "lifted":
+        return True
+    raise InputError(
+        f"The 'fit_intercept' parameter of {caller} must be True, False or 'lifted'. Got {value!r} instead.",
+        parameter="fit_intercept",
+    )
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """A numpy Generator from whatever scikit-learn allows as random_state."""
     if isinstance(random_state, np.random.RandomState):

@@ -19,6 +19,7 @@ from .collections import is_collection, one_number_a_row, read_collection, read_
 from .data import read_weights
 from .labels import coded, codes_of, refuse_identifiers, refuse_masked, usable_labels
 from .matrix import read_table
+from .parameters import need_intercept
 
 if TYPE_CHECKING:
     from ..rows.memory import MemoryRows
@@ -177,6 +178,7 @@ def read_training_anywhere(
     sample_weight : ndarray or None
         None where every weight is one.
     """
+    lift = need_intercept(estimator.fit_intercept, type(estimator).__name__)
     if y is None:
         raise InputError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None. "
@@ -213,7 +215,7 @@ def read_training_anywhere(
         )
     options: dict[str, Any] = {
         "n_classes": max(2, classes.size),
-        "lift": estimator.fit_intercept,
+        "lift": lift,
         "keep": keep,
         "names": column_names(estimator),
     }

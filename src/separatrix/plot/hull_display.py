@@ -257,7 +257,7 @@ def hull_corners(places: Floats) -> Floats:
 
 def _nearest(points: Points) -> Floats:
     """The two points between which the largest margin lies: means of the support rows, weighed."""
-    model = MaxMargin(intercept="free").fit(points.table, points.codes)
+    model = MaxMargin().fit(points.table, points.codes)
     found = []
     for sign in (-1.0, 1.0):
         mine = sign * model.dual_coef_[0] > 0.0

@@ -23,6 +23,7 @@ from ..errors import InputError, LabelError, SeparationWarning
 from ..inputs.collections import is_collection, one_number_a_row
 from ..inputs.data import Data, read_data, read_weights
 from ..inputs.labels import target_note
+from ..inputs.parameters import need_intercept
 from ..printable import printable
 from .answer import Verdict, condition, parties, question_words, some
 from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
@@ -51,7 +52,7 @@ def separability(
     *,
     quasi: bool = True,
     kernel: Any = None,
-    fit_intercept: bool = True,
+    fit_intercept: bool | str = True,
     multiclass: str = "joint",
     sample_weight: Any = None,
     time_limit: float = 600.0,
@@ -75,8 +76,10 @@ def separability(
         and not too large, the answer is exact, and the certificate speaks of those monomials. Otherwise it
         rests on identical rows, on a theorem about the kernel, or on a margin that is positive with all
         rounding counted in; or it is "undecided", with the bracket of the margin.
-    fit_intercept : bool
-        Planes anywhere (the rows are lifted by a coordinate of ones) or only through the origin.
+    fit_intercept : bool or "lifted"
+        False: hyperplanes through the origin only. True or "lifted": hyperplanes anywhere, because a
+        coordinate of ones is appended to each row. The answer does not depend on how an estimator counts its
+        intercept; the margin of the verdict is that of the rows with their ones.
     multiclass : {"joint", "one-vs-rest", "pairwise"}
         With more than two classes: one weight vector a class, all at once; or each class against the
         rest; or each pair of classes.
@@ -124,11 +127,11 @@ def separability(
             f"Got {multiclass!r} instead.",
             parameter="multiclass",
         )
-    for name, flag in (("quasi", quasi), ("fit_intercept", fit_intercept)):
-        if not isinstance(flag, bool | np.bool_):
-            raise InputError(
-                f"The {name!r} parameter of separability must be True or False. Got {flag!r} instead."
-            )
+    lift = need_intercept(fit_intercept, "separability")
+    if not isinstance(quasi, bool | np.bool_):
+        raise InputError(
+            f"The 'quasi' parameter of separability must be True or False. Got {quasi!r} instead."
+        )
     if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
         raise InputError(
             f"The 'time_limit' parameter of separability must be a positive number of seconds. "
@@ -158,7 +161,7 @@ def separability(
             "The rows of positive weight have fewer than two classes; two are needed to separate anything."
         )
     chosen = None if kernel is None else read_kernel(kernel, data.matrix)
-    asked = _Asked(data, inside, fit_intercept, quasi, chosen, time_limit)
+    asked = _Asked(data, inside, lift, quasi, chosen, time_limit)
     if len(data.classes) == 2:
         return asked.answer("binary", ())
     note = target_note(y, data.labels)

@@ -115,7 +115,7 @@ def investigate(
         and data.X.shape[0] * data.X.shape[1] <= BOUNDED
         and run.result_.status is not Status.ONLINE
     ):
-        same = not straight.parts and straight.lift == run.fit_intercept  # else other planes were meant
+        same = not straight.parts and straight.lift == bool(run.fit_intercept)  # else other planes were meant
         separable = _by_planes(straight) if same else None
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
     asked, planes = (straight, None) if in_space is None else (in_space, straight)
@@ -172,7 +172,7 @@ def _boundary(data: NamedData, verdict: Verdict) -> Any:
     """The separator farthest from all rows, or the best compromise where there is none in floating point."""
     if _by_planes(verdict):
         try:
-            return MaxMargin(intercept="free" if verdict.lift else None).fit(data.X, data.y)
+            return MaxMargin(fit_intercept=verdict.lift).fit(data.X, data.y)
         except SeparatrixError:
             pass
-    return SoftMargin(intercept="lifted" if verdict.lift else None).fit(data.X, data.y)
+    return SoftMargin(fit_intercept="lifted" if verdict.lift else False).fit(data.X, data.y)

@@ -33,7 +33,9 @@ TYPES = {
     "separatrix/KernelTrace/1": "separatrix.result.KernelTrace",
     "separatrix/KernelSoftOptimum/1": "separatrix.dual.kernel_soft.KernelSoftOptimum",
     "separatrix/LinearProgram/1": "separatrix.estimators.linear_program.LinearProgram",
+    "separatrix/LinearProgram/2": "separatrix.estimators.linear_program.LinearProgram",  # fit_intercept
     "separatrix/MaxMargin/1": "separatrix.estimators.margin.MaxMargin",
+    "separatrix/MaxMargin/2": "separatrix.estimators.margin.MaxMargin",  # fit_intercept
     "separatrix/Outcome/1": "separatrix.margins.optimum.Outcome",
     "separatrix/PassRecord/1": "separatrix.result.PassRecord",
     "separatrix/Perceptron/1": "separatrix.estimators.linear.Perceptron",
@@ -43,6 +45,7 @@ TYPES = {
     "separatrix/Similarity/1": "separatrix.dual.similarity.Similarity",
     "separatrix/Slots/1": "separatrix.dual.budget.Slots",
     "separatrix/SoftMargin/1": "separatrix.estimators.margin.SoftMargin",
+    "separatrix/SoftMargin/2": "separatrix.estimators.margin.SoftMargin",  # fit_intercept
     "separatrix/SoftOptimum/1": "separatrix.margins.optimum.SoftOptimum",
     "separatrix/Status/1": "separatrix.result.Status",
     "separatrix/SupportRows/1": "separatrix.dual.support.SupportRows",

@@ -314,20 +314,22 @@ def _build(model: str, given: dict[str, Any], *, intercept: bool) -> Any:
         chosen["init"] = chosen.pop("start")
     if "trace" in chosen:
         chosen["trace"] = True
+    if not intercept:
+        chosen["fit_intercept"] = False  # otherwise each estimator's own default
     if model in ("perceptron", "averaged"):
         average = "averaged" if model == "averaged" else False
-        return sx.Perceptron(average=average, fit_intercept=intercept, **chosen)
+        return sx.Perceptron(average=average, **chosen)
     if model == "kernel":
         chosen["kernel"] = options.kernel(
             chosen.pop("kernel", "rbf"), chosen.pop("degree", None), chosen.pop("gamma", None)
         )
-        return sx.KernelPerceptron(fit_intercept=intercept, **chosen)
+        return sx.KernelPerceptron(**chosen)
     if model == "soft-margin":
-        return sx.SoftMargin(intercept="lifted" if intercept else None, **chosen)
+        return sx.SoftMargin(**chosen)
     del chosen["random_state"]
     if model == "max-margin":
-        return sx.MaxMargin(intercept="free" if intercept else None, **chosen)
-    return sx.LinearProgram(intercept="lifted" if intercept else None, **chosen)
+        return sx.MaxMargin(**chosen)
+    return sx.LinearProgram(**chosen)
 
 
 def _scaled(estimator: Any, X: Any) -> Any:

@@ -79,8 +79,9 @@ def _bounds(model: Any) -> tuple[float, float]:
 
 def _kind(model: Any) -> str:
     """Which margin a model brackets, by how its intercept counts."""
-    own = getattr(model, "intercept", "lifted" if getattr(model, "fit_intercept", True) else None)
-    return {"lifted": "lifted", "free": "affine", None: "origin"}[own]
+    if getattr(model, "free_intercept", False):
+        return "affine"
+    return "lifted" if getattr(model, "fit_intercept", True) else "origin"
 
 
 def _model(file: str, json: bool) -> None:

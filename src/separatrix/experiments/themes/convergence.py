@@ -142,7 +142,7 @@ def _measure_angle(n_rows: int, n_columns: int, margin: float, seed: int) -> lis
     signed = problem.y[:, None] * problem.X
     last = perceptron(problem.X, problem.y)
     averaged = perceptron(problem.X, problem.y, average="averaged")
-    best = MaxMargin(intercept=None).fit(problem.X, problem.y)
+    best = MaxMargin(fit_intercept=False).fit(problem.X, problem.y)
     records = []
     for method, model in (("last", last), ("averaged", averaged), ("margin", best)):
         weights = model.coef_[0]

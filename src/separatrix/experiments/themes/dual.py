@@ -181,7 +181,7 @@ def _difficulty_problem(n_columns: int, seed: int) -> datasets.Separable:
 
 def _measure_difficulty(n_columns: int, seed: int, orders: int) -> list[Record]:
     problem = _difficulty_problem(n_columns, seed)
-    best = MaxMargin(intercept=None).fit(problem.X, problem.y)
+    best = MaxMargin(fit_intercept=False).fit(problem.X, problem.y)
     signed = problem.y[:, None] * problem.X
     distances = signed @ best.coef_[0] / np.linalg.norm(best.coef_)
     counts = np.zeros(len(problem.y))
@@ -315,8 +315,8 @@ def _measure_dual(margin: float, seed: int) -> list[Record]:
     new = np.random.default_rng([seed, 2]).standard_normal((1000, 5))
     from_counts = np.sign((plain * problem.y) @ (problem.X @ new.T))
     agree = float(np.mean(from_counts == primal.predict(new)))
-    program = LinearProgram(form="dual", intercept=None).fit(problem.X, problem.y)
-    best = MaxMargin(intercept=None).fit(problem.X, problem.y)
+    program = LinearProgram(form="dual", fit_intercept=False).fit(problem.X, problem.y)
+    best = MaxMargin(fit_intercept=False).fit(problem.X, problem.y)
     programmed, marginal = np.zeros(200), np.zeros(200)
     programmed[program.support_] = np.abs(program.dual_coef_[0])
     marginal[best.support_] = np.abs(best.dual_coef_[0])

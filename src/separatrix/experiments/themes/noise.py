@@ -38,7 +38,7 @@ def _measure_noise(n_rows: int, margin: float, noise: float, seed: int) -> list[
     y[flipped] *= -1
     model = perceptron(problem.X, y, max_iter=1)
     report = mistake_bounds(model, problem.X, y)
-    all_rows = SoftMargin(C=1.0 / problem.radius**2, intercept=None).fit(problem.X, y)
+    all_rows = SoftMargin(C=1.0 / problem.radius**2, fit_intercept=False).fit(problem.X, y)
     return [
         {
             "mistakes": model.mistakes_,

@@ -22,8 +22,8 @@ METHODS = {"perceptron": "perceptron", "program": "linear program", "margin": "l
 def _weights(X: np.ndarray, y: np.ndarray) -> dict[str, np.ndarray]:
     return {
         "perceptron": perceptron(X, y).coef_[0],
-        "program": LinearProgram(intercept=None).fit(X, y).coef_[0],
-        "margin": MaxMargin(intercept=None).fit(X, y).coef_[0],
+        "program": LinearProgram(fit_intercept=False).fit(X, y).coef_[0],
+        "margin": MaxMargin(fit_intercept=False).fit(X, y).coef_[0],
     }
 
 
@@ -52,7 +52,7 @@ def _measure_side(n_columns: int, seed: int) -> list[Record]:
     X, y = _problem(SIDE_ROWS, n_columns, seed)
     signed = y[:, None] * X
     found = _weights(X, y)
-    best = MaxMargin(intercept=None).fit(X, y).margin_upper_
+    best = MaxMargin(fit_intercept=False).fit(X, y).margin_upper_
     return [
         {
             "method": method,
@@ -156,7 +156,7 @@ def _plan_robust(quick: bool) -> list[Record]:
 def _measure_robust(n_columns: int, seed: int) -> list[Record]:
     X, y = _problem(200, n_columns, seed)
     signed = y[:, None] * X
-    largest = MaxMargin(intercept=None).fit(X, y).margin_lower_
+    largest = MaxMargin(fit_intercept=False).fit(X, y).margin_lower_
     rng = np.random.default_rng([seed, 1])
     turns = rng.standard_normal((20, *signed.shape))
     turns /= np.linalg.norm(turns, axis=2, keepdims=True)
@@ -311,8 +311,8 @@ def _measure_hulls(case: str, h: float) -> list[Record]:
     X, rows, y = hull_case(case, h)
     radius = float(np.linalg.norm(rows, axis=1).max())
     pairs = min(float(np.linalg.norm(good - bad)) for good in X[y == 1] for bad in X[y == -1])
-    hulls = 2.0 * MaxMargin(intercept="free").fit(X, y).margin_lower_
-    margin = MaxMargin(intercept=None).fit(rows, y).margin_lower_
+    hulls = 2.0 * MaxMargin().fit(X, y).margin_lower_
+    margin = MaxMargin(fit_intercept=False).fit(rows, y).margin_lower_
     return [
         {
             "updates": perceptron(rows, y).mistakes_,
@@ -399,7 +399,7 @@ def _draw_hulls(table: Table) -> Figure:
 def _draw_case(ax: Axes, case: str) -> None:
     """The points, the plane that the theorem speaks of, and the distances that do not bound."""
     _, rows, y = hull_case(case, 0.25)
-    a, b = MaxMargin(intercept=None).fit(rows, y).coef_[0]
+    a, b = MaxMargin(fit_intercept=False).fit(rows, y).coef_[0]
     reach = np.array([-9.0, 9.0]) / math.hypot(a, b)
     ax.plot(-b * reach, a * reach, color=drawing.ACCENT, linewidth=2.0)
     ax.plot(0.0, 0.0, "+", color=drawing.MUTED, markersize=9)

@@ -183,7 +183,7 @@ def _measure_lift(offset: float, constant: float, margin: float, seed: int) -> l
     problem = datasets.make_separable(200, 3, margin=margin, intercept=float(offset), random_state=seed)
     ones = np.full((len(problem.y), 1), constant)
     model = perceptron(np.hstack([problem.X, ones]), problem.y)
-    best = MaxMargin(intercept="lifted").fit(problem.X, problem.y)
+    best = MaxMargin(fit_intercept="lifted").fit(problem.X, problem.y)
     affine = _affine_updates(problem.X, problem.y, constant)
     return [
         {

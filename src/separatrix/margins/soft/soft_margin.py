@@ -30,7 +30,6 @@ from .newton_system import DIRECT
 from .proximal_newton import ProximalNewton
 from .soft_limit import limit_by_largest_margin
 
-INTERCEPTS = ("lifted", "free", None)
 NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
 IDLE_SHORT = 5  # proximal steps without progress that are made shorter
 IDLE_MOST = 12  # that end a run

@@ -101,11 +101,11 @@ def _best(estimator: Any, points: Points) -> Any:
     """The largest margin in feature space, fitted; None where it would take long or is not found."""
     if len(points.codes) > BEST_ROWS:
         return None
-    intercept = "lifted" if estimator.fit_intercept else None
+    lifted = "lifted" if estimator.fit_intercept else False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            best = MaxMargin(kernel=estimator.kernel, intercept=intercept).fit(points.X, points.codes)
+            best = MaxMargin(kernel=estimator.kernel, fit_intercept=lifted).fit(points.X, points.codes)
         except SeparatrixError:
             return None
     return best if best.margin_lower_ > 0.0 else None

@@ -43,13 +43,12 @@ def recipe_of(settings: Settings) -> Recipe:
         return Recipe("Perceptron", _perceptron(settings), {})
     if settings.method == "kernel":
         return Recipe("KernelPerceptron", _kernel(settings), {"kernel": source_of(settings.kernel)})
-    intercept = settings.intercept if settings.lift else None
+    intercept = settings.lift and ("lifted" if settings.intercept == "lifted" else True)
     if settings.method == "max_margin":
-        return Recipe("MaxMargin", {"intercept": intercept}, {})
+        return Recipe("MaxMargin", {"fit_intercept": intercept}, {})
     if settings.method == "soft_margin":
-        return Recipe("SoftMargin", {"C": settings.C, "intercept": intercept}, {})
-    lifted = "lifted" if settings.lift else None
-    return Recipe("LinearProgram", {"form": settings.form, "intercept": lifted}, {})
+        return Recipe("SoftMargin", {"C": settings.C, "fit_intercept": intercept}, {})
+    return Recipe("LinearProgram", {"form": settings.form, "fit_intercept": settings.lift}, {})
 
 
 def _perceptron(settings: Settings) -> dict[str, Any]:
