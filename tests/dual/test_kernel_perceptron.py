@@ -486,7 +486,7 @@ def test_names_clones_and_pickles_survive():
 
 def test_not_converged_is_a_warning_that_says_what_to_do():
     problem = sx.datasets.make_overlapping(80, 3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="raise max_iter.*average='averaged'"):
+    with pytest.warns(ConvergenceWarning, match="raise max_iter.*average=True"):
         sx.KernelPerceptron("linear", max_iter=3).fit(problem.X, problem.y)
 
 

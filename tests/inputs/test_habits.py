@@ -24,7 +24,7 @@ from sklearn.svm import SVC, LinearSVC
 
 import separatrix as sx
 from separatrix.datasets import make_overlapping, make_separable
-from separatrix.errors import InputError, UnknownParameterError
+from separatrix.errors import InputError, NotSeparable, UnknownParameterError
 from separatrix.kernels import tuned
 from tests.problems import TWO_STORAGES, grids
 
@@ -444,47 +444,62 @@ def warned(model, X, y):
     return str(caught[0].message)
 
 
-def test_where_the_budget_was_too_small_the_warning_names_the_margin_and_does_not_advise_what_was_done():
+def test_the_warning_says_what_the_run_knows_and_whom_to_ask():
     X, y = load_breast_cancer(return_X_y=True)
-    scaled = StandardScaler().fit_transform(X)
-    said = warned(sx.Perceptron(), scaled, y)
-    margin = sx.MaxMargin(fit_intercept="lifted", gap=1e-2).fit(scaled, y).margin_lower_
-    assert f"The classes can be separated with an intercept; the best margin is {margin:.3g} (R = " in said
-    assert said.endswith("Raise max_iter, or use MaxMargin.")
-    assert "scale" not in said
-    assert "scale the columns" in warned(sx.Perceptron(), X, y)
+    model = sx.Perceptron(fit_intercept=False, max_iter=5)
+    said = warned(model, X, y)
+    assert f"the weights have {model.result_.errors} of 569 rows on the wrong side or on the boundary" in said
+    assert "no margin is larger than" in said
+    assert "raise max_iter, or scale the columns" in said
+    assert "Ask sx.separability(X, y, fit_intercept=False) whether the classes can be separated" in said
+    assert "Ask sx.separability(X, y) whether" in warned(sx.Perceptron(max_iter=5), X, y)
 
 
-def test_where_no_plane_separates_the_warning_says_so():
-    said = warned(sx.Perceptron(max_iter=5), make_overlapping(80, 3, random_state=0).X, np.arange(80) % 2)
-    assert "cannot be separated" in said
-    assert "average=True" in said
+def test_a_run_that_came_back_says_that_no_weights_separate_and_does_not_advise_to_go_on():
+    said = warned(sx.Perceptron(order="cyclic"), *XOR)
+    assert "No weights of this model separate these rows: the run came back to an earlier state." in said
+    assert "Ask sx.separability(X, y) for a certificate" in said
     assert "max_iter" not in said
 
 
 @pytest.mark.parametrize("average", [True, "voted"])
-def test_an_average_is_not_told_to_go_on_where_no_plane_separates(average):
-    model = sx.Perceptron(max_iter=5, average=average)
-    said = warned(model, make_overlapping(80, 3, random_state=0).X, np.arange(80) % 2)
-    assert "cannot be separated" in said
+@pytest.mark.parametrize("kind", [sx.Perceptron, sx.KernelPerceptron])
+def test_an_average_is_told_to_keep_it_where_nothing_separates(kind, average):
+    X, y = make_overlapping(80, 3, random_state=0).X, np.arange(80) % 2
+    said = warned(kind(max_iter=5, average=average), X, y)
+    assert "the last" in said
     assert "keep the average" in said
-    assert "max_iter" not in said
 
 
-def test_a_verdict_that_nobody_reads_is_not_asked_for(monkeypatch):
+@pytest.mark.parametrize("action", ["ignore", "once"])
+def test_fit_asks_for_no_verdict_whatever_the_filter_of_warnings(action, monkeypatch):
     def refuse(*_, **__):
         raise AssertionError
 
     problem = make_overlapping(80, 3, random_state=0)
-    monkeypatch.setattr("separatrix.estimators.unfinished.look_closer", refuse)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    monkeypatch.setattr("separatrix.proofs.verdict.separability", refuse)
+    monkeypatch.setattr("separatrix.estimators.hyperplane.separability", refuse)
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter(action, ConvergenceWarning)
         sx.Perceptron(max_iter=5).fit(problem.X, problem.y)
+        sx.KernelPerceptron(max_iter=5).fit(problem.X, problem.y)
+        sx.MaxMargin().fit(problem.X, problem.X[:, 0] > 0.0)
 
 
-def test_the_question_of_a_warning_is_bounded(monkeypatch):
-    monkeypatch.setattr("separatrix.estimators.unfinished.LARGE", 10)
+def test_max_margin_solves_once_and_asks_for_at_most_one_verdict(monkeypatch):
+    from separatrix.estimators import hyperplane, margin
+
+    calls = []
+
+    def counted(name, function):
+        return lambda *args, **options: calls.append(name) or function(*args, **options)
+
+    monkeypatch.setattr(margin, "solve_max_margin", counted("solve", margin.solve_max_margin))
+    monkeypatch.setattr(hyperplane, "separability", counted("verdict", hyperplane.separability))
     problem = make_overlapping(80, 3, random_state=0)
-    said = warned(sx.Perceptron(max_iter=5), problem.X, problem.y)
-    assert "prove it" not in said
-    assert "If the classes cannot be separated, average=True often predicts better." in said
+    with pytest.raises(NotSeparable):
+        sx.MaxMargin().fit(problem.X, problem.y)
+    assert calls == ["solve", "verdict"]
+    calls.clear()
+    sx.MaxMargin().fit(problem.X, problem.X[:, 0] > 0.0)
+    assert calls == ["solve"]

@@ -19,8 +19,6 @@ def in_options(told: Any, options: Options) -> str:
     problem, parameter = getattr(told, "problem", None), getattr(told, "parameter", None)
     if problem is None:
         return str(told)
-    if getattr(told, "scaled", False):
-        options = {**options, "--scale": True}  # no advice to scale what is scaled
     wrong = getattr(told, "remedy", None) == ""  # the error is about the parameter itself
     return " ".join(filter(None, (problem, (_change if wrong else advice)(parameter, options))))
 
@@ -42,9 +40,6 @@ def advice(parameter: str | None, options: Options) -> str:
     if parameter == "max_iter":
         raising = _sentence("raise --max-iter", _scaling(options))
         return " ".join(filter(None, (raising, advice("average", options))))
-    if parameter == "margin":
-        other = "use --model max-margin" if "--model" in options else ""
-        return _sentence("raise --max-iter", _scaling(options), other)
     if parameter == "max_updates":
         return _sentence(_scaling(options))
     if parameter == "average":

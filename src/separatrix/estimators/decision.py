@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
 from ..errors import NumericOverflowError, convergence_warning
-from ..result import Explained, Floats
+from ..result import Explained, Floats, RunResult, Status, rounded
 from ..rows.memory import MemoryRows, as_rows, lightly
 from . import partitions
 from .habits import CALIBRATE, Named, NotOffered
@@ -80,14 +80,33 @@ def shares_of(votes: Floats, total: int) -> Floats:
     return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
 
 
-def not_converged(ending: Explained, reached: str, *, overlap: str = "") -> Any:
-    """The warning of a run that stopped early: how it ended, how far it came, and what may help.
+def not_separated(result: RunResult, question: str, *, average: bool, budget: bool = False) -> Any:
+    """The warning of a perceptron that found no separator: what its run knows, and which call knows more.
 
-    ``overlap`` says what to do if the classes cannot be separated.
+    ``question`` is the call that tells whether there is a separator.
     """
-    often = f" If the classes cannot be separated, {overlap}." if overlap else ""
+    whose = "the last weights have" if average else "the weights have"  # an average may have others
+    wrong = f"{whose} {result.errors} of {len(result.counts)} rows on the wrong side or on the boundary"
+    if result.errors is None:
+        wrong = f"the last one corrected {result.history[-1].mistakes if result.history else 0} mistakes"
+    margin = f"no margin is larger than {rounded(result.margin_upper)}, to rounding"
+    instead = "use SoftMargin"
+    if average:
+        instead = "keep the average, which does not need a separator"
+    elif not budget:
+        instead += ", or average=True, which often predicts better than the last weights"
+    advice = f" Ask {question} whether the classes can be separated; if they cannot, {instead}."
+    if result.status is Status.INSEPARABLE:
+        advice = f" Ask {question} for a certificate, or {instead}."
+    elif result.status is Status.INTERRUPTED:
+        advice = ""
+    return not_converged(result.status, f"After {result.passes} passes {wrong}; {margin}.", advice)
+
+
+def not_converged(ending: Explained, reached: str, advice: str = "") -> Any:
+    """The warning of a run that stopped early: how it ended, how far it came, and what may help."""
     return convergence_warning(
-        f"{ending.value} {reached}{often}",
+        f"{ending.value} {reached}{advice}",
         problem=f"{ending.problem} {reached}",
         parameter=ending.parameter,
     )

@@ -22,10 +22,10 @@ from ..dual.trace import check_room, trace_of
 from ..errors import InputError
 from ..perceptron.orders import AVERAGES
 from ..progress import spoken
-from ..result import Floats, Ints, KernelResult, Status, rounded
+from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
 from . import partitions
-from .decision import Decision, not_converged, scores_of, shares_of
+from .decision import Decision, not_separated, scores_of, shares_of
 from .habits import PERCEPTRONS
 
 DTYPES = ("float64", "float32")
@@ -483,17 +483,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     def _warn_unless_converged(self, result: KernelResult) -> None:
         if result.separated:
             return
-        after = (
-            f"After {result.passes} passes the last one corrected "
-            f"{result.history[-1].mistakes if result.history else 0} mistakes; no margin is larger than "
-            f"{rounded(result.margin_upper)}, to rounding."
-        )
-        overlap = "the average is good without a separator" if self.average else ""
-        if not self.average and self.budget is None:
-            overlap = "average='averaged' often predicts better than the last weights"
-        if result.status is Status.INTERRUPTED:
-            overlap = ""
-        warnings.warn(not_converged(result.status, after, overlap=overlap), stacklevel=3)
+        question = f"sx.separability(X, y, kernel=...{'' if self.fit_intercept else ', fit_intercept=False'})"
+        told = not_separated(result, question, average=bool(self.average), budget=self.budget is not None)
+        warnings.warn(told, stacklevel=3)
 
 
 def _only_weights(given: dict[str, Any]) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from typing import Any, ClassVar
 
@@ -19,13 +18,12 @@ from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
 from ..perceptron.visitor import learn_once
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
-from ..result import Floats, Ints, Result, Status, rounded
+from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
 from . import partitions
-from .decision import Decision, linear_scores, read_rows, shares_of
+from .decision import Decision, linear_scores, not_separated, read_rows, shares_of
 from .habits import MARGIN_KERNEL, PERCEPTRONS
-from .unfinished import warning_of
 
 
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
@@ -223,7 +221,6 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             start = self._start(rows, seed) if warm is None else self._go_on(warm, rows, classes)
             self._first_weights = None if warm is None else start
             weights = self._row_weights(rows, classes, sample_weight if visits else None)
-            begun = time.monotonic()
             result = solve_perceptron(
                 rows,
                 order=self.order,
@@ -239,7 +236,6 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 mixing=self.mixing,
                 seed=seed,
             )
-            seconds = time.monotonic() - begun
             self.classes_ = classes
             self._voters: Voters | None = None
             if result.votes is not None:
@@ -250,12 +246,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._mistakes_online: list[Ints] = []
             self._longest = result.radius
         if not self.converged_:
-            after = (
-                f"After {result.passes} passes {_what_is_wrong(result, bool(self.average))}; "
-                f"no margin is larger than {rounded(result.margin_upper)}, to rounding."
-            )
-            warning: Any = warning_of(result, rows, seconds, after, average=bool(self.average))
-            warnings.warn(warning, stacklevel=2)
+            question = f"sx.separability(X, y{'' if rows.lifted else ', fit_intercept=False'})"
+            warnings.warn(not_separated(result, question, average=bool(self.average)), stacklevel=2)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
@@ -499,10 +491,3 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_iter_ = result.passes
         self.converged_ = result.status is Status.SEPARATED
-
-
-def _what_is_wrong(result: Result, average: bool) -> str:
-    if result.errors is None:
-        return f"the last one corrected {result.history[-1].mistakes} mistakes"
-    whose = "the last weights have" if average else "the weights have"  # an average may have others
-    return f"{whose} {result.errors} of {result.counts.shape[0]} rows on the wrong side or on the boundary"
