@@ -14,8 +14,8 @@ import separatrix as sx
 
 ROOT = pathlib.Path(__file__).parents[2]
 EXTRAS = (
-    "duckdb", "formulaic", "matplotlib", "onnx", "onnxruntime", "pandas", "polars", "pyarrow", "pyreadstat",
-    "python_calamine", "rich", "river", "skops", "starlette", "typer", "uvicorn",
+    "duckdb", "formulaic", "matplotlib", "msgspec", "onnx", "onnxruntime", "pandas", "polars", "pyarrow",
+    "pyreadstat", "python_calamine", "rich", "river", "skops", "starlette", "typer", "uvicorn",
 )  # fmt: skip
 
 # As if the extras were not installed: the program below is the same for this and for a real environment.

@@ -1,9 +1,9 @@
-"""The playground: a local page that shows a perceptron think, on points of one's own (extra ``play``).
+"""The playground: a local page that shows, step by step, how a perceptron learns (extra ``play``).
 
-In: points and settings, as JSON that `codec` checks against the types of `requests`. `engine` asks the
-library, in a process of its own (`workers`), and the answer (`answers`) is all that the page draws. Only the
-regions of a kernel at a step are added up there, from the kernel values and coefficients of the answer: one
-picture for each step would be too much to send. `server` lets in whom it should.
+The page sends points and settings as JSON, which `api.requests` reads as typed values. `compute` asks the
+library, in a process of its own (`server.workers`), and the page draws the answer (`api.answers`). The page
+itself only adds up the regions of a kernel at a step, from the kernel values and coefficients of the answer,
+because one picture per step would be too much to send. `server.service` decides which requests are let in.
 """
 
 from __future__ import annotations

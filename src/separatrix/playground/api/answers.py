@@ -1,20 +1,26 @@
-"""What the page is told: the types of every answer. Arrays become nested lists; what is not finite, null."""
+"""The answers that the page receives: their types, and how they are written as JSON."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeAlias
+from typing import Any
 
-from .codec import Listed
+import msgspec
 
-Numbers: TypeAlias = Annotated[Any, Listed()]
-MaybeNumbers: TypeAlias = Annotated[Any, Listed(optional=True)]
-Whole: TypeAlias = Annotated[Any, Listed(whole=True)]
-MaybeWhole: TypeAlias = Annotated[Any, Listed(whole=True, optional=True)]
-WholeLists: TypeAlias = Annotated[Any, Listed((2,), whole=True)]
-Table: TypeAlias = Annotated[Any, Listed((2,))]
-MaybeTable: TypeAlias = Annotated[Any, Listed((2,), optional=True)]
-MaybeTables: TypeAlias = Annotated[Any, Listed((2, 3), optional=True)]
+from ...result import Floats, Ints
+from .requests import PointData, Settings
+
+
+def write(answer: Any) -> bytes:
+    """Write JSON: data classes as objects, arrays as nested lists; a number that is not finite is null.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> write({"lower": np.array([1.0, np.inf]), "upper": float("nan")})
+    b'{"lower":[1.0,null],"upper":null}'
+    """
+    return msgspec.json.encode(answer, enc_hook=lambda array: array.tolist())
 
 
 @dataclass(frozen=True)
@@ -27,15 +33,12 @@ class ViewAnswer:
     places : the two coordinates of each point
     flat : whether these are the two columns themselves, so that points may be moved
     exact : whether the place of a point decides its score
-    directions, rest : the plane: a point of it is ``a directions[0] + b directions[1] + rest``
     """
 
     labels: tuple[str, ...]
-    places: Table
+    places: Floats
     flat: bool
     exact: bool
-    directions: Table
-    rest: Numbers
 
 
 @dataclass(frozen=True)
@@ -55,17 +58,17 @@ class Updates:
     errors : rows on the wrong side, or on the plane
     """
 
-    rows: Whole
-    rivals: Whole
-    scores: Numbers
-    weights: MaybeTables
-    planes: MaybeTables
-    squares: Numbers
-    progress: MaybeNumbers
-    lowest: Numbers
-    lower: Numbers
-    upper: Numbers
-    errors: MaybeWhole
+    rows: Ints
+    rivals: Ints
+    scores: Floats
+    weights: Floats | None
+    planes: Floats | None
+    squares: Floats
+    progress: Floats | None
+    lowest: Floats
+    lower: Floats
+    upper: Floats
+    errors: Ints | None
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,9 @@ class Visits:
     updates : how many updates had been made before
     """
 
-    rows: Whole
-    scores: Numbers
-    updates: Whole
+    rows: Ints
+    scores: Floats
+    updates: Ints
 
 
 @dataclass(frozen=True)
@@ -95,7 +98,6 @@ class ProofAnswer:
     radius : ``start^2 + radius^2 t`` bounds the squared length after t mistakes
     margin : each mistake adds at least this to the inner product with the best separator
     start : the length of the first weights
-    bounds : every bound that is known
     """
 
     bound: float | None
@@ -103,7 +105,6 @@ class ProofAnswer:
     radius: float | None
     margin: float | None
     start: float
-    bounds: tuple[dict[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Field:
 
     size: int
     box: tuple[float, ...]
-    support: Whole
+    support: Ints
     columns: str
     coefficients: str | None
     final: str
@@ -137,7 +138,6 @@ class ModelAnswer:
     ----------
     planes : for each class, its score as ``a x + b y + c`` of the view; None for a kernel or a vote
     weights : of each class, intercept last, in the columns themselves
-    multipliers : how much each row carries
     margin : the bracket of the best margin; of a perceptron to rounding, of the largest margin proved
     objective : what was minimised or maximised
     predicted : the class that each row is given
@@ -145,12 +145,11 @@ class ModelAnswer:
     margin_planes : whether the lines at score -1 and 1 mean something
     """
 
-    planes: MaybeTable
-    weights: MaybeTable
-    multipliers: MaybeTable
+    planes: Floats | None
+    weights: Floats | None
     margin: tuple[float | None, ...]
     objective: tuple[float | None, ...]
-    predicted: Whole
+    predicted: Ints
     lowest: float | None
     margin_planes: bool
 
@@ -161,31 +160,25 @@ class RunAnswer:
 
     Attributes
     ----------
-    status : how it ended, a word
-    sentence : the same, said
+    status : how the run ended
     classes : the classes of the page that the points have
-    seconds : what it took
-    code : Python that does it again
+    counts : how often each row was corrected, or its multiplier
+    code : Python that repeats the run
     """
 
     status: str
-    sentence: str
     converged: bool
     mistakes: int
-    kept: int
     errors: int | None
-    passes: int
-    classes: Whole
+    classes: Ints
     lifted: bool
-    radius: float
     view: ViewAnswer
     model: ModelAnswer
     updates: Updates | None
     visits: Visits | None
     proof: ProofAnswer | None
     field: Field | None
-    counts: Numbers
-    seconds: float
+    counts: Floats
     code: str
 
 
@@ -196,7 +189,6 @@ class WitnessAnswer:
     row: int
     rival: int | None
     weight: str
-    share: float
 
 
 @dataclass(frozen=True)
@@ -209,22 +201,16 @@ class VerdictAnswer:
     common : the point that they place in both hulls, as fractions; empty where there is none
     common_at : the same as numbers
     hulls : the corners of each class's hull, as numbers of rows
-    strict : rows that some plane separates strictly
     """
 
     status: str
-    meaning: str
-    question: str
-    reason: str
     margin: tuple[float | None, ...]
     witness: tuple[WitnessAnswer, ...]
     common: tuple[str, ...]
     common_at: tuple[float, ...]
-    hulls: WholeLists
-    strict: Whole
+    hulls: list[list[int]]
     conflict: bool
     certificate: dict[str, Any] | None
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -246,12 +232,12 @@ class LiftAnswer:
     plane : a, b, c, d of ``a x + b y + c z + d = 0``; None where no plane separates two classes
     """
 
-    rows: Table
-    low: Numbers
-    high: Numbers
+    rows: Floats
+    low: Floats
+    high: Floats
     status: str
     margin: float | None
-    plane: MaybeNumbers
+    plane: Floats | None
 
 
 @dataclass(frozen=True)
@@ -266,8 +252,8 @@ class TableAnswer:
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
-    rows: Any
-    scaled: Table
+    rows: list[list[float | str | None]]
+    scaled: list[list[float]]
     target: int
     skipped: int
 
@@ -276,27 +262,5 @@ class TableAnswer:
 class PresetAnswer:
     """Points and settings that belong together."""
 
-    name: str
-    data: dict[str, Any]
-    settings: dict[str, Any]
-    answer: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class ErrorAnswer:
-    """Why there is no answer."""
-
-    code: str
-    message: str
-    values: dict[str, Any]
-
-
-TOLD: dict[str, type] = {
-    "run": RunAnswer,
-    "verdict": VerdictAnswer,
-    "verify": VerifyAnswer,
-    "lift": LiftAnswer,
-    "table": TableAnswer,
-    "preset": PresetAnswer,
-    "error": ErrorAnswer,
-}
+    data: PointData
+    settings: Settings

@@ -18,6 +18,7 @@ COORDINATE = 1e9
 GRID = 64  # knots of a region's picture, each way
 LIVE_GRID = 40  # the same while a point is moved
 FIELD = 600_000  # numbers of such pictures in one answer
+STATES = 1 << 22  # coefficients of a kernel, of all steps together, up to which every step is computed
 VISITS = 50_000  # looks at a row that an answer lists one by one
 FRAMES = 60  # of a film
 

@@ -1,102 +1,139 @@
-"""What the page may ask: the types that every request is read as."""
+"""The requests of the page: their types, and the strict reader of their JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Meta
 
 from . import limits
-from .codec import Range, Size
 
-Name: TypeAlias = Annotated[str, Size(limits.NAME)]
-Coordinate: TypeAlias = Annotated[float, Range(-limits.COORDINATE, limits.COORDINATE)]
-Row: TypeAlias = Annotated[tuple[Coordinate, ...], Size(limits.COLUMNS, 1)]
-Degree: TypeAlias = Annotated[int, Range(1, limits.DEGREE)]
-Positive: TypeAlias = Annotated[float, Range(1e-9, 1e9)]
+T = TypeVar("T")
+SHOWN = 300  # characters of a message: it may quote the request
 
 
-@dataclass(frozen=True)
-class PointData:
-    """Points: their coordinates, and which class each is of."""
+class RequestError(Exception):
+    """A request that cannot be answered.
 
-    columns: Annotated[tuple[Name, ...], Size(limits.COLUMNS, 1)]
-    classes: Annotated[tuple[Name, ...], Size(limits.CLASSES, 2)]
-    rows: Annotated[tuple[Row, ...], Size(limits.POINTS)]
-    labels: Annotated[tuple[Annotated[int, Range(0, limits.CLASSES - 1)], ...], Size(limits.POINTS)]
+    Attributes
+    ----------
+    code : str
+        A word for the problem; the page has a sentence for it in each language.
+    message : str
+        The sentence in English.
+    values : dict
+        The numbers and names in it.
+    """
+
+    def __init__(self, code: str, message: str, **values: Any) -> None:
+        super().__init__(message)
+        self.code, self.message, self.values = code, message, values
 
 
-@dataclass(frozen=True)
-class LinearBlock:
+def read(kind: type[T], body: bytes) -> T:
+    """Read JSON as the given type; refuse every field that is missing, unknown, of another type or too large.
+
+    Examples
+    --------
+    >>> read(PresetRequest, b'{"name": "xor"}')
+    PresetRequest(name='xor')
+    >>> read(PresetRequest, b'{"name": 3}')
+    Traceback (most recent call last):
+    separatrix.playground.api.requests.RequestError: Expected `str`, got `int` - at `$.name`
+    """
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except msgspec.ValidationError as problem:
+        raise RequestError("invalid", str(problem)[:SHOWN]) from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise RequestError("not_json", "The request is not JSON in UTF-8.") from None
+
+
+class Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A JSON object with these fields and no others."""
+
+
+class Block(Strict, frozen=True, tag_field="kind"):
+    """A part of a kernel; ``kind`` says which."""
+
+
+Name: TypeAlias = Annotated[str, Meta(max_length=limits.NAME)]
+Coordinate: TypeAlias = Annotated[float, Meta(ge=-limits.COORDINATE, le=limits.COORDINATE)]
+Row: TypeAlias = Annotated[tuple[Coordinate, ...], Meta(min_length=1, max_length=limits.COLUMNS)]
+Label: TypeAlias = Annotated[int, Meta(ge=0, le=limits.CLASSES - 1)]
+Degree: TypeAlias = Annotated[int, Meta(ge=1, le=limits.DEGREE)]
+Positive: TypeAlias = Annotated[float, Meta(ge=1e-9, le=1e9)]
+
+
+class PointData(Strict, frozen=True):
+    """Points: their coordinates, and the class of each."""
+
+    columns: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=limits.COLUMNS)]
+    classes: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=limits.CLASSES)]
+    rows: Annotated[tuple[Row, ...], Meta(max_length=limits.POINTS)]
+    labels: Annotated[tuple[Label, ...], Meta(max_length=limits.POINTS)]
+
+
+class LinearBlock(Block, frozen=True, tag="linear"):
     """The inner product <x, x'>."""
 
-    kind: Literal["linear"]
 
-
-@dataclass(frozen=True)
-class PolynomialBlock:
+class PolynomialBlock(Block, frozen=True, tag="polynomial"):
     """(c + <x, x'>)^degree."""
 
-    kind: Literal["polynomial"]
     degree: Degree = 2
-    c: Annotated[float, Range(0.0, 1e6)] = 1.0
+    c: Annotated[float, Meta(ge=0.0, le=1e6)] = 1.0
 
 
-@dataclass(frozen=True)
-class GaussianBlock:
+class GaussianBlock(Block, frozen=True, tag="gaussian"):
     """exp(-c |x - x'|^2)."""
 
-    kind: Literal["gaussian"]
     c: Positive = 1.0
 
 
-@dataclass(frozen=True)
-class GeometricBlock:
+class GeometricBlock(Block, frozen=True, tag="geometric"):
     """1 + t + ... + t^degree with t = <x, x'>."""
 
-    kind: Literal["geometric"]
     degree: Degree = 3
 
 
-@dataclass(frozen=True)
-class JoinedBlock:
-    """The sum or the product of kernels."""
+class SumBlock(Block, frozen=True, tag="sum"):
+    """The sum of kernels."""
 
-    kind: Literal["sum", "product"]
-    parts: Annotated[tuple[KernelBlock, ...], Size(limits.BLOCKS, 1)]
+    parts: Blocks
 
 
-@dataclass(frozen=True)
-class ScaledBlock:
+class ProductBlock(Block, frozen=True, tag="product"):
+    """The product of kernels."""
+
+    parts: Blocks
+
+
+class ScaledBlock(Block, frozen=True, tag="scaled"):
     """c times a kernel."""
 
-    kind: Literal["scaled"]
     part: KernelBlock
     c: Positive = 2.0
 
 
-@dataclass(frozen=True)
-class ShiftedBlock:
+class ShiftedBlock(Block, frozen=True, tag="shifted"):
     """A kernel plus a constant."""
 
-    kind: Literal["shifted"]
     part: KernelBlock
-    c: Annotated[float, Range(0.0, 1e6)] = 1.0
+    c: Annotated[float, Meta(ge=0.0, le=1e6)] = 1.0
 
 
-@dataclass(frozen=True)
-class PowerBlock:
+class PowerBlock(Block, frozen=True, tag="power"):
     """A kernel multiplied by itself."""
 
-    kind: Literal["power"]
     part: KernelBlock
     exponent: Degree = 2
 
 
-@dataclass(frozen=True)
-class ExponentialBlock:
+class ExponentialBlock(Block, frozen=True, tag="exp"):
     """exp of a kernel."""
 
-    kind: Literal["exp"]
     part: KernelBlock
 
 
@@ -105,16 +142,17 @@ KernelBlock: TypeAlias = (
     | PolynomialBlock
     | GaussianBlock
     | GeometricBlock
-    | JoinedBlock
+    | SumBlock
+    | ProductBlock
     | ScaledBlock
     | ShiftedBlock
     | PowerBlock
     | ExponentialBlock
 )
+Blocks: TypeAlias = Annotated[tuple[KernelBlock, ...], Meta(min_length=1, max_length=limits.BLOCKS)]
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Strict, frozen=True):
     """How to learn."""
 
     method: Literal["perceptron", "kernel", "max_margin", "soft_margin", "linear_program"] = "perceptron"
@@ -124,19 +162,18 @@ class Settings:
     lift: bool = True
     renormalise: bool = False
     average: Literal["last", "averaged", "voted"] = "last"
-    passes: Annotated[int, Range(1, limits.PASSES)] = 1_000
-    updates: Annotated[int, Range(1, limits.UPDATES)] = 2_000
-    seed: Annotated[int, Range(0, 2**31 - 1)] = 0
-    kernel: KernelBlock = GaussianBlock("gaussian")
-    budget: Annotated[int, Range(2, 500)] | None = None
+    passes: Annotated[int, Meta(ge=1, le=limits.PASSES)] = 1_000
+    updates: Annotated[int, Meta(ge=1, le=limits.UPDATES)] = 2_000
+    seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
+    kernel: KernelBlock = GaussianBlock()
+    budget: Annotated[int, Meta(ge=2, le=500)] | None = None
     removal: Literal["forgetron", "random", "projection"] = "forgetron"
     intercept: Literal["free", "lifted"] = "free"
     C: Positive = 1.0
     form: Literal["primal", "dual"] = "primal"
 
 
-@dataclass(frozen=True)
-class Rectangle:
+class Rectangle(Strict, frozen=True):
     """The rectangle that the page shows."""
 
     left: Coordinate
@@ -145,9 +182,8 @@ class Rectangle:
     top: Coordinate
 
 
-@dataclass(frozen=True)
-class RunRequest:
-    """Learn from the points, and say every step; live, while a point is moved, only what is drawn then."""
+class RunRequest(Strict, frozen=True):
+    """Learn from the points, and report every step; live, while a point is moved, only what is drawn then."""
 
     data: PointData
     settings: Settings
@@ -155,55 +191,49 @@ class RunRequest:
     live: bool = False
 
 
-@dataclass(frozen=True)
-class VerdictRequest:
+class VerdictRequest(Strict, frozen=True):
     """Ask whether the classes can be separated, with the proof."""
 
     data: PointData
     settings: Settings
 
 
-@dataclass(frozen=True)
-class VerifyRequest:
+class VerifyRequest(Strict, frozen=True):
     """Check a certificate against the points."""
 
     data: PointData
     certificate: dict[str, Any]
 
 
-@dataclass(frozen=True)
-class LiftRequest:
-    """The radial lift of the points, and whether a plane separates them there."""
+class LiftRequest(Strict, frozen=True):
+    """Lift the points to a paraboloid, and ask whether a plane separates them there."""
 
     data: PointData
 
 
-@dataclass(frozen=True)
-class FilmRequest:
-    """The run as an animated GIF."""
+class FilmRequest(Strict, frozen=True):
+    """Draw the run as an animated GIF."""
 
     data: PointData
     settings: Settings
     theme: Literal["light", "dark"] = "light"
-    frames: Annotated[int, Range(2, limits.FRAMES)] = 40
-    fps: Annotated[float, Range(0.2, 30.0)] = 4.0
+    frames: Annotated[int, Meta(ge=2, le=limits.FRAMES)] = 40
+    fps: Annotated[float, Meta(ge=0.2, le=30.0)] = 4.0
 
 
-@dataclass(frozen=True)
-class TableRequest:
-    """Read a pasted table: which columns there are, and what is in them."""
+class TableRequest(Strict, frozen=True):
+    """Read a pasted table: its columns, and what they contain."""
 
-    text: Annotated[str, Size(3_000_000, 1)]
-
-
-@dataclass(frozen=True)
-class PresetRequest:
-    """A prepared set of points, with the settings that show its point."""
-
-    name: Annotated[str, Size(limits.NAME)]
+    text: Annotated[str, Meta(min_length=1, max_length=3_000_000)]
 
 
-ASKED: dict[str, type] = {
+class PresetRequest(Strict, frozen=True):
+    """Return a prepared set of points, with the settings that show what it is for."""
+
+    name: Annotated[str, Meta(max_length=limits.NAME)]
+
+
+REQUESTS: dict[str, type] = {
     "run": RunRequest,
     "verdict": VerdictRequest,
     "verify": VerifyRequest,

@@ -1,4 +1,4 @@
-"""A kernel from its blocks, as the library builds it and as Python writes it."""
+"""A kernel from its blocks, as an object of the library and as a Python expression."""
 
 from __future__ import annotations
 
@@ -6,32 +6,42 @@ from functools import reduce
 from operator import add, mul
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from ... import kernels
 from ..api import limits
-from ..api.codec import RequestError
 from ..api.requests import (
     ExponentialBlock,
     GaussianBlock,
     GeometricBlock,
-    JoinedBlock,
     KernelBlock,
     LinearBlock,
     PolynomialBlock,
     PowerBlock,
+    ProductBlock,
+    RequestError,
     ScaledBlock,
     ShiftedBlock,
+    SumBlock,
 )
+
+# A simple block has the parameters of the class.
+SIMPLE: dict[type, type[kernels.Kernel]] = {
+    LinearBlock: kernels.Linear,
+    PolynomialBlock: kernels.Polynomial,
+    GaussianBlock: kernels.Gaussian,
+    GeometricBlock: kernels.Geometric,
+}
 
 
 def kernel_of(block: KernelBlock) -> kernels.Kernel:
-    """Build the kernel; refuse what would be too large to compute with."""
+    """Build the kernel; refuse one that is too large to compute with."""
     if count(block) > limits.BLOCKS or depth(block) > limits.DEPTH or degree(block) > limits.DEGREE:
         raise RequestError(
             "kernel_too_large",
-            f"A kernel may have {limits.BLOCKS} blocks, {limits.DEPTH} inside each other, and degree "
-            f"{limits.DEGREE} at most.",
+            f"A kernel may have at most {limits.BLOCKS} blocks, {limits.DEPTH} levels of nesting and degree "
+            f"{limits.DEGREE}.",
             blocks=limits.BLOCKS,
             depth=limits.DEPTH,
             degree=limits.DEGREE,
@@ -40,37 +50,29 @@ def kernel_of(block: KernelBlock) -> kernels.Kernel:
 
 
 def need_range(kernel: kernels.Kernel, rows: Any) -> None:
-    """Refuse a kernel whose values on rows as long as these may leave the range that is computed in."""
+    """Refuse a kernel whose values on rows as long as these may overflow the pictures, which are float32."""
     radius = float(np.sqrt((np.asarray(rows) ** 2).sum(axis=1)).max(initial=0.0))
     if not kernel.ceiling(radius) <= limits.KERNEL:
         raise RequestError(
             "kernel_range",
-            f"The kernel grows above {limits.KERNEL:g} on these points or on the picture around them, and "
-            "cannot be computed with. Scale the kernel or the columns down.",
+            f"The kernel grows above {limits.KERNEL:g} on these points or on the picture around them. Scale "
+            "the kernel or the columns down.",
             most=limits.KERNEL,
         )
 
 
 def source_of(block: KernelBlock) -> str:
-    """The kernel as a Python expression; with ``import separatrix as sx`` it is `kernel_of`.
+    """Write the kernel as a Python expression; after ``import separatrix as sx`` its value is `kernel_of`.
 
     Examples
     --------
-    >>> square = PowerBlock("power", LinearBlock("linear"), 2)
-    >>> source_of(JoinedBlock("sum", (square, GaussianBlock("gaussian", 0.5))))
+    >>> square = PowerBlock(LinearBlock(), 2)
+    >>> source_of(SumBlock((square, GaussianBlock(0.5))))
     '((sx.kernels.Linear())**2 + sx.kernels.Gaussian(c=0.5))'
     """
     match block:
-        case LinearBlock():
-            return "sx.kernels.Linear()"
-        case PolynomialBlock():
-            return f"sx.kernels.Polynomial(degree={block.degree}, c={block.c!r})"
-        case GaussianBlock():
-            return f"sx.kernels.Gaussian(c={block.c!r})"
-        case GeometricBlock():
-            return f"sx.kernels.Geometric(degree={block.degree})"
-        case JoinedBlock():
-            sign = " + " if block.kind == "sum" else " * "
+        case SumBlock() | ProductBlock():
+            sign = " + " if isinstance(block, SumBlock) else " * "
             joined = sign.join(map(source_of, block.parts))
             return f"({joined})" if len(block.parts) > 1 else joined
         case ScaledBlock():
@@ -81,58 +83,46 @@ def source_of(block: KernelBlock) -> str:
             return f"({source_of(block.part)})**{block.exponent}"
         case ExponentialBlock():
             return f"sx.kernels.exp({source_of(block.part)})"
-
-
-def count(block: KernelBlock) -> int:
-    """How many blocks there are."""
-    return 1 + sum(count(part) for part in _parts(block))
-
-
-def depth(block: KernelBlock) -> int:
-    """How many blocks lie inside each other."""
-    return 1 + max((depth(part) for part in _parts(block)), default=0)
-
-
-def degree(block: KernelBlock) -> int:
-    """The largest number of factors that are multiplied."""
-    match block:
-        case PolynomialBlock() | GeometricBlock():
-            return block.degree
-        case PowerBlock():
-            return block.exponent * degree(block.part)
-        case JoinedBlock():
-            inside = [degree(part) for part in block.parts]
-            return max(inside) if block.kind == "sum" else sum(inside)
-        case ScaledBlock() | ShiftedBlock() | ExponentialBlock():
-            return degree(block.part)
         case _:
-            return 1
-
-
-def _parts(block: KernelBlock) -> tuple[KernelBlock, ...]:
-    if isinstance(block, JoinedBlock):
-        return block.parts
-    wraps = ScaledBlock | ShiftedBlock | PowerBlock | ExponentialBlock
-    return (block.part,) if isinstance(block, wraps) else ()
+            options = ", ".join(f"{name}={value!r}" for name, value in msgspec.structs.asdict(block).items())
+            return f"sx.kernels.{SIMPLE[type(block)].__name__}({options})"
 
 
 def _build(block: KernelBlock) -> kernels.Kernel:
     match block:
-        case LinearBlock():
-            return kernels.Linear()
-        case PolynomialBlock():
-            return kernels.Polynomial(degree=block.degree, c=block.c)
-        case GaussianBlock():
-            return kernels.Gaussian(c=block.c)
-        case GeometricBlock():
-            return kernels.Geometric(degree=block.degree)
-        case JoinedBlock():
-            return reduce(add if block.kind == "sum" else mul, map(_build, block.parts))
+        case SumBlock():
+            return reduce(add, map(_build, block.parts))
+        case ProductBlock():
+            return reduce(mul, map(_build, block.parts))
         case ScaledBlock():
             return block.c * _build(block.part)
-        case PowerBlock():
-            return _build(block.part) ** block.exponent
         case ShiftedBlock():
             return _build(block.part) + block.c
+        case PowerBlock():
+            return _build(block.part) ** block.exponent
         case ExponentialBlock():
             return kernels.exp(_build(block.part))
+        case _:
+            return SIMPLE[type(block)](**msgspec.structs.asdict(block))
+
+
+def count(block: KernelBlock) -> int:
+    """Return the number of blocks."""
+    return 1 + sum(map(count, _parts(block)))
+
+
+def depth(block: KernelBlock) -> int:
+    """Return the number of levels of nesting."""
+    return 1 + max(map(depth, _parts(block)), default=0)
+
+
+def degree(block: KernelBlock) -> int:
+    """Return the largest number of inner products that are multiplied."""
+    inside = [degree(part) for part in _parts(block)] or [getattr(block, "degree", 1)]
+    if isinstance(block, PowerBlock):
+        return block.exponent * inside[0]
+    return sum(inside) if isinstance(block, ProductBlock) else max(inside)
+
+
+def _parts(block: Any) -> tuple[KernelBlock, ...]:
+    return (block.part,) if hasattr(block, "part") else getattr(block, "parts", ())

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..api import limits
 from ..api.answers import TableAnswer
-from ..api.codec import RequestError
-from ..api.requests import TableRequest
+from ..api.requests import RequestError, TableRequest
 
 SNIFFED = 20_000  # characters by which the separator is found
 

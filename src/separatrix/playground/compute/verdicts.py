@@ -1,8 +1,7 @@
-"""The exact question, its proof, and the checker's word on it."""
+"""Whether a plane separates the points, also after the radial lift; the proof, and what the checker says."""
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,13 @@ from scipy.spatial import ConvexHull, QhullError
 
 from ...certificates.check import verify
 from ...errors import CertificateError, SeparatrixError
+from ...estimators.margin import MaxMargin
+from ...features import RadialLift
 from ...geometry.convex import common_point
 from ...proofs.verdict import Verdict, separability
 from ...result import Floats, Ints
-from ..api.answers import VerdictAnswer, VerifyAnswer, WitnessAnswer
-from ..api.requests import VerdictRequest, VerifyRequest
+from ..api.answers import LiftAnswer, VerdictAnswer, VerifyAnswer, WitnessAnswer
+from ..api.requests import LiftRequest, RequestError, VerdictRequest, VerifyRequest
 from .engine import arrays
 from .kernel_blocks import kernel_of, need_range
 
@@ -22,8 +23,7 @@ SECONDS = 6.0  # for one verdict
 
 
 def ask(request: VerdictRequest) -> VerdictAnswer:
-    """Separable, quasi-separable or overlapping, with the rows that prove it."""
-    began = time.perf_counter()
+    """Decide whether the classes are separable, quasi-separable or overlapping, with the proof."""
     X, y = arrays(request.data)
     settings = request.settings
     kernel = kernel_of(settings.kernel) if settings.method == "kernel" else None
@@ -34,23 +34,18 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     certificate = None if verdict.certificate is None else verdict.certificate.to_dict()
     return VerdictAnswer(
         status=verdict.status,
-        meaning=verdict.meaning,
-        question=verdict.question,
-        reason=verdict.reason,
         margin=verdict.margin,
         witness=_witness(verdict),
         common=tuple(str(each) for each in common),
         common_at=tuple(float(each) for each in common),
         hulls=_hulls(X, y) if X.shape[1] == 2 else [],
-        strict=verdict.strict_rows,
         conflict=bool(verdict.conflict),
         certificate=certificate,
-        seconds=time.perf_counter() - began,
     )
 
 
 def check(request: VerifyRequest) -> VerifyAnswer:
-    """Let the checker, which solves nothing, read the certificate against the points."""
+    """Check a certificate against the points, with code that is independent of the solver."""
     X, y = arrays(request.data)
     try:
         found = verify(request.certificate, X, y)
@@ -59,20 +54,35 @@ def check(request: VerifyRequest) -> VerifyAnswer:
     return VerifyAnswer(bool(found.holds), found.reason)
 
 
+def lift(request: LiftRequest) -> LiftAnswer:
+    """Lift points of two columns to a paraboloid, and ask the exact question there."""
+    X, y = arrays(request.data)
+    if X.shape[1] != 2:
+        raise RequestError("not_flat", "The lift is drawn for points with two columns.")
+    lifted = np.asarray(RadialLift().fit_transform(X))
+    verdict = separability(lifted, y, time_limit=SECONDS)
+    margin = plane = None
+    if verdict.separable:
+        best = MaxMargin().fit(lifted, y)
+        margin = best.margin_lower_
+        if best.coef_.shape[0] == 1:
+            plane = np.append(best.coef_[0], best.intercept_[0])
+    return LiftAnswer(lifted, lifted.min(axis=0), lifted.max(axis=0), verdict.status, margin, plane)
+
+
 def _witness(verdict: Verdict) -> tuple[WitnessAnswer, ...]:
     return tuple(
         WitnessAnswer(
             row=key if isinstance(key, int) else key[0],
             rival=None if isinstance(key, int) else key[1],
             weight=str(weight),
-            share=float(weight),
         )
         for key, weight in verdict.witness_rows.items()
     )
 
 
 def _common(verdict: Verdict, X: Floats, y: Ints) -> tuple[Any, ...]:
-    """The point in both hulls, where two classes have one."""
+    """Return a point in both hulls, if two classes have one."""
     if verdict.separable is not False or np.unique(y).size != 2 or not verdict.witness_rows:
         return ()
     try:
@@ -82,13 +92,13 @@ def _common(verdict: Verdict, X: Floats, y: Ints) -> tuple[Any, ...]:
 
 
 def _hulls(X: Floats, y: Ints) -> list[list[int]]:
-    """The corners of each class's convex hull, as numbers of rows, in order around it."""
+    """Return the corners of the convex hull of each class, as row numbers, in order around it."""
     found = []
     for label in np.unique(y):
         own = np.flatnonzero(y == label)
         try:
             corners = own[ConvexHull(X[own]).vertices] if own.size > 2 else own
-        except QhullError:  # all on one line: its two ends
+        except QhullError:  # all points are on one line, which has two ends
             spread = X[own] @ (X[own].max(axis=0) - X[own].min(axis=0))
             corners = own[[int(spread.argmin()), int(spread.argmax())]]
         found.append(corners.tolist())

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
 from ... import datasets
 from ...result import Floats
 from ..api.answers import PresetAnswer
-from ..api.codec import RequestError
-from ..api.requests import GaussianBlock, PointData, PolynomialBlock, PresetRequest, Settings
+from ..api.requests import (
+    GaussianBlock,
+    PointData,
+    PolynomialBlock,
+    PresetRequest,
+    RequestError,
+    Settings,
+)
 
 PLAIN = Settings()
 TWO = ("\N{MINUS SIGN}", "+")
@@ -24,8 +30,8 @@ def preset(request: PresetRequest) -> PresetAnswer:
     maker = PRESETS.get(request.name)
     if maker is None:
         raise RequestError("no_preset", f"There is no preset {request.name!r}.", name=request.name)
-    data, settings, answer = maker()
-    return PresetAnswer(request.name, asdict(data), asdict(settings), answer)
+    data, settings, _ = maker()
+    return PresetAnswer(data, settings)
 
 
 def points(X: Any, y: Any, classes: tuple[str, ...] = TWO, columns: tuple[str, ...] = COLUMNS) -> PointData:
@@ -49,19 +55,19 @@ def _separable() -> Made:
 
 def _xor() -> Made:
     problem = datasets.make_xor()
-    kernel = PolynomialBlock("polynomial", 2, 1.0)
+    kernel = PolynomialBlock(2, 1.0)
     return points(problem.X, problem.y), replace(PLAIN, updates=60, kernel=kernel), {}
 
 
 def _rings() -> Made:
     problem = datasets.make_rings(60, random_state=1)
-    settings = replace(PLAIN, method="kernel", kernel=PolynomialBlock("polynomial", 2, 1.0))
+    settings = replace(PLAIN, method="kernel", kernel=PolynomialBlock(2, 1.0))
     return points(rounded(problem.X), problem.y), settings, {}
 
 
 def _spirals() -> Made:
     problem = datasets.make_spirals(120, turns=2.0, random_state=0)
-    settings = replace(PLAIN, method="kernel", kernel=GaussianBlock("gaussian", 4.0))
+    settings = replace(PLAIN, method="kernel", kernel=GaussianBlock(4.0))
     return points(rounded(2.0 * problem.X / np.abs(problem.X).max()), problem.y), settings, {}
 
 

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from ... import __version__
 from ..api import limits as sizes
 from ..api.limits import Limits
-from ..api.wire import QUESTIONS
+from ..api.requests import REQUESTS
 from ..content.lessons import LESSONS
 from ..content.presets import PRESETS
 from .workers import Reply, Workers, refusal
@@ -88,7 +88,7 @@ def create_app(
 
     async def ask(request: Request) -> Response:
         question = request.path_params["question"]
-        if question not in QUESTIONS:
+        if question not in REQUESTS:
             return _response(refusal(404, "no_question", "There is no such question."))
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _response(refusal(415, "not_json", "The request must be application/json."))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 import sys
 from asyncio.subprocess import PIPE, Process
 from dataclasses import dataclass
 from typing import Any
 
 from ..api.limits import Limits
-from ..api.wire import BROKEN, HEAD, QUESTIONS, READY, REFUSED
+from .worker import BROKEN, HEAD, QUESTIONS, READY, REFUSED, error
 
 PAUSE = 1.0  # seconds before a process takes the place of one that could not even start
 BUFFER = 1 << 20  # bytes of an answer that are taken out of the pipe at a time
@@ -27,7 +26,7 @@ class Reply:
 
 def refusal(status: int, code: str, message: str, **values: Any) -> Reply:
     """A refusal as the page reads it."""
-    return Reply(status, json.dumps({"code": code, "message": message, "values": values}).encode())
+    return Reply(status, error(code, message, values))
 
 
 class Computer:
