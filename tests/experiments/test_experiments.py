@@ -19,10 +19,10 @@ import pytest
 
 import separatrix as sx
 from separatrix import experiments
-from separatrix.experiments import journal, runner, study_page
-from separatrix.experiments.catalog import STUDIES
-from separatrix.experiments.study import Bounded, Finding, Study, as_table, where
-from separatrix.experiments.themes import separators, theory, variants
+from separatrix.experiments import runner, study_page
+from separatrix.experiments.runner import STUDIES
+from separatrix.experiments.study import Bounded, Finding, Study, as_table, grid, where
+from separatrix.experiments.themes import embedding, separators, theory, variants
 from separatrix.views.palettes import LIGHT
 
 NAMES = experiments.names()
@@ -396,35 +396,24 @@ def toy(monkeypatch):
     def use(measure):
         study = _toy(measure)
         monkeypatch.setattr(runner, "STUDIES", (study,))
-        monkeypatch.setattr(journal, "_stamp", lambda study, plan: f"toy {len(plan)}")
+        monkeypatch.setattr(runner, "_stamp", lambda study, plan: b"toy %d" % len(plan))
 
     return use
 
 
-@pytest.mark.parametrize("keep_every", [0.0, 1e9])
 @pytest.mark.parametrize("stop", [0, 1, 7])
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path, toy, monkeypatch, keep_every, stop):
-    monkeypatch.setattr(journal, "KEEP_EVERY", keep_every)
-    seen = []
-
+def test_an_interrupted_run_leaves_no_table(tmp_path, toy, stop):
     def interrupted(cell_seed):
         if cell_seed == stop:
             raise KeyboardInterrupt
-        seen.append(cell_seed)
         return _square(cell_seed)
 
     toy(interrupted)
     with pytest.raises(KeyboardInterrupt):
         experiments.run("toy", directory=tmp_path)
-    assert not (tmp_path / "toy.parquet").exists()
-
-    def going_on(cell_seed):
-        seen.append(cell_seed)
-        return _square(cell_seed)
-
-    toy(going_on)
+    assert list(tmp_path.iterdir()) == []
+    toy(_square)
     one = experiments.run("toy", directory=tmp_path)
-    assert seen == list(range(10))
     assert one.table["value"].tolist() == [k**2 for k in range(10)]
     assert one.table["word"].tolist() == [f"cell {k}" for k in range(10)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv", "toy.parquet"]
@@ -456,9 +445,9 @@ def test_a_damaged_table_is_measured_again(tmp_path, toy):
 def test_a_change_of_plan_or_code_gives_another_stamp():
     study = experiments.find("hulls")
     quick, full = study.plan(True), study.plan(False)
-    assert journal._stamp(study, quick) != journal._stamp(study, full)
+    assert runner._stamp(study, quick) != runner._stamp(study, full)
     other = dataclasses.replace(study, measure=experiments.find("dual").measure)
-    assert journal._stamp(study, quick) != journal._stamp(other, quick)
+    assert runner._stamp(study, quick) != runner._stamp(other, quick)
 
 
 # ---------------------------------------------------------------- claims that fail are loud
@@ -670,39 +659,38 @@ def test_where_keeps_the_rows_that_are_asked_for():
     assert where(table, a=1, b="y") == {"a": np.array([1]), "b": np.array(["y"])}
 
 
-@pytest.mark.parametrize("killed_in", ["_write", "_clear"])
-def test_a_run_killed_while_it_closes_is_finished_by_the_next(tmp_path, monkeypatch, killed_in):
-    fresh = tmp_path / "fresh"
-    experiments.run("learning-rate", quick=True, directory=fresh)
-
+def test_a_run_killed_between_its_files_is_measured_again(tmp_path, toy, monkeypatch):
     class Killed(BaseException):
         pass
 
     def killed(*_):
         raise Killed
 
-    again = tmp_path / "again"
+    toy(_square)
     with monkeypatch.context() as patch:
-        if killed_in == "_clear":
-            patch.setattr(journal.Journal, "_clear", killed)
-        else:
-            usual = journal._write
-            patch.setattr(
-                journal,
-                "_write",
-                lambda path, *rest: usual(path, *rest) if "unfin" in str(path) else killed(),
-            )
-        patch.setattr(journal, "KEEP_EVERY", 0.0)
+        patch.setattr("pyarrow.parquet.write_table", killed)
         with pytest.raises(Killed):
-            experiments.run("learning-rate", quick=True, directory=again)
-    experiments.run("learning-rate", quick=True, directory=again)
-    assert sorted(path.name for path in again.iterdir()) == sorted(path.name for path in fresh.iterdir())
-    assert (again / "learning-rate.csv").read_bytes() == (fresh / "learning-rate.csv").read_bytes()
+            experiments.run("toy", directory=tmp_path)
+    assert not (tmp_path / "toy.parquet").exists()
+    assert experiments.run("toy", directory=tmp_path).n_rows == 10
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv", "toy.parquet"]
 
 
-def test_an_interrupt_that_a_solver_answers_ends_the_experiment_and_keeps_no_cut_measurement(
-    tmp_path, monkeypatch
-):
+def test_a_plan_has_every_combination_of_the_quick_or_the_full_choices():
+    plan = grid(a=([1], [1, 2]), b=["x", "y"])
+    assert plan(True) == [{"a": 1, "b": "x"}, {"a": 1, "b": "y"}]
+    assert len(plan(False)) == 4
+    with pytest.raises(ValueError, match="unpack"):
+        grid(a=("x", "y", "z"))(True)  # a pair, or a list for both plans
+
+
+def test_a_plan_asks_only_for_data_that_there_are(report):
+    for quick in (True, False):
+        shapes = {settings["data"] for settings in experiments.find("degree").plan(quick)}
+        assert shapes == {"random labels", *embedding.SHAPES}
+
+
+def test_an_interrupt_that_a_solver_answers_ends_the_experiment_and_keeps_no_table(tmp_path, monkeypatch):
     study = runner.find("own-point")
     measured = []
 

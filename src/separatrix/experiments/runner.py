@@ -1,35 +1,50 @@
-"""Run a study: measure what is missing, check every sentence, draw."""
+"""Run a study: measure, check every sentence, draw; a finished table is kept and not measured again."""
 
 from __future__ import annotations
 
+import csv
 import difflib
+import hashlib
+import inspect
+import io
+import json
 import os
 import signal
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from ..errors import InputError
+import numpy as np
+
+from .. import __version__, atomic
+from ..errors import InputError, OutputError, needs
 from ..plot.style import style
 from ..progress import Progress
 from ..views.palettes import LIGHT
-from .catalog import STUDIES
-from .journal import Journal
-from .study import Experiment, Study
+from .study import Description, Experiment, Record, Study, Table, as_table
+from .themes import convergence, dual, embedding, fitting, multiclass, noise, separators, theory, variants
 
-BAR = 30
+# In the order of the report.
+STUDIES = tuple(
+    study
+    for theme in (convergence, variants, dual, multiclass, noise, embedding, separators)
+    for study in vars(theme).values()
+    if isinstance(study, Study)
+)
 
 
 def names() -> list[str]:
-    """The names of all experiments, in the order of the report."""
+    """Return the names of all experiments, in the order of the report."""
     return [study.name for study in STUDIES]
 
 
 def find(name: str) -> Study:
-    """The study of a name; underscores are as good as hyphens."""
+    """Return the study of a name; underscores and hyphens are the same."""
     wanted = name.strip().lower().replace("_", "-")
     for study in STUDIES:
         if study.name == wanted:
@@ -42,19 +57,18 @@ def find(name: str) -> Study:
 def run(
     name: str, *, quick: bool = False, directory: str | os.PathLike[str] | None = None, heading: str = ""
 ) -> Experiment:
-    """Make one experiment.
+    """Run one experiment.
 
     Parameters
     ----------
     name : str
         One of `names`.
     quick : bool
-        A plan of a second or so instead of the full one; the same question, with fewer repetitions.
+        Use a plan of about a second instead of the full one: the same question, with fewer repetitions.
     directory : path, optional
-        Where the table is kept, as Parquet and as CSV. What is there already is not measured again; a run
-        that was interrupted goes on where it was.
+        Where the table is kept, as Parquet and as CSV. A table that is there already is not measured again.
     heading : str
-        What the progress line says before the name.
+        Text that the progress line shows before the name.
 
     Returns
     -------
@@ -69,36 +83,28 @@ def run(
     """
     study, begun = find(name), time.perf_counter()
     plan = study.plan(quick)
-    journal = Journal(study, plan, None if directory is None else Path(directory))
+    kept = None if directory is None else _made(Path(directory)) / f"{study.name}.parquet"
     with _interrupts() as interrupts:
-        table = journal.finished()
+        table = None if kept is None else _read(kept, _stamp(study, plan))
         if table is None:
-            try:
-                with Progress() as progress:
-                    for cell, settings in enumerate(plan):
-                        if progress.due():
-                            progress.show(f"{heading}{study.name} {_bar(cell, len(plan))}")
-                        if cell not in journal.done:
-                            record = study.measure(**settings)
-                            if interrupts:  # a solver returned what it had by then: that is no measurement
-                                raise KeyboardInterrupt
-                            journal.add(cell, record)
-            finally:
-                journal.keep()
-            table = journal.close()
+            records = []
+            with Progress() as progress:
+                for number, settings in enumerate(plan):
+                    if progress.due():
+                        progress.show(f"{heading}{study.name} {_bar(number, len(plan))}")
+                    records += [{**settings, **record} for record in study.measure(**settings)]
+                    if interrupts:  # a solver stopped early and returned what it had: not a measurement
+                        raise KeyboardInterrupt
+            table = as_table(records)
+            if kept is not None:
+                _write(kept, table, _stamp(study, plan))
         findings = (*(bounded.check(table) for bounded in study.bounds), *study.findings(table))
         with style(LIGHT):
             figure = study.draw(table)
-        if interrupts:  # pictures ask solvers too
+        if interrupts:  # a figure may call solvers too
             raise KeyboardInterrupt
     return Experiment(
-        name=study.name,
-        title=study.title,
-        source=study.source,
-        question=study.question,
-        method=study.method,
-        theorem=study.theorem,
-        reference=study.reference,
+        **{field.name: getattr(study, field.name) for field in fields(Description)},
         quick=quick,
         table=table,
         findings=findings,
@@ -110,7 +116,7 @@ def run(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Collect the interrupts of the keyboard, which solvers answer by returning what they have."""
+    """Collect the interrupts of the keyboard: a solver answers one by returning what it has."""
     seen: list[int] = []
     usual = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(usual):
@@ -128,6 +134,61 @@ def _interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _bar(done: int, total: int) -> str:
-    filled = BAR * done // max(1, total)
-    return f"[{'#' * filled}{'-' * (BAR - filled)}] {done} of {total}"
+def _bar(done: int, total: int, width: int = 30) -> str:
+    filled = width * done // max(1, total)
+    return f"[{'#' * filled}{'-' * (width - filled)}] {done} of {total}"
+
+
+def _stamp(study: Study, plan: list[Record]) -> bytes:
+    """Hash everything that a table depends on: the plan, the code that measures, and the library."""
+    home = inspect.getmodule(study.measure) or study.measure
+    sources = [inspect.getsource(part) for part in (home, fitting, theory)]
+    return hashlib.sha256(json.dumps([study.name, plan, __version__, sources]).encode()).hexdigest().encode()
+
+
+def _made(directory: Path) -> Path:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        file = isinstance(error, FileExistsError | NotADirectoryError)
+        reason = "is a file, or is in one" if file else f"cannot be created: {error.strerror}"
+        raise OutputError(
+            f"The output directory {str(directory)!r} {reason}. Name another directory; it is created if it "
+            "does not exist."
+        ) from error
+    return directory
+
+
+def _write(path: Path, table: Table, stamp: bytes) -> None:
+    """Write the table as CSV and then as Parquet: if the Parquet file exists, both are complete."""
+    arrow, parquet = _arrow()
+    columns = {name: column.tolist() for name, column in table.items()}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    atomic.write_text(path.with_suffix(".csv"), text.getvalue())
+    with atomic.replacing(path) as temporary:
+        content = arrow.table(columns).replace_schema_metadata({"separatrix.experiment": stamp})
+        parquet.write_table(content, temporary)
+
+
+def _read(path: Path, stamp: bytes) -> Table | None:
+    """Read the table if it belongs to this plan; a file that cannot be read counts as absent."""
+    if not path.is_file():
+        return None
+    arrow, parquet = _arrow()
+    try:
+        content = parquet.read_table(path)
+    except (arrow.ArrowException, OSError):
+        return None
+    if (content.schema.metadata or {}).get(b"separatrix.experiment") != stamp:
+        return None
+    return {name: np.array(content[name].to_pylist()) for name in content.column_names}
+
+
+def _arrow() -> tuple[Any, Any]:
+    with needs("Keeping tables as Parquet", extra="cli"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    return pa, pq

@@ -1,9 +1,10 @@
-"""What an experiment is: a plan of small measurements, and sentences that are checked against their table."""
+"""An experiment: a plan of small measurements, and sentences that are checked against their table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,8 +13,6 @@ from numpy.typing import NDArray
 
 Record: TypeAlias = dict[str, Any]
 Table: TypeAlias = dict[str, NDArray[Any]]
-
-ROUNDING = 1e-9  # relative: what floating point may add to a number that equals its bound
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Finding:
     text : str
         What the table shows, in words.
     holds : bool or None
-        Whether the table bears it out; None where nothing is claimed, only reported.
+        Whether the table confirms it; None if the sentence only reports.
     """
 
     text: str
@@ -35,6 +34,11 @@ class Finding:
     def sentence(self) -> str:
         """The text, or the text with a loud warning before it."""
         return f"NOT BORNE OUT BY THIS RUN: {self.text}" if self.holds is False else self.text
+
+
+def claim(text: str, *conditions: Any) -> Finding:
+    """A sentence that holds if all conditions do; a condition is a truth value or an array of them."""
+    return Finding(text, all(bool(np.all(condition)) for condition in conditions))
 
 
 @dataclass(frozen=True)
@@ -71,7 +75,7 @@ class Bounded:
         what = self.observed.replace("_", " ")
         if observed.size == 0:
             return Finding(f"{self.theorem} applies to none of the rows.", False)
-        above = observed > bound + ROUNDING * np.abs(bound)
+        above = observed > bound + 1e-9 * np.abs(bound)  # a value may equal its bound, up to rounding
         if above.any():
             text = (
                 f"{self.theorem} is exceeded by {above.sum():,} of {observed.size:,} values of {what}, "
@@ -85,26 +89,16 @@ class Bounded:
 
 
 @dataclass(frozen=True)
-class Study:
-    """A question that can be asked again: what to measure, what theory says, how to draw it.
+class Description:
+    """What an experiment is about.
 
     Attributes
     ----------
-    name : str
-    title : str
+    name, title : str
     source : str
-        The chapter of the course that has it, and its proofs; the texts below do not rely on it.
+        The chapter of the course that has the question and the proofs; the texts below do not rely on it.
     question, method, theorem, reference : str
-        In words; the theorem is what the figure is to be held against.
-    plan : callable
-        ``plan(quick)`` gives the settings of every measurement, each a record of plain values.
-    measure : callable
-        ``measure(**settings)`` gives the rows of the table for one of them. Pure: the seed is a setting.
-    findings : callable
-        ``findings(table)`` gives the sentences of the answer.
-    draw : callable
-        ``draw(table)`` gives the figure.
-    bounds : tuple of Bounded
+        In words. The theorem is the one that the figure is compared with.
     """
 
     name: str
@@ -114,41 +108,52 @@ class Study:
     method: str
     theorem: str
     reference: str
+
+
+@dataclass(frozen=True)
+class Study(Description):
+    """A question that can be asked again: what to measure, what theory says, how to draw it.
+
+    Attributes
+    ----------
+    plan : callable
+        ``plan(quick)`` returns the settings of every measurement, each a record of plain values.
+    measure : callable
+        ``measure(**settings)`` returns the rows of the table for one of them. It is a pure function: the seed
+        is a setting.
+    findings : callable
+        ``findings(table)`` returns the sentences of the answer.
+    draw : callable
+        ``draw(table)`` returns the figure.
+    bounds : tuple of Bounded
+    """
+
     plan: Callable[[bool], list[Record]]
     measure: Callable[..., list[Record]]
-    findings: Callable[[Table], list[Finding]]
+    findings: Callable[[Table], Iterable[Finding]]
     draw: Callable[[Table], Figure]
     bounds: tuple[Bounded, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
-    """What came out of a study.
+class Experiment(Description):
+    """The result of a study.
 
     Attributes
     ----------
-    name, title, source, question, method, theorem, reference : str
-        As in the study.
     quick : bool
         Whether the small plan was used.
     table : dict of str to ndarray
-        Tidy: one row a measurement, one column a quantity.
+        One row per measurement, one column per quantity.
     findings : tuple of Finding
-        The sentences of the answer, each with whether the table bears it out.
+        The sentences of the answer, each with whether the table confirms it.
     tightness : float or None
-        The largest observed value as a share of its bound, where there are bounds.
+        The largest observed value as a share of its bound, if there are bounds.
     figure : matplotlib Figure
     seconds : float
-        What measuring took this time; what was measured before is not counted.
+        The time that measuring took in this run.
     """
 
-    name: str
-    title: str
-    source: str
-    question: str
-    method: str
-    theorem: str
-    reference: str
     quick: bool
     table: Table
     findings: tuple[Finding, ...]
@@ -163,13 +168,32 @@ class Experiment:
 
     @property
     def holds(self) -> bool:
-        """Whether every claim was borne out."""
+        """Whether the table confirms every claim."""
         return all(finding.holds is not False for finding in self.findings)
 
     @property
     def n_rows(self) -> int:
         """Rows of the table."""
         return len(next(iter(self.table.values())))
+
+
+def grid(**choices: Any) -> Callable[[bool], list[Record]]:
+    """Plan every combination of choices; a pair holds the choices of the quick plan and of the full one.
+
+    Examples
+    --------
+    >>> grid(margin=[0.1], seed=(range(1), range(2)))(False)
+    [{'margin': 0.1, 'seed': 0}, {'margin': 0.1, 'seed': 1}]
+    """
+
+    def plan(quick: bool) -> list[Record]:
+        wanted = []
+        for choice in choices.values():
+            few, many = choice if isinstance(choice, tuple) else (choice, choice)
+            wanted.append(few if quick else many)
+        return [dict(zip(choices, each, strict=True)) for each in product(*wanted)]
+
+    return plan
 
 
 def as_table(records: Sequence[Record]) -> Table:

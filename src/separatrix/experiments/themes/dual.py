@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
@@ -12,7 +14,7 @@ from ...estimators.kernel import KernelPerceptron
 from ...estimators.linear_program import LinearProgram
 from ...estimators.margin import MaxMargin
 from ...kernels import Linear
-from ..study import Bounded, Finding, Record, Study, Table, percent, values, where
+from ..study import Bounded, Finding, Record, Study, Table, claim, grid, percent, values, where
 from . import drawing, theory
 from .convergence import NOVIKOFF
 from .fitting import geometric_margin, perceptron
@@ -22,119 +24,73 @@ from .fitting import geometric_margin, perceptron
 CHANGES = {"order": "order shuffled, start at zero", "start": "order kept, start at random"}
 
 
-SHOWN = 50
-
-
 def _spread_problem() -> datasets.Separable:
     return datasets.make_separable(60, 2, margin=0.12, random_state=4)
 
 
-def _plan_spread(quick: bool) -> list[Record]:
-    return [{"changed": changed, "seed": seed} for changed in CHANGES for seed in range(40 if quick else 400)]
-
-
 def _measure_spread(changed: str, seed: int) -> list[Record]:
     problem = _spread_problem()
-    signed = problem.y[:, None] * problem.X
-    first = np.zeros(2)
-    if changed == "start":
-        first = np.random.default_rng([seed, 1]).standard_normal(2)
-    order = {"order": "shuffled"} if changed == "order" else {}
-    model = perceptron(problem.X, problem.y, init=first, random_state=seed, **order)
-    weights = model.coef_[0]
-    own = geometric_margin(weights, signed)
-    limit = theory.any_start(
-        problem.radius, problem.margin, float(np.linalg.norm(first)), float(first @ problem.weights)
-    )
-    turn = float(np.sign(weights @ np.array([-problem.weights[1], problem.weights[0]])))
+    first = np.random.default_rng([seed, 1]).standard_normal(2) if changed == "start" else np.zeros(2)
+    order = "shuffled" if changed == "order" else "cyclic"
+    model = perceptron(*problem, init=first, order=order, random_state=seed)
+    weights = model.coef_[0] / np.linalg.norm(model.coef_[0])
+    own = geometric_margin(weights, problem.y[:, None] * problem.X)
+    length, along = float(np.linalg.norm(first)), float(first @ problem.weights)
     return [
         {
             "updates": model.mistakes_,
-            "bound": limit,
+            "bound": theory.any_start(problem.radius, problem.margin, length, along),
             "angle": theory.angle(weights, problem.weights),
             "angle_bound": theory.widest_angle(own, problem.margin),
-            "turn": turn,
-            "weight_1": float(weights[0] / np.linalg.norm(weights)),
-            "weight_2": float(weights[1] / np.linalg.norm(weights)),
+            "turn": float(np.sign(weights @ np.array([-problem.weights[1], problem.weights[0]]))),
+            "weight_1": float(weights[0]),
+            "weight_2": float(weights[1]),
             "margin_found": own,
         }
     ]
 
 
-def _findings_spread(table: Table) -> list[Finding]:
-    found = [
-        Finding("Every run found a separator of the same points.", bool((table["margin_found"] > 0.0).all()))
-    ]
+def _findings_spread(table: Table) -> Iterator[Finding]:
+    yield claim("Every run found a separator of the same points.", table["margin_found"] > 0.0)
     for changed, label in CHANGES.items():
         part = where(table, changed=changed)
-        turned = part["turn"] * part["angle"]
-        different = len({round(float(a), 9) for a in turned})
-        found.append(
-            Finding(
-                f"{label[0].upper()}{label[1:]}: {different:,} different separators in {len(turned):,} "
-                f"runs, between {turned.min():+.1f}° and {turned.max():+.1f}° of the largest margin's, "
-                f"after {part['updates'].min():,} to {part['updates'].max():,} updates.",
-                different > 1,
-            )
+        turned, updates = part["turn"] * part["angle"], part["updates"]
+        different = len(np.unique(turned.round(9)))
+        yield claim(
+            f"{label[0].upper()}{label[1:]}: {different:,} different separators in {len(turned):,} "
+            f"runs, between {turned.min():+.1f}° and {turned.max():+.1f}° of the one of largest margin, "
+            f"after {updates.min():,} to {updates.max():,} updates.",
+            different > 1,
         )
-    return found
 
 
 def _draw_spread(table: Table) -> Figure:
     problem = _spread_problem()
     figure, axes = drawing.panels(3, height=3.9, width_ratios=[1, 1, 1.25])
-    for place, (ax, changed) in enumerate(zip(axes[:2], CHANGES, strict=True)):
-        part = where(table, changed=changed)
-        reach = np.array([-1.5, 1.5])
-        every = max(1, len(part["seed"]) // SHOWN)  # of the separators in the order of their direction
-        for a, b in np.unique(np.column_stack([part["weight_1"], part["weight_2"]]).round(6), axis=0)[
-            ::every
-        ]:
-            ax.plot(-b * reach, a * reach, color=drawing.color(place), alpha=0.25, linewidth=0.8)
-        a, b = problem.weights
-        ax.plot(-b * reach, a * reach, color=drawing.ACCENT, linewidth=2.0)
-        points(ax, problem.X, problem.y)
-        ax.set_xlim(-1.08, 1.08)
-        ax.set_ylim(-1.08, 1.08)
-        ax.set_aspect("equal")
-        ax.set_title(("Another order", "Another start")[place])
-        ax.grid(False)
     widest = 1.1 * float(table["angle"].max())
-    bins = np.linspace(-widest, widest, 32)
-    for place, changed in enumerate(CHANGES):
-        part = where(table, changed=changed)
+    for place, (changed, label) in enumerate(CHANGES.items()):
+        part, ax = where(table, changed=changed), axes[place]
+        drawing.plane(ax, 1.08)
+        normals = np.unique(np.column_stack([part["weight_1"], part["weight_2"]]).round(6), axis=0)
+        for normal in normals[:: max(1, len(part["seed"]) // 50)]:
+            drawing.separator(ax, normal, color=drawing.color(place), alpha=0.25, linewidth=0.8)
+        drawing.separator(ax, problem.weights)
+        drawing.points(ax, *problem)
+        ax.set_title(("Another order", "Another start")[place])
         axes[2].hist(
             part["turn"] * part["angle"],
-            bins=bins,
+            bins=np.linspace(-widest, widest, 32),
             histtype="stepfilled",
-            facecolor=(*drawing.rgb(place), 0.3),
+            facecolor=drawing.color(place, 0.3),
             edgecolor=drawing.color(place),
             linewidth=1.3,
-            linestyle=drawing.DASHES[place],
-            label=CHANGES[changed],
+            linestyle=drawing.dashes(place),
+            label=label,
         )
     axes[2].axvline(0.0, color=drawing.ACCENT, linewidth=2.0, label="largest margin")
-    axes[2].set_xlabel("angle to the largest margin's, degrees")
-    axes[2].set_ylabel("runs")
-    axes[2].set_title("Their spread")
+    axes[2].set(xlabel="angle to the largest margin's, degrees", ylabel="runs", title="Their spread")
     drawing.shared_legend(figure, axes[2:])
     return figure
-
-
-def points(ax: Axes, X: np.ndarray, y: np.ndarray, size: float = 16) -> None:
-    """Two classes, each with its own marker."""
-    for place, label in enumerate((-1, 1)):
-        own = y == label
-        ax.scatter(
-            X[own, 0],
-            X[own, 1],
-            s=size,
-            marker=("s", "o")[place],
-            facecolor="none" if place == 0 else drawing.INK,
-            edgecolor=drawing.INK,
-            linewidth=0.8,
-            zorder=3,
-        )
 
 
 SPREAD = Study(
@@ -143,18 +99,18 @@ SPREAD = Study(
     source="Chapter 4, any start",
     question="How far apart are the separators that different orders and different starts lead to?",
     method=(
-        "One data set of 60 points in the plane with margin 0.12. Many runs that differ only in the order "
-        "of the points, and many that differ only in the first weights (standard normal). Some of the "
-        "separators found are drawn."
+        "One data set of 60 points in the plane with margin 0.12. Many runs differ only in the order of the "
+        "points, and many only in the first weights (standard normal). Some of the separators found are "
+        "drawn."
     ),
     theorem=(
         "Any order and any start lead to some separator, if there is one: from zero after at most (R/γ)² "
         "updates, from w₀ after at most the larger root of γ²t² + (2c₁γ − R²)t + c₁² − c₀² = 0, with c₀ "
-        "the length of w₀ and c₁ its component along the best separator. Which one is left open: a "
-        "separator of margin m lies at most arccos(m/γ) from the best."
+        "the length of w₀ and c₁ its component along the best separator. The theorem does not say which "
+        "one: a separator of margin m makes an angle of at most arccos(m/γ) with the best."
     ),
     reference=NOVIKOFF,
-    plan=_plan_spread,
+    plan=grid(changed=list(CHANGES), seed=(range(40), range(400))),
     measure=_measure_spread,
     findings=_findings_spread,
     draw=_draw_spread,
@@ -167,103 +123,67 @@ SPREAD = Study(
 # ---------------------------------------------------------------- counts as difficulty
 
 
-def _plan_difficulty(quick: bool) -> list[Record]:
-    return [
-        {"n_columns": columns, "seed": seed, "orders": 30 if quick else 200}
-        for columns in (2, 5, 20)
-        for seed in range(1 if quick else 5)
-    ]
-
-
 def _difficulty_problem(n_columns: int, seed: int) -> datasets.Separable:
     return datasets.make_separable(200, n_columns, margin=0.03, random_state=seed)
 
 
 def _measure_difficulty(n_columns: int, seed: int, orders: int) -> list[Record]:
     problem = _difficulty_problem(n_columns, seed)
-    best = MaxMargin(fit_intercept=False).fit(problem.X, problem.y)
-    signed = problem.y[:, None] * problem.X
-    distances = signed @ best.coef_[0] / np.linalg.norm(best.coef_)
-    counts = np.zeros(len(problem.y))
-    means, limits = [], []
-    for order in range(orders):
-        model = perceptron(problem.X, problem.y, order="shuffled", random_state=order)
-        counts += model.mistake_counts_
-        means.append(float(model.mistake_counts_ @ distances) / model.mistakes_)
-        limits.append(problem.radius / np.sqrt(model.mistakes_))
-    closest = int(np.argmax(np.array(means) / np.array(limits)))
+    best = MaxMargin(fit_intercept=False).fit(*problem)
+    distances = problem.y * (problem.X @ best.coef_[0]) / np.linalg.norm(best.coef_)
+    runs = [perceptron(*problem, order="shuffled", random_state=order) for order in range(orders)]
+    counts = np.array([model.mistake_counts_ for model in runs])
+    made = counts.sum(axis=1)
+    means, limits = counts @ distances / made, problem.radius / np.sqrt(made)
+    closest = int(np.argmax(means / limits))
     return [
         {
             "row": row,
             "distance": float(distances[row]),
-            "count": float(counts[row] / orders),
+            "count": float(count),
             "support": bool(row in best.support_),
-            "mean_distance": means[closest],
+            "mean_distance": float(means[closest]),
             "bound": float(limits[closest]),
         }
-        for row in range(len(counts))
+        for row, count in enumerate(counts.mean(axis=0))
     ]
 
 
-def _findings_difficulty(table: Table) -> list[Finding]:
-    found = []
+def _findings_difficulty(table: Table) -> Iterator[Finding]:
     for columns in values(table["n_columns"]):
         part = where(table, n_columns=columns)
-        rank = float(spearmanr(part["distance"], part["count"]).statistic)
-        nearest = part["distance"] <= np.quantile(part["distance"], 0.1)
-        share = float(part["count"][nearest].sum() / part["count"].sum())
-        found.append(
-            Finding(
-                f"In {columns} dimensions the tenth of the points nearest to the plane of largest margin "
-                f"takes {percent(share)} of all updates; the rank correlation of count and distance is "
-                f"{rank:.2f}.",
-                rank < 0.0 and share > 0.1,
-            )
+        distance, count = part["distance"], part["count"]
+        rank = float(spearmanr(distance, count).statistic)
+        share = float(count[distance <= np.quantile(distance, 0.1)].sum() / count.sum())
+        yield claim(
+            f"In {columns} dimensions the tenth of the points nearest to the plane of largest margin "
+            f"takes {percent(share)} of all updates; the rank correlation of count and distance is "
+            f"{rank:.2f}.",
+            rank < 0.0,
+            share > 0.1,
         )
-    return found
 
 
 def _draw_difficulty(table: Table) -> Figure:
     figure, (left, right) = drawing.panels(2, height=3.9, width_ratios=[1, 1.3])
-    part = where(table, n_columns=2, seed=0)
     problem = _difficulty_problem(2, 0)
-    sizes = 6 + 400 * part["count"] / part["count"].max()
+    count = where(table, n_columns=2, seed=0)["count"]
+    sizes = 6 + 400 * count / count.max()
+    drawing.plane(left, 1.1)
     for place, label in enumerate((-1, 1)):
         own = problem.y == label
-        left.scatter(
-            problem.X[own, 0],
-            problem.X[own, 1],
-            s=sizes[own],
-            marker=("s", "o")[place],
-            facecolor=(*drawing.rgb(place), 0.35),
-            edgecolor=drawing.color(place),
-            linewidth=0.9,
-        )
-    a, b = problem.weights
-    reach = np.array([-1.5, 1.5])
-    left.plot(-b * reach, a * reach, color=drawing.ACCENT, linewidth=2.0)
-    left.set_xlim(-1.1, 1.1)
-    left.set_ylim(-1.1, 1.1)
-    left.set_aspect("equal")
-    left.grid(False)
+        style: Any = {"marker": ("s", "o")[place], "edgecolor": drawing.color(place), "linewidth": 0.9}
+        left.scatter(*problem.X[own].T, s=sizes[own], facecolor=drawing.color(place, 0.35), **style)
+    drawing.separator(left, problem.weights)
     left.set_title("Size: updates on each point")
     for place, columns in enumerate(values(table["n_columns"])):
         part = where(table, n_columns=columns, seed=0)
         keep = part["count"] > 0
-        right.plot(
-            part["distance"][keep],
-            part["count"][keep],
-            drawing.MARKERS[place],
-            color=drawing.color(place),
-            markersize=3.5,
-            alpha=0.5,
-            linestyle="none",
-            label=f"{columns} dimensions",
-        )
+        style = drawing.dots(place, f"{columns} dimensions", markersize=3.5, alpha=0.5)
+        right.plot(part["distance"][keep], part["count"][keep], **style)
     drawing.log_axes(right)
-    right.set_xlabel("distance to the plane of largest margin")
-    right.set_ylabel("updates on the point, mean over orders")
-    right.set_title("Near points carry the information")
+    right.set(xlabel="distance to the plane of largest margin")
+    right.set(ylabel="updates on the point, mean over orders", title="Near points carry the information")
     drawing.legend(right, columns=3)
     return figure
 
@@ -275,17 +195,17 @@ DIFFICULTY = Study(
     question="Are the points that had to be corrected most often those nearest to the boundary?",
     method=(
         "200 points with margin 0.03 in 2, 5 and 20 dimensions, each run in many random orders; the "
-        "updates on each point are averaged over the orders and set against its distance to the plane of "
-        "largest margin. The figure shows the first data set of each; points that were never corrected are "
-        "left out on the right, whose axes are logarithmic."
+        "updates on each point are averaged over the orders and compared with its distance to the plane of "
+        "largest margin. The figure shows the first data set of each; the right panel, whose axes are "
+        "logarithmic, omits points that were never corrected."
     ),
     theorem=(
-        "From zero weights, with w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ obey Σ aᵢdᵢ = ⟨w, u⟩ "
-        "≤ |w| ≤ R√M. So the mean distance of the corrected points, each taken as often as it was "
+        "From zero weights, with w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ satisfy Σ aᵢdᵢ = ⟨w, u⟩ "
+        "≤ |w| ≤ R√M. So the mean distance of the corrected points, each counted as often as it was "
         "corrected, is at most R/√M: long runs are about near points."
     ),
     reference=NOVIKOFF,
-    plan=_plan_difficulty,
+    plan=grid(n_columns=[2, 5, 20], seed=(range(1), range(5)), orders=([30], [200])),
     measure=_measure_difficulty,
     findings=_findings_difficulty,
     draw=_draw_difficulty,
@@ -297,57 +217,40 @@ DIFFICULTY = Study(
 FORMS = {"perceptron": "perceptron", "program": "linear program", "margin": "largest margin"}
 
 
-def _plan_dual(quick: bool) -> list[Record]:
-    return [
-        {"margin": margin, "seed": seed}
-        for margin in ([0.1, 0.03] if quick else [0.3, 0.1, 0.03, 0.01])
-        for seed in range(3 if quick else 20)
-    ]
-
-
 def _measure_dual(margin: float, seed: int) -> list[Record]:
     problem = datasets.make_separable(200, 5, margin=margin, random_state=seed)
     signed = problem.y[:, None] * problem.X
-    primal = perceptron(problem.X, problem.y)
     plain = plain_dual(signed @ signed.T)
-    kernel = KernelPerceptron(Linear(), fit_intercept=False, max_iter=100_000).fit(problem.X, problem.y)
-    same = bool((primal.mistake_counts_ == plain).all())
+    primal = perceptron(*problem)
+    kernel = KernelPerceptron(Linear(), fit_intercept=False, max_iter=100_000).fit(*problem)
     new = np.random.default_rng([seed, 2]).standard_normal((1000, 5))
     from_counts = np.sign((plain * problem.y) @ (problem.X @ new.T))
-    agree = float(np.mean(from_counts == primal.predict(new)))
-    program = LinearProgram(form="dual", fit_intercept=False).fit(problem.X, problem.y)
-    best = MaxMargin(fit_intercept=False).fit(problem.X, problem.y)
-    programmed, marginal = np.zeros(200), np.zeros(200)
-    programmed[program.support_] = np.abs(program.dual_coef_[0])
-    marginal[best.support_] = np.abs(best.dual_coef_[0])
+    multipliers = {"perceptron": plain.astype(float), "program": np.zeros(200), "margin": np.zeros(200)}
+    program = LinearProgram(form="dual", fit_intercept=False).fit(*problem)
+    best = MaxMargin(fit_intercept=False).fit(*problem)
+    for form, model in (("program", program), ("margin", best)):
+        multipliers[form][model.support_] = np.abs(model.dual_coef_[0])
     records = []
-    for form, multipliers in (
-        ("perceptron", plain.astype(float)),
-        ("program", programmed),
-        ("margin", marginal),
-    ):
-        scores = signed @ (multipliers @ signed)
-        scaled = multipliers / scores.min()
-        total = float(scaled.sum())
-        limit = theory.novikoff(1.0, problem.margin)
+    for form, found in multipliers.items():
+        scaled = found / (signed @ (found @ signed)).min()
         records.append(
             {
                 "form": form,
-                "total": total,
-                "bound": limit if form == "program" else np.nan,
+                "total": float(scaled.sum()),
+                "bound": theory.novikoff(1.0, problem.margin) if form == "program" else np.nan,
                 "least": 1.0 / (problem.radius * problem.margin),
                 "rows_used": int((scaled > 1e-9 * scaled.max()).sum()),
-                "margin_found": geometric_margin(multipliers @ signed, signed),
-                "same_counts": same,
+                "margin_found": geometric_margin(found @ signed, signed),
+                "same_counts": bool((primal.mistake_counts_ == plain).all()),
                 "same_kernel": bool((kernel.mistake_counts_ == plain).all()),
-                "agreement": agree,
+                "agreement": float(np.mean(from_counts == primal.predict(new))),
             }
         )
     return records
 
 
 def plain_dual(gram: np.ndarray) -> np.ndarray:
-    """Count up each point that the counts so far misjudge, from the signed points' inner products alone.
+    """Count up each point that the counts so far misclassify, using only the signed points' inner products.
 
     A score of zero is a mistake.
     """
@@ -364,70 +267,54 @@ def plain_dual(gram: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _findings_dual(table: Table) -> list[Finding]:
-    by_form = {form: where(table, form=form) for form in FORMS}
-    runs = len(by_form["program"]["total"])
-    program, margin, plain = (by_form[form] for form in ("program", "margin", "perceptron"))
-    least = np.minimum(margin["total"], plain["total"])
-    used = {form: float(np.median(part["rows_used"])) for form, part in by_form.items()}
-    return [
-        Finding(
-            (
-                "The dual algorithm and the primal one are the same: they correct the same points equally "
-                f"often in all {runs} runs."
-            ),
-            bool(program["same_counts"].all()),
-        ),
-        Finding("So does the kernel perceptron with the linear kernel.", bool(program["same_kernel"].all())),
-        Finding(
-            (
-                "The counts classify: the sign of Σ aᵢyᵢ⟨xᵢ, x⟩ and that of ⟨w, x⟩ agree on all 1,000 new "
-                "points in each run."
-            ),
-            bool((program["agreement"] == 1.0).all()),
-        ),
-        Finding(
-            "The linear program: its multipliers have the smallest sum in every run, below the largest "
-            "margin's and the perceptron's counts scaled alike.",
-            bool((program["total"] <= least * (1 + 1e-6)).all()),
-        ),
-        Finding(
-            "In no run does it use more points than there are dimensions; the median is "
-            f"{used['program']:.0f}. The perceptron corrects {used['perceptron']:.0f}, and the largest "
-            f"margin rests on {used['margin']:.0f}, the pair that the data were made with.",
-            bool((program["rows_used"] <= 5).all()),
-        ),
-        Finding(
-            "The largest margin's sum is 1/γ², to one part in ten thousand, the solver's rounding.",
-            bool(np.allclose(margin["total"] * margin["margin"] ** 2, 1.0, rtol=1e-4)),
-        ),
-        Finding(
-            "No sum is below 1/(Rγ), in any run.",
-            bool((table["total"] >= table["least"] * (1 - 1e-6)).all()),
-        ),
-    ]
+def _findings_dual(table: Table) -> Iterator[Finding]:
+    plain, program, margin = (where(table, form=form) for form in FORMS)
+    used = {form: float(np.median(where(table, form=form)["rows_used"])) for form in FORMS}
+    yield claim(
+        "The dual algorithm and the primal one are the same: they correct the same points equally often in "
+        f"all {len(program['total'])} runs.",
+        program["same_counts"],
+    )
+    yield claim("So does the kernel perceptron with the linear kernel.", program["same_kernel"])
+    yield claim(
+        "The counts classify: the sign of Σ aᵢyᵢ⟨xᵢ, x⟩ and that of ⟨w, x⟩ agree on all 1,000 new points in "
+        "each run.",
+        program["agreement"] == 1.0,
+    )
+    yield claim(
+        "The multipliers of the linear program have the smallest sum in every run, below those of the "
+        "largest margin and the perceptron's counts, with the same scaling.",
+        program["total"] <= np.minimum(margin["total"], plain["total"]) * (1 + 1e-6),
+    )
+    yield claim(
+        "In no run does the program use more points than there are dimensions; the median is "
+        f"{used['program']:.0f}. The perceptron corrects {used['perceptron']:.0f}, and the largest "
+        f"margin rests on {used['margin']:.0f}, the pair that the data were made with.",
+        program["rows_used"] <= 5,
+    )
+    yield claim(
+        "The sum for the largest margin is 1/γ², up to one part in ten thousand, the rounding of the solver.",
+        np.isclose(margin["total"] * margin["margin"] ** 2, 1.0, rtol=1e-4),
+    )
+    yield claim("No sum is below 1/(Rγ), in any run.", table["total"] >= table["least"] * (1 - 1e-6))
 
 
 def _draw_dual(table: Table) -> Figure:
-    figure, (left, right) = drawing.panels(2, height=4.1)
+    figure, (left, right) = drawing.panels(2)
     drawing.log_axes(left)
+    drawing.log_axes(right, y=False)
     for place, (form, label) in enumerate(FORMS.items()):
         part = where(table, form=form)
-        # Not side by side: the largest margin's sum lies on the sloping line, and beside it would be above.
+        # Not side by side: the sum of the largest margin is on the sloping line, and a shift would lift it.
         drawing.sweep(left, part, "margin", "total", place, label)
         drawing.sweep(right, part, "margin", "rows_used", place, label, shift=1.0 + 0.06 * (place - 1))
-    part = where(table, form="program")
-    drawing.bound_by(left, part, "margin", "bound", "program: at most 1/γ²")
-    x = np.unique(part["margin"])
+    drawing.bound_by(left, where(table, form="program"), "margin", "bound", "program: at most 1/γ²")
+    x = np.unique(table["margin"])
     left.plot(x, 1.0 / x, color=drawing.ACCENT, linestyle=":", linewidth=1.6, label="all: at least 1/(Rγ)")
-    left.set_xlabel("margin γ")
-    left.set_ylabel("sum of multipliers, smallest score = 1")
-    left.set_title("What the linear program minimises")
-    drawing.log_axes(right, y=False)
-    right.set_xlabel("margin γ")
-    right.set_ylabel("points with a multiplier, of 200")
+    left.set(xlabel="margin γ", ylabel="sum of multipliers, smallest score = 1")
+    left.set_title("What the linear program minimizes")
+    right.set(xlabel="margin γ", ylabel="points with a multiplier, of 200", ylim=(0, None))
     right.set_title("How many points carry it")
-    right.set_ylim(bottom=0)
     for ax in (left, right):
         drawing.ticks_at(ax, x.tolist())
     drawing.shared_legend(figure, (left, right), columns=5)
@@ -461,11 +348,9 @@ DUAL = Study(
         "Cristianini, N. and Shawe-Taylor, J. (2000). An Introduction to Support Vector Machines, sections "
         "2.1.1 and 6.1; the sum of the multipliers follows from |w|² = Σ aᵢ⟨w, zᵢ⟩."
     ),
-    plan=_plan_dual,
+    plan=grid(margin=([0.1, 0.03], [0.3, 0.1, 0.03, 0.01]), seed=(range(3), range(20))),
     measure=_measure_dual,
     findings=_findings_dual,
     draw=_draw_dual,
     bounds=(Bounded("total", "bound", "The bound 1/γ² on the program's sum"),),
 )
-
-STUDIES = (SPREAD, DIFFICULTY, DUAL)

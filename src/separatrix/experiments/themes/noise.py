@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from matplotlib.figure import Figure
 
 from ... import datasets
 from ...bounds import mistake_bounds
 from ...estimators.margin import SoftMargin
-from ..study import Bounded, Finding, Record, Study, Table, medians, percent, values, where
+from ..study import Bounded, Finding, Record, Study, Table, claim, grid, medians, percent, where
 from . import drawing, theory
 from .fitting import perceptron
 
@@ -21,19 +23,9 @@ HINGE = (
 # ---------------------------------------------------------------- mistakes as label noise grows
 
 
-def _plan_noise(quick: bool) -> list[Record]:
-    shares = [0.0, 0.1, 0.2, 0.4] if quick else [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5]
-    return [
-        {"n_rows": 500 if quick else 2000, "margin": 0.1, "noise": share, "seed": seed}
-        for share in shares
-        for seed in range(3 if quick else 15)
-    ]
-
-
 def _measure_noise(n_rows: int, margin: float, noise: float, seed: int) -> list[Record]:
     problem = datasets.make_separable(n_rows, 5, margin=margin, random_state=seed)
-    rng = np.random.default_rng([seed, 1])
-    flipped = rng.permutation(n_rows)[: round(noise * n_rows)]
+    flipped = np.random.default_rng([seed, 1]).permutation(n_rows)[: round(noise * n_rows)]
     y = problem.y.copy()
     y[flipped] *= -1
     model = perceptron(problem.X, y, max_iter=1)
@@ -50,49 +42,40 @@ def _measure_noise(n_rows: int, margin: float, noise: float, seed: int) -> list[
     ]
 
 
-def _findings_noise(table: Table) -> list[Finding]:
+def _findings_noise(table: Table) -> Iterator[Finding]:
     x, y = medians(table, "noise", "mistakes")
-    _, sharp = medians(table, "noise", "sharp_bound")
-    _, over_all = medians(table, "noise", "all_rows_bound")
-    order = (table["sharp_bound"] <= table["bound"] * (1 + 1e-9)) & (
-        table["bound"] <= table["all_rows_bound"] * (1 + 1e-6)
+    yield claim(
+        f"In one pass over {table['n_rows'][0]:,} points the mistakes grow with every step of the noise, "
+        f"from {y[0]:,.0f} without noise to {y[-1]:,.0f} with {percent(x[-1])} of the labels flipped "
+        "(medians).",
+        np.diff(y) > 0,
     )
-    n_rows = int(table["n_rows"][0])
-    return [
-        Finding(
-            f"In one pass over {n_rows:,} points the mistakes grow with every step of the noise, from "
-            f"{y[0]:,.0f} without noise to {y[-1]:,.0f} with {percent(x[-1])} of the labels flipped "
-            "(medians).",
-            bool((np.diff(y) > 0).all()),
-        ),
-        Finding(
-            "In no run does the loss over the mistakes alone give a larger bound than the loss over all "
-            "points, nor does solving the quadratic give a larger one than the form R²|w*|² + 2L.",
-            bool(order.all()),
-        ),
-        Finding(
-            f"At the most noise the three bounds are {sharp[-1] / y[-1]:.2f}, "
-            f"{medians(table, 'noise', 'bound')[1][-1] / y[-1]:.2f} and {over_all[-1] / y[-1]:.2f} times the "
-            "mistakes."
-        ),
+    yield claim(
+        "In no run does the loss over the mistakes alone give a larger bound than the loss over all "
+        "points, nor does solving the quadratic give a larger one than the form R²|w*|² + 2L.",
+        table["sharp_bound"] <= table["bound"] * (1 + 1e-9),
+        table["bound"] <= table["all_rows_bound"] * (1 + 1e-6),
+    )
+    ratios = [
+        medians(table, "noise", name)[1][-1] / y[-1] for name in ("sharp_bound", "bound", "all_rows_bound")
     ]
+    yield Finding(
+        f"With the most noise the three bounds are {ratios[0]:.2f}, {ratios[1]:.2f} and {ratios[2]:.2f} "
+        "times the mistakes."
+    )
 
 
 def _draw_noise(table: Table) -> Figure:
     figure, (ax,) = drawing.panels(1, width=6.8, height=4.4)
-    lines = (("all_rows_bound", "R²|w*|² + 2L over all points", ":"),)
+    shown = {**table, "percent": 100 * table["noise"]}
     for column, label, dashes in (
-        *lines,
+        ("all_rows_bound", "R²|w*|² + 2L over all points", ":"),
         ("bound", "R²|w*|² + 2L over the mistakes", "-"),
         ("sharp_bound", "sharp form over the mistakes", "--"),
     ):
-        x, y = medians(table, "noise", column)
-        drawing.bound(ax, 100 * x, y, label, linestyle=dashes)
-    shown = {**table, "percent": 100 * table["noise"]}
+        drawing.bound(ax, *medians(shown, "percent", column), label, linestyle=dashes)
     drawing.sweep(ax, shown, "percent", "mistakes", 0, "mistakes in one pass")
-    ax.set_xlabel("labels flipped, percent")
-    ax.set_ylabel("mistakes")
-    ax.set_ylim(bottom=0)
+    ax.set(xlabel="labels flipped, percent", ylabel="mistakes", ylim=(0, None))
     ax.set_title("Mistakes and bounds as the noise grows")
     drawing.legend(ax, columns=2)
     return figure
@@ -104,19 +87,24 @@ NOISE = Study(
     source="Chapter 2, inseparable data",
     question="How many mistakes are made online when labels are wrong, and how tight is the bound?",
     method=(
-        "Points in five dimensions with margin 0.1, of which a share of the labels is flipped; one pass in "
-        "order. The w* for the bound is the best one, to the solver's tolerance: R²|w*|² + 2L is, up to a "
+        "Points in five dimensions with margin 0.1; a share of the labels is flipped; one pass in order. "
+        "The w* for the bound is the best one, up to the solver's tolerance: R²|w*|² + 2L is, up to a "
         "factor, the objective of a soft-margin support vector machine with C = 1/R². Markers and "
         "whiskers: medians and ranges. Lines: medians of the bounds."
     ),
     theorem=(
         "From zero weights, the mistakes are at most R²|w*|² + 2L for every w*, where L is the sum of the "
         "hinge losses max(0, 1 − y⟨w*, x⟩) over the rounds in which a mistake was made; the sum over all "
-        "rounds is at least as large, so it bounds too. Solving the "
-        "quadratic of the proof instead gives (A/2 + √(A²/4 + L))² with A = R|w*|."
+        "rounds is at least as large, so it gives a bound too. Solving the quadratic of the proof instead "
+        "gives (A/2 + √(A²/4 + L))² with A = R|w*|."
     ),
     reference=HINGE,
-    plan=_plan_noise,
+    plan=grid(
+        n_rows=([500], [2000]),
+        margin=[0.1],
+        noise=([0.0, 0.1, 0.2, 0.4], [0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5]),
+        seed=(range(3), range(15)),
+    ),
     measure=_measure_noise,
     findings=_findings_noise,
     draw=_draw_noise,
@@ -130,16 +118,13 @@ NOISE = Study(
 
 # ---------------------------------------------------------------- online mistake curves
 
-SCALES = np.geomspace(
-    0.02, 1.0, 40
-)  # lengths of w*, as shares of 1/margin, among which each bound is the least
+STREAMS = [(0.1, 0.0), (0.03, 0.0), (0.1, 0.05), (0.1, 0.2)]  # margin and share of wrong labels
 
 
 def _plan_online(quick: bool) -> list[Record]:
-    streams = [(0.1, 0.0), (0.03, 0.0), (0.1, 0.05), (0.1, 0.2)]
     return [
         {"margin": margin, "noise": noise, "n_rows": 3000 if quick else 30_000, "seed": seed}
-        for margin, noise in streams
+        for margin, noise in STREAMS
         for seed in range(2 if quick else 10)
     ]
 
@@ -148,17 +133,13 @@ def _measure_online(margin: float, noise: float, n_rows: int, seed: int) -> list
     problem = datasets.make_separable(n_rows, 10, margin=margin, random_state=seed)
     rng = np.random.default_rng([seed, 1])
     y = np.where(rng.random(n_rows) < noise, -problem.y, problem.y)
-    model = perceptron(problem.X, y, max_iter=1, trace=True)
-    trace = model.result_.trace
+    trace = perceptron(problem.X, y, max_iter=1, trace=True).result_.trace
     assert trace is not None
-    when = np.zeros(n_rows, dtype=np.int64)
-    when[trace.rows] = 1
-    mistakes = np.cumsum(when)
-    scores = y * (problem.X @ problem.weights)
+    when = np.bincount(trace.rows, minlength=n_rows)
+    mistakes, scores = np.cumsum(when), y * (problem.X @ problem.weights)
     rounds = np.unique(np.geomspace(10, n_rows, 25).astype(int))
     best = np.full(rounds.size, np.inf)
-    for scale in SCALES:
-        length = scale / margin
+    for length in np.geomspace(0.02, 1.0, 40) / margin:  # of w*
         losses = np.cumsum(when * np.maximum(0.0, 1.0 - length * scores))
         best = np.minimum(best, (problem.radius * length) ** 2 + 2.0 * losses[rounds - 1])
     return [
@@ -167,51 +148,37 @@ def _measure_online(margin: float, noise: float, n_rows: int, seed: int) -> list
     ]
 
 
-def _findings_online(table: Table) -> list[Finding]:
-    found = []
-    last = int(table["round"].max())
-    for noise in values(table["noise"]):
-        for margin in values(where(table, noise=noise)["margin"]):
-            part = where(table, noise=noise, margin=margin)
-            x, y = medians(part, "round", "mistakes")
-            half = y[np.searchsorted(x, last / 2)]
-            share = 1.0 - half / y[-1]
-            if noise == 0.0:
-                found.append(
-                    Finding(
-                        f"Without noise at margin {margin:g} the curve flattens: {percent(share)} of its "
-                        f"{y[-1]:,.0f} mistakes fall into the second half of the stream.",
-                        share < 0.5,
-                    )
-                )
-            else:
-                rate = (y[-1] - half) / (last - x[np.searchsorted(x, last / 2)])
-                found.append(
-                    Finding(
-                        f"With {percent(noise)} of the labels wrong it goes on rising: in the second half "
-                        f"one round in {1 / rate:.0f} is a mistake, more often than a label is wrong.",
-                        rate > noise,
-                    )
-                )
-    return found
+def _findings_online(table: Table) -> Iterator[Finding]:
+    for margin, noise in STREAMS:
+        x, y = medians(where(table, margin=margin, noise=noise), "round", "mistakes")
+        half = np.searchsorted(x, x[-1] / 2)
+        share, rate = 1.0 - y[half] / y[-1], (y[-1] - y[half]) / (x[-1] - x[half])
+        if noise == 0.0:
+            yield claim(
+                f"Without noise at margin {margin:g} the curve flattens: {percent(share)} of its "
+                f"{y[-1]:,.0f} mistakes are in the second half of the stream.",
+                share < 0.5,
+            )
+        else:
+            yield claim(
+                f"With {percent(noise)} of the labels wrong it keeps rising: in the second half one round "
+                f"in {1 / rate:.0f} is a mistake, more often than a label is wrong.",
+                rate > noise,
+            )
 
 
 def _draw_online(table: Table) -> Figure:
     figure, axes = drawing.panels(2, height=4.2, sharey=True)
-    clean = [(0.1, 0.0), (0.03, 0.0)]
-    noisy = [(0.1, 0.05), (0.1, 0.2)]
-    for ax, streams, title in zip(
-        axes, (clean, noisy), ("Separable streams", "Streams with wrong labels"), strict=True
-    ):
-        drawing.log_axes(ax)
-        for place, (margin, noise) in enumerate(streams):
-            part = where(table, margin=margin, noise=noise)
-            label = f"γ = {margin:g}" if noise == 0.0 else f"{percent(noise)} wrong"
-            drawing.sweep(ax, part, "round", "mistakes", place, label)
-            x, limits = medians(part, "round", "bound")
-            drawing.bound(ax, x, limits, f"bound, {label}", linestyle=drawing.DASHES[place])
-        ax.set_xlabel("round t")
-        ax.set_title(title)
+    drawing.log_axes(*axes)
+    for number, (margin, noise) in enumerate(STREAMS):
+        panel, place = divmod(number, 2)
+        part = where(table, margin=margin, noise=noise)
+        label = f"γ = {margin:g}" if noise == 0.0 else f"{percent(noise)} wrong"
+        drawing.sweep(axes[panel], part, "round", "mistakes", place, label)
+        x, limits = medians(part, "round", "bound")
+        drawing.bound(axes[panel], x, limits, f"bound, {label}", linestyle=drawing.dashes(place))
+    for ax, title in zip(axes, ("Separable streams", "Streams with wrong labels"), strict=True):
+        ax.set(xlabel="round t", title=title)
         drawing.legend(ax, columns=2)
     axes[0].set_ylabel("mistakes so far")
     return figure
@@ -223,14 +190,14 @@ ONLINE = Study(
     source="Chapter 2, online learning",
     question="When points come one by one, how do the mistakes add up, with and without wrong labels?",
     method=(
-        "Streams of points in ten dimensions, seen once each, in order. Mistakes so far against the round, "
-        "both logarithmic: medians and ranges over streams. The bound is taken at each round, over "
-        "multiples of the known separator, the least of 40 lengths (medians of the streams)."
+        "Streams of points in ten dimensions, each seen once, in order. Mistakes so far against the round, "
+        "both logarithmic: medians and ranges over streams. The bound is computed at each round, as the "
+        "smallest for 40 lengths of the known separator (medians over the streams)."
     ),
     theorem=(
-        "From zero weights, at every round t, the mistakes so far are at most R²|w*|² + 2L for every w*, L "
-        "being the hinge loss of w* over the mistakes so far. If y⟨w*, x⟩ ≥ 1 for all points, L = 0 and the "
-        "bound is a constant: the least of these is (R/γ)²."
+        "From zero weights, at every round t, the mistakes so far are at most R²|w*|² + 2L for every w*, "
+        "where L is the hinge loss of w* over the mistakes so far. If y⟨w*, x⟩ ≥ 1 for all points, L = 0 "
+        "and the bound is a constant: the smallest of these is (R/γ)²."
     ),
     reference=HINGE,
     plan=_plan_online,
@@ -239,5 +206,3 @@ ONLINE = Study(
     draw=_draw_online,
     bounds=(Bounded("mistakes", "bound", "The bound R²|w*|² + 2L at every round"),),
 )
-
-STUDIES = (NOISE, ONLINE)
