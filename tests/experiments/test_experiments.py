@@ -396,7 +396,6 @@ def toy(monkeypatch):
     def use(measure):
         study = _toy(measure)
         monkeypatch.setattr(runner, "STUDIES", (study,))
-        monkeypatch.setattr(runner, "_stamp", lambda study, plan: b"toy %d" % len(plan))
 
     return use
 
@@ -417,37 +416,6 @@ def test_an_interrupted_run_leaves_no_table(tmp_path, toy, stop):
     assert one.table["value"].tolist() == [k**2 for k in range(10)]
     assert one.table["word"].tolist() == [f"cell {k}" for k in range(10)]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv", "toy.parquet"]
-
-
-def test_what_is_finished_is_not_measured_again(tmp_path, toy):
-    toy(_square)
-    first = experiments.run("toy", directory=tmp_path)
-
-    def never(cell_seed):
-        raise AssertionError("measured again")
-
-    toy(never)
-    again = experiments.run("toy", directory=tmp_path)
-    assert {name: list(column) for name, column in first.table.items()} == {
-        name: list(column) for name, column in again.table.items()
-    }
-    with pytest.raises(AssertionError, match="measured again"):
-        experiments.run("toy", quick=True, directory=tmp_path)  # another plan is another table
-
-
-def test_a_damaged_table_is_measured_again(tmp_path, toy):
-    toy(_square)
-    experiments.run("toy", directory=tmp_path)
-    (tmp_path / "toy.parquet").write_bytes(b"PAR1 nothing")
-    assert experiments.run("toy", directory=tmp_path).n_rows == 10
-
-
-def test_a_change_of_plan_or_code_gives_another_stamp():
-    study = experiments.find("hulls")
-    quick, full = study.plan(True), study.plan(False)
-    assert runner._stamp(study, quick) != runner._stamp(study, full)
-    other = dataclasses.replace(study, measure=experiments.find("dual").measure)
-    assert runner._stamp(study, quick) != runner._stamp(other, quick)
 
 
 # ---------------------------------------------------------------- claims that fail are loud
@@ -519,7 +487,7 @@ def test_the_command_prints_the_answer_and_keeps_table_and_figure(command, tmp_p
     assert {path.suffix for path in (tmp_path / "new").iterdir()} == {".csv", ".parquet", ".svg"}
 
 
-def test_all_reuses_what_is_there_and_says_where_the_report_is(command, tmp_path, monkeypatch):
+def test_all_can_be_repeated_and_says_where_the_report_is(command, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "STUDIES", (experiments.find("hulls"), experiments.find("monomials")))
     for _ in range(2):
         shown = command("all", "--quick", "--output", str(tmp_path))
@@ -657,23 +625,6 @@ def test_the_plain_dual_is_the_perceptron():
 def test_where_keeps_the_rows_that_are_asked_for():
     table = as_table([{"a": 1, "b": "x"}, {"a": 2, "b": "y"}, {"a": 1, "b": "y"}])
     assert where(table, a=1, b="y") == {"a": np.array([1]), "b": np.array(["y"])}
-
-
-def test_a_run_killed_between_its_files_is_measured_again(tmp_path, toy, monkeypatch):
-    class Killed(BaseException):
-        pass
-
-    def killed(*_):
-        raise Killed
-
-    toy(_square)
-    with monkeypatch.context() as patch:
-        patch.setattr("pyarrow.parquet.write_table", killed)
-        with pytest.raises(Killed):
-            experiments.run("toy", directory=tmp_path)
-    assert not (tmp_path / "toy.parquet").exists()
-    assert experiments.run("toy", directory=tmp_path).n_rows == 10
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv", "toy.parquet"]
 
 
 def test_a_plan_has_every_combination_of_the_quick_or_the_full_choices():

@@ -7,8 +7,7 @@ trace, the docstring says how large it may be. ``eps`` is 2**-52.
 from __future__ import annotations
 
 from .curved import make_checkerboard, make_rings, make_spirals, make_xor
-from .many import make_multiclass
-from .planes import make_overlapping, make_separable
+from .planes import make_multiclass, make_overlapping, make_separable
 from .problems import Checkerboard, Multiclass, Overlapping, Problem, Rings, Separable, Spirals, Xor
 
 __all__ = [

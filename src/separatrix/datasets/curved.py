@@ -201,7 +201,7 @@ def make_checkerboard(
     squares : int
         Squares along a side, at least 2.
     gap : float
-        How far, at least, the rows of neighbouring squares are apart; at least 0 and below 1.
+        How far, at least, the rows of neighboring squares are apart; at least 0 and below 1.
     random_state : int, numpy Generator or None
 
     Returns

@@ -171,7 +171,7 @@ class Checkerboard(Problem):
     squares : int
         Squares along a side.
     gap : float
-        The distance between the rows of neighbouring squares is at least this.
+        The distance between the rows of neighboring squares is at least this.
     witness_rows, witness_weights : ndarray of int64
         The middles of four squares that prove that no plane separates the rows, as in :class:`Overlapping`.
     """

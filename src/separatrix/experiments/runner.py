@@ -1,13 +1,10 @@
-"""Run a study: measure, check every sentence, draw; a finished table is kept and not measured again."""
+"""Run a study: measure, check every sentence, draw, and write the table."""
 
 from __future__ import annotations
 
 import csv
 import difflib
-import hashlib
-import inspect
 import io
-import json
 import os
 import signal
 import threading
@@ -17,17 +14,14 @@ from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
-import numpy as np
-
-from .. import __version__, atomic
+from .. import atomic
 from ..errors import InputError, OutputError, needs
 from ..plot.style import style
 from ..progress import Progress
 from ..views.palettes import LIGHT
-from .study import Description, Experiment, Record, Study, Table, as_table
-from .themes import convergence, dual, embedding, fitting, multiclass, noise, separators, theory, variants
+from .study import Description, Experiment, Study, Table, as_table
+from .themes import convergence, dual, embedding, multiclass, noise, separators, variants
 
 # In the order of the report.
 STUDIES = tuple(
@@ -66,7 +60,7 @@ def run(
     quick : bool
         Use a plan of about a second instead of the full one: the same question, with fewer repetitions.
     directory : path, optional
-        Where the table is kept, as Parquet and as CSV. A table that is there already is not measured again.
+        Where the table is written, as Parquet and as CSV.
     heading : str
         Text that the progress line shows before the name.
 
@@ -82,27 +76,24 @@ def run(
     True
     """
     study, begun = find(name), time.perf_counter()
-    plan = study.plan(quick)
-    kept = None if directory is None else _made(Path(directory)) / f"{study.name}.parquet"
+    target = None if directory is None else _made(Path(directory)) / study.name
+    plan, records = study.plan(quick), []
     with _interrupts() as interrupts:
-        table = None if kept is None else _read(kept, _stamp(study, plan))
-        if table is None:
-            records = []
-            with Progress() as progress:
-                for number, settings in enumerate(plan):
-                    if progress.due():
-                        progress.show(f"{heading}{study.name} {_bar(number, len(plan))}")
-                    records += [{**settings, **record} for record in study.measure(**settings)]
-                    if interrupts:  # a solver stopped early and returned what it had: not a measurement
-                        raise KeyboardInterrupt
-            table = as_table(records)
-            if kept is not None:
-                _write(kept, table, _stamp(study, plan))
+        with Progress() as progress:
+            for number, settings in enumerate(plan):
+                if progress.due():
+                    progress.show(f"{heading}{study.name} {_bar(number, len(plan))}")
+                records += [{**settings, **record} for record in study.measure(**settings)]
+                if interrupts:  # a solver stopped early and returned what it had: not a measurement
+                    raise KeyboardInterrupt
+        table = as_table(records)
         findings = (*(bounded.check(table) for bounded in study.bounds), *study.findings(table))
         with style(LIGHT):
             figure = study.draw(table)
         if interrupts:  # a figure may call solvers too
             raise KeyboardInterrupt
+    if target is not None:
+        _write(target, table)
     return Experiment(
         **{field.name: getattr(study, field.name) for field in fields(Description)},
         quick=quick,
@@ -139,13 +130,6 @@ def _bar(done: int, total: int, width: int = 30) -> str:
     return f"[{'#' * filled}{'-' * (width - filled)}] {done} of {total}"
 
 
-def _stamp(study: Study, plan: list[Record]) -> bytes:
-    """Hash everything that a table depends on: the plan, the code that measures, and the library."""
-    home = inspect.getmodule(study.measure) or study.measure
-    sources = [inspect.getsource(part) for part in (home, fitting, theory)]
-    return hashlib.sha256(json.dumps([study.name, plan, __version__, sources]).encode()).hexdigest().encode()
-
-
 def _made(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -159,36 +143,15 @@ def _made(directory: Path) -> Path:
     return directory
 
 
-def _write(path: Path, table: Table, stamp: bytes) -> None:
-    """Write the table as CSV and then as Parquet: if the Parquet file exists, both are complete."""
-    arrow, parquet = _arrow()
+def _write(target: Path, table: Table) -> None:
+    with needs("Writing tables as Parquet", extra="cli"):
+        import pyarrow as pa
+        import pyarrow.parquet as pq
     columns = {name: column.tolist() for name, column in table.items()}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*columns.values(), strict=True))
-    atomic.write_text(path.with_suffix(".csv"), text.getvalue())
-    with atomic.replacing(path) as temporary:
-        content = arrow.table(columns).replace_schema_metadata({"separatrix.experiment": stamp})
-        parquet.write_table(content, temporary)
-
-
-def _read(path: Path, stamp: bytes) -> Table | None:
-    """Read the table if it belongs to this plan; a file that cannot be read counts as absent."""
-    if not path.is_file():
-        return None
-    arrow, parquet = _arrow()
-    try:
-        content = parquet.read_table(path)
-    except (arrow.ArrowException, OSError):
-        return None
-    if (content.schema.metadata or {}).get(b"separatrix.experiment") != stamp:
-        return None
-    return {name: np.array(content[name].to_pylist()) for name in content.column_names}
-
-
-def _arrow() -> tuple[Any, Any]:
-    with needs("Keeping tables as Parquet", extra="cli"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    return pa, pq
+    atomic.write_text(target.with_suffix(".csv"), text.getvalue())
+    with atomic.replacing(target.with_suffix(".parquet")) as temporary:
+        pq.write_table(pa.table(columns), temporary)

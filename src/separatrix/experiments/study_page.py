@@ -68,8 +68,7 @@ def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[E
     Parameters
     ----------
     directory : path
-        For each experiment NAME: NAME.parquet, NAME.csv and NAME.svg; and index.html. What an earlier run
-        measured there is not measured again.
+        For each experiment NAME: NAME.parquet, NAME.csv and NAME.svg; and index.html.
     quick : bool
         Small plans: about a fifth of the time.
 
@@ -214,7 +213,7 @@ def _cell(value: object) -> str:
 
 
 def _inline(svg: str, title: str) -> str:
-    """A figure as an element of the page: its colours and letters follow the page's, light or dark."""
+    """A figure as an element of the page: its colors and letters follow the page's, light or dark."""
     text = svg[svg.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
     text = re.sub(

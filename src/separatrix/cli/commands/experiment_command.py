@@ -37,7 +37,7 @@ def experiment(
 ) -> None:
     """Run the experiments of the course: question, theorem, figure, and an answer that was checked.
 
-    What was measured before in DIR is not measured again: a run that was interrupted goes on where it was.
+    All of them take a minute or two, and about a fifth of that with --quick.
 
     For example:
 

@@ -58,7 +58,7 @@ def widest_angle(margin: float, best_margin: float) -> float:
 
 
 def cover(n_points: int, dimension: int) -> float:
-    """The share of labellings of points in general position that a plane through the origin realises.
+    """The share of labelings of points in general position that a plane through the origin realizes.
 
     ``2^(1 - n) * sum over k < N of C(n - 1, k)`` (Cover 1965): one half at ``n = 2 N``.
     """

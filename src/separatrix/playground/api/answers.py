@@ -139,7 +139,7 @@ class ModelAnswer:
     planes : for each class, its score as ``a x + b y + c`` of the view; None for a kernel or a vote
     weights : of each class, intercept last, in the columns themselves
     margin : the bracket of the best margin; of a perceptron to rounding, of the largest margin proved
-    objective : what was minimised or maximised
+    objective : what was minimized or maximized
     predicted : the class that each row is given
     lowest : the smallest score of any row; None for a kernel or a vote
     margin_planes : whether the lines at score -1 and 1 mean something

@@ -100,7 +100,7 @@ def _iris() -> Made:
 
 
 def _tumours() -> Made:
-    """The pair of standardised columns, of 435, on which the soft margin with C = 1 errs least: 23 of 569."""
+    """The pair of standardized columns, of 435, on which the soft margin with C = 1 errs least: 23 of 569."""
     from sklearn.datasets import load_breast_cancer
 
     loaded = load_breast_cancer()

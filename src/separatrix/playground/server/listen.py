@@ -1,4 +1,4 @@
-"""Where the server listens: a socket that is taken first, the address to open, a token if one is needed."""
+"""Listen for the browser: take a socket, make the address and the token, serve connections within limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import math
 import secrets
 import socket
 import threading
-import time
 import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,9 +35,9 @@ class Listener:
     Attributes
     ----------
     address : str
-        What to open in a browser, with the token if there is one.
+        The address to open in a browser, with the token if there is one.
     note : str
-        What the person at the terminal should know; may be empty.
+        A sentence for the person at the terminal; may be empty.
     """
 
     socket: socket.socket
@@ -48,17 +47,14 @@ class Listener:
     note: str
 
     def open_browser(self) -> bool:
-        """Open the page as soon as the server answers; False where there is no browser."""
+        """Open the page as soon as the server answers; return False if there is no browser."""
         try:
             browser = webbrowser.get()
         except webbrowser.Error:
             return False
-        threading.Thread(target=self._open, args=(browser,), daemon=True).start()
+        # The socket is listening already: a request that comes before the server is ready waits.
+        threading.Timer(0.3, browser.open, (self.address,)).start()
         return True
-
-    def _open(self, browser: webbrowser.BaseBrowser) -> None:
-        time.sleep(0.3)  # the socket listens already: a request that comes too early waits
-        browser.open(self.address)
 
     def serve(self, limits: Limits | None = None) -> None:
         """Serve until Ctrl-C."""
@@ -71,7 +67,7 @@ class Listener:
 
 
 def server_of(app: Starlette, limits: Limits) -> uvicorn.Server:
-    """The server of an application, for connections that keep the limits."""
+    """Return the server of an application; its connections keep the limits."""
     return uvicorn.Server(
         uvicorn.Config(
             app,
@@ -88,16 +84,16 @@ def server_of(app: Starlette, limits: Limits) -> uvicorn.Server:
 
 
 def connections(limits: Limits) -> type[H11Protocol]:
-    """The class of a server's connections.
+    """Return the class of a server's connections.
 
-    Time runs from the moment a connection is made or has been answered until the head of a request is
-    complete; half of a head does not stop it. If there are too many connections, a new one takes the place of
-    the one that has waited longest, so clients that say nothing keep nobody out.
+    A connection is closed if no complete head of a request arrives in time after it was made or last
+    answered. If there are too many connections, a new one replaces the one that has waited longest, so
+    silent clients do not block others.
     """
 
     class Connection(H11Protocol):
-        waits: asyncio.TimerHandle | None = None  # None while a request is answered
-        since = 0.0  # when it began to wait, or to be answered
+        waits: asyncio.TimerHandle | None = None  # None while a request is being answered
+        since = 0.0  # when the waiting or the answering began
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -139,12 +135,12 @@ def connections(limits: Limits) -> type[H11Protocol]:
 
 @contextlib.contextmanager
 def listen(host: str, port: int | None, *, lesson: str | None = None) -> Iterator[Listener]:
-    """Take a port; without a wish, the usual one or any that is free. The page opens with the lesson named.
+    """Take a port: the one given, else the usual one, else any that is free. The page opens with the lesson.
 
     Raises
     ------
     InputError
-        Where the port is taken, the address is not this machine's, or there is no such lesson.
+        If the port is taken, the address is not one of this machine, or there is no such lesson.
     """
     names = [each["name"] for each in LESSONS]
     if lesson is not None and lesson not in names:
@@ -156,13 +152,11 @@ def listen(host: str, port: int | None, *, lesson: str | None = None) -> Iterato
     note = ""
     try:
         taken = _bind(host, PORT if port is None else port)
-    except UnicodeError as problem:  # no name of a machine looks like this
-        raise _refusal(host, port, OSError(errno.EADDRNOTAVAIL, str(problem))) from None
-    except OSError as problem:
-        if problem.errno != errno.EADDRINUSE or port is not None:
-            raise _refusal(host, port, problem) from None
+    except (OSError, UnicodeError) as problem:  # UnicodeError: the host cannot be the name of a machine
+        if getattr(problem, "errno", None) != errno.EADDRINUSE or port is not None:
+            raise _refusal(host, PORT if port is None else port, problem) from None
         taken = _bind(host, 0)
-        note = f"Port {PORT} is taken, perhaps by another playground; this one has a port of its own."
+        note = f"Port {PORT} is taken, perhaps by another playground, so another port was chosen."
     with taken:
         number = taken.getsockname()[1]
         open_to_others = not _loopback(host)
@@ -178,7 +172,7 @@ def listen(host: str, port: int | None, *, lesson: str | None = None) -> Iterato
 
 def _bind(host: str, port: int) -> socket.socket:
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    # with the protocol named, asyncio sends short answers at once; else each waits 40 ms for the one before
+    # If the protocol is named, asyncio sends short answers at once; otherwise each waits 40 ms.
     taken = socket.socket(family, kind, protocol)
     try:
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -190,22 +184,18 @@ def _bind(host: str, port: int) -> socket.socket:
     return taken
 
 
-def _refusal(host: str, port: int | None, problem: OSError) -> InputError:
-    number = PORT if port is None else port
-    if problem.errno == errno.EADDRINUSE:
+def _refusal(host: str, port: int, problem: Exception) -> InputError:
+    reasons = {
+        errno.EADDRINUSE: f"Port {port} is taken by another program.",
+        errno.EACCES: f"Port {port} may not be used without special rights.",
+    }
+    reason = reasons.get(getattr(problem, "errno", None) or 0)
+    if reason is not None:
         return InputError(
-            f"Port {number} is taken by another program.",
-            remedy="Choose another, or port 0, which takes any that is free.",
-            parameter="port",
-        )
-    if problem.errno == errno.EACCES:
-        return InputError(
-            f"Port {number} may not be used without special rights.",
-            remedy="Choose one above 1023, or port 0, which takes any that is free.",
-            parameter="port",
+            reason, remedy="Choose another port above 1023, or 0 for any free one.", parameter="port"
         )
     return InputError(
-        f"This machine cannot listen at {host!r}: {problem.strerror or problem}.",
+        f"This machine cannot listen at {host!r}: {getattr(problem, 'strerror', None) or problem}.",
         remedy="Use 127.0.0.1, or an address of this machine.",
         parameter="host",
     )

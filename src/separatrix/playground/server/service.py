@@ -1,4 +1,4 @@
-"""The server: static files, and questions that are handed to the workers; who is let in is decided here."""
+"""The web application: decide which requests are let in, serve files, pass questions to workers."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode
 
 from starlette.applications import Starlette
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
@@ -28,7 +29,7 @@ from .workers import Reply, Workers, refusal
 
 STATIC = Path(__file__).parent.parent / "static"
 COOKIE = "separatrix"
-ASKED_OF = ("host", "origin", "sec-fetch-site", "cookie", "content-type")  # headers that decide who is let in
+DECISIVE = ("host", "origin", "sec-fetch-site", "cookie", "content-type")  # headers that decide who is let in
 HOST = re.compile(r"(?:\[(?P<six>[0-9a-f:.%]+)\]|(?P<name>[^][:@/\s]+))(?::[0-9]{1,5})?", re.IGNORECASE)
 HEADERS = {
     "Content-Security-Policy": (
@@ -47,17 +48,18 @@ HEADERS = {
 def create_app(
     *, limits: Limits | None = None, token: str | None = None, hosts: Iterable[str] = ()
 ) -> Starlette:
-    """The playground as an ASGI application.
+    """Return the playground as an ASGI application.
 
     Parameters
     ----------
     limits : Limits, optional
         How much a request may ask for.
     token : str, optional
-        Whoever has not opened the page with ``?token=...`` is refused. Needed where others reach the server.
+        A client that has not opened the page with ``?token=...`` is refused. Set it if others can reach the
+        server.
     hosts : iterable of str
-        Host names, beside ``localhost`` and addresses written as numbers, that requests may be for. Any other
-        name is refused: a page elsewhere could have made it point here.
+        Host names, besides ``localhost`` and numeric addresses, that requests may be for. Any other name is
+        refused, because another site could make its own name point here (DNS rebinding).
 
     Returns
     -------
@@ -114,23 +116,12 @@ def create_app(
 
 
 def _about() -> dict[str, Any]:
-    """What the page has to know of the server before it asks anything."""
+    """Return what the page has to know before its first question."""
     return {
         "version": __version__,
         "presets": list(PRESETS),
         "lessons": LESSONS,
-        "limits": {
-            "points": sizes.POINTS,
-            "columns": sizes.COLUMNS,
-            "classes": sizes.CLASSES,
-            "updates": sizes.UPDATES,
-            "passes": sizes.PASSES,
-            "degree": sizes.DEGREE,
-            "blocks": sizes.BLOCKS,
-            "depth": sizes.DEPTH,
-            "name": sizes.NAME,
-            "frames": sizes.FRAMES,
-        },
+        "limits": {name.lower(): value for name, value in vars(sizes).items() if name.isupper()},
     }
 
 
@@ -139,12 +130,12 @@ def _response(reply: Reply, kind: str = "application/json") -> Response:
 
 
 async def _unless_gone(request: Request, work: Coroutine[Any, Any, Reply]) -> Reply:
-    """The reply, unless the client goes away first: then the work is given up, for those who wait."""
+    """Return the reply; if the client disconnects first, cancel the work, so that others need not wait."""
     answer = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)
-        return answer.result() if answer.done() else refusal(499, "gone", "The client has gone.")
+        return answer.result() if answer.done() else refusal(499, "gone", "The client has disconnected.")
     finally:
         answer.cancel()
         gone.cancel()
@@ -156,7 +147,7 @@ async def _gone(request: Request) -> None:
 
 
 async def _body(request: Request, limits: Limits) -> bytes | Reply:
-    """The body, unless it is too long or comes too slowly."""
+    """Return the body, or a refusal if it is too long or arrives too slowly."""
     too_large = refusal(
         413,
         "too_large",
@@ -180,7 +171,7 @@ async def _body(request: Request, limits: Limits) -> bytes | Reply:
 
 
 class Gate:
-    """Lets in requests for this host, from this page, with the token if there is one; adds the headers."""
+    """Let in requests for this host, from this page, with the token if there is one; add the headers."""
 
     def __init__(self, app: Any, *, token: str | None, hosts: frozenset[str]) -> None:
         self.app, self.token, self.hosts = app, token, hosts
@@ -196,50 +187,42 @@ class Gate:
 
         async def send_with_headers(message: Any) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [
-                    *message["headers"],
-                    *((name.lower().encode(), value.encode()) for name, value in HEADERS.items()),
-                ]
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
-        answer = self._refused(scope)
+        answer = self._refused(Request(scope))
         await (self.app if answer is None else answer)(scope, receive, send_with_headers)
 
-    def _refused(self, scope: Any) -> Response | None:
-        names = [name.decode("latin-1") for name, _ in scope["headers"]]
-        for name in ASKED_OF:
-            if names.count(name) > 1:  # whoever reads only one of them may be told another story
-                return _response(refusal(400, "repeated", f"The header {name} may be sent once."))
-        headers = dict(zip(names, (value.decode("latin-1") for _, value in scope["headers"]), strict=True))
+    def _refused(self, request: Request) -> Response | None:
+        headers = request.headers
+        for name in DECISIVE:
+            if len(headers.getlist(name)) > 1:  # two programs that read it might each use another value
+                return _response(refusal(400, "repeated", f"The header {name} may be sent only once."))
         if not self._known(headers.get("host", "")):
             return _response(
                 refusal(421, "host", "This address is not one of the playground's. Use the one it printed.")
             )
-        origin = headers.get("origin")
-        if origin is not None and origin != f"{scope['scheme']}://{headers['host']}":
+        foreign = headers.get("origin") not in (None, f"{request.scope['scheme']}://{headers['host']}")
+        site = headers.get("sec-fetch-site", "none")
+        if foreign or (site not in ("same-origin", "none") and request.scope["path"] != "/"):
             return _response(refusal(403, "origin", "Another page may not ask the playground."))
-        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none") and scope["path"] != "/":
-            return _response(refusal(403, "origin", "Another page may not ask the playground."))
-        return self._without_token(scope, headers)
+        return self._without_token(request)
 
-    def _without_token(self, scope: Any, headers: dict[str, str]) -> Response | None:
-        if self.token is None:
+    def _without_token(self, request: Request) -> Response | None:
+        if self.token is None or _same(request.cookies.get(COOKIE, ""), self.token):
             return None
-        cookies = dict(part.strip().partition("=")[::2] for part in headers.get("cookie", "").split(";"))
-        if _same(cookies.get(COOKIE, ""), self.token):
-            return None
-        query = parse_qs(scope["query_string"].decode("latin-1"))
+        query = parse_qs(request.scope["query_string"].decode("latin-1"))
         shown = query.pop("token", [""])[0]
-        if scope["path"] == "/" and _same(shown, self.token):
+        if request.scope["path"] == "/" and _same(shown, self.token):
             welcome = RedirectResponse(f"/?{urlencode(query, doseq=True)}" if query else "/", 303)
             welcome.set_cookie(COOKIE, self.token, httponly=True, samesite="strict")
             return welcome
         return _response(
-            refusal(403, "token", "Open the address that the playground printed: it has a token.")
+            refusal(403, "token", "Open the address that the playground printed: it contains a token.")
         )
 
     def _known(self, host: str) -> bool:
-        """Whether a request for this host, perhaps with a port, is for the playground."""
+        """Return whether a request for this host, perhaps with a port, is for the playground."""
         read = HOST.fullmatch(host)
         if read is None:
             return False

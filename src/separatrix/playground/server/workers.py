@@ -1,4 +1,4 @@
-"""The processes that compute for the server: a few, each replaced when it has ended or takes too long."""
+"""The pool of processes that compute; one that has ended or takes too long is replaced."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from typing import Any
 from ..api.limits import Limits
 from .worker import BROKEN, HEAD, QUESTIONS, READY, REFUSED, error
 
-PAUSE = 1.0  # seconds before a process takes the place of one that could not even start
-BUFFER = 1 << 20  # bytes of an answer that are taken out of the pipe at a time
+PAUSE = 1.0  # seconds before another process replaces one that could not start
+BUFFER = 1 << 20  # bytes of an answer that are read from the pipe at a time
 
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: the HTTP status and the bytes."""
+    """An answer: the HTTP status and the bytes of the body."""
 
     status: int
     body: bytes
 
 
 def refusal(status: int, code: str, message: str, **values: Any) -> Reply:
-    """A refusal as the page reads it."""
+    """Return a refusal as the page reads it."""
     return Reply(status, error(code, message, values))
 
 
@@ -49,18 +49,18 @@ class Computer:
 
     @property
     def alive(self) -> bool:
-        """Whether it has not ended, as far as is known."""
+        """Whether the process is running, as far as is known."""
         return self._process.returncode is None
 
     async def ready(self) -> bool:
-        """Wait until it can be asked; False if it ended instead."""
+        """Wait until the process can be asked; return False if it ended instead."""
         try:
             return await self._source.readexactly(len(READY)) == READY
         except EOFError:
             return False
 
     async def exchange(self, question: str, body: bytes) -> Reply:
-        """Ask, and wait for the answer; EOFError or OSError where it ended instead."""
+        """Ask, and wait for the answer; raise EOFError or OSError if the process ended instead."""
         self._target.write(HEAD.pack(QUESTIONS.index(question), len(body)) + body)
         await self._target.drain()
         status, size = HEAD.unpack(await self._source.readexactly(HEAD.size))
@@ -68,21 +68,21 @@ class Computer:
         return Reply(422 if status == REFUSED else 500 if status == BROKEN else 200, found)
 
     def kill(self) -> None:
-        """End it, whatever it is doing."""
+        """End the process, whatever it is doing."""
         with contextlib.suppress(ProcessLookupError):
             self._process.kill()
 
     async def ended(self) -> None:
-        """Wait until it has ended."""
+        """Wait until the process has ended."""
         await self._process.wait()
 
 
 class Workers:
-    """Hands each request to a process that is free.
+    """Pass each request to a process that is free.
 
-    Each process has a task that waits for its end and starts the next in its place. The first process is
-    ready for a first click soon; the second loads or compiles everything before it says so. Until then
-    computations may take longer, since loops may be compiled in them.
+    Each process has a task that waits for its end and starts another one in its place. The first process is
+    soon ready for a first click; the second one loads or compiles all loops before it is ready. Until then
+    the time limit is longer, because a computation may have to compile loops itself.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -104,13 +104,13 @@ class Workers:
         await asyncio.gather(*self._places, return_exceptions=True)
 
     def add(self, *, everything: bool = False) -> None:
-        """Keep one more process; with ``everything`` it is first free when all loops are compiled."""
+        """Keep one more process; with ``everything`` it is free only when all loops are compiled."""
         self._places.add(asyncio.get_running_loop().create_task(self._keep_one(everything)))
 
     async def ask(self, question: str, body: bytes) -> Reply:
-        """The answer of a process, or why there is none.
+        """Return the answer of a process, or a refusal.
 
-        A process that ends meanwhile may have been ended by anything: the question is asked once more.
+        A process may be ended by something unrelated to the question, so the question is asked twice.
         """
         if self._waiting >= self.limits.waiting:
             return refusal(503, "busy", "Too many requests are waiting. Try again in a moment.")
@@ -133,7 +133,7 @@ class Workers:
             except (OSError, EOFError):
                 computer.kill()
             except BaseException:
-                computer.kill()  # cancelled half-way: its answer would be taken for that of the next
+                computer.kill()  # canceled half-way: its answer would be read as that of the next question
                 raise
             else:
                 self._free.put_nowait(computer)
@@ -146,12 +146,12 @@ class Workers:
         return max(seconds, limits.cold_seconds) if self._compiling else seconds
 
     async def _next(self) -> Computer | None:
-        """A process that is free, as soon as there is one; None if there is none for too long."""
+        """Wait for a process that is free; return None after too long."""
         self._waiting += 1
         try:
             async with asyncio.timeout(self.limits.cold_seconds):
                 while not (computer := await self._free.get()).alive:
-                    pass  # it ended while nobody asked it
+                    pass  # it ended while it was idle
                 return computer
         except TimeoutError:
             return None
@@ -159,12 +159,12 @@ class Workers:
             self._waiting -= 1
 
     async def _keep_one(self, everything: bool) -> None:
-        """One process after the other, until this is cancelled."""
+        """Run one process after the other, until this task is canceled."""
         self._compiling += everything
         while True:
             try:
                 computer = await Computer.begin(self.limits.memory, everything=everything)
-            except OSError:  # the machine has no room for one more process now
+            except OSError:  # the machine cannot start another process now
                 await asyncio.sleep(PAUSE)
                 continue
             try:
