@@ -390,7 +390,7 @@ def test_the_limits_are_said():
 
     def refused(**changes):
         status, body = answer("run", json.dumps({**value, **changes}).encode())
-        assert status == 1, body
+        assert status == 422, body
         return json.loads(body)
 
     many = {"columns": ["x", "y"], "classes": ["a", "b"], "rows": [[0, 0]] * 5001, "labels": [0] * 5001}

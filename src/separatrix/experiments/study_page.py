@@ -18,7 +18,6 @@ from ..views.palettes import DARK, LIGHT, Palette
 from .runner import names, run
 from .study import Experiment, Finding, percent
 
-PREVIEW = 8  # rows of a table that the page shows
 NAME = "index.html"
 TITLE = "The perceptron, by experiment"
 
@@ -185,14 +184,14 @@ def _shown(finding: Finding) -> Markup:
     return tag("li", finding.sentence, class_=kind)
 
 
-def _table(experiment: Experiment) -> Markup:
-    """The first rows, and where the rest is."""
-    columns = {name: column[:PREVIEW].tolist() for name, column in experiment.table.items()}
+def _table(experiment: Experiment, rows: int = 8) -> Markup:
+    """Show the first rows, and link to the rest."""
+    columns = {name: column[:rows].tolist() for name, column in experiment.table.items()}
     kinds = {name: "number" if column.dtype.kind in "if" else "" for name, column in experiment.table.items()}
     head = [tag("th", name.replace("_", " "), class_=kinds[name]) for name in columns]
     body = [
         [tag("td", _cell(columns[name][row]), class_=kinds[name]) for name in columns]
-        for row in range(min(PREVIEW, experiment.n_rows))
+        for row in range(min(rows, experiment.n_rows))
     ]
     csv, parquet, svg = (
         tag("a", file, href=file)

@@ -1,11 +1,11 @@
-"""The formulas that experiments are held against, each with where it comes from."""
+"""The formulas that experiments are compared with, each with its source."""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from scipy.stats import beta, t
+from scipy.stats import binomtest, sem, t
 
 
 def novikoff(radius: float, margin: float) -> float:
@@ -77,22 +77,17 @@ def angle(v: np.ndarray, u: np.ndarray) -> float:
     return math.degrees(2.0 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u))))
 
 
-LEVEL = 0.95  # of every interval that is drawn
+def share_interval(hits: int, trials: int, level: float = 0.95) -> tuple[float, float]:
+    """Return the interval of Clopper and Pearson (1934) for a probability, given ``hits`` in ``trials``.
 
-
-def share_interval(hits: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """The interval of Clopper and Pearson (1934) for a probability, of which ``hits / trials`` was seen.
-
-    It holds the true probability with at least the chance ``level``, also when it was seen never or always.
+    It contains the true probability with a chance of at least ``level``, also if the event was seen never or
+    always.
     """
-    tail = (1.0 - level) / 2.0
-    low = float(beta.ppf(tail, hits, trials - hits + 1)) if hits > 0 else 0.0
-    high = float(beta.isf(tail, hits + 1, trials - hits)) if hits < trials else 1.0
-    return low, high
+    low, high = binomtest(hits, trials).proportion_ci(level, method="exact")
+    return float(low), float(high)
 
 
-def mean_interval(seen: np.ndarray, level: float = LEVEL) -> tuple[float, float]:
-    """Student's interval for a mean; it has the chance ``level`` if the values are normal, else nearly so."""
-    middle, error = float(np.mean(seen)), float(np.std(seen, ddof=1)) / math.sqrt(len(seen))
-    reach = float(t.isf((1.0 - level) / 2.0, len(seen) - 1)) * error
-    return middle - reach, middle + reach
+def mean_interval(seen: np.ndarray, level: float = 0.95) -> tuple[float, float]:
+    """Return Student's interval for a mean; its level is exact if the values are normal."""
+    low, high = t.interval(level, len(seen) - 1, loc=np.mean(seen), scale=sem(seen))
+    return float(low), float(high)

@@ -1,4 +1,4 @@
-"""How much one request, and all of them together, may ask of the machine."""
+"""The limits on one request, and on all of them together."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ UPDATES = 20_000
 PASSES = 5_000
 DEGREE = 10
 BLOCKS = 12  # of a kernel
-DEPTH = 6  # of blocks inside blocks
-KERNEL = 1e30  # the largest K(x, x): pictures are sent in float32, and sums of these must fit
+DEPTH = 6  # levels of nested blocks
+KERNEL = 1e30  # the largest K(x, x): sums of these must fit into float32, in which pictures are sent
 NAME = 60  # characters of the name of a column or class
 COORDINATE = 1e9
-GRID = 64  # knots of a region's picture, each way
-LIVE_GRID = 40  # the same while a point is moved
-FIELD = 600_000  # numbers of such pictures in one answer
+GRID = 64  # knots of the picture of a region, each way
+FIELD = 600_000  # numbers of all such pictures in one answer
 STATES = 1 << 22  # coefficients of a kernel, of all steps together, up to which every step is computed
 VISITS = 50_000  # looks at a row that an answer lists one by one
+VERDICT_SECONDS = 4.0  # for a verdict, which is part of a computation
 FRAMES = 60  # of a film
 
 
@@ -32,22 +32,22 @@ class Limits:
     body : int
         Bytes of a request.
     seconds : float
-        For one computation; its process is ended then.
+        For one computation; then its process is stopped.
     film_seconds : float
         For one film.
     cold_seconds : float
-        For one computation while loops are still being compiled, once after installing.
+        For one computation while loops are being compiled, which happens once after installation.
     upload_seconds : float
-        Until the head of a request has arrived, after the connection was made or last used; and until the
-        body has, after the head.
+        From the start or the last use of a connection until the head of a request has arrived; and from
+        then until the body has arrived.
     workers : int
         Processes that compute.
     waiting : int
         Requests that may wait for one of them.
     connections : int
-        At a time; with one more, the one that has waited longest without a request is closed.
+        At a time; one more closes the one that has waited longest without a request.
     memory : int
-        Bytes that a process which computes may have; 0 sets no limit.
+        Bytes of memory for a process that computes; 0 sets no limit.
     """
 
     body: int = 4_000_000

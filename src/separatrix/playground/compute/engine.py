@@ -146,8 +146,7 @@ def _field(
         need_range(estimator.kernel, plane.lift(corners))
     stepwise = not request.live and steps is not None and steps.gram is not None
     support = steps.support if steps is not None and stepwise else np.zeros(0, dtype=np.int64)
-    most = limits.LIVE_GRID if request.live else limits.GRID
-    size = min(most, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
+    size = min(limits.GRID, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
     xs, ys = np.linspace(box.left, box.right, size), np.linspace(box.bottom, box.top, size)
     cells = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     return Field(

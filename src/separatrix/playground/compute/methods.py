@@ -92,9 +92,7 @@ def _intercept(settings: Settings) -> bool | str:
 
 def _max_margin(settings: Settings) -> Method:
     margin = 'print("margin between", model.margin_lower_, "and", model.margin_upper_)'
-    return Method(
-        "MaxMargin", {"intercept": settings.intercept if settings.lift else None}, (WEIGHTS, margin)
-    )
+    return Method("MaxMargin", {"fit_intercept": _intercept(settings)}, (WEIGHTS, margin))
 
 
 def _soft_margin(settings: Settings) -> Method:

@@ -1,4 +1,4 @@
-"""A pasted table: what its columns are, and the numbers in them."""
+"""Read a pasted table: its columns, and the numbers in them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ import numpy as np
 from ..api import limits
 from ..api.answers import TableAnswer
 from ..api.requests import RequestError, TableRequest
-
-SNIFFED = 20_000  # characters by which the separator is found
 
 
 def read_table(request: TableRequest) -> TableAnswer:
@@ -39,17 +37,14 @@ def read_table(request: TableRequest) -> TableAnswer:
     columns = list(zip(*whole, strict=True))
     numbers = [[_number(cell) for cell in column] for column in columns]
     numeric = [all(value is not None for value in column) for column in numbers]
-    rows = [
-        [
-            value if is_number else cell.strip()[: limits.NAME]
-            for value, cell, is_number in zip(*each, strict=True)
-        ]
-        for each in zip(zip(*numbers, strict=True), whole, [numeric] * len(whole), strict=True)
+    shown = [
+        values if is_number else [cell.strip()[: limits.NAME] for cell in column]
+        for values, column, is_number in zip(numbers, columns, numeric, strict=True)
     ]
     return TableAnswer(
         columns=tuple(name[: limits.NAME] or f"column {at}" for at, name in enumerate(names)),
         numeric=tuple(numeric),
-        rows=rows,
+        rows=[list(row) for row in zip(*shown, strict=True)],
         scaled=[_scaled(column) if ok else [] for column, ok in zip(numbers, numeric, strict=True)],
         target=_target(columns, numeric),
         skipped=skipped,
@@ -57,7 +52,7 @@ def read_table(request: TableRequest) -> TableAnswer:
 
 
 def _lines(text: str) -> list[list[str]]:
-    """The cells of each line, whatever ends the lines."""
+    """Return the cells of each line, with any kind of line end."""
     try:
         return list(csv.reader(io.StringIO(text, newline=None), delimiter=_separator(text)))
     except csv.Error:
@@ -69,7 +64,7 @@ def _lines(text: str) -> list[list[str]]:
 
 
 def _scaled(column: list[float | None]) -> list[float]:
-    """Mean 0 and deviation 1; whole multiples of 1/64, so that fractions in proofs stay short."""
+    """Scale to mean 0 and deviation 1, in multiples of 1/64, so that fractions in proofs stay short."""
     values = np.array(column, dtype=np.float64)
     if not np.ptp(values):
         return [0.0] * len(column)
@@ -80,8 +75,8 @@ def _scaled(column: list[float | None]) -> list[float]:
 
 
 def _separator(text: str) -> str:
-    """The separator that cuts the first line most often."""
-    first = text[:SNIFFED].splitlines()[0] if text.strip() else ""
+    """Return the separator that occurs most often in the first line."""
+    first = next(iter(text.splitlines()), "")
     return max((",", "\t", ";"), key=first.count)
 
 
@@ -94,11 +89,7 @@ def _number(cell: str) -> float | None:
 
 
 def _target(columns: list[tuple[str, ...]], numeric: list[bool]) -> int:
-    """The column most likely to be explained: the last that is text, else the last with few values."""
-    for at in reversed(range(len(columns))):
-        if not numeric[at] and 2 <= len(set(columns[at])) <= limits.CLASSES:
-            return at
-    for at in reversed(range(len(columns))):
-        if 2 <= len(set(columns[at])) <= limits.CLASSES:
-            return at
-    return len(columns) - 1
+    """Guess the target: the last column of text with few values, else the last column with few values."""
+    few = [at for at, column in enumerate(columns) if 2 <= len(set(column)) <= limits.CLASSES]
+    text = [at for at in few if not numeric[at]]
+    return (text or few or [len(columns) - 1])[-1]

@@ -26,7 +26,6 @@ from ..api.answers import ProofAnswer, Updates, Visits
 from ..api.requests import Settings
 
 CHUNK = 1 << 20  # scores that are held in memory at a time
-BOUND_SECONDS = 2.0  # for the verdict behind a bound
 BEST_ROWS = 400  # up to this many points the largest margin of a kernel is computed for a bound
 
 
@@ -218,8 +217,8 @@ def proof_of(estimator: Any, points: Points, steps: Steps | None) -> tuple[Proof
         reach = None if estimator.budget is not None else estimator.result_.radius / math.sqrt(many)
         return ProofAnswer(None, "", reach, None, 0.0), None
     if not known:
-        lift = estimator.fit_intercept
-        known = separability(X, y, quasi=False, fit_intercept=lift, time_limit=BOUND_SECONDS).separable
+        options: Any = {"fit_intercept": estimator.fit_intercept, "time_limit": limits.VERDICT_SECONDS}
+        known = separability(X, y, quasi=False, **options).separable
     report = mistake_bounds(estimator, X, y, separable=bool(known))
     finite = {bound.name: bound for bound in report.bounds if math.isfinite(bound.value)}
     smallest = min(finite.values(), key=lambda bound: bound.value, default=None)

@@ -14,12 +14,11 @@ from ...features import RadialLift
 from ...geometry.convex import common_point
 from ...proofs.verdict import Verdict, separability
 from ...result import Floats, Ints
+from ..api import limits
 from ..api.answers import LiftAnswer, VerdictAnswer, VerifyAnswer, WitnessAnswer
 from ..api.requests import LiftRequest, RequestError, VerdictRequest, VerifyRequest
 from .engine import arrays
 from .kernel_blocks import kernel_of, need_range
-
-SECONDS = 6.0  # for one verdict
 
 
 def ask(request: VerdictRequest) -> VerdictAnswer:
@@ -29,7 +28,9 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     kernel = kernel_of(settings.kernel) if settings.method == "kernel" else None
     if kernel is not None:
         need_range(kernel, X)
-    verdict = separability(X, y, kernel=kernel, fit_intercept=settings.lift, time_limit=SECONDS)
+    verdict = separability(
+        X, y, kernel=kernel, fit_intercept=settings.lift, time_limit=limits.VERDICT_SECONDS
+    )
     common = _common(verdict, X, y) if kernel is None and settings.lift else ()
     certificate = None if verdict.certificate is None else verdict.certificate.to_dict()
     return VerdictAnswer(
@@ -60,7 +61,7 @@ def lift(request: LiftRequest) -> LiftAnswer:
     if X.shape[1] != 2:
         raise RequestError("not_flat", "The lift is drawn for points with two columns.")
     lifted = np.asarray(RadialLift().fit_transform(X))
-    verdict = separability(lifted, y, time_limit=SECONDS)
+    verdict = separability(lifted, y, time_limit=limits.VERDICT_SECONDS)
     margin = plane = None
     if verdict.separable:
         best = MaxMargin().fit(lifted, y)

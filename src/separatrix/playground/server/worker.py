@@ -14,12 +14,11 @@ from typing import Any, BinaryIO
 from ..api.answers import write
 from ..api.requests import REQUESTS, RequestError, read
 
-# A message is a head and a body. The head holds the number of the question, or the status of the answer, and
-# the number of bytes in the body.
-HEAD = struct.Struct(">BI")
+# A message is a head and a body. The head holds the number of the question, or the HTTP status of the answer,
+# and the number of bytes in the body.
+HEAD = struct.Struct(">HI")
 READY = b"ready"
 QUESTIONS = tuple(REQUESTS)
-DONE, REFUSED, BROKEN = 0, 1, 2
 
 
 def answer(question: str, body: bytes) -> tuple[int, bytes]:
@@ -28,22 +27,22 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
 
     try:
         found = _ask(question, body)
-        return DONE, found if isinstance(found, bytes) else write(found)
+        return 200, found if isinstance(found, bytes) else write(found)
     except RequestError as problem:
-        return REFUSED, error(problem.code, problem.message, problem.values)
+        return 422, error(problem.code, problem.message, problem.values)
     except MissingPackageError as problem:
-        return REFUSED, error("missing_package", str(problem), {"name": problem.name})
+        return 422, error("missing_package", str(problem), {"name": problem.name})
     except SeparatrixError as problem:
-        return REFUSED, error("library", str(problem))
+        return 422, error("library", str(problem))
     except MemoryError:
-        return REFUSED, error("memory", "This needs more memory than is allowed. Take fewer points or steps.")
+        return 422, error("memory", "This needs more memory than is allowed. Take fewer points or steps.")
     except RecursionError:
-        return REFUSED, error("not_json", "The request is nested too deeply.")
+        return 422, error("not_json", "The request is nested too deeply.")
     except Exception as problem:
         import traceback
 
         traceback.print_exc(file=sys.stderr)
-        return BROKEN, error("bug", f"{type(problem).__name__}: {problem}"[:500])
+        return 500, error("bug", f"{type(problem).__name__}: {problem}"[:500])
 
 
 def error(code: str, message: str, values: dict[str, Any] | None = None) -> bytes:

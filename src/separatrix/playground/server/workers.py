@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..api.limits import Limits
-from .worker import BROKEN, HEAD, QUESTIONS, READY, REFUSED, error
+from .worker import HEAD, QUESTIONS, READY, error
 
 PAUSE = 1.0  # seconds before another process replaces one that could not start
-BUFFER = 1 << 20  # bytes of an answer that are read from the pipe at a time
 
 
 @dataclass(frozen=True)
@@ -41,11 +40,7 @@ class Computer:
     async def begin(cls, memory: int, *, everything: bool) -> Computer:
         """Start a process; with ``everything`` it is ready when all loops are compiled."""
         program = ("-m", "separatrix.playground.server.worker", str(memory), "all" if everything else "first")
-        return cls(
-            await asyncio.create_subprocess_exec(
-                sys.executable, *program, stdin=PIPE, stdout=PIPE, limit=BUFFER
-            )
-        )
+        return cls(await asyncio.create_subprocess_exec(sys.executable, *program, stdin=PIPE, stdout=PIPE))
 
     @property
     def alive(self) -> bool:
@@ -64,8 +59,7 @@ class Computer:
         self._target.write(HEAD.pack(QUESTIONS.index(question), len(body)) + body)
         await self._target.drain()
         status, size = HEAD.unpack(await self._source.readexactly(HEAD.size))
-        found = await self._source.readexactly(size)
-        return Reply(422 if status == REFUSED else 500 if status == BROKEN else 200, found)
+        return Reply(status, await self._source.readexactly(size))
 
     def kill(self) -> None:
         """End the process, whatever it is doing."""
