@@ -25,152 +25,87 @@ def write(answer: Any) -> bytes:
 
 @dataclass(frozen=True)
 class ViewAnswer:
-    """The plane that is shown.
+    """The plane that is shown."""
 
-    Attributes
-    ----------
-    labels : of its two axes
-    places : the two coordinates of each point
-    flat : whether these are the two columns themselves, so that points may be moved
-    exact : whether the place of a point decides its score
-    """
-
-    labels: tuple[str, ...]
-    places: Floats
-    flat: bool
-    exact: bool
+    labels: tuple[str, ...]  # of its two axes
+    places: Floats  # the two coordinates of each point
+    flat: bool  # whether these are the two columns themselves, so that points may be moved
+    exact: bool  # whether the place of a point determines its score
 
 
 @dataclass(frozen=True)
 class Updates:
-    """Every update of a run, in order; lists of one entry more begin with the start.
+    """Every update of a run, in order; lists with one more entry begin with the start."""
 
-    Attributes
-    ----------
-    rows, rivals : the row corrected, and the class that it was taken for
-    scores : its score before
-    weights : after each update; empty for a kernel, whose weights are sums of rows
-    planes : for each update and class, the score as ``a x + b y + c`` of the view
-    squares : the squared length of the weights
-    progress : the inner product of the weights with the best separator of length one
-    lowest : the smallest score of any row: where it is positive, the plane separates by that much
-    lower, upper : the bracket of the best margin, as far as known by then, to rounding
-    errors : rows on the wrong side, or on the plane
-    """
-
-    rows: Ints
-    rivals: Ints
-    scores: Floats
-    weights: Floats | None
-    planes: Floats | None
-    squares: Floats
-    progress: Floats | None
-    lowest: Floats
-    lower: Floats
+    rows: Ints  # the row that was corrected
+    rivals: Ints  # the class that it was taken for
+    scores: Floats  # its score before the update
+    weights: Floats | None  # None for a kernel, whose weights are sums of rows
+    planes: Floats | None  # for each class, the score as a x + b y + c of the view
+    squares: Floats  # the squared length of the weights
+    progress: Floats | None  # the inner product of the weights with the best separator of length one
+    lowest: Floats  # the smallest score of any row: if it is positive, the plane separates by that much
+    lower: Floats  # the bracket of the best margin as known by then, up to rounding
     upper: Floats
-    errors: Ints | None
+    errors: Ints | None  # rows on the wrong side or on the plane
 
 
 @dataclass(frozen=True)
 class Visits:
-    """Every look at a row, where rows are visited in turn.
-
-    Attributes
-    ----------
-    rows : the row looked at
-    scores : its score at that moment
-    updates : how many updates had been made before
-    """
+    """Every look at a row, if rows are visited in turn."""
 
     rows: Ints
-    scores: Floats
-    updates: Ints
+    scores: Floats  # of the row at that moment
+    updates: Ints  # the number of updates before
 
 
 @dataclass(frozen=True)
 class ProofAnswer:
-    """What theory says of the run.
+    """What theory says about the run."""
 
-    Attributes
-    ----------
-    bound : the most mistakes that a run could make
-    name : of the theorem
-    radius : ``start^2 + radius^2 t`` bounds the squared length after t mistakes
-    margin : each mistake adds at least this to the inner product with the best separator
-    start : the length of the first weights
-    """
-
-    bound: float | None
-    name: str
-    radius: float | None
-    margin: float | None
-    start: float
+    bound: float | None  # the most mistakes that a run can make
+    name: str  # of the theorem
+    radius: float | None  # start^2 + radius^2 t bounds the squared length after t mistakes
+    margin: float | None  # each mistake adds at least this to the inner product with the best separator
+    start: float  # the length of the first weights
 
 
 @dataclass(frozen=True)
 class Field:
-    """Scores at the knots of a grid over the rectangle shown, row by row from the bottom.
+    """Scores at the knots of a grid over the rectangle, row by row from the bottom; float32 as base64."""
 
-    Attributes
-    ----------
-    size : knots each way
-    box : left, right, bottom, top
-    support : the rows whose kernel values follow
-    columns : the kernel of each support row with each knot; float32, little-endian, base64
-    coefficients : of the support after each update, the start first: (updates + 1, support, classes, or 1
-        for two); packed like the columns, and None where there are too many
-    final : for each class, the scores of the model that predicts; float32, base64
-    """
-
-    size: int
-    box: tuple[float, ...]
-    support: Ints
-    columns: str
+    size: int  # knots each way
+    box: tuple[float, ...]  # left, right, bottom, top
+    support: Ints  # the rows whose kernel values follow
+    columns: str  # the kernel of each support row with each knot
+    # The coefficients of the support after each update, the start first, of shape (updates + 1, support,
+    # classes, or 1 for two); None if there are too many.
     coefficients: str | None
-    final: str
+    final: str  # for each class, the scores of the model that predicts
 
 
 @dataclass(frozen=True)
 class ModelAnswer:
-    """The model that the run ends with.
+    """The model at the end of the run."""
 
-    Attributes
-    ----------
-    planes : for each class, its score as ``a x + b y + c`` of the view; None for a kernel or a vote
-    weights : of each class, intercept last, in the columns themselves
-    margin : the bracket of the best margin; of a perceptron to rounding, of the largest margin proved
-    objective : what was minimized or maximized
-    predicted : the class that each row is given
-    lowest : the smallest score of any row; None for a kernel or a vote
-    margin_planes : whether the lines at score -1 and 1 mean something
-    """
-
-    planes: Floats | None
-    weights: Floats | None
-    margin: tuple[float | None, ...]
-    objective: tuple[float | None, ...]
-    predicted: Ints
-    lowest: float | None
-    margin_planes: bool
+    planes: Floats | None  # for each class, the score as a x + b y + c of the view; None if it is not linear
+    weights: Floats | None  # of each class, intercept last, in the columns themselves
+    margin: tuple[float | None, ...]  # the bracket of the best margin; proved only for the largest margin
+    objective: tuple[float | None, ...]  # the value of the optimization problem, and a bound on it
+    predicted: Ints  # the class that each row is given
+    lowest: float | None  # the smallest score of any row; None if the model is not linear
+    margin_planes: bool  # whether the lines at score -1 and 1 have a meaning
 
 
 @dataclass(frozen=True)
 class RunAnswer:
-    """A run, every step of it.
+    """A run, with every step."""
 
-    Attributes
-    ----------
-    status : how the run ended
-    classes : the classes of the page that the points have
-    counts : how often each row was corrected, or its multiplier
-    code : Python that repeats the run
-    """
-
-    status: str
+    status: str  # how the run ended
     converged: bool
     mistakes: int
     errors: int | None
-    classes: Ints
+    classes: Ints  # the classes of the page that the points have
     lifted: bool
     view: ViewAnswer
     model: ModelAnswer
@@ -178,8 +113,8 @@ class RunAnswer:
     visits: Visits | None
     proof: ProofAnswer | None
     field: Field | None
-    counts: Floats
-    code: str
+    counts: Floats  # how often each row was corrected, or the size of its multiplier
+    code: str  # Python that repeats the run
 
 
 @dataclass(frozen=True)
@@ -193,29 +128,21 @@ class WitnessAnswer:
 
 @dataclass(frozen=True)
 class VerdictAnswer:
-    """Separable or not, with the proof.
-
-    Attributes
-    ----------
-    witness : the rows that prove that no plane separates, with their weights as fractions
-    common : the point that they place in both hulls, as fractions; empty where there is none
-    common_at : the same as numbers
-    hulls : the corners of each class's hull, as numbers of rows
-    """
+    """Separable or not, with the proof."""
 
     status: str
     margin: tuple[float | None, ...]
-    witness: tuple[WitnessAnswer, ...]
-    common: tuple[str, ...]
-    common_at: tuple[float, ...]
-    hulls: list[list[int]]
+    witness: tuple[WitnessAnswer, ...]  # the rows that prove that no plane separates, with fractions
+    common: tuple[str, ...]  # the point that they place in both hulls, as fractions; empty if there is none
+    common_at: tuple[float, ...]  # the same as numbers
+    hulls: list[list[int]]  # the corners of the hull of each class, as row numbers
     conflict: bool
     certificate: dict[str, Any] | None
 
 
 @dataclass(frozen=True)
 class VerifyAnswer:
-    """What the checker says of a certificate."""
+    """What the checker says about a certificate."""
 
     holds: bool
     reason: str
@@ -223,39 +150,26 @@ class VerifyAnswer:
 
 @dataclass(frozen=True)
 class LiftAnswer:
-    """The points on the bowl, and the plane of the largest margin there.
+    """The points on the paraboloid, and the plane of the largest margin there."""
 
-    Attributes
-    ----------
-    rows : x, y and x^2 + y^2 of each point
-    low, high : their least and largest coordinates
-    plane : a, b, c, d of ``a x + b y + c z + d = 0``; None where no plane separates two classes
-    """
-
-    rows: Floats
-    low: Floats
+    rows: Floats  # x, y and x^2 + y^2 of each point
+    low: Floats  # their smallest and largest coordinates
     high: Floats
     status: str
     margin: float | None
-    plane: Floats | None
+    plane: Floats | None  # a, b, c, d of a x + b y + c z + d = 0; None if no plane separates two classes
 
 
 @dataclass(frozen=True)
 class TableAnswer:
-    """A pasted table as read.
-
-    Attributes
-    ----------
-    scaled : for each column, its numbers with mean 0 and deviation 1, rounded to multiples of 1/64; empty
-        for a column of text
-    """
+    """A pasted table."""
 
     columns: tuple[str, ...]
     numeric: tuple[bool, ...]
     rows: list[list[float | str | None]]
-    scaled: list[list[float]]
+    scaled: list[list[float]]  # each column with mean 0 and deviation 1, in multiples of 1/64; empty for text
     target: int
-    skipped: int
+    skipped: int  # incomplete rows
 
 
 @dataclass(frozen=True)

@@ -25,37 +25,16 @@ FRAMES = 60  # of a film
 
 @dataclass(frozen=True)
 class Limits:
-    """What a server allows.
+    """What a server allows."""
 
-    Attributes
-    ----------
-    body : int
-        Bytes of a request.
-    seconds : float
-        For one computation; then its process is stopped.
-    film_seconds : float
-        For one film.
-    cold_seconds : float
-        For one computation while loops are being compiled, which happens once after installation.
-    upload_seconds : float
-        From the start or the last use of a connection until the head of a request has arrived; and from
-        then until the body has arrived.
-    workers : int
-        Processes that compute.
-    waiting : int
-        Requests that may wait for one of them.
-    connections : int
-        At a time; one more closes the one that has waited longest without a request.
-    memory : int
-        Bytes of memory for a process that computes; 0 sets no limit.
-    """
-
-    body: int = 4_000_000
-    seconds: float = 10.0
-    film_seconds: float = 60.0
-    cold_seconds: float = 180.0
+    body: int = 4_000_000  # bytes of a request
+    seconds: float = 10.0  # for one computation; then its process is stopped
+    film_seconds: float = 60.0  # for one film
+    cold_seconds: float = 180.0  # for one computation while loops are compiled, once after installation
+    # From the start or the last use of a connection until the head of a request has arrived; and from then
+    # until the body has arrived.
     upload_seconds: float = 10.0
-    workers: int = 2
-    waiting: int = 64
-    connections: int = 512
-    memory: int = 4_000_000_000
+    workers: int = 2  # processes that compute
+    waiting: int = 64  # requests that may wait for one of them
+    connections: int = 512  # one more closes the one that has waited longest without a request
+    memory: int = 4_000_000_000  # bytes for a process that computes; 0 sets no limit
