@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests import fuzz_brackets, fuzz_certificates, fuzz_inputs
+from tests import fuzz_brackets, fuzz_certificates, fuzz_inputs, logical_tables
 from tests.fuzz_files import check_arrays, check_idx, check_others, check_parquet
 from tests.fuzz_numbers import check_cells, check_numbers, check_readings
 from tests.fuzz_text import check_arff, check_csv, check_libsvm
@@ -35,6 +35,9 @@ TARGETS = {
     "arrays": (check_arrays, 2_000, 10_000),
     "idx": (check_idx, 2_000, 10_000),
     "others": (check_others, 1_000, 10_000),
+    "short tables": (logical_tables.check_short, 200, 10_000),
+    "medium tables": (logical_tables.check_medium, 50, 2_000),
+    "long tables": (logical_tables.check_long, 3, 60),
     "margins": (fuzz_brackets.check_hard, 250, 2_000),
     "far margins": (fuzz_brackets.check_far, 50, 400),
     "margins of verdicts": (fuzz_brackets.check_verdicts, 250, 2_000),

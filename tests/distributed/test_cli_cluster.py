@@ -110,12 +110,10 @@ def test_a_file_that_is_another_one_elsewhere_is_refused(tmp_path):
         part.labels()
 
 
-def test_names_that_cannot_be_told_apart_are_refused(tmp_path):
-    frame().rename(columns={"a": "Filename"}).to_parquet(tmp_path / "own.parquet")
+def test_names_that_are_patterns_are_refused(tmp_path):
     frame().to_parquet(tmp_path / "a[1].parquet")
-    for name, words in (("own.parquet", "column named 'Filename'"), ("a[1].parquet", "sign of patterns")):
-        with pytest.raises(InputError, match=words):
-            partitions.cut(open_table(tmp_path / name, target="y"))
+    with pytest.raises(InputError, match="sign of patterns"):
+        partitions.cut(open_table(tmp_path / "a[1].parquet", target="y"))
 
 
 def test_groups_of_rows_are_cut_only_where_they_are_large(tmp_path, monkeypatch):
@@ -335,11 +333,10 @@ def test_rows_and_labels_that_are_read_apart_are_as_many(files, there, monkeypat
     assert "200 rows, and 199 labels a moment later; the file was changed" in found.stderr
 
 
-def test_a_csv_file_that_is_read_from_a_copy_is_refused(tmp_path, there):
+def test_a_csv_file_whose_lines_end_in_two_ways_is_read(tmp_path, there):
     (tmp_path / "x.csv").write_bytes(b"a,t,y\r\n1,u,0\n2,v,1\r\n3,u,0\n4,v,1\r\n")
     found = run("check", tmp_path / "x.csv", "-t", "y", *there)
-    assert found.exit_code == 2
-    assert "end in different ways, so that a copy is read" in found.stderr
+    assert found.exit_code == 0, found.stderr
 
 
 def test_workers_are_started_for_one_command(files):

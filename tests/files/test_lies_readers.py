@@ -49,15 +49,15 @@ def test_whole_numbers_of_arff_are_not_rounded(tmp_path, large, sparse):
     line = "{{0 {}, 1 {}}}\n" if sparse else "{}, {}\n"
     rows = "".join(line.format(f"+{cell}" if cell == 5 else cell, k % 2) for k, cell in enumerate(cells))
     path = write(tmp_path / "r.arff", arff(rows, a="numeric", y="{0,1}"))
-    with pytest.raises(InputError, match=r"Column 'a' .* whole number beyond 2\*\*53 .*would be rounded"):
+    with pytest.raises(InputError, match=r"Column 'a' .* whole number beyond 2\*\*53.*would be rounded"):
         open_table(path, target="y").read()
     labels = open_table(path, target="a").read()[1]
     assert [int(label) for label in labels.tolist()] == cells
 
 
-def test_whole_numbers_of_arff_beside_fractions_are_refused_by_their_line(tmp_path):
+def test_whole_numbers_of_arff_beside_fractions_are_refused(tmp_path):
     path = write(tmp_path / "r.arff", arff(f"{BIG + 1},0\n0.5,1\n", a="numeric", y="{0,1}"))
-    with pytest.raises(InputError, match=r"whole numbers beyond 2\*\*53, but line 6 has '0.5'"):
+    with pytest.raises(InputError, match=r"whole number beyond 2\*\*53, 9007199254740993, which would be"):
         open_table(path, target="y").read()
 
 
@@ -132,7 +132,7 @@ def test_bytes_and_dates_are_no_labels(tmp_path, kind):
     else:
         with pa.ipc.new_file(str(path), table.schema) as out:
             out.write_table(table)
-    for target, words in (("b", "is of type BLOB"), ("d", "is a date or time")):
+    for target, words in (("b", "is of type binary"), ("d", "is a date or time")):
         with pytest.raises(InputError, match=words):
             open_table(path, target=target, features=["a"]).read()
 

@@ -1,7 +1,4 @@
-"""A table means the same in every format: the same numbers, labels and notes, or a refusal for one reason.
-
-What only the rebuilt readers can settle is marked as an expected failure.
-"""
+"""A table means the same in every format: the same numbers, labels and notes, or a refusal for one reason."""
 
 from __future__ import annotations
 
@@ -30,39 +27,16 @@ pytest.importorskip("pyreadstat")
 pytest.importorskip("python_calamine")
 
 FEW = ("csv", "parquet", "json", "arff")
-ROUNDED = "whole numbers beyond 2**53 are judged before what the type of the column holds exactly"
-JSON = "labels of JSON that are whole numbers are read as text"
-# What only readers with one rule for the meaning of a column will settle.
-OPEN = {
-    "parquet, categories": ROUNDED,
-    "parquet, a folder": "a column is taken for one that tells the rows apart by its first file",
-    "json, gzip": JSON,
-    "csv, gzip": "a line end inside a quoted name of a compressed file loses the rows",
-    "npz": ROUNDED,
-    "npy": ROUNDED,
-    "parquet-exact": ROUNDED,
-    "labels json-integer": JSON,
-}
 
 
-def opened(*names, of=""):
-    """Test cases by their names, those that are open marked as such."""
-    cases = []
-    for name in names:
-        key = of + (name if isinstance(name, str) else "-".join(name))
-        marks = [pytest.mark.xfail(reason=OPEN[key], strict=True)] if key in OPEN else []
-        cases.append(pytest.param(*([name] if isinstance(name, str) else name), marks=marks, id=key))
-    return cases
-
-
-@pytest.mark.parametrize("form", opened(*FORMS))
+@pytest.mark.parametrize("form", FORMS)
 def test_a_table_means_the_same_in_every_format(tmp_path, form):
     rng = random.Random(f"a table in {form}")
     for _ in range(4):
         check(logical(rng, 15), FORMS[form], tmp_path)
 
 
-@pytest.mark.parametrize(("form", "kind"), opened(*itertools.product(FEW, KINDS)))
+@pytest.mark.parametrize(("form", "kind"), itertools.product(FEW, KINDS))
 def test_every_kind_of_column_means_the_same_in_a_short_table_and_a_longer_one(tmp_path, kind, form):
     for height in (15, 1_500):
         rng = random.Random(f"{kind} {height}")
@@ -73,7 +47,7 @@ def test_every_kind_of_column_means_the_same_in_a_short_table_and_a_longer_one(t
         check(replace(table, missing="drop"), FORMS[form], tmp_path)
 
 
-@pytest.mark.parametrize(("form", "kind"), opened(*itertools.product(FEW, LABELS), of="labels "))
+@pytest.mark.parametrize(("form", "kind"), itertools.product(FEW, LABELS))
 def test_every_kind_of_label_means_the_same_in_a_short_table_and_a_longer_one(tmp_path, kind, form):
     for height in (15, 1_500):
         rng = random.Random(f"labels {kind} {height}")

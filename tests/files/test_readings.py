@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -14,18 +13,19 @@ from hypothesis import strategies as st
 
 import separatrix as sx
 from separatrix.errors import InputError
-from separatrix.files.cleaning import shape_sql, value_sql
 from separatrix.files.encoding import Encoding
 from separatrix.files.number_formats import (
     BLANKS,
     CANDIDATES,
     MARKS,
     UNITS,
-    Look,
     Reading,
     Wanted,
     look,
+    numbers_of,
+    plain_text,
     shape,
+    shapes_of,
 )
 from separatrix.files.table import open_table
 
@@ -72,21 +72,16 @@ cells = st.text(st.sampled_from(list("019.,-+eE%€ mgTZ'\u00a0\u2212\n\"")), ma
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(cells, min_size=1, max_size=30))
-def test_duckdb_sees_the_same_shapes(texts):
-    written_down = pa.table({"k": range(len(texts)), "cell": texts})
-    query = f"SELECT {shape_sql('cell')} FROM written_down ORDER BY k"
-    found = duckdb.from_arrow(written_down).query("written_down", query).fetchall()
-    assert [row[0] for row in found] == [shape(each) for each in texts]
+def test_a_column_has_the_shapes_of_its_cells(texts):
+    assert shapes_of(pa.array(texts)).to_pylist() == [shape(each) for each in texts]
 
 
 @settings(max_examples=200, deadline=None)
-@given(numbers, st.sampled_from(CANDIDATES), st.sampled_from(["", "%", " kg", "€"]), st.booleans())
-def test_duckdb_reads_the_same_numbers(values, signs, unit, marked):
+@given(numbers, st.sampled_from(CANDIDATES), st.sampled_from(["", "%", " kg", "€"]))
+def test_a_column_has_the_numbers_of_its_cells(values, signs, unit):
     texts = [f" {written(value, places, *signs)}{unit}" for value, places in values]
     reading = Reading(*signs, unit.strip())
-    written_down = pa.table({"k": range(len(texts) + 1), "x": [*texts, " NA " if marked else None]})
-    query = f"SELECT {value_sql('x', Look('number', reading, marked=marked))} FROM written_down ORDER BY k"
-    found = [row[0] for row in duckdb.from_arrow(written_down).query("written_down", query).fetchall()]
+    found = numbers_of(plain_text(pa.array([*texts, None]), reading)).to_pylist()
     assert found == [*(reading.number(each) for each in texts), None]
 
 

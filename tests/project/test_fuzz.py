@@ -25,6 +25,8 @@ SHORT = {
     "arrays": 200,
     "idx": 100,
     "others": 60,
+    "short tables": 60,
+    "medium tables": 10,
     "inputs": 150,
 }
 # The others have a short form in test_proved_margin.py and test_certificates.py.

@@ -7,7 +7,7 @@ import queue
 import sys
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from .. import loops
 from ..loops import layouts
-from .number_formats import BLANKS
 
 T = TypeVar("T")
 Batch = tuple[Any, NDArray[Any] | None]  # X, dense or CSR, and y; None without a target
 
 # Of a batch: smaller ones take longer to hand over, and several of these have to fit into the cache.
 NUMBERS, MOST_ROWS = 7 << 16, 1 << 14
+LARGEST_WHOLE = 2.0**53 - 1.0  # all whole numbers up to this one are floats
 
 # Arrow's types by name: those that the loops convert, and those that NumPy sees in place.
 _CONVERTED = {"double": layouts.DOUBLE, "float": layouts.FLOAT, "int64": layouts.LONG, "int32": layouts.INT}
@@ -108,35 +108,36 @@ class Matrices:
         weakref.finalize(owner, self._free.append, memory)
         return owner.reshape(height, self.width)
 
-    def of_arrow(self, batch: Any, rows: int) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
-        """Yield up to ``rows`` rows of a batch at a time: the number of the first, the rows, if all are good.
+    def of_columns(
+        self, columns: Sequence[Any], height: int, rows: int
+    ) -> Iterator[tuple[int, NDArray[np.float64], bool]]:
+        """Yield up to ``rows`` rows at a time: the number of the first, the rows, if all numbers are good.
 
-        Columns beyond the width of the matrices are left out. A null becomes NaN, which is not good.
+        The columns are Arrow's, or of float64. A null becomes NaN, which is not good.
         """
-        columns = np.empty((self.width, 2), dtype=np.int64)
-        copies = []  # keep the buffers alive that are not the batch's own, until the last row is filled
-        for k, column in enumerate(batch.columns[: self.width]):
-            kind = None if column.null_count else _CONVERTED.get(str(column.type))
+        places = np.empty((self.width, 2), dtype=np.int64)
+        copies = []  # keep the buffers alive that are not the columns' own, until the last row is filled
+        for k, column in enumerate(columns):
+            kind = (
+                None
+                if isinstance(column, np.ndarray) or column.null_count
+                else _CONVERTED.get(str(column.type))
+            )
             if kind is None:
-                copies.append(np.ascontiguousarray(_numbers(column), dtype=np.float64))
-                columns[k] = layouts.DOUBLE, copies[-1].ctypes.data
+                numbers = column if isinstance(column, np.ndarray) else _numbers(column)
+                copies.append(np.ascontiguousarray(numbers, dtype=np.float64))
+                places[k] = layouts.DOUBLE, copies[-1].ctypes.data
             else:
-                # ``batch`` keeps this buffer alive: it is a local of this generator.
-                columns[k] = kind, column.buffers()[1].address + layouts.SIZES[kind] * column.offset
-        for start in range(0, batch.num_rows, rows):
-            matrix = self.new(min(rows, batch.num_rows - start))
-            good = loops.columns.fill(columns, self._limits, matrix, self._room)
+                # ``columns`` keeps this buffer alive: it is a local of this generator.
+                places[k] = kind, column.buffers()[1].address + layouts.SIZES[kind] * column.offset
+        for start in range(0, height, rows):
+            matrix = self.new(min(rows, height - start))
+            good = loops.columns.fill(places, self._limits, matrix, self._room)
             yield start, matrix, bool(good)
 
 
 def arrow_labels(column: Any) -> NDArray[Any]:
-    """A column of labels of Arrow's: whole numbers as int64, numbers as float64, or text."""
-    import pyarrow as pa
-
-    if pa.types.is_boolean(column.type):
-        column = column.cast(pa.string())
-    elif pa.types.is_decimal(column.type):
-        column = column.cast(pa.float64())
+    """A column of labels of Arrow's, none of them missing: int64, float64, or text."""
     found = _numbers(column)
     if found.dtype == object:
         return found.astype(str)
@@ -146,43 +147,20 @@ def arrow_labels(column: Any) -> NDArray[Any]:
     return found.astype(np.int64, copy=False) if small else found
 
 
-def trimmed(column: Any) -> Any:
-    """Labels of Arrow's without blanks around text; a blank text is none."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-        return column
-    words = pc.utf8_trim(column, characters=BLANKS)
-    return pc.if_else(pc.equal(words, ""), pa.scalar(None, words.type), words)
-
-
-def lacks_some(column: Any) -> bool:
-    """Whether labels of Arrow's are missing: null, or NaN."""
-    found = None if column.null_count else _numbers(column)
-    return found is None or (found.dtype.kind == "f" and bool(np.isnan(found).any()))
-
-
-def lacks_all(column: Any) -> bool:
-    """Whether no cell of a column of numbers of Arrow's has a value."""
-    if column.null_count in (0, len(column)):
-        found = None if column.null_count else _numbers(column)
-        return found is None or (found.dtype.kind == "f" and bool(np.isnan(found).all()))
-    return False
-
-
-def known_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels without NaN, which is none."""
-    return labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels
-
-
 def whole(labels: NDArray[np.float64]) -> NDArray[Any]:
     """Labels as whole numbers, where they all are."""
     with np.errstate(invalid="ignore"):  # of labels beyond int64
         rounded = labels.astype(np.int64)
     return rounded if np.array_equal(rounded, labels) else labels
+
+
+def is_inexact(numbers: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which whole numbers no float64 is equal to."""
+    floats = numbers.astype(np.float64)
+    large = np.abs(floats) > LARGEST_WHOLE
+    found = np.zeros(numbers.shape, dtype=bool)
+    found[large] = numbers[large].astype(object) != floats[large].astype(object)
+    return found
 
 
 def release_arrow() -> None:

@@ -14,17 +14,14 @@ from typing import Any
 
 BLANKS = " \t\u00a0\u2009\u202f"
 PADDING = " \t"  # around numbers; Python strips more, which others do not take for blanks
-# Numbers as programs write them, in patterns that all readers share.
-_PLAIN = rf"[{PADDING}]*[+-]?(({{}})([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"
-_WHOLE, _FRACTION = "0|[1-9][0-9]*", r"[0-9]+\.[0-9]*|\.[0-9]+"
-_SURE_FRACTION = r"[0-9]+\.([0-9]{0,2}|[0-9]{4,})|0\.[0-9]*|\.[0-9]+"  # its point is not between thousands
-PLAIN_PATTERN = _PLAIN.format(f"[0-9]+|{_FRACTION}")
-# The same without codes, which begin with a zero; with points that are surely decimal; without points.
-CODE_PATTERN = "0[0-9]+"
-POINTED_PATTERN = _PLAIN.format(f"{_WHOLE}|{_FRACTION}")
-SURE_PATTERN = _PLAIN.format(f"{_WHOLE}|{_SURE_FRACTION}")
-WHOLE_PATTERN = _PLAIN.format(_WHOLE)
-PLAIN_CELL, CODE, _SURE = map(re.compile, (PLAIN_PATTERN, CODE_PATTERN, SURE_PATTERN))
+# Numbers as programs write them; codes, which begin with a zero; points that are not between thousands.
+PLAIN_CELL = re.compile(
+    rf"[{PADDING}]*[+-]?(([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"
+)
+CODE = re.compile("0[0-9]+")
+_SURE = re.compile(
+    rf"[{PADDING}]*[+-]?([0-9]+\.([0-9]{{0,2}}|[0-9]{{4,}})|0\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[{PADDING}]*"
+)
 # What may stand between groups of three digits.
 SEPARATORS = (",", ".", *BLANKS.replace("\t", ""), "'", "\u2019")
 CANDIDATES = tuple((d, t) for d in ".," for t in ("", *SEPARATORS) if t != d)
@@ -113,7 +110,7 @@ class Reading:
         return found
 
     def number(self, cell: str) -> float:
-        """The number of a cell that fits; the queries of `cleaning` compute the same.
+        """The number of a cell that fits; `numbers_of` computes the same of a column.
 
         Examples
         --------
@@ -157,8 +154,6 @@ class Look:
         What separates fractions here, if that is beyond doubt: evidence for the other columns of the file.
     marked : bool
         Whether some cell is blank, or a mark that says that there is no number.
-    plain : bool
-        Whether each cell is known to be a number as programs write it.
     """
 
     kind: str
@@ -166,7 +161,6 @@ class Look:
     fitting: tuple[str, ...] = ()
     decimal: str | None = None
     marked: bool = False
-    plain: bool = False
 
     @property
     def coded(self) -> bool:
@@ -175,7 +169,7 @@ class Look:
 
 
 def shape(cell: str) -> str:
-    """The shape of a cell; `cleaning.shape_sql` says it to DuckDB.
+    """The shape of a cell; `shapes_of` gives those of a column.
 
     Examples
     --------
@@ -186,6 +180,65 @@ def shape(cell: str) -> str:
     first = re.search("[0-9]", text)
     mark = "0" if first is not None and first[0] == "0" else "9"
     return mark + re.sub("9{4,}", "9999", re.sub("[0-9]", "9", text))
+
+
+def shapes_of(column: Any) -> Any:
+    """The shapes of the cells of a column of Arrow's."""
+    import pyarrow.compute as pc
+
+    text = pc.utf8_trim(column, characters=BLANKS)
+    digits = pc.replace_substring_regex(text, "[0-9]", "9")
+    mark = pc.if_else(pc.match_substring_regex(text, "^[^0-9]*0"), "0", "9")
+    return pc.binary_join_element_wise(mark, pc.replace_substring_regex(digits, "9{4,}", "9999"), "")
+
+
+def plain_text(column: Any, reading: Reading) -> Any:
+    """The cells of a column of Arrow's, which fit a reading, as programs write numbers."""
+    import pyarrow.compute as pc
+
+    text = pc.replace_substring(column, reading.unit, "") if reading.unit else column
+    text = pc.replace_substring_regex(text, f"[{BLANKS}{reading.thousands}]", "")
+    text = pc.replace_substring(text, "\u2212", "-")
+    return pc.replace_substring(text, ",", ".") if reading.decimal == "," else text
+
+
+def numbers_of(text: Any) -> Any:
+    """The nearest floats of numbers as programs write them, in a column of Arrow's."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        return pc.replace_substring_regex(text, "^[+]", "").cast("float64")
+    except pa.ArrowInvalid:  # numbers beyond all floats, which Arrow does not round
+        return pa.array([None if cell is None else float(cell) for cell in text.to_pylist()], "float64")
+
+
+def marks_of(column: Any) -> Any:
+    """Which cells of a column of Arrow's say that there is no number."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = pc.utf8_lower(pc.utf8_trim(column, characters=BLANKS))
+    return pc.is_in(cells, value_set=pa.array(sorted(MARKS)))
+
+
+def is_rounded(cell: str, number: float) -> bool:
+    """Whether a cell is a whole number, written in digits alone, that this float is not.
+
+    Such numbers name things, as identifiers do, and two that differ must not become one. Of numbers with a
+    point or a power of ten everybody expects the nearest float.
+
+    Examples
+    --------
+    >>> [is_rounded(cell, float(cell)) for cell in ("9007199254740993", "9007199254740994", "1e23")]
+    [True, False, False]
+    """
+    digits = cell.lstrip("+-")
+    if not (digits.isascii() and digits.isdigit()):
+        return False
+    # Python refuses to read integers of many thousand digits; of more than 309 none is a float.
+    digits = digits.lstrip("0") or "0"
+    return len(digits) > 309 or int(digits) != abs(number)
 
 
 def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | None = None) -> Look:
@@ -202,8 +255,8 @@ def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | N
     """
     given = {each: times for each, times in shapes.items() if not is_mark(each)}
     marked = len(given) < len(shapes)
-    if not given:
-        return Look("number", marked=marked)
+    if not given:  # without any number, "none" is a word like others
+        return Look("text" if any(each[1:].isalpha() for each in shapes) else "number", marked=marked)
     if all(_DATE.fullmatch(each[1:]) for each in given):
         return Look("date", fitting=tuple(given))
     units: dict[str, int] = {}
@@ -227,7 +280,7 @@ def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | N
 
 def is_fraction(cell: str) -> bool:
     """Whether a cell is a plain number with a point that is surely decimal."""
-    return "." in cell and _SURE.fullmatch(cell) is not None
+    return _SURE.fullmatch(cell) is not None
 
 
 def is_mark(shape_: str) -> bool:

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .batches import MOST_ROWS
-from .csv.reader import CsvReader
+from .csv.csv_files import CsvRead
+from .csv.plain_numbers import PlainReader
+from .csv.small_files import SmallReader
 from .encoding import Encoding
-from .formats.parquet import ParquetReader
-from .sql.database import AS_IT_STANDS, connect, literal, literals
-from .sql.query import Query
+from .features import NamedReader
+from .formats.parquet import ParquetRead
 from .table import Table
 
 # Bytes of the numbers of a part. Half as many are twice the messages; of twice as many, a worker of one
 # gigabyte can hold few.
 SIZE = 1 << 26
-OWN = ("filename", "file_row_number")  # what DuckDB calls the file of a row, and its place there
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,25 +35,23 @@ class Part:
     ----------
     place : str
         The file, and which rows of it.
-    query : Query
+    reader : NamedReader
         Reads these rows, as all rows told how.
     size : int or None
         How many rows there are, where that is known.
     """
 
     place: str
-    query: Query
+    reader: NamedReader
     size: int | None = None
 
     def read(self) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
         """The features, encoded as in all other parts, and the labels where there is a target."""
-        # by one thread: a worker of a cluster has about one core
-        query = replace(self.query, database=replace(self.query.database, opened=connect(threads=1)))
-        found = list(query.batches(MOST_ROWS, 0))
-        X = np.concatenate([np.empty((0, query.encoding.n_features)), *(X for X, _ in found)])
+        found = list(self.reader.batches(MOST_ROWS, 0))
+        X = np.concatenate([np.empty((0, self.reader.encoding.n_features)), *(X for X, _ in found)])
         if self.size not in (None, len(X)):
             raise InputError(f"{self.place}: there are {len(X):,} rows; the file is another one here.")
-        if query.target_name is None:
+        if self.reader.target_name is None:
             return X, None
         labels = [y for _, y in found if y is not None and y.size]
         return X, np.concatenate(labels) if labels else np.empty(0)
@@ -63,8 +61,11 @@ class Part:
         return self.read()[0]
 
     def labels(self) -> NDArray[Any]:
-        """The labels; the features are not read."""
-        found = replace(self, query=replace(self.query, encoding=Encoding())).read()[1]
+        """The labels; where no row is dropped, the features are not read."""
+        reader = self.reader
+        if reader.request.missing == "error":
+            reader = replace(reader, meaning=replace(reader.meaning, encoding=Encoding()))
+        found = replace(self, reader=reader).read()[1]
         assert found is not None
         return found
 
@@ -85,14 +86,12 @@ def cut(table: Table) -> list[Part]:
     patterns = [path for path in table.paths if glob.has_magic(path)]
     if patterns:
         raise _not_cut(f"{patterns[0]!r} has a sign of patterns in its name")
-    if table.kind == "csv" and isinstance(reader, CsvReader):
-        query = reader.settled()
-        if query.database.keep.paths != table.paths:
-            raise _not_cut(f"the lines of {table.name!r} end in different ways, so that a copy is read")
-        return [_csv_part(query, path) for path in table.paths]
-    if table.kind == "parquet" and isinstance(reader, Query | ParquetReader):
-        query = reader if isinstance(reader, Query) else reader.query
-        return [part for path in table.paths for part in _parquet_parts(query, table, path)]
+    if isinstance(reader, SmallReader):
+        reader = reader.general()
+    elif isinstance(reader, PlainReader):
+        reader = reader.settled()
+    if table.kind in ("csv", "parquet") and isinstance(reader, NamedReader):
+        return [part for path in table.paths for part in _parts(reader, path)]
     what = "the answer of a query" if table.kind == "query" else f"of the kind {table.kind}"
     raise _not_cut(f"{table.name!r} is {what}")
 
@@ -104,51 +103,22 @@ def _not_cut(what: str) -> InputError:
     )
 
 
-def _csv_part(query: Query, path: str) -> Part:
-    return Part(
-        path, _elsewhere(query, literals(query.database.keep.paths), literals([os.path.abspath(path)]))
-    )
+def _parts(reader: NamedReader, path: str) -> Iterator[Part]:
+    whole, read = os.path.abspath(path), reader.columns.read
+    if isinstance(read, CsvRead):
+        yield Part(path, _elsewhere(reader, read.of(whole)))
+        return
+    assert isinstance(read, ParquetRead)
+    kept = reader.request.where is None and reader.request.missing == "error"
+    for start, stop in _spans(path, reader.encoding.n_features):
+        part = _elsewhere(reader, replace(read, paths=(whole,), span=(start, stop), memory=None))
+        yield Part(f"{path}, rows {start + 1:,} to {stop:,}", part, stop - start if kept else None)
 
 
-def _parquet_parts(query: Query, table: Table, path: str) -> Iterator[Part]:
-    own = [name for name in query.database.columns if name.casefold() in OWN]
-    if own:
-        raise InputError(
-            f"{table.name!r} has a column named {own[0]!r}, as DuckDB calls what parts of files are told "
-            "apart by. Rename it."
-        )
-    whole, paths = os.path.abspath(path), query.database.keep.paths
-    # the first file says of what types the columns are
-    files = literals(list(dict.fromkeys([os.path.abspath(paths[0]), whole])))
-    for start, stop in _spans(path, query.encoding.n_features):
-        some = (
-            f"(SELECT * EXCLUDE ({', '.join(OWN)}) FROM read_parquet({files}, {AS_IT_STANDS}, filename "
-            f"= true, file_row_number = true) WHERE filename = {literal(whole)} AND "
-            f"file_row_number >= {start} AND file_row_number < {stop})"
-        )
-        yield Part(
-            f"{path}, rows {start + 1:,} to {stop:,}",
-            _elsewhere(query, f"read_parquet({literals(paths)}, {AS_IT_STANDS})", some),
-            None if query.selection.chosen else stop - start,
-        )
-
-
-def _elsewhere(query: Query, all_rows: str, some: str) -> Query:
-    """The query about some rows, as it can be sent to another process."""
-    database = query.database
-    if all_rows not in database.relation:
-        raise _not_cut(f"{database.name!r} is read in another way")
-    found = replace(
-        database,
-        relation=database.relation.replace(all_rows, some),
-        texts=database.texts.replace(all_rows, some),
-        keep=None,
-        opened=None,
-        lines=None,
-        cells=None,
-    )
-    selection = replace(query.selection, database=found)
-    return replace(query, database=found, selection=selection, columns=None, labels=None)
+def _elsewhere(reader: NamedReader, read: Any) -> NamedReader:
+    """The reader of some rows, as it can be sent to another process."""
+    columns = replace(reader.columns, read=read, keep=None, lines=None, count=None)
+    return replace(reader, columns=columns, request=replace(reader.request, row_names=None))
 
 
 def _spans(path: str, width: int) -> list[tuple[int, int]]:

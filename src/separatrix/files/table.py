@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +14,23 @@ from numpy.typing import NDArray
 from ..errors import InputError, LabelError
 from ..sparse import sparse
 from .batches import Batch, ahead, batch_rows, release_arrow
-from .csv import reader
+from .columns import Columns
+from .csv import csv_files
 from .encoding import Encoding
+from .features import NamedReader, open_columns
 from .formats import (
     arff,
+    arrays,
     arrow_files,
     duckdb_files,
     excel,
-    idx,
     libsvm,
-    numpy_files,
     parquet,
     statistics_files,
 )
 from .label_spelling import alike, doubts, merge, merged_words
 from .number_formats import SEPARATORS
-from .row_places import Lines, Place, find_places
+from .reader import Identities, Place, Reader
 from .source.detect import (
     ChangedFileError,
     OtherMeaningError,
@@ -41,94 +42,27 @@ from .source.detect import (
 )
 from .source.streams import Growing
 from .spill import Spill
-from .sql.database import describe
-from .sql.query import Query, ask
+from .sql.database import ask, connect
 
 # Every format that can be read; text that looks like none of them is of the first.
 FORMATS = (
-    reader.FORMAT,
+    csv_files.FORMAT,
     parquet.FORMAT,
     duckdb_files.JSON,
     duckdb_files.SQLITE,
     duckdb_files.DUCKDB,
     libsvm.FORMAT,
-    numpy_files.NPY,
-    numpy_files.NPZ,
+    arrays.NPY,
+    arrays.NPZ,
     excel.FORMAT,
     arrow_files.FORMAT,
     arff.FORMAT,
     *statistics_files.FORMATS,
-    idx.FORMAT,
+    arrays.IDX,
 )
 
 MOST_NAMED = 12  # columns in a message
 ANSWER = "Rows are those of the query's answer, counted from 1, not those of the file."
-
-
-class Reader(Protocol):
-    """What a format gives for a file that it has opened."""
-
-    @property
-    def encoding(self) -> Encoding:
-        """How columns become features."""
-        ...
-
-    @property
-    def target_name(self) -> str | None:
-        """What the labels are called; None if there are none."""
-        ...
-
-    def n_rows(self) -> int:
-        """Count the rows."""
-        ...
-
-    def classes(self) -> NDArray[Any]:
-        """The different labels, sorted; only asked for where there is a target."""
-        ...
-
-    def batches(self, rows: int, start: int) -> Iterator[Batch]:
-        """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
-        ...
-
-    def told(self) -> list[str]:
-        """What a person should know about the reading, a sentence each."""
-        ...
-
-    @property
-    def in_turn(self) -> bool:
-        """Whether the rows have no names, and no other numbers than 1, 2, 3, ..."""
-        ...
-
-    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
-        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
-        ...
-
-    @property
-    def line_finder(self) -> Lines | None:
-        """Finds the lines of rows; None where there are none."""
-        ...
-
-
-class Identities:
-    """The numbers of rows in the file, counted from 1, and their names if they have any, a few at a time."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._source = None if reader.in_turn else reader.identities()
-        self._numbers, self._names = np.empty(0, dtype=np.int64), list[str]()
-        self._taken = 0
-
-    def take(self, rows: int) -> tuple[NDArray[np.int64], list[str] | None]:
-        """Those of the next so many rows."""
-        self._taken += rows
-        if self._source is None:
-            return np.arange(self._taken - rows + 1, self._taken + 1), None
-        while self._numbers.size < rows:
-            numbers, names = next(self._source)
-            self._numbers = np.concatenate([self._numbers, numbers])
-            self._names += names or []
-        found = self._numbers[:rows], self._names[:rows] or None
-        self._numbers, self._names = self._numbers[rows:], self._names[rows:]
-        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,9 +181,8 @@ class Table:
 
     def within(self, memory: int) -> Table:
         """The same table, read in about so many bytes beside its rows, where its reader can be told."""
-        if not isinstance(self.reader, Query | parquet.ParquetReader):
-            return self
-        return replace(self, reader=self.reader.within(memory))
+        limited = self.reader.within(memory) if isinstance(self.reader, NamedReader) else self.reader
+        return self if limited is self.reader else replace(self, reader=limited)
 
     def need_unchanged(self) -> None:
         """Raise where a file was changed since it was opened."""
@@ -320,7 +253,7 @@ class Table:
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Where rows, counted from zero, stand in the file, before any were left out."""
-        return find_places(self.reader, rows)
+        return self.reader.places(rows)
 
     @property
     def has_lines(self) -> bool:
@@ -476,12 +409,12 @@ def open_table(
     )
     asked = {"where": where, "sql": sql, "table": table, "missing": missing}
     if source is None:
-        reader = ask(describe("The query", "", sql=sql), request)
+        named = open_columns(ask("The query", connect(), str(sql), queried=True), request)
         return Table(
             "The query",
             "query",
-            reader.target_name,
-            reader,
+            named.target_name,
+            named,
             asked=asked,
             found=(ANSWER,),
             merge_labels=merge_labels,
@@ -492,7 +425,8 @@ def open_table(
             f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
         )
     paths = found.paths if found.spool is None else ()
-    reader = found.format.open(found, request)
+    opened = found.format.open(found, request)
+    reader = open_columns(opened, request) if isinstance(opened, Columns) else opened
     _ = reader.encoding  # what is wrong with the columns is said now
     return Table(
         found.name,

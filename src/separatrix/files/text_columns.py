@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..rows import threads
+from .number_formats import is_rounded
 from .source.compression import open_binary, refuse_expansion
 from .source.detect import Source
 from .source.streams import Growing
@@ -26,7 +27,6 @@ PIECE = 1 << 20
 LONGEST_LINE = 1 << 28
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
-MOST_DIGITS = 309  # of the largest float
 
 
 def pieces(source: Source, path: str, *, skip: int = 0, size: int = PIECE) -> Iterator[Text]:
@@ -111,7 +111,7 @@ def read_hard(piece: Text, hard: NDArray[np.int64], labels: Any, values: Any) ->
     """
     rounded = None
     for begin, end, place in hard[1 : hard[0, 0]].tolist():
-        cell = piece[begin:end].tobytes()
+        cell = piece[begin:end].tobytes().decode()
         number = float(cell)
         if rounded is None and is_rounded(cell, number):
             rounded = begin
@@ -120,25 +120,6 @@ def read_hard(piece: Text, hard: NDArray[np.int64], labels: Any, values: Any) ->
         else:
             values[place] = number
     return rounded
-
-
-def is_rounded(cell: bytes, number: float) -> bool:
-    """Whether a cell is a whole number, written in digits alone, that this float is not.
-
-    Such numbers name things, as identifiers do, and two that differ must not become one. Of numbers with a
-    point or a power of ten everybody expects the nearest float.
-
-    Examples
-    --------
-    >>> [is_rounded(cell, float(cell)) for cell in (b"9007199254740993", b"9007199254740994", b"1e23")]
-    [True, False, False]
-    """
-    digits = cell.lstrip(b"+-")
-    if not digits.isdigit():
-        return False
-    # Python refuses to read integers of many thousand digits; of so many none is a float.
-    digits = digits.lstrip(b"0") or b"0"
-    return len(digits) > MOST_DIGITS or int(digits) != abs(number)
 
 
 def line_of(piece: Text, at: int) -> tuple[int, str]:

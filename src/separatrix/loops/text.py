@@ -19,7 +19,7 @@ from .compiling import loop
 DONE, FULL, BAD, RAGGED, HUGE, STRAY = 0, 1, 2, 3, 4, 5
 
 SPACE, TAB, RETURN, NEWLINE, COLON, HASH, QUOTE = 32, 9, 13, 10, 58, 35, 34
-PLUS, MINUS, POINT, ZERO, LOWER_E, UPPER_E = 43, 45, 46, 48, 101, 69
+PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
 
 REACH = 290  # powers of ten whose product with 19 digits neither overflows nor leaves the normal floats
 MOST_COLUMNS = 2**31 - 2
@@ -276,7 +276,7 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
     """Read CSV lines of plain numbers that end the text with a newline.
 
     ``places[k]`` says where cell k goes: to a column of the matrix, to the labels (-1) or nowhere (-2); and
-    if reading ends at a number with a zero before other digits, or with a point before its last three;
+    if reading ends at a number with a point before its last three digits, as it does at a zero before others;
     ``out`` is (matrix, labels, hard), as in `libsvm_lines`; an entry is a cell of the matrix, by number.
     Anything else than so many numbers a line (quotes, blank lines, missing values) ends the reading.
     """
@@ -341,5 +341,5 @@ def in_doubt(text: Any, at: int, end: int, place: Any) -> bool:
     if text[at] == PLUS or text[at] == MINUS:
         at += 1
     if text[at] == ZERO:
-        return place[1] != 0 and end - at > 1 and text[at + 1] != POINT
-    return place[2] != 0 and end - at > 4 and text[end - 4] == POINT
+        return end - at > 1 and text[at + 1] >= ZERO and text[at + 1] <= NINE
+    return place[1] != 0 and end - at > 4 and text[end - 4] == POINT

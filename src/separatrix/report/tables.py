@@ -19,7 +19,7 @@ from ..sparse import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
     from ..bounds import BoundReport
-    from ..files.row_places import Place
+    from ..files.reader import Place
 
     Places = Callable[[Sequence[int]], list[Place]]
 

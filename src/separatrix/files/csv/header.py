@@ -1,4 +1,4 @@
-"""What the first lines of a CSV file tell: how it is written, and what its columns hold."""
+"""What the first lines of a CSV file tell: how it is written, and what its columns are called."""
 
 from __future__ import annotations
 
@@ -6,22 +6,17 @@ import contextlib
 import csv
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-import numpy as np
 
 from ...errors import InputError
 from .. import text_columns
-from ..encoding import Column, need_distinct
-from ..identifiers import counts_up
-from ..number_formats import CODE, PADDING, PLAIN_CELL, is_fraction
+from ..encoding import need_distinct
+from ..number_formats import PADDING
 from ..source.compression import HEAD, read_head
-from ..source.detect import NUMBER, Request, Source
+from ..source.detect import MISSING, NUMBER, Source
 
-SAMPLE, SAMPLED = 1 << 18, 1000  # bytes and rows that tell what a column holds
-# Cells that say that a value is missing.
-MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
+SAMPLE = 1 << 18  # bytes of a small file; of a larger one, those that tell who may read it
 # A number, if need be with a decimal comma, between blanks.
 _NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
 
@@ -44,36 +39,15 @@ class Dialect:
     lines: int = 1
     notes: tuple[str, ...] = field(default=(), compare=False)
 
+    @property
+    def above(self) -> int:
+        """How many lines come before the rows."""
+        return self.skip + self.lines
 
-@dataclass(frozen=True, eq=False)
-class Sampled:
-    """What the first rows tell: whether compiled code may read the columns; all rows decide what they hold.
-
-    Attributes
-    ----------
-    plain : frozenset of str
-        The columns of plain numbers whose points, if they have any, are surely decimal.
-    pointed : frozenset of str
-        Those of them that have points.
-    codes : dict of str to str
-        The columns with a number that begins with a zero, as codes do, and the first such number.
-    counting : tuple of str
-        The columns that count up by one, as far as can be seen.
-    empty : tuple of str
-        The columns without a value.
-    whole : bool
-        Whether these are all rows.
-    content : bytes or None
-        All of a small file, where all of its rows are wanted as they stand.
-    """
-
-    plain: frozenset[str]
-    pointed: frozenset[str]
-    codes: dict[str, str]
-    counting: tuple[str, ...]
-    empty: tuple[str, ...]
-    whole: bool
-    content: bytes | None = None
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """The first column, if it has no name: the row names of R and pandas."""
+        return self.names[:1] if self.names[0] in self.unnamed else ()
 
 
 def find_dialect(path: str, compression: str) -> Dialect:
@@ -110,44 +84,14 @@ def find_dialect(path: str, compression: str) -> Dialect:
     return Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), commented, taken, notes)
 
 
-def sample(source: Source, dialect: Dialect, request: Request) -> Sampled:
-    """What the first rows tell of the columns, all rows of a small file."""
-    path = source.paths[0]
-    head, every = _first_lines(path, source.compression, SAMPLE, None)
-    small = len(source.paths) == 1 and len(head) < SAMPLE
-    # A growing file may have got longer since its first lines were looked at.
-    lines = [line + "\n" for line in every[dialect.skip :][: None if small else SAMPLED] if line.strip()]
+def first_rows(source: Source, dialect: Dialect) -> tuple[list[list[str]], bytes | None]:
+    """The cells of the first rows, up to a line of another length; and all of a small file."""
+    head, every = _first_lines(source.paths[0], source.compression, SAMPLE, None)
+    small = len(source.paths) == 1 and len(head) < SAMPLE and source.growing is None
+    lines = [line + "\n" for line in every[dialect.skip :][:1000] if line.strip()]
     rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
-    # A line of another length ends them; nothing behind a last delimiter is no cell.
-    width = len(dialect.names)
-    trimmed = (row[:width] if len(row) == width + 1 and not row[-1] else row for row in rows)
-    alike = list(itertools.takewhile(lambda row: len(row) == width, trimmed))
-    columns = dict(
-        zip(dialect.names, zip(*alike, strict=True) if alike else ((),) * len(dialect.names), strict=True)
-    )
-    nothing = {*MISSING, *request.na}
-    given = {name: {*cells} - nothing for name, cells in columns.items()}
-    plain = {name for name, cells in given.items() if all(map(PLAIN_CELL.fullmatch, cells))}
-    if rows and not alike:  # the first row is refused for its length alone
-        plain = set()
-    pointed = {name for name in plain if any(map(is_fraction, given[name]))}
-    doubtful = {name for name in plain - pointed if any("." in cell for cell in given[name])}
-    known = () if request.encoding is None else request.encoding.columns
-    plain -= {*request.text, *(c.name for c in known if c != Column(c.name))} | {request.row_names}
-    some = (request.where, request.sql, request.missing, request.na) != (None, None, "error", ())
-    return Sampled(
-        frozenset(plain - (doubtful - {request.target})),
-        frozenset(pointed),
-        {
-            name: code
-            for name in plain
-            if (code := next((cell for cell in columns[name] if CODE.fullmatch(cell)), None)) is not None
-        },
-        tuple(name for name in dialect.names if name in plain and _counts(columns[name])),
-        tuple(name for name, cells in given.items() if not cells),
-        whole=small and len(alike) == len(rows) and source.growing is None,
-        content=None if not small or some or dialect.skip or source.growing is not None else head,
-    )
+    alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
+    return alike, head if small else None
 
 
 def _heads_numbers(first: list[str], rows: list[list[str]]) -> bool:
@@ -277,13 +221,3 @@ def _first_lines(path: str, compression: str, size: int, most: int | None) -> tu
         found = content[: error.start].decode()
     lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     return head, (lines[:-1] if cut and len(lines) > 1 else lines)[:most]
-
-
-def _counts(cells: Sequence[str]) -> bool:
-    """Whether the first two cells are a number and the next, and so are all others."""
-    try:
-        if len(cells) < 2 or float(cells[1]) - float(cells[0]) != 1.0:
-            return False
-        return counts_up(np.array(cells, dtype=np.float64))
-    except ValueError:
-        return False

@@ -1,72 +1,46 @@
-"""Small, plain CSV files by Python alone: neither DuckDB nor a compiler has to be loaded for a few rows.
+"""Small, plain CSV files by Python alone: neither Arrow nor a compiler has to be loaded for a few rows.
 
 Plain means: UTF-8, no quotation marks but around the names of columns, as many cells in every line as there
-are columns, no missing value, nothing but digits, point and exponent where the column holds numbers, no space
-at either end of a cell. Anything else is left to the readers of larger files, which also say what is wrong.
+are columns, no missing value, no space at either end of a cell, no whole number beyond 2**53. Anything else
+is left to the general reader, which also says what is wrong.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..batches import Batch, Matrices, whole
+from ..batches import LARGEST_WHOLE, Batch, whole
+from ..columns import CellColumns
 from ..encoding import Encoding
+from ..meaning import Meaning
+from ..number_formats import Reading
+from ..reader import Lines, Reader
+from ..source.detect import MISSING
 from ..text_columns import BYTE_ORDER_MARK
-from .header import Dialect
+from .header import SAMPLE, Dialect
 
-LARGEST = 1 << 18  # bytes of a file; ten times as many take longer than loading a compiled reader
-ROUNDED = 2.0**53  # from here on whole numbers may be rounded, which has to be told
-PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?")
+LARGEST = SAMPLE  # bytes of a file; ten times as many take longer than loading a compiled reader
 
 
-@dataclass(frozen=True, eq=False)
-class SmallTable:
-    """The columns of a small file: numbers, or text."""
-
-    numbers: dict[str, NDArray[np.float64]]
-    texts: dict[str, list[str]]
-    n_rows: int
-
-    def labels(self, name: str) -> NDArray[Any]:
-        """A column as labels, one a row."""
-        return whole(self.numbers[name]) if name in self.numbers else np.array(self.texts[name])
-
-    def batches(self, encoding: Encoding, target: str | None, rows: int, start: int) -> Iterator[Batch]:
-        """Yield encoded rows from row ``start`` on, up to ``rows`` at a time."""
-        columns: list[NDArray[np.float64]] = []
-        for column in encoding.columns:
-            if column.levels is None:
-                columns.append(self.numbers[column.name])
-            else:
-                texts = np.array(self.texts[column.name], dtype=object)
-                kept = encoding.kept_levels(column.levels)
-                columns += [(texts == level).astype(np.float64) for level in kept]
-        labels = None if target is None else self.labels(target)
-        matrices = Matrices(np.full(len(columns), np.inf))
-        for begin in range(start, self.n_rows, rows):
-            part = slice(begin, min(begin + rows, self.n_rows))
-            matrix = matrices.new(part.stop - begin)
-            for k, values in enumerate(columns):
-                matrix[:, k] = values[part]
-            yield matrix, None if labels is None else labels[part]
+def cells_of(name: str, dialect: Dialect, rows: Sequence[Sequence[str]]) -> CellColumns | None:
+    """Rows of cells as columns; None where a cell is missing, or has a blank at either end."""
+    if not rows or any(cell in MISSING or cell != cell.strip() for row in rows for cell in row):
+        return None
+    columns = dict(zip(dialect.names, zip(*rows, strict=True), strict=True))
+    return CellColumns(name, columns, dialect.row_names, dialect.notes)
 
 
-def read_small(
-    content: bytes, dialect: Dialect, plain: Container[str], missing: Container[str]
-) -> SmallTable | None:
-    """All cells of a file, whose ``plain`` columns hold numbers; None where it is not small, or not plain."""
-    if len(content) > LARGEST or dialect.delimiter == " ":
+def split(content: bytes, dialect: Dialect) -> list[list[str]] | None:
+    """The cells of all rows of a file; None where it is not small, or not plain."""
+    if len(content) > LARGEST or dialect.delimiter == " " or dialect.above > 1:
         return None
     first, _, rest = content.partition(b"\n") if dialect.header else (b"", b"", content)
     if b'"' in rest or b"\0" in content or b"\r" in first[:-1] or content.startswith(BYTE_ORDER_MARK):
-        return None
-    if first.count(b'"') % 2:  # a name that goes on in the next line
         return None
     try:
         text = rest.decode().replace("\r\n", "\n").removesuffix("\n")
@@ -76,18 +50,110 @@ def read_small(
     if "\r" in text or any(not line.strip() or line.startswith("#") for line in lines):
         return None
     rows = [line.split(dialect.delimiter) for line in lines]
-    if any(len(row) != len(dialect.names) for row in rows):
-        return None
-    numbers, texts = {}, {}
-    for name, cells in zip(dialect.names, zip(*rows, strict=True), strict=True):
-        if name not in plain:
-            if any(cell in missing or cell != cell.strip() for cell in cells):
+    return rows if all(len(row) == len(dialect.names) for row in rows) else None
+
+
+@dataclass(frozen=True, eq=False)
+class SmallReader(Reader):
+    """The rows of a small file.
+
+    Attributes
+    ----------
+    meaning : Meaning
+    features : list of ndarray
+        One for each column of the matrix.
+    labels : ndarray or None
+    target : str or None
+    rows : int
+    lines : callable
+        Finds the lines of rows.
+    general : callable
+        Makes the general reader of the same file.
+    """
+
+    meaning: Meaning
+    features: list[NDArray[np.float64]]
+    labels: NDArray[Any] | None
+    target: str | None
+    rows: int
+    lines: Lines
+    general: Callable[[], Any]
+
+    @property
+    def target_name(self) -> str | None:
+        """The target, as the file calls it."""
+        return self.target
+
+    @property
+    def line_finder(self) -> Lines:
+        """Finds the lines of rows."""
+        return self.lines
+
+    @property
+    def encoding(self) -> Encoding:
+        """How columns become features."""
+        return self.meaning.encoding
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        return self.rows
+
+    def classes(self) -> NDArray[Any]:
+        """The different labels."""
+        return np.unique(np.empty(0) if self.labels is None else self.labels)
+
+    def told(self) -> list[str]:
+        """What a person should know about the reading, a sentence each."""
+        return list(self.meaning.notes)
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        return self.general().frame()
+
+    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+        """Yield encoded rows from row ``start`` on, up to ``rows`` at a time."""
+        for begin in range(start, self.rows, rows):
+            part = slice(begin, min(begin + rows, self.rows))
+            matrix = np.empty((part.stop - begin, len(self.features)))
+            for k, values in enumerate(self.features):
+                matrix[:, k] = values[part]
+            yield matrix, None if self.labels is None else self.labels[part]
+
+
+def small_reader(
+    columns: CellColumns, meaning: Meaning, target: str | None, lines: Lines, general: Callable[[], Any]
+) -> SmallReader | None:
+    """A reader of these cells; None where one of them says that it is missing, or may be rounded."""
+    features: list[NDArray[np.float64]] = []
+    encoding = meaning.encoding
+    for column in encoding.columns:
+        cells = columns.cells[column.name]
+        if column.levels is None:
+            found = meaning.looks[column.name]
+            numbers = None if found.marked else _numbers(cells, found.reading)
+            if numbers is None:
                 return None
-            texts[name] = list(cells)
-            continue
-        if not all(map(PLAIN_NUMBER.fullmatch, cells)):
+            features.append(numbers)
+        else:
+            texts = np.array(cells, dtype=object)
+            features += [(texts == level).astype(np.float64) for level in encoding.kept_levels(column.levels)]
+    labels: NDArray[Any] | None = None
+    if target is not None:
+        cells = columns.cells[target]
+        if meaning.marked or meaning.label in ("whole", "digits"):
             return None
-        numbers[name] = np.array(list(map(float, cells)))
-        if not (np.abs(numbers[name]) < ROUNDED).all():
+        numbers = _numbers(cells, Reading()) if meaning.label == "number" else None
+        if numbers is None and meaning.label == "number":
             return None
-    return SmallTable(numbers, texts, len(rows))
+        labels = np.array(cells) if numbers is None else whole(numbers)
+    rows = len(next(iter(columns.cells.values())))
+    return SmallReader(meaning, features, labels, target, rows, lines, general)
+
+
+def _numbers(cells: Sequence[str], reading: Reading) -> NDArray[np.float64] | None:
+    """The numbers of cells that fit; None where one may be rounded."""
+    try:
+        numbers = np.array(list(map(float if reading == Reading() else reading.number, cells)))
+    except ValueError:  # another minus
+        numbers = np.array(list(map(reading.number, cells)))
+    return numbers if (np.abs(numbers) <= LARGEST_WHOLE).all() else None

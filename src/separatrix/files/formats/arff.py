@@ -4,37 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from ...errors import InputError, needs
 from .. import text_columns
+from ..columns import Columns
 from ..encoding import shown
 from ..source.detect import NUMBER, Format, Request, Source
-from ..sql.database import LARGEST_WHOLE
-from ..sql.query import Query
-from .parquet_copies import open_copy
+from ..sql.database import explaining
+from .parquet import copied
 
-_NAME = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{},%'\"]+"
-_ATTRIBUTE = re.compile(rf"@attribute\s+({_NAME})\s*(.*)", re.IGNORECASE | re.DOTALL)
-_CELL = re.compile(r"\s*(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^,'\"{}]*?))\s*(?:,|$)")
+_QUOTED = r"'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\""
+_ATTRIBUTE = re.compile(
+    r"@attribute\s+('(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[^\s{},%'\"]+)\s*(.*)", re.IGNORECASE | re.DOTALL
+)
+_CELL = re.compile(rf"\s*(?:{_QUOTED}|([^,'\"{{}}]*?))\s*(?:,|$)")
+_ENTRY = re.compile(rf"\s*(\d+)\s+(?:{_QUOTED}|([^\s,'\"{{}}]+))\s*(?:,|$)")
 _ESCAPE = re.compile(r"\\(.)")
-_MARKS = re.compile(rb"['\"{}\\\r]|[^\x00-\x7f]")  # of rows that are not plain
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
-_NUMBERS = ("number", "integer", "long")
-MOST_DIGITS = 38  # of the longest whole numbers that a column can hold
-_ESCAPED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column: "number", "text", "nominal" with its levels, or "date" with its pattern.
-
-    Numbers that are whole and too large for a float64 are "integer", or "long" where they take more bits.
-    """
+    """A column: "number", "text", "nominal" with its levels, or "date" with its pattern."""
 
     name: str
     kind: str
@@ -50,34 +46,30 @@ class Header:
     lines: int
 
 
-class _TooLarge(Exception):
-    """An attribute has a whole number that its type would round; one of this ``kind`` may hold it."""
-
-    def __init__(self, attribute: Attribute, kind: str) -> None:
-        self.attribute, self.kind = attribute, kind
-
-
-def open_arff(source: Source, request: Request) -> Query:
-    """Copy the rows; nominal values are text, and numbers are read as Python reads them."""
+def open_arff(source: Source, request: Request) -> Columns:
+    """Copy the rows; nominal values are text, and numbers come as they are written."""
     with needs("Reading ARFF files", extra="cli"):
         import pyarrow as pa
 
     header = read_header(source)
-    if request.sql is None:  # also where nominal values look like numbers
-        nominal = [each.name for each in header.attributes if each.kind == "nominal"]
-        request = replace(request, text=(*request.text, *nominal))
-    kinds = {
-        "number": pa.float64(), "integer": pa.int64(), "long": pa.decimal128(38), "date": pa.timestamp("s"),
-    }  # fmt: skip
-    while True:
-        schema = pa.schema([(each.name, kinds.get(each.kind, pa.string())) for each in header.attributes])
-        rows = _batches(source, header, schema)
-        try:
-            return open_copy(source, request, schema, rows, lines=partial(find_lines, source, header))
-        except _TooLarge as found:
-            wider = replace(found.attribute, kind=found.kind)
-            attributes = (wider if each is found.attribute else each for each in header.attributes)
-            header = replace(header, attributes=tuple(attributes))
+    types = [
+        (each.name, pa.timestamp("s") if each.kind == "date" else pa.string()) for each in header.attributes
+    ]
+    numbers = frozenset(each.name for each in header.attributes if each.kind == "number")
+    if request.sql is not None:  # a query computes with floats
+        types = [(name, pa.float64() if name in numbers else kind) for name, kind in types]
+        numbers = frozenset()
+    with explaining(source.name):
+        return copied(
+            source.name,
+            types,
+            _batches(source, header, pa.schema(types)),
+            keep=source,
+            numbers=numbers,
+            untyped=frozenset(name for name, _ in types),
+            text=tuple(each.name for each in header.attributes if each.kind == "nominal"),
+            lines=partial(find_lines, source, header),
+        )
 
 
 def read_header(source: Source) -> Header:
@@ -94,7 +86,7 @@ def read_header(source: Source) -> Header:
                     raise InputError(f"{source.name!r} names no attributes before its data.")
                 return Header(tuple(attributes), number)
             if word == "@attribute":
-                attributes.append(_attribute(source.name, line, number))
+                attributes.append(_attribute(f"{source.name!r}, line {number:,}", line))
             elif line and not line.startswith("%") and word != "@relation":
                 raise InputError(
                     f"{source.name!r}, line {number:,}: {line[:40]!r} is not @relation, @attribute or @data."
@@ -102,15 +94,14 @@ def read_header(source: Source) -> Header:
     raise InputError(f"{source.name!r} has no line @data. A part of the file may be missing.")
 
 
-def _attribute(name: str, line: str, number: int) -> Attribute:
+def _attribute(place: str, line: str) -> Attribute:
     found = _ATTRIBUTE.fullmatch(line)
-    place = f"{name!r}, line {number:,}"
     if found is None:
         raise InputError(f"{place}: {line[:40]!r} does not name an attribute and its type.")
     label, rest = _unquoted(found[1]), found[2].strip()
     if rest.startswith("{"):
-        levels = rest[1 : rest.rindex("}")] if "}" in rest else None
-        if levels is None or not levels.strip():
+        levels = rest[1 : rest.rindex("}")] if "}" in rest else ""
+        if not levels.strip():
             raise InputError(f"{place}: the values of {label!r} are not enclosed in braces.")
         return Attribute(label, "nominal", tuple(filter(None, split_line(levels, place))))
     kind, _, pattern = rest.partition(" ")
@@ -125,12 +116,10 @@ def _attribute(name: str, line: str, number: int) -> Attribute:
 
 def _date_pattern(place: str, pattern: str) -> str:
     """A pattern of Java's as one of Python's."""
-    found = re.sub(
-        r"'([^']*)'", r"\1", re.sub(r"y+|M+|d+|H+|m+|s+", lambda part: _DATES.get(part[0], "\0"), pattern)
-    )
+    found = re.sub(r"y+|M+|d+|H+|m+|s+", lambda part: _DATES.get(part[0], "\0"), pattern)
     if "\0" in found:
         raise InputError(f"{place}: the date pattern {pattern!r} cannot be read.")
-    return found
+    return re.sub(r"'([^']*)'", r"\1", found)
 
 
 def _unquoted(word: str) -> str:
@@ -142,14 +131,22 @@ def _unescaped(word: str) -> str:
     return _ESCAPE.sub(lambda found: _ESCAPED.get(found[1], found[1]), word)
 
 
+def _cell(single: str | None, double: str | None, bare: str | None) -> str | None:
+    """The text of a cell; None for one that is missing, which is ``?`` without quotes."""
+    quoted = single if single is not None else double
+    return _unescaped(quoted) if quoted is not None else None if bare == "?" else bare
+
+
 def split_line(line: str, place: str) -> list[str | None]:
-    """The cells of a line; None for one that is missing, which is ``?`` without quotes.
+    """The cells of a line; None for one that is missing.
 
     Examples
     --------
     >>> split_line("5.1, 'a, b', ?, '?'", "line 1")
     ['5.1', 'a, b', None, '?']
     """
+    if not re.search(r"['\"{}]", line):
+        return [None if cell.strip() == "?" else cell.strip() for cell in line.split(",")]
     cells: list[str | None] = []
     at = 0
     while True:
@@ -158,108 +155,54 @@ def split_line(line: str, place: str) -> list[str | None]:
             raise InputError(
                 f"{place}: {line[at : at + 40].strip()!r} is no list of cells; the quotes do not match."
             )
-        single, double, bare = found.groups()
-        quoted = single if single is not None else double
-        cells.append(_unescaped(quoted) if quoted is not None else None if bare == "?" else bare)
+        cells.append(_cell(*found.groups()))
         at = found.end()
         if at >= len(line) and not found[0].rstrip().endswith(","):
             return cells
 
 
-def _batches(source: Source, header: Header, schema: Any) -> Iterator[Any]:
-    """Rows as Arrow has them."""
-    import pyarrow as pa
-
-    for lines, first in _pieces(source, header):
-        yield pa.record_batch(_columns(source, header, lines, first), schema=schema)
-
-
-def _pieces(source: Source, header: Header) -> Iterator[tuple[list[bytes], int]]:
-    """The lines after the header, some at a time, and the number of the first of them."""
+def _pieces(source: Source, header: Header) -> Iterator[tuple[list[bytes], list[int]]]:
+    """The rows after the header, without blank lines and comments, some at a time, and their lines."""
     number = 0
     for piece in text_columns.pieces(source, source.paths[0]):
         lines = piece.tobytes().split(b"\n")[:-1]
-        begin = max(0, header.lines - number)
-        if begin < len(lines):
-            yield lines[begin:], number + begin + 1
+        rows = [
+            k
+            for k, line in enumerate(lines)
+            if number + k >= header.lines and line.strip() and not line.lstrip().startswith(b"%")
+        ]
+        yield [lines[k] for k in rows], [number + k + 1 for k in rows]
         number += len(lines)
-
-
-def _filled(lines: list[bytes]) -> list[int]:
-    """Which lines are rows, and not blank or comments."""
-    return [k for k, line in enumerate(lines) if line.strip() and not line.lstrip().startswith(b"%")]
 
 
 def find_lines(source: Source, header: Header, rows: Sequence[int]) -> list[tuple[int, str]]:
     """The lines of data rows, counted from 1; of a row that is not found again, its number."""
     last, before = max(rows, default=0), 0
     found: dict[int, int] = {}
-    for lines, first in _pieces(source, header):
-        filled = _filled(lines)
-        found |= {row: first + filled[row - before - 1] for row in rows if 0 < row - before <= len(filled)}
-        before += len(filled)
+    for _, numbers in _pieces(source, header):
+        found |= {row: numbers[row - before - 1] for row in rows if 0 < row - before <= len(numbers)}
+        before += len(numbers)
         if before >= last:
             break
     return [(found.get(row, row), "") for row in rows]
 
 
-def _columns(source: Source, header: Header, lines: list[bytes], first: int) -> list[Any]:
-    rows = _filled(lines)
-    numbers = [first + k for k in rows]
-    kept = [lines[k].removesuffix(b"\r") for k in rows]
-    cells = plain_cells(kept, len(header.attributes))
-    if cells is None:
-        cells = _split(source, header, kept, numbers)
-    return [
-        _typed(source, attribute, column, numbers)
-        for attribute, column in zip(header.attributes, cells, strict=True)
-    ]
-
-
-def plain_cells(lines: list[bytes], width: int) -> list[Any] | None:
-    """The cells of dense rows without quotes, as Arrow's CSV reader splits them; None for other rows."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    together = b"\n".join(lines)
-    if not lines or _MARKS.search(together):
-        return None
-    names = [str(k) for k in range(width)]
-    try:
-        found = csv.read_csv(
-            pa.BufferReader(together + b"\n"),
-            csv.ReadOptions(column_names=names, use_threads=False, block_size=len(together) + 2),
-            csv.ParseOptions(quote_char=False, ignore_empty_lines=False),
-            csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[]),
-        )
-    except pa.ArrowInvalid:
-        return None
-    return [_without_missing(column.combine_chunks()) for column in found.columns]
-
-
-def _without_missing(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    cells = pc.utf8_trim_whitespace(column)
-    return pc.if_else(pc.equal(cells, "?"), pa.scalar(None, pa.string()), cells)
-
-
-def _split(source: Source, header: Header, lines: list[bytes], numbers: list[int]) -> list[Any]:
-    """The cells of any rows, line by line."""
+def _batches(source: Source, header: Header, schema: Any) -> Iterator[Any]:
+    """Rows as Arrow has them."""
     import pyarrow as pa
 
-    rows = [
-        _row(source, header, _decoded(source, line, number), number)
-        for number, line in zip(numbers, lines, strict=True)
-    ]
-    cells = zip(*rows, strict=True) if rows else [()] * len(header.attributes)
-    return [pa.array(column, pa.string()) for column in cells]
+    for lines, numbers in _pieces(source, header):
+        rows = [
+            _row(header, _decoded(source, line, number).strip(), f"{source.name!r}, line {number:,}")
+            for number, line in zip(numbers, lines, strict=True)
+        ]
+        if rows:
+            cells = zip(header.attributes, zip(*rows, strict=True), schema.types, strict=True)
+            arrays = [_typed(source, each, column, numbers, kind) for each, column, kind in cells]
+            yield pa.record_batch(arrays, schema=schema)
 
 
-def _row(source: Source, header: Header, line: str, number: int) -> list[str | None]:
-    place = f"{source.name!r}, line {number:,}"
-    line = line.strip()
+def _row(header: Header, line: str, place: str) -> list[str | None]:
     if line.startswith("{"):
         return _sparse_row(header, line, place)
     found = split_line(line, place)
@@ -275,116 +218,59 @@ def _sparse_row(header: Header, line: str, place: str) -> list[str | None]:
     if not line.endswith("}"):
         raise InputError(f"{place}: the row does not end with a brace. Weights of rows cannot be read.")
     row: list[str | None] = [_zero(each, place) for each in header.attributes]
-    last = -1
-    body = line[1:-1].strip()
-    for entry in split_entries(body, place) if body else []:
-        column, value = entry
+    last, at, body = -1, 0, line[1:-1].strip()
+    while at < len(body):
+        found = _ENTRY.match(body, at)
+        if found is None:
+            raise InputError(f"{place}: {body[at : at + 40].strip()!r} is not 'column value'.")
+        column = int(found[1])
         if not last < column < len(row):
             raise InputError(
                 f"{place}: column {column} is out of order, or beyond the {len(row)} attributes (from 0 on)."
             )
-        row[column], last = value, column
+        row[column], last, at = _cell(*found.groups()[1:]), column, found.end()
     return row
 
 
 def _zero(attribute: Attribute, place: str) -> str:
     if attribute.kind == "nominal":
         return attribute.levels[0]
-    if attribute.kind in _NUMBERS:
+    if attribute.kind == "number":
         return "0"
     raise InputError(
         f"{place}: attribute {attribute.name!r} is {attribute.kind}, which has no zero in sparse rows."
     )
 
 
-_ENTRY = re.compile(r"\s*(\d+)\s+(?:'((?:[^'\\]|\\.)*)'|\"((?:[^\"\\]|\\.)*)\"|([^\s,'\"{}]+))\s*(?:,|$)")
-
-
-def split_entries(body: str, place: str) -> Iterator[tuple[int, str | None]]:
-    """The entries of a sparse row."""
-    at = 0
-    while at < len(body):
-        found = _ENTRY.match(body, at)
-        if found is None:
-            raise InputError(f"{place}: {body[at : at + 40].strip()!r} is not 'column value'.")
-        quoted = found[2] if found[2] is not None else found[3]
-        yield (
-            int(found[1]),
-            _unescaped(quoted) if quoted is not None else None if found[4] == "?" else found[4],
-        )
-        at = found.end()
-
-
-def _typed(source: Source, attribute: Attribute, column: Any, lines: list[int]) -> Any:
+def _typed(
+    source: Source, attribute: Attribute, cells: Sequence[str | None], lines: list[int], kind: Any
+) -> Any:
     """A column as Arrow has it; a value that its type does not allow is named with its line."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if attribute.kind == "text":
-        return column
-    if attribute.kind == "nominal":
-        known = pc.is_in(column, value_set=pa.array([*attribute.levels, None], pa.string()))
-        if pc.all(known, min_count=0).as_py() is False:
-            at = known.index(False).as_py()
-            raise InputError(
-                f"{source.name!r}, line {lines[at]:,}: {column[at].as_py()!r} is none of the values of "
-                f"{attribute.name!r}: {shown(attribute.levels)}."
-            )
-        return column
-    if attribute.kind in ("integer", "long"):
-        return _whole(source, attribute, column, lines)
-    try:
-        if attribute.kind == "date":
-            return pc.strptime(column, attribute.pattern, "s")
-        numbers = column.cast(pa.float64())  # to the nearest float, as the tests hold against Python's
-    except pa.ArrowInvalid:  # Arrow knows no leading plus
-        cells = column.to_pylist()
-        good = [
-            cell is None or (attribute.kind == "number" and bool(NUMBER.fullmatch(cell))) for cell in cells
-        ]
-        if not all(good):
-            raise _bad_cell(source, attribute, column, lines, good.index(False)) from None
-        numbers = pa.array([None if cell is None else float(cell) for cell in cells], pa.float64())
-    large = pc.greater(pc.abs(numbers), LARGEST_WHOLE)
-    if pc.any(large).as_py() and any(
-        text_columns.is_rounded(cell.encode(), float(cell)) for cell in column.filter(large).to_pylist()
-    ):
-        raise _TooLarge(attribute, "integer")
-    return numbers
-
-
-def _whole(source: Source, attribute: Attribute, column: Any, lines: list[int]) -> Any:
-    """Whole numbers, of which some are too large for a float64: exact, or refused."""
-    cells = [None if cell is None else cell.lstrip("+") for cell in column.to_pylist()]
-    good = [cell is None or re.fullmatch("-?[0-9]+", cell) is not None for cell in cells]
-    if not all(good):
-        at = good.index(False)
+    if attribute.kind == "nominal" and {*cells} - {*attribute.levels, None}:
+        at = next(k for k, cell in enumerate(cells) if cell not in (*attribute.levels, None))
         raise InputError(
-            f"Column {attribute.name!r} of {source.name!r} holds whole numbers beyond 2**53, but line "
-            f"{lines[at]:,} has {cells[at]!r}. Correct the cell, or make the numbers smaller."
+            f"{source.name!r}, line {lines[at]:,}: {cells[at]!r} is none of the values of "
+            f"{attribute.name!r}: {shown(attribute.levels)}."
         )
-
-    import pyarrow as pa
-
-    most = max((len(cell.lstrip("-0")) for cell in cells if cell is not None), default=0)
-    numbers = [None if cell is None or most > MOST_DIGITS else int(cell) for cell in cells]
-    if attribute.kind == "integer":
-        if most > MOST_DIGITS or not all(each is None or -(2**63) <= each < 2**63 for each in numbers):
-            raise _TooLarge(attribute, "long")
-        return pa.array(numbers, pa.int64())
-    if most > MOST_DIGITS:
+    odd = None
+    if attribute.kind == "number":
+        odd = next((k for k, c in enumerate(cells) if c is not None and not NUMBER.fullmatch(c)), None)
+    elif attribute.kind == "date":
+        found = pc.strptime(pa.array(cells, pa.string()), attribute.pattern, "s", error_is_null=True)
+        odd = next((k for k, c in enumerate(found.to_pylist()) if c is None and cells[k] is not None), None)
+        if odd is None:
+            return found
+    if odd is not None:
         raise InputError(
-            f"Column {attribute.name!r} of {source.name!r} has a whole number of {most} digits, which would "
-            "be rounded. Make its numbers smaller."
+            f"{source.name!r}, line {lines[odd]:,}: attribute {attribute.name!r} holds {attribute.kind}s, "
+            f"but here is {cells[odd]!r}. Correct the cell."
         )
-    return pa.array([None if each is None else Decimal(each) for each in numbers], pa.decimal128(38))
-
-
-def _bad_cell(source: Source, attribute: Attribute, column: Any, lines: list[int], at: int) -> InputError:
-    return InputError(
-        f"{source.name!r}, line {lines[at]:,}: attribute {attribute.name!r} holds {attribute.kind}s, but "
-        f"here is {column[at].as_py()!r}. Correct the cell."
-    )
+    if pa.types.is_floating(kind):
+        return pa.array([None if cell is None else float(cell) for cell in cells], kind)
+    return pa.array(cells, kind)
 
 
 def _decoded(source: Source, line: bytes, number: int) -> str:

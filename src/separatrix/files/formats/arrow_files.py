@@ -7,26 +7,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import InputError, needs
+from ..columns import ROWS, Columns, duration_notes, plain, plain_type
 from ..source.detect import Format, Request, Source
 from ..sql.database import explaining
-from ..sql.query import Query
-from .parquet import duration_notes
-from .parquet_copies import open_copy
+from .parquet import copied
 
-ROWS = 1 << 16  # that are copied together
 _FILE, _STREAM, _FEATHER = b"ARROW1", b"\xff\xff\xff\xff", b"FEA1"
 
 
-def open_arrow(source: Source, request: Request) -> Query:
-    """A table in Arrow's layout; categories are text, other columns keep their types."""
+def open_arrow(source: Source, request: Request) -> Columns:
+    """A table in Arrow's layout, copied; categories are what they are one of."""
     with needs("Reading Arrow files", extra="cli"):
         import pyarrow as pa
 
     with explaining(source.name), pa.OSFile(source.paths[0]) as file:
         schema, batches = _opened(file, source.paths[0])
-        plain = pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
-        rows = (_cast(part, plain) for part in _cut(batches))
-        return open_copy(source, request, plain, rows, typed=True, notes=duration_notes(schema))
+        try:
+            types = [(field.name, plain_type(field.type)) for field in schema]
+            notes = duration_notes({field.name: field.type for field in schema})
+            return copied(source.name, types, map(_plain, _cut(batches)), keep=source, notes=notes)
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(f"A column has a type that cannot be read ({error}). Leave it out.") from error
 
 
 def _opened(file: Any, path: str) -> tuple[Any, Iterator[Any]]:
@@ -54,29 +55,10 @@ def _cut(batches: Iterator[Any]) -> Iterator[Any]:
             yield batch.slice(start, ROWS)
 
 
-def _plain(kind: Any) -> Any:
-    """The type of a column that a Parquet file can hold and DuckDB knows."""
+def _plain(batch: Any) -> Any:
     import pyarrow as pa
 
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
-    if pa.types.is_large_string(kind) or "view" in str(kind):
-        return pa.string()
-    if pa.types.is_float16(kind):
-        return pa.float32()
-    if pa.types.is_duration(kind):
-        return pa.int64()
-    return pa.float64() if pa.types.is_null(kind) else kind
-
-
-def _cast(batch: Any, schema: Any) -> Any:
-    import pyarrow as pa
-
-    try:
-        columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
-    except pa.ArrowNotImplementedError as error:
-        raise InputError(f"A column has a type that cannot be read ({error}). Leave it out.") from error
-    return pa.record_batch(columns, schema=schema)
+    return pa.RecordBatch.from_arrays(list(map(plain, batch.columns)), names=batch.schema.names)
 
 
 FORMAT = Format("arrow", "Arrow and Feather", open_arrow, magic=((0, _FILE), (0, _STREAM), (0, _FEATHER)))

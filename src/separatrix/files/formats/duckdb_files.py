@@ -4,65 +4,93 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
 from typing import Any
 
 from ...errors import InputError
+from ..columns import Columns
 from ..encoding import shown, unknown
 from ..source.detect import Format, Request, Source
-from ..source.unnamed_files import OPEN_FILES, Spool
-from ..sql.database import AS_IT_STANDS, connect, describe, explaining, identifier, literal, literals
-from ..sql.query import Query, ask
-
-SPOOLED_ROWS = 10_000
-
-
-def open_json(source: Source, request: Request) -> Query:
-    """JSON lines: one object a row. All rows tell the types: by those of the first, 0.5 may be read as 0."""
-    found = describe(source.name, f"read_json({literals(source.paths)}, {AS_IT_STANDS}, sample_size = -1)")
-    nothing = {name: "DOUBLE" for name, kind in found.columns.items() if kind == '"NULL"'}
-    found = replace(found, columns=found.columns | nothing)
-    relation = _json_relation(source, found.columns)
-    if request.sql is not None:
-        return ask(describe(source.name, relation, sql=request.sql, keep=source), request)
-    texts = _json_relation(source, dict.fromkeys(found.columns, "VARCHAR"))
-    return ask(replace(found, relation=relation, texts=texts, keep=source), request)
+from ..source.unnamed_files import OPEN_FILES
+from ..sql.database import (
+    AS_IT_STANDS,
+    ask,
+    connect,
+    explaining,
+    identifier,
+    literal,
+    literals,
+    relation_columns,
+)
+from .parquet import copied
 
 
-def _json_relation(source: Source, kinds: dict[str, str]) -> str:
-    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in kinds.items())
-    return f"read_json({literals(source.paths)}, {AS_IT_STANDS}, columns = {{{columns}}})"
+def open_json(source: Source, request: Request) -> Columns:
+    """JSON lines: one object per row; numbers come as they are written, so that none is rounded."""
+    connection, files = connect(), f"{literals(source.paths)}, {AS_IT_STANDS}"
+    with explaining(source.name):
+        # All rows tell the types: by those of the first, 0.5 may be read as 0.
+        found = connection.sql(f"DESCRIBE FROM read_json({files}, sample_size = -1)").fetchall()
+    kinds = {row[0]: row[1].replace('"NULL"', "DOUBLE") for row in found}
+    numbers = frozenset(name for name, kind in kinds.items() if _is_number(kind))
+    listed = {
+        name: kind if request.sql is not None or name not in numbers else "VARCHAR"
+        for name, kind in kinds.items()
+    }
+    columns = ", ".join(f"{literal(name)}: {literal(kind)}" for name, kind in listed.items())
+    relation = f"read_json({files}, columns = {{{columns}}})"
+    untyped = numbers if request.sql is None else frozenset[str]()
+    return relation_columns(
+        source.name, connection, relation, untyped=untyped, relation=relation, keep=source
+    )
 
 
-def open_duckdb(source: Source, request: Request) -> Query:
+def _is_number(kind: str) -> bool:
+    return kind in ("DOUBLE", "FLOAT") or kind.startswith("DECIMAL") or kind.endswith(("INT", "INTEGER"))
+
+
+def open_duckdb(source: Source, request: Request) -> Columns:
     """A table of a DuckDB file, or the answer of a query on its tables.
 
     Its views may read no other file: whoever made it would choose which file of this machine that is.
     """
     _refuse_table_and_sql(request)
-    connection, relation = connect(), ""
+    connection = connect()
     with explaining(source.name):
         connection.execute(f"ATTACH {literal(source.paths[0])} AS file (READ_ONLY)")
         connection.execute("USE file")
         connection.execute("SET enable_external_access = false")
         tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
-    if request.sql is None:
-        relation = identifier(_one_table(source, request.table, tables))
-    found = describe(
-        source.name, relation, sql=request.sql, keep=source, attached=True, connection=connection
+    if request.sql is not None:
+        return ask(source.name, connection, request.sql, use="file", queried=True, called="", keep=source)
+    table = identifier(_one_table(source, request.table, tables))
+    return relation_columns(
+        source.name, connection, table, use="file", queried=True, called=table, keep=source
     )
-    return ask(replace(found, called=relation), replace(request, table=None))
 
 
-def open_sqlite(source: Source, request: Request) -> Query:
-    """A table of an SQLite file, or the answer of a query, which SQLite itself gives."""
+def open_sqlite(source: Source, request: Request) -> Columns:
+    """A table of an SQLite file, or the answer of a query, which SQLite itself gives.
+
+    It is copied: DuckDB's own reader of SQLite would have to be fetched from the network.
+    """
     _refuse_table_and_sql(request)
     connect()  # whatever has to be installed is named before the table is copied
-    with explaining(source.name):
-        path, spool = _copy_sqlite(source, request)
-    found = describe(source.name, f"read_parquet({literals([path])})", keep=spool)
-    return ask(replace(found, called=""), replace(request, table=None))
+    with explaining(source.name), closing(_connect_sqlite(source.paths[0])) as connection:
+        sql = request.sql
+        if sql is None:
+            listed = (
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
+            )
+            tables = [row[0] for row in connection.execute(listed)]
+            sql = f"SELECT * FROM {identifier(_one_table(source, request.table, tables))}"
+        cursor = connection.execute(sql)
+        names = [each[0] for each in cursor.description]
+        types = list(zip(names, _sqlite_types(source.name, connection, sql, names), strict=True))
+        return copied(
+            source.name, types, _sqlite_batches(cursor, types), keep=source, queried=True, called=""
+        )
 
 
 def _refuse_table_and_sql(request: Request) -> None:
@@ -86,33 +114,14 @@ def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
     )
 
 
-def _copy_sqlite(source: Source, request: Request) -> tuple[str, Spool]:
-    """Copy what is asked for into a Parquet file: DuckDB's own reader of SQLite would have to be fetched."""
+def _sqlite_batches(cursor: Any, types: list[tuple[str, Any]]) -> Iterator[Any]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    with closing(_connect_sqlite(source.paths[0])) as connection:
-        sql = request.sql
-        if sql is None:
-            listed = (
-                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'"
-            )
-            tables = [row[0] for row in connection.execute(listed)]
-            sql = f"SELECT * FROM {identifier(_one_table(source, request.table, tables))}"
-        cursor = connection.execute(sql)
-        names = [each[0] for each in cursor.description]
-        kinds = _sqlite_kinds(source.name, connection, sql, names)
-        schema = pa.schema(list(zip(names, kinds, strict=True)))
-        spool = Spool()
-        path = spool.new(".parquet")
-        with pq.ParquetWriter(path, schema) as writer:
-            while rows := cursor.fetchmany(SPOOLED_ROWS):
-                columns = [
-                    pa.array(column, kind)
-                    for column, kind in zip(zip(*rows, strict=True), kinds, strict=True)
-                ]
-                writer.write_batch(pa.record_batch(columns, schema=schema))
-    return path, spool
+    while rows := cursor.fetchmany(10_000):
+        cells = zip(zip(*rows, strict=True), types, strict=True)
+        yield pa.record_batch(
+            [pa.array(column, kind) for column, (_, kind) in cells], schema=pa.schema(types)
+        )
 
 
 def _connect_sqlite(path: str) -> sqlite3.Connection:
@@ -125,8 +134,8 @@ def _connect_sqlite(path: str) -> sqlite3.Connection:
     return sqlite3.connect(uri, uri=True)
 
 
-def _sqlite_kinds(name: str, connection: Any, sql: str, names: list[str]) -> list[Any]:
-    """One type a column: SQLite lets every cell have its own."""
+def _sqlite_types(name: str, connection: Any, sql: str, names: list[str]) -> list[Any]:
+    """One type per column: SQLite lets every cell have its own."""
     import pyarrow as pa
 
     asked = ", ".join(f"group_concat(DISTINCT typeof({identifier(each)}))" for each in names)

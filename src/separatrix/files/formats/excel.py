@@ -10,14 +10,12 @@ from functools import partial
 from typing import Any
 
 from ...errors import InputError, needs
-from ..csv.header import MISSING
+from ..batches import LARGEST_WHOLE
+from ..columns import ROWS, Columns
 from ..encoding import shown, unknown
-from ..source.detect import NUMBER, Format, Request, Source
-from ..sql.database import LARGEST_WHOLE
-from ..sql.query import Query
-from .parquet_copies import filled, open_copy
+from ..source.detect import MISSING, NUMBER, Format, Request, Source
+from .parquet import copied
 
-ROWS = 10_000  # that are copied together
 _ERRORS = (
     "#DIV/0!",
     "#N/A",
@@ -43,7 +41,7 @@ class Cells:
     kind: str
 
 
-def open_excel(source: Source, request: Request) -> Query:
+def open_excel(source: Source, request: Request) -> Columns:
     """One sheet of a workbook; formulas count as what the spreadsheet had computed when it was saved."""
     with needs("Reading Excel files", extra="formats"):
         import python_calamine
@@ -102,7 +100,7 @@ def _choose(name: str, book: Any, wanted: str | None) -> str:
     )
 
 
-def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
+def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Columns:
     import pyarrow as pa
 
     rows = sheet.rows()
@@ -120,7 +118,8 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
             f"{sheet.title}: row {sheet.row} names only {len(used) - len(blank)} of {len(used)} columns. The "
             "first row has to be that of the names; delete titles above it."
         )
-    names = filled([first[k] if header else "" for k in used])
+    given = [first[k] if header else "" for k in used]
+    names = [name.strip() or f"column{k}" for k, name in enumerate(given, start=1)]
     # The first column without a name numbers the rows, as pandas writes it; another has to have values.
     unnamed = tuple(name for name, k in zip(names, used, strict=True) if k in blank and k == used[0])
     columns = []
@@ -135,8 +134,16 @@ def _open_sheet(source: Source, request: Request, sheet: Sheet) -> Query:
     types = {"number": pa.float64(), "text": pa.string(), "bool": pa.bool_()}
     schema = pa.schema([(each.name, types.get(each.kind, pa.timestamp("us"))) for each in columns])
     notes = (*_notes(sheet, body, [each.place for each in columns]), *_rounded(body, columns))
-    batches, lines = _batches(body, columns, schema), partial(sheet.lines, int(header))
-    return open_copy(source, request, schema, batches, notes=notes, unnamed=unnamed, lines=lines)
+    return copied(
+        source.name,
+        zip(schema.names, schema.types, strict=True),
+        _batches(body, columns, schema),
+        keep=source,
+        notes=notes,
+        unnamed=unnamed,
+        untyped=frozenset(names),
+        lines=partial(sheet.lines, int(header)),
+    )
 
 
 def _is_header(first: list[Any], others: list[list[Any]]) -> bool:

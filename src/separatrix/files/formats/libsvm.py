@@ -17,6 +17,8 @@ from ...sparse import sparse
 from .. import text_columns
 from ..batches import whole
 from ..encoding import Encoding
+from ..reader import Lines as LineFinder
+from ..reader import Reader
 from ..source import detect
 from ..source.detect import NUMBER, Format, Request, Source
 
@@ -64,7 +66,7 @@ def open_libsvm(source: Source, request: Request) -> LibsvmFile:
 
 
 @dataclass(frozen=True, eq=False)
-class LibsvmFile:
+class LibsvmFile(Reader):
     """A LIBSVM file whose columns count from ``first``; those beyond ``width`` are left out.
 
     Where these are None they are found by reading the file: a column 0 anywhere means counting from zero.
@@ -113,19 +115,11 @@ class LibsvmFile:
         return self.extent.n_rows
 
     @property
-    def in_turn(self) -> bool:
-        """No row is ever left out."""
-        return True
+    def line_finder(self) -> LineFinder:
+        """Finds the lines of rows."""
+        return self._find_lines
 
-    def identities(self) -> Iterator[tuple[NDArray[np.int64], None]]:
-        """The numbers of the rows, counted from 1."""
-        yield np.arange(1, self.n_rows() + 1), None
-
-    def told(self) -> list[str]:
-        """There is nothing to say about numbered columns."""
-        return []
-
-    def line_finder(self, rows: Sequence[int]) -> list[tuple[int, str]]:
+    def _find_lines(self, rows: Sequence[int]) -> list[tuple[int, str]]:
         """The lines of rows, counted from 1: lines of blanks and comments are none."""
         wanted, height, before = np.unique(np.asarray(rows, dtype=np.int64)), 0, 0
         found: dict[int, int] = {}

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from ...errors import InputError, needs
+from ..columns import Columns
 from ..encoding import shown
 from ..source.detect import Format, Request, Source
-from ..sql.query import Query
-from .parquet_copies import open_copy
+from .parquet import copied
 
-CELLS = 1 << 22  # that are read together
 _KNOWS_NO_CHARSET = "read_por"
 
 
@@ -44,7 +43,7 @@ class Variable:
     labels: dict[Any, str] | None = None
 
 
-def open_stat_file(reader: str, source: Source, request: Request) -> Query:
+def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
     """Copy the rows. A column all of whose values have labels becomes text; what is missing stays so."""
     with needs("Reading files of SAS, SPSS and Stata", extra="formats"):
         import pyarrow as pa
@@ -65,10 +64,15 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Query:
         types = {"number": pa.float64(), "date": pa.timestamp("us")}
         schema = pa.schema([(each.name, types.get(each.kind, pa.string())) for each in variables])
         batches = (_batch(cells, variables, schema) for cells in _chunks(read, len(names)))
-        if request.sql is None:  # also where labels look like numbers
-            labelled = tuple(each.name for each in variables if each.labels is not None)
-            request = replace(request, text=(*request.text, *labelled))
-        return open_copy(source, request, schema, batches, notes=notes)
+        return copied(
+            source.name,
+            zip(schema.names, schema.types, strict=True),
+            batches,
+            keep=source,
+            notes=notes,
+            untyped=frozenset(names),
+            text=tuple(each.name for each in variables if each.labels is not None),
+        )
     except (pyreadstat.ReadstatError, UnicodeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, InputError):
             raise
@@ -92,7 +96,7 @@ def _chunks(read: Callable[..., Any], width: int) -> Iterator[dict[str, Any]]:
     """Some rows at a time, each column as Arrow has it; empty text is missing."""
     import pyarrow as pa
 
-    rows, start = max(1000, CELLS // max(1, width)), 0
+    rows, start = max(1000, (1 << 22) // max(1, width)), 0  # some million cells
     while True:
         found, _ = read(row_offset=start, row_limit=rows)
         height = len(next(iter(found.values()))) if found else 0

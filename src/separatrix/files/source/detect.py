@@ -29,6 +29,8 @@ NUMBER = re.compile(
     r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE | re.ASCII
 )
 
+# Cells of text that say that a value is missing.
+MISSING = ("", "NA", "NaN", "nan", "N/A", "NULL", "null", "?")
 _JSON = ('{"', "[{", "[ {")
 _DOCUMENTS = {
     b"<!doctype html": "a web page",
@@ -68,20 +70,6 @@ class Request:
     sheet: str | None = None
     text_encoding: str | None = None
 
-    @property
-    def columns_only(self) -> bool:
-        """Whether nothing is asked for but some columns of a file, perhaps those that a model knows."""
-        return self == Request(
-            self.target,
-            self.features,
-            self.exclude,
-            intercept=self.intercept,
-            encoding=self.encoding,
-            count_columns=self.count_columns,
-            na=self.na,
-            text_encoding=self.text_encoding,
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Format:
@@ -94,7 +82,7 @@ class Format:
     title : str
         Its name in the list of formats that can be read.
     open : callable
-        Takes a `Source` and a `Request`, and gives a `table.Reader`.
+        Takes a `Source` and a `Request`, and gives `Columns`, or a `table.Reader` of its own.
     magic : tuple of (int, bytes)
         Where in a file which bytes may stand; one such place tells the format.
     members : callable, optional

@@ -1,0 +1,149 @@
+"""What a table is read by: rows a few at a time, and where each of them stands in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .batches import Batch
+from .encoding import Encoding
+
+# For data rows of the file, counted from 1, their lines and, where there are several files, the file of each.
+Lines = Callable[[Sequence[int]], list[tuple[int, str]]]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A row of the data.
+
+    Attributes
+    ----------
+    row : int
+        Its number among the rows of the file, counted from 1.
+    line : int or None
+        The line of the file or of the sheet, where it is another number.
+    file : str
+        The file, where there are several.
+    name : str or None
+        What the column of row names calls it.
+    """
+
+    row: int
+    line: int | None = None
+    file: str = ""
+    name: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The place in words.
+
+        Examples
+        --------
+        >>> Place(1200, 1201).words, Place(3, name="P7").words
+        ('row 1,200 (line 1,201)', 'row 3 (P7)')
+        """
+        line = "" if self.line is None else f"line {self.line:,}" + (f" of {self.file}" if self.file else "")
+        more = ", ".join(filter(None, (self.name, line)))
+        return f"row {self.row:,}" + (f" ({more})" if more else "")
+
+
+def placed(rows: Sequence[int], lines: Lines | None, names: Sequence[str] | None = None) -> list[Place]:
+    """The places of data rows of the file; a line is named where it is not the row's number."""
+    found = None if lines is None or not rows else lines(rows)
+    return [
+        Place(
+            row,
+            None if found is None or found[k] == (row, "") else found[k][0],
+            "" if found is None else found[k][1],
+            None if names is None else names[k],
+        )
+        for k, row in enumerate(rows)
+    ]
+
+
+class Reader:
+    """What a format gives for a file that it has opened."""
+
+    @property
+    def encoding(self) -> Encoding:
+        """How columns become features."""
+        raise NotImplementedError
+
+    @property
+    def target_name(self) -> str | None:
+        """What the labels are called; None if there are none."""
+        raise NotImplementedError
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the rows have no names, and no other numbers than 1, 2, 3, ..."""
+        return True
+
+    @property
+    def line_finder(self) -> Lines | None:
+        """Finds the lines of rows; None where there are none."""
+        return None
+
+    def n_rows(self) -> int:
+        """Count the rows."""
+        raise NotImplementedError
+
+    def classes(self) -> NDArray[Any]:
+        """The different labels, sorted; only asked for where there is a target."""
+        raise NotImplementedError
+
+    def batches(self, rows: int, start: int) -> Iterator[Batch]:
+        """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""
+        raise NotImplementedError
+
+    def told(self) -> list[str]:
+        """What a person should know about the reading, a sentence each."""
+        return []
+
+    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
+        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
+        yield np.arange(1, self.n_rows() + 1), None
+
+    def places(self, rows: Sequence[int]) -> list[Place]:
+        """Where rows of the matrix, counted from zero, stand in the file."""
+        if self.in_turn:
+            return placed([row + 1 for row in rows], self.line_finder)
+        wanted, begin = np.asarray(rows, dtype=np.int64), 0
+        numbers, names, named = np.zeros(wanted.size, dtype=np.int64), [""] * wanted.size, False
+        for part, called in self.identities():
+            here = np.flatnonzero((wanted >= begin) & (wanted < begin + part.size))
+            numbers[here] = part[wanted[here] - begin]
+            if called is not None:
+                named = True
+                for k in here.tolist():
+                    names[k] = called[int(wanted[k]) - begin]
+            begin += part.size
+            if begin > wanted.max(initial=-1):
+                break
+        return placed(numbers.tolist(), self.line_finder, names if named else None)
+
+
+class Identities:
+    """The numbers of rows in the file, counted from 1, and their names if they have any, a few at a time."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._source = None if reader.in_turn else reader.identities()
+        self._numbers, self._names = np.empty(0, dtype=np.int64), list[str]()
+        self._taken = 0
+
+    def take(self, rows: int) -> tuple[NDArray[np.int64], list[str] | None]:
+        """Those of the next so many rows."""
+        self._taken += rows
+        if self._source is None:
+            return np.arange(self._taken - rows + 1, self._taken + 1), None
+        while self._numbers.size < rows:
+            numbers, names = next(self._source)
+            self._numbers = np.concatenate([self._numbers, numbers])
+            self._names += names or []
+        found = self._numbers[:rows], self._names[:rows] or None
+        self._numbers, self._names = self._numbers[rows:], self._names[rows:]
+        return found
