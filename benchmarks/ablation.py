@@ -36,22 +36,24 @@ CHANGED, NOTICED = 0.1, 0.05  # part and seconds of processor time from which on
 Question = tuple[str, Callable[[], Callable[[], str]]]
 
 # What each switch replaces: "module:attribute" and the value that functions return instead.
-# "first" returns the first argument unchanged, "spread" fills a working set without the perceptron.
+# "second" and "last" return that argument unchanged; "without NAME" leaves a strategy out.
 SWITCHES: dict[str, dict[str, Any]] = {
-    "identical rows": {"separatrix.proofs.signed_rows:SignedRows.conflicts": []},
-    "perceptron": {"separatrix.proofs.search:Search._perceptron": "spread"},
-    "class pairs": {"separatrix.proofs.search:Search.between_two": None},
-    "sparse elimination": {"separatrix.proofs.search:Search._of_leftover": None},
-    "frequent columns": {"separatrix.proofs.search:frequent_parts": []},
-    "interior point": {"separatrix.proofs.search:Search._central": None},
-    "minimum norm": {"separatrix.proofs.search:Search._shortest": None},
-    "perceptron on planes": {"separatrix.proofs.search:Search._perceptron_on_planes": []},
-    "polishing": {"separatrix.proofs.search:polished": None},
-    "positive combinations": {"separatrix.proofs.search:positive_combination": None},
-    "exact partition": {"separatrix.proofs.search:exact_partition": None},
-    "integer simplex": {"separatrix.proofs.exact.simplex:decide": None},
-    "approximate proofs": {"separatrix.proofs.approximate:NearProver.prove": None},
-    "relations of columns": {"separatrix.proofs.approximate:NearProver._all_relations": "second"},
+    **{
+        name: {"separatrix.proofs.prove:STRATEGIES": f"without {name}"}
+        for name in (
+            "conflicts",
+            "perceptron",
+            "class pairs",
+            "sparse elimination",
+            "interior point",
+            "linear program",
+            "exact partition",
+        )
+    },
+    "frequent columns": {"separatrix.proofs.strategies.sparse_elimination:frequent_parts": []},
+    "integer simplex": {"separatrix.proofs.strategies.exact_partition:gordan": None},
+    "approximate proofs": {"separatrix.proofs.approximate:ApproximateProver.prove": None},
+    "relations of columns": {"separatrix.proofs.approximate:ApproximateProver._all_relations": "second"},
     "moved columns": {
         "separatrix.margins.hard.max_margin:far_columns": None,
         "separatrix.margins.soft.soft_margin:far_columns": None,
@@ -180,16 +182,14 @@ def _apply(place: str, value: Any) -> None:
         holder = getattr(holder, name)
     before = getattr(holder, last, None)
     replaced: Any = value
-    if value == "spread":
-        replaced = lambda self: self._add(self._spread(self.signed.width + 100))  # noqa: E731
+    if isinstance(value, str) and value.startswith("without "):
+        replaced = tuple(each for each in before if each.name != value.removeprefix("without "))
     elif value == "never":
         replaced = property(lambda self: False, lambda self, _: None)
     elif value in ("second", "last"):
         replaced = lambda *arguments: arguments[-1]  # noqa: E731
     elif callable(before):
         replaced = lambda *arguments, **options: iter(value) if isinstance(value, list) else value  # noqa: E731
-        if last == "conflicts":
-            replaced = lambda *arguments, **options: value  # noqa: E731
     setattr(holder, last, replaced)
     if not callable(before) and not outer:  # a constant may be known to other modules by its name
         for other in list(sys.modules.values()):

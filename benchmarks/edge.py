@@ -97,6 +97,7 @@ class Answer:
     seconds: float
     verify_seconds: float
     load: float
+    strategy: str = ""  # that answered
 
 
 def main() -> None:
@@ -331,6 +332,7 @@ def ask(question: Question, seconds: float) -> Answer:
         seconds=round(own, 2),
         verify_seconds=round(checked, 2),
         load=round(load, 1),
+        strategy=verdict.search[-1].strategy,
     )
 
 
@@ -390,9 +392,10 @@ def page(answers: list[Answer]) -> str:
 
 
 def _line(answer: Answer) -> str:
+    by = f" ({answer.strategy})" if answer.strategy else ""
     return (
         f"| {answer.kind} | {answer.question} | {answer.rows:,} | {answer.columns:,} | {answer.status} | "
-        f"{answer.proof} | {answer.seconds:.1f} | {answer.verify_seconds:.1f} |"
+        f"{answer.proof}{by} | {answer.seconds:.1f} | {answer.verify_seconds:.1f} |"
     )
 
 

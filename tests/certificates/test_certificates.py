@@ -24,7 +24,7 @@ from separatrix.certificates.claims import Certificate
 from separatrix.certificates.scores import Signs, first_wrong
 from separatrix.errors import CertificateError, InputError, SeparatrixError
 from separatrix.inputs.data import read_data
-from separatrix.proofs.exact.linear_systems import products
+from separatrix.proofs.exact.residues import products
 from separatrix.proofs.verdict import separability
 from tests import fuzz_certificates, naive
 from tests.problems import small_problem

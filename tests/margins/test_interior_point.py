@@ -12,8 +12,9 @@ import separatrix as sx
 from separatrix.deadline import Deadline
 from separatrix.margins.lp.interior_point import gram, solve_interior
 from separatrix.margins.optimum import Outcome
-from separatrix.proofs import search, signed_rows
+from separatrix.proofs import signed_rows
 from separatrix.proofs.exact.weights import moved_back
+from separatrix.proofs.strategies import interior_point
 
 
 def planted(seed, n_tight, n_strict, width):
@@ -93,7 +94,7 @@ def test_verdicts_by_it_are_those_of_the_exact_methods(seed, kind, monkeypatch):
         X = X + (1e6, 1e9)[seed % 2]
     expected = sx.separability(X, y)
     monkeypatch.setattr(signed_rows, "SMALL", 0)
-    monkeypatch.setattr(search, "DENSE", 0)
+    monkeypatch.setattr(interior_point, "FEWEST", 0)
     found = sx.separability(X, y)
     assert found.status == expected.status
     assert sx.verify(found.certificate, X, y)

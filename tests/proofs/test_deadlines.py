@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import time
 
+import flint
 import numpy as np
 import pytest
 from scipy import sparse
 
 import separatrix as sx
-from separatrix import rank
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Certificate
 from separatrix.certificates.scores import Signs, first_wrong
@@ -19,10 +19,18 @@ from separatrix.dual import kernel_margin
 from separatrix.inputs.data import read_data
 from separatrix.margins.lp.cone_program import ConeOptimum
 from separatrix.margins.optimum import Outcome
+from separatrix.perceptron import orders
 from separatrix.perceptron.orders import solve_perceptron
-from separatrix.proofs import prove, search, signed_rows
-from separatrix.proofs.exact import linear_systems, simplex
+from separatrix.proofs import prove, signed_rows
+from separatrix.proofs.exact import integer_rows, residues, simplex
 from separatrix.proofs.statistics import coefficients
+from separatrix.proofs.strategies import (
+    class_pairs,
+    exact_partition,
+    interior_point,
+    linear_program,
+    sparse_elimination,
+)
 from separatrix.proofs.verdict import separability
 from separatrix.result import Status
 from separatrix.rows import hashing
@@ -55,62 +63,49 @@ def with_pairs(X, y):
 
 def no_linear_program(monkeypatch):
     nothing = ConeOptimum(Outcome.STALLED, np.nan, np.zeros(0), np.zeros(0))
-    monkeypatch.setattr(search.ConeProgram, "solve", lambda *_: nothing)
+    monkeypatch.setattr(linear_program.ConeProgram, "solve", lambda *_: nothing)
 
 
 def no_partition(monkeypatch):
     no_linear_program(monkeypatch)
-    monkeypatch.setattr(search, "exact_partition", lambda *_: None)
-
-
-def only_the_largest_margin(monkeypatch):
-    monkeypatch.setattr(search, "MANY", 100)
-    for sooner in ("_of_leftover", "_central"):
-        monkeypatch.setattr(search.Search, sooner, lambda *_: None)
+    monkeypatch.setattr(exact_partition, "exact_partition", lambda *_: None)
+    monkeypatch.setattr(simplex, "LARGEST", 1 << 18)
 
 
 # Each path: what it is called by, how it is forced, the data, the seconds, the options.
 PATHS = {
     "perceptron": (
-        (search, "solve_perceptron"),
+        (orders, "solve_perceptron"),
         None,
         lambda: noise(400_000, 20),
-        0.05,
+        0.5,
         {},
     ),
     "linear program": (
-        (search.ConeProgram, "solve"),
-        lambda monkeypatch: monkeypatch.setattr(search, "DENSE", 1000),
+        (linear_program.ConeProgram, "solve"),
+        lambda monkeypatch: monkeypatch.setattr(interior_point, "FEWEST", 1000),
         lambda: noise(3000, 300),
         0.4,
         {},
     ),
-    "interior point": ((search, "solve_interior"), None, lambda: noise(6000, 1500), 0.6, {}),
-    "shortest combination": (
-        (search, "solve_max_margin"),
-        lambda monkeypatch: monkeypatch.setattr(search.Search, "_central", lambda *_: None),
-        lambda: noise(3000, 300),
-        0.4,
-        {},
-    ),
+    "interior point": ((interior_point, "solve_interior"), None, lambda: noise(6000, 1500), 0.6, {}),
     "exact partition": (
-        (search, "exact_partition"),
+        (exact_partition, "exact_partition"),
         no_linear_program,
         lambda: thin(150, 1800, -(2.0**-40), 0),
         0.4,
         {},
     ),
-    "exact simplex": ((simplex, "decide"), no_partition, lambda: thin(50, 400, -(2.0**-40), 0), 0.4, {}),
-    "largest margin": (
-        (search, "solve_max_margin"),
-        only_the_largest_margin,
-        lambda: (sparse_rows(40_000, 200, 0.05), LABELS(0, 2, 40_000)),
-        1.0,
+    "integer simplex": (
+        (exact_partition, "gordan"),
+        no_partition,
+        lambda: thin(50, 400, -(2.0**-40), 0),
+        0.4,
         {},
     ),
-    "planes": (
-        (search, "reduced_rows"),
-        lambda monkeypatch: monkeypatch.setattr(search, "WIDE", 100),
+    "sparse elimination": (
+        (sparse_elimination, "left_over"),
+        None,
         lambda: with_pairs(sparse_rows(6000, 5000, 0.005), LABELS(0, 2, 6000)),
         0.5,
         {},
@@ -137,21 +132,21 @@ PATHS = {
         {"kernel": sx.kernels.Polynomial(20)},
     ),
     "monomials": (
-        (search, "solve_perceptron"),
+        (orders, "solve_perceptron"),
         None,
         lambda: noise(5000, 6),
         0.3,
         {"kernel": sx.kernels.Polynomial(6)},
     ),
     "many classes": (
-        (search.Search, "between_two"),
+        (class_pairs.ClassPairs, "attempt"),
         None,
         lambda: noise(20_000, 30, 10),
         0.3,
         {},
     ),
     "parts": (
-        (search, "solve_perceptron"),
+        (orders, "solve_perceptron"),
         None,
         lambda: noise(10_000, 30, 10),
         0.3,
@@ -197,18 +192,18 @@ def test_coefficients_hold_the_time_limit_and_are_undecided_then():
 
 def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
     random.seed(0)
-    matrix = [[random.getrandbits(60) for _ in range(300)] for _ in range(300)]
-    rows = linear_systems.IntegerRows(matrix, np.arange(300), [0] * 300)
+    matrix = flint.fmpz_mat(300, 300, [random.getrandbits(60) for _ in range(90_000)])
+    first = integer_rows.times(matrix, [1] + [0] * 299)
     soon = Deadline.after(0.05)
     for call in (
-        lambda: linear_systems.solve(matrix, matrix[0], soon),
-        lambda: rank.pivots(matrix, rank.FIRST_PRIME, soon),
-        lambda: linear_systems.combination(rows, {}, rank.FIRST_PRIME, soon),
-        lambda: linear_systems.on_basis(rows, range(300), matrix[0], rank.FIRST_PRIME, soon),
-        lambda: linear_systems.products(
+        lambda: integer_rows.solved(matrix, first, soon),
+        lambda: residues.pivot_columns(matrix, residues.FIRST_PRIME, soon),
+        lambda: integer_rows.combined(matrix, first, residues.FIRST_PRIME, soon),
+        lambda: integer_rows.vanishing(matrix, first, residues.FIRST_PRIME, soon),
+        lambda: residues.products(
             np.ones((10, 3)), np.ones((1, 3), dtype=np.int64), 7, deadline=Deadline(0.0)
         ),
-        lambda: simplex.decide(rows, 0, deadline=Deadline(0.0)),
+        lambda: simplex.gordan(flint.fmpz_mat([[1, -1], [-1, 1]]), deadline=Deadline(0.0)),
     ):
         with pytest.raises(OutOfTime):
             call()
@@ -250,6 +245,7 @@ def test_parts_share_the_time_and_those_left_over_say_so():
     assert verdict.to_dict()["parts"]["3 - 4"]["separable"] is None
 
 
-def test_rows_are_put_on_a_grid_of_integers_until_the_deadline():
+def test_rows_are_made_of_integers_until_the_deadline():
+    rows = signed_rows.SignedRows(read_data([[1.0], [2.0]], [0, 1]), 1, np.ones(2, dtype=bool), True)
     with pytest.raises(OutOfTime):
-        linear_systems.integer_rows([{0: (1, 0)}], Deadline.after(0.0))
+        rows.due(Deadline.after(0.0)).integers(np.arange(2))

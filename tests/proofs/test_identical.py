@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from separatrix.inputs.data import read_data
+from separatrix.proofs.signed_rows import SignedRows
 from separatrix.proofs.strategies import conflicts
-from separatrix.rows.cluster import cluster_rows
 from separatrix.rows.hashing import distinct, label_bits, label_keys, suspects
 from tests.partitions import as_dask
 
@@ -72,5 +72,9 @@ def test_the_same_pairs_are_found_in_blocks(case, cut):
     lengths = [min(cut, len(X)), len(X) - min(cut, len(X))]
     data = read_data(as_dask(X, lengths), y)
     keep = np.isin(np.arange(len(X)), order)
-    rows = cluster_rows(data.matrix, data.beside, data.codes, n_classes=len(data.classes), keep=keep)
-    assert set(conflicts.conflicts_of(rows)) == expected(X, data.codes, order)
+    if np.unique(data.codes[keep]).size < 2:
+        return
+    positive = 1 if len(data.classes) == 2 else None
+    found = conflicts.conflicts(SignedRows(data, positive, keep, True), len(X))
+    pairs = {tuple(each.ids // (1 if positive else len(data.classes))) for each in found}
+    assert pairs == expected(X, data.codes, order)

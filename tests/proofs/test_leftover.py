@@ -8,9 +8,9 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline, OutOfTime
-from separatrix.proofs import search, signed_rows
+from separatrix.proofs import signed_rows
 from separatrix.proofs.exact.weights import relative_floats
-from separatrix.proofs.strategies import sparse_elimination
+from separatrix.proofs.strategies import interior_point, sparse_elimination
 from separatrix.proofs.strategies.sparse_elimination import frequent_parts, left_over
 from tests.problems import chain
 
@@ -45,10 +45,8 @@ def naive_left_over(Z):
             return left
 
 
-@pytest.mark.parametrize("together", [0, 1, 20])
 @pytest.mark.parametrize("seed", range(30))
-def test_the_same_rows_are_left_as_by_one_column_at_a_time(seed, together, monkeypatch):
-    monkeypatch.setattr(sparse_elimination, "TOGETHER", together)
+def test_the_same_rows_are_left_as_by_one_column_at_a_time(seed):
     Z = signed_matrix(*texts(seed))
     found = left_over(Z)
     np.testing.assert_array_equal(found.places, naive_left_over(Z.toarray()))
@@ -88,11 +86,11 @@ def test_rows_that_use_frequent_columns_alone():
     Z = signed_matrix(*texts(1, n_rows=200))
     uses = np.bincount(Z.indices, minlength=Z.shape[1])
     order = np.argsort(-uses, kind="stable")
-    for size, places in zip((5, 10), frequent_parts(Z, (5, 10), 0.0), strict=True):
+    for size, places in zip((5, 10, 20), frequent_parts(Z, 5, 0.0), strict=True):
         rare = Z.toarray()[:, order[size:]]
         np.testing.assert_array_equal(places, np.flatnonzero(~rare.any(axis=1)))
-    assert not list(frequent_parts(Z, (5,), 1000.0))
-    assert not list(frequent_parts(Z, (500,), 0.0))
+    assert not list(frequent_parts(Z, 5, 1000.0))
+    assert not list(frequent_parts(Z, 500, 0.0))
 
 
 @pytest.mark.parametrize("quasi", [True, False])
@@ -101,8 +99,9 @@ def test_verdicts_on_sparse_rows_are_those_of_the_exact_methods(seed, quasi, mon
     X, y = texts(seed, n_rows=40 + 10 * (seed % 5), words=3 + seed % 4)
     expected = sx.separability(X.toarray(), y, quasi=quasi)
     monkeypatch.setattr(signed_rows, "SMALL", 0)
-    for name, value in {"MANY": 0, "DENSE": 0, "FREQUENT": (5, 10, 15)}.items():
-        monkeypatch.setattr(search, name, value)
+    for module in (interior_point, sparse_elimination):
+        monkeypatch.setattr(module, "FEWEST", 0)
+    monkeypatch.setattr(sparse_elimination, "FREQUENT", 5)
     monkeypatch.setattr(signed_rows, "SPARSE_PRODUCT", 0.0 if seed % 2 else np.inf)
     found = sx.separability(X, y, quasi=quasi)
     assert found.status == expected.status
@@ -139,9 +138,9 @@ def test_rows_that_settle_one_after_the_other_get_weights_that_floats_hold():
 
 
 def test_weights_that_no_float_holds_are_not_given():
-    Z = chain(1200)
+    Z = chain(3000)
     Z.data[Z.data < 0.0] = -4.0
-    assert left_over(Z).extended(np.zeros(1201)) is None
+    assert left_over(Z).extended(np.zeros(3001)) is None
 
 
 def test_a_deadline_that_has_come_ends_the_settling():

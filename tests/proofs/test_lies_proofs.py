@@ -10,18 +10,20 @@ import pandas as pd
 import pytest
 
 import separatrix as sx
-from separatrix import deadline, rank
+from separatrix import deadline
 from separatrix.deadline import Deadline, OutOfTime
 from separatrix.errors import SeparationWarning
-from separatrix.proofs import search, signed_rows
+from separatrix.proofs import signed_rows
 from separatrix.proofs import verdict as verdict_module
+from separatrix.proofs.exact import residues
 from separatrix.proofs.prove import STRENGTH, Judge
 from separatrix.proofs.statistics import coefficients
+from separatrix.proofs.strategies import interior_point
 from separatrix.report import words
 from tests.naive_separation import separation
 
 MERSENNE = 2**31 - 1
-FIRST, SECOND = islice(rank.primes(), 2)
+FIRST, SECOND = islice(residues.primes(), 2)
 
 
 @pytest.fixture(autouse=True)
@@ -88,10 +90,10 @@ def test_a_minor_that_primes_divide_misleads_nobody():
 
 
 def test_primes_are_primes_of_31_bits_and_start_alike():
-    found = list(islice(rank.primes(), 20))
+    found = list(islice(residues.primes(), 20))
     assert len(set(found)) == 20
     assert all(2**30 < p < 2**31 and pow(2, p - 1, p) == 1 for p in found)
-    assert found[0] == rank.FIRST_PRIME
+    assert found[0] == residues.FIRST_PRIME
 
 
 # Time
@@ -110,7 +112,7 @@ def nearly_proved(seed=0, n_rows=90, n_columns=8):
 def as_if_large(monkeypatch):
     """Few rows are asked about as if they were many: by perceptron, interior point, approximate proofs."""
     monkeypatch.setattr(signed_rows, "SMALL", 0)
-    monkeypatch.setattr(search, "DENSE", 3)
+    monkeypatch.setattr(interior_point, "FEWEST", 3)
 
 
 @pytest.fixture

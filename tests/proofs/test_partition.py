@@ -14,18 +14,23 @@ from hypothesis.extra import numpy as hnp
 
 from separatrix import separability, verify
 from separatrix.deadline import Deadline, OutOfTime
+from separatrix.proofs import prove
 from separatrix.proofs.exact import partition
 from separatrix.proofs.exact.conditioning import Columns, well_conditioned
-from separatrix.proofs.exact.integer_matrix import (
-    integer_matrix,
-    pivot_columns,
+from separatrix.proofs.exact.integer_rows import (
+    combined,
+    exact_numbers,
+    integer_rows,
+    part,
     solved,
-    spanned,
     times,
-    unit_columns,
+    vanishing,
 )
 from separatrix.proofs.exact.partition import Partition, exact_partition
-from separatrix.rank import primes
+from separatrix.proofs.exact.residues import Misled, pivot_columns, primes
+from separatrix.proofs.exact.simplex import gordan
+from separatrix.proofs.strategies import exact_partition as exact_partition_strategy
+from tests import naive
 
 PRIMES = list(itertools.islice(primes(), 2))
 
@@ -35,17 +40,25 @@ def fractions(rows):
     return [[Fraction(v) for v in row] for row in np.asarray(rows, dtype=object)]
 
 
+def integers(rows):
+    """The rows of an array as integers."""
+    rows = np.asarray(rows)
+    return integer_rows(*exact_numbers(rows, np.arange(len(rows))))
+
+
 def partitioned(rows, **options):
     """The partition of an array and of its exact numbers, checked in fractions."""
-    whole, powers = integer_matrix(np.asarray(rows))
-    found = exact_partition(whole, **options)
+    whole = integers(rows)
+    found = exact_partition(whole.matrix, **options)
     assert found is not None
     exact, tight = fractions(rows), set(found.tight.tolist())
-    weights = [w / Fraction(2) ** int(p) for w, p in zip(found.weights, powers, strict=True)]
+    weights = [Fraction(0)] * np.shape(rows)[1]
+    for w, column, power in zip(found.weights, whole.columns, whole.powers, strict=True):
+        weights[column] = w / Fraction(2) ** int(power)
     for i, row in enumerate(exact):
         score = sum((w * v for w, v in zip(weights, row, strict=True)), Fraction(0))
         assert score == 0 if i in tight else score > 0
-    multipliers = found.multipliers()
+    multipliers = found.multipliers
     assert len(tight) == len(multipliers) == found.tight.size
     assert all(value > 0 for value in multipliers)
     for column in zip(*(exact[i] for i in found.tight), strict=True):
@@ -168,35 +181,65 @@ def test_multiples_of_a_prime_are_no_exception(prime):
 
 
 def test_a_partition_that_does_not_hold_is_not_returned(monkeypatch):
-    wrong = Partition([0, 0], np.array([0]), [1], [], 1)
-    monkeypatch.setattr(partition, "_by_working_set", lambda *args: wrong)
+    wrong = Partition([0, 0], np.array([0]), [1])
+    monkeypatch.setattr(partition, "_partition", lambda *args: wrong)
     assert exact_partition(flint.fmpz_mat([[1, 0], [0, 1]])) is None
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_working_set_finds_the_partition_of_all_rows(seed, monkeypatch):
+def test_a_working_set_finds_the_answer_of_all_rows(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 3, (200, 4)).astype(float)
     y = rng.integers(0, 2, 200) if seed % 2 else (X @ rng.standard_normal(4) > 0).astype(int)
     y[X[:, 0] > 1] = 1
-    rows = signed(X, y, lift=bool(seed % 3))
-    tight = partitioned(rows)
-    monkeypatch.setattr(partition, "NUMBERS", 40)
-    assert partitioned(rows) == tight
-    assert partitioned(rows, start=np.arange(20)) == tight
+    lift = bool(seed % 3)
+    expected = separability(X, y, fit_intercept=lift)
+    monkeypatch.setattr(exact_partition_strategy, "NUMBERS", 0)
+    monkeypatch.setattr(exact_partition_strategy, "CHUNK", 10)
+    monkeypatch.setattr(prove, "STRATEGIES", (exact_partition_strategy.ExactPartition(),))
+    found = separability(X, y, fit_intercept=lift)
+    assert found.status == expected.status
+    assert verify(found.certificate, X, y)
+    np.testing.assert_array_equal(found.strict_rows, expected.strict_rows)
+
+
+@given(small_rows, st.integers(0, 3))
+@settings(max_examples=100, deadline=None)
+def test_the_simplex_method_in_integers_finds_weights_or_multipliers(rows, n_tight):
+    n_tight = min(n_tight, len(rows) - 1)
+    both = np.vstack([rows, -rows[:n_tight]])
+    weights, multipliers = gordan(flint.fmpz_mat(both.tolist()), n_tight)
+    assert bool(weights) != bool(multipliers)
+    if weights:
+        scores = rows @ np.array(weights, dtype=object)
+        assert not scores[:n_tight].any()
+        assert (scores[n_tight:] > 0).all()
+    else:
+        assert min(multipliers) >= 0
+        assert any(multipliers[n_tight : len(rows)])
+        assert not (np.array(multipliers, dtype=object) @ both).any()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_numbers_of_a_row_that_are_far_apart_are_decided(seed):
+    """Floats may see nothing of the smaller numbers; the simplex method in integers does."""
+    rng = np.random.default_rng(seed)
+    X = np.ldexp(rng.integers(-3, 4, (11, 3)), rng.integers(-1070, 900, (11, 3)))
+    y = np.append([0, 1], rng.integers(0, 2, 9))
+    assert separability(X, y).status == naive.separation(naive.exact_signed_rows(X.tolist(), y.tolist()))
 
 
 def test_a_deadline_that_has_come_ends_it():
-    rows, _ = integer_matrix(signed(*ill_conditioned("rotated", 0)))
+    rows = integers(signed(*ill_conditioned("rotated", 0))).matrix
     with pytest.raises(OutOfTime):
         exact_partition(rows, Deadline.after(0.0))
 
 
 def test_the_change_of_columns_is_invertible_and_conditions_the_rows():
     X, y = ill_conditioned("hilbert", 1)
-    rows, _ = integer_matrix(signed(X, y))
+    rows = integers(signed(X, y)).matrix
     width = rows.ncols()
-    given_columns = Columns(rows, unit_columns(width, range(width)))
+    given_columns = Columns(rows, flint.fmpz_mat(np.eye(width, dtype=int).tolist()))
     everything = np.ones(rows.nrows(), dtype=bool)
     found, balanced = well_conditioned(given_columns, everything, None, Deadline())
     assert np.linalg.cond(X) > 1e12
@@ -211,25 +254,48 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 @given(hnp.arrays(np.float64, st.tuples(st.integers(0, 5), st.integers(0, 4)), elements=finite))
 @settings(deadline=None)
 def test_floats_become_integers_times_powers_of_two(values):
-    whole, powers = integer_matrix(values)
+    whole = integers(values)
+    found = {int(column): k for k, column in enumerate(whole.columns)}
     for i, row in enumerate(fractions(values)):
         for j, value in enumerate(row):
-            assert int(whole[i, j]) * Fraction(2) ** int(powers[j]) == value
-    for column in zip(*whole.tolist(), strict=True):
-        assert not any(column) or any(int(v) % 2 for v in column)
+            k = found.get(j)
+            assert value == (
+                0 if k is None else int(whole.matrix[i, k]) * Fraction(2) ** int(whole.powers[k])
+            )
+    for column in zip(*whole.matrix.tolist(), strict=True):
+        assert any(int(v) % 2 for v in column)
 
 
 @given(small_rows)
 @settings(deadline=None)
-def test_pivot_columns_have_the_rank_and_span_the_rows(rows):
-    whole, _ = integer_matrix(rows)
+def test_pivot_columns_have_the_rank_and_combine_to_the_others(rows):
+    whole = flint.fmpz_mat(rows.tolist())
     pivots = pivot_columns(whole, PRIMES[0])
     assert len(pivots) == whole.rank()
-    basis = pivot_columns(whole.transpose(), PRIMES[0])
-    table = flint.fmpz_mat([[int(v) for v in rows[i]] for i in basis] or [[0] * rows.shape[1]])
-    assert spanned(whole, table, PRIMES[0]).all()
-    outside = flint.fmpz_mat(np.vstack([rows, np.ones_like(rows[:1])]).tolist())
-    assert bool(spanned(outside, table, PRIMES[0])[-1]) == (outside.rank() == whole.rank())
+    for j in range(rows.shape[1]):
+        values, factor = combined(part(whole, columns=pivots), rows[:, j].tolist(), PRIMES[0])
+        assert times(part(whole, columns=pivots), values) == [factor * int(v) for v in rows[:, j]]
+
+
+@given(small_rows, st.randoms())
+@settings(deadline=None)
+def test_a_vector_is_made_to_vanish_by_its_pivots_alone(rows, random):
+    whole, near = flint.fmpz_mat(rows.tolist()), [random.randint(-9, 9) for _ in range(rows.shape[1])]
+    order = random.sample(range(rows.shape[1]), rows.shape[1])
+    found = vanishing(whole, near, PRIMES[0], order=order)
+    if found is None:
+        assert whole.rank() == rows.shape[1]
+        return
+    values, factor = found
+    assert factor > 0
+    assert not any(times(whole, values))
+    assert sum(v != factor * n for v, n in zip(values, near, strict=True)) <= whole.rank()
+
+
+def test_a_prime_that_misleads_is_found_out():
+    prime = PRIMES[0]
+    with pytest.raises(Misled):
+        combined(flint.fmpz_mat([[1], [0]]), [1, prime], prime)
 
 
 def test_a_singular_system_has_no_solution():

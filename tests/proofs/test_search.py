@@ -8,17 +8,21 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline
-from separatrix.proofs import search, signed_rows
-from separatrix.proofs.search import Search
-from separatrix.proofs.strategies.tight_planes import reduced_rows
-from separatrix.rank import FIRST_PRIME
+from separatrix.proofs import signed_rows
+from separatrix.proofs.problem import Knowledge, Learned, Problem, Separated
+from separatrix.proofs.search import search
+from separatrix.proofs.strategies import STRATEGIES, interior_point, sparse_elimination
 from tests import naive
 from tests.problems import chain
 
 METHODS = {
-    "program": {},  # the linear program gets all rows at once
-    "working set": {"SMALL": 0},
-    "central": {"SMALL": 0, "MANY": 0, "DENSE": 0, "FREQUENT": (1, 2, 3)},
+    "program": [],  # the linear program gets all rows at once
+    "working set": [(signed_rows, "SMALL")],
+    "central": [
+        (signed_rows, "SMALL"),
+        (sparse_elimination, "FEWEST"),
+        (interior_point, "FEWEST"),
+    ],
 }
 
 
@@ -40,8 +44,9 @@ def numbers(rng, kind, shape):
 @pytest.mark.parametrize("kind", ["whole", "lengths", "extreme", "rank two"])
 @pytest.mark.parametrize("part", range(3))
 def test_verdicts_by_every_method_are_those_of_rational_arithmetic(method, kind, part, monkeypatch):
-    for name, value in METHODS[method].items():
-        monkeypatch.setattr(signed_rows if name == "SMALL" else search, name, value)
+    for module, name in METHODS[method]:
+        monkeypatch.setattr(module, name, 0)
+    monkeypatch.setattr(sparse_elimination, "FREQUENT", 1)
     rng = np.random.default_rng(part)
     for case in range(12):
         X = numbers(rng, kind, (int(rng.integers(2, 13)), int(rng.integers(1, 5))))
@@ -67,12 +72,43 @@ def test_a_row_of_zeros_lies_on_every_plane_through_the_origin(whole):
     assert sx.verify(verdict.certificate, X, y)
 
 
+def question(X, y, **changes):
+    """A problem about two classes with an intercept; any weights are accepted."""
+    data = sx.inputs.data.read_data(X, y)
+    inside = np.ones(len(y), dtype=bool)
+    rows = signed_rows.SignedRows(data, 1, inside, True, NEVER)
+    given = {"strategies": STRATEGIES, **changes}
+    return Problem(rows, accept=lambda _: True, among=inside, **given)
+
+
 def test_no_multiplier_at_all_proves_nothing():
-    X, y = np.array([[1.0], [2.0], [3.0]]), [0, 1, 0]
-    rows = signed_rows.SignedRows(sx.inputs.data.read_data(X, y), 1, np.ones(3, dtype=bool), True, NEVER)
-    asked = Search(rows, np.ones(3, dtype=bool), search.NOTHING, lambda *_: pytest.fail("nothing to prove"))
-    assert asked._combination_of(np.arange(3), np.array([0.0, np.inf, np.nan])) is None
-    assert asked._combination_of(search.NOTHING, np.zeros(0)) is None
+    problem = question(
+        [[1.0], [2.0], [3.0]], [0, 1, 0], approximate=lambda *_: pytest.fail("nothing to prove")
+    )
+    for values in (np.array([0.0, np.inf, np.nan]), np.zeros(0)):
+        assert interior_point._proved(problem, np.arange(values.size), values) is None
+
+
+@pytest.mark.parametrize("without", range(len(STRATEGIES)))
+def test_a_strategy_less_changes_no_answer(without):
+    """All but the last two answer only what is worth it; what they leave open the next ones answer."""
+    strategies = STRATEGIES[:without] + STRATEGIES[without + 1 :]
+    rng = np.random.default_rng(without)
+    for _ in range(20):
+        X, y = rng.integers(-3, 4, (12, 2)).astype(float), np.append([0, 1], rng.integers(0, 2, 10))
+        truth = naive.separation(naive.exact_signed_rows(X.tolist(), y.tolist()))
+        found = search(question(X, y, strategies=strategies), Knowledge())
+        assert isinstance(found, Separated) == (truth == "separable")
+        assert not isinstance(found, Learned)
+
+
+def test_the_last_step_of_a_search_is_the_one_that_answered():
+    verdict = sx.separability([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1])
+    assert [(step.strategy, step.outcome) for step in verdict.search] == [
+        ("conflicts", "no answer"),
+        ("linear program", "separated"),
+    ]
+    assert all(step.seconds >= 0.0 for step in verdict.search)
 
 
 def test_a_question_of_many_rows_that_settle_in_turn_keeps_its_time_limit():
@@ -82,13 +118,3 @@ def test_a_question_of_many_rows_that_settle_in_turn_keeps_its_time_limit():
     verdict = sx.separability(X, y, fit_intercept=False, time_limit=2.0)
     assert verdict.status in ("separable", "undecided")
     assert Deadline.after(0.0).moment - begin < 60.0  # it took minutes, and gigabytes
-
-
-def test_rows_that_are_independent_but_not_in_floats_have_no_planes_to_be_seen_on():
-    """A row less a third of another is zero in floats, where the third was rounded; exactly it is not."""
-    X, y = sparse.csr_array([[3.0, 1.0, 0.0], [1.0, 1.0 / 3.0, 0.0], [0.0, 0.0, 1.0]]), np.array([1, 1, 0])
-    rows = signed_rows.SignedRows(sx.inputs.data.read_data(X, y), 1, np.ones(3, dtype=bool), False, NEVER)
-    basis = np.arange(2)
-    assert rows.independent(basis, FIRST_PRIME).size == 2
-    assert reduced_rows(rows, basis, np.array([False, False, True])) is None
-    assert reduced_rows(rows, basis[:1], np.array([False, False, True])) is not None

@@ -21,7 +21,8 @@ from separatrix.errors import InputError, LabelError, SeparationWarning
 from separatrix.estimators.linear import Perceptron
 from separatrix.geometry.convex import common_point
 from separatrix.geometry.degree import smallest_separating_degree
-from separatrix.proofs import search, signed_rows
+from separatrix.proofs import signed_rows
+from separatrix.proofs.strategies import interior_point, linear_program, sparse_elimination
 from separatrix.proofs.verdict import check_separation, separability
 from tests import naive
 from tests.problems import small_problem, thin
@@ -443,9 +444,10 @@ def test_many_sparse_columns_are_proved_inseparable_without_a_linear_program(who
     y = generator.integers(0, 2, 400)
     assert decided(X, y, quasi=False) == "inseparable"
     monkeypatch.setattr(signed_rows, "SMALL", 0)
-    monkeypatch.setattr(search, "MANY", 100)
+    for module in (interior_point, sparse_elimination):
+        monkeypatch.setattr(module, "FEWEST", 100)
     assert separability(X, y, quasi=False, time_limit=1e-9).status == "undecided"
-    monkeypatch.setattr(search.ConeProgram, "solve", None)
+    monkeypatch.setattr(linear_program.ConeProgram, "solve", None)
     assert decided(X, y, quasi=False) == "inseparable"
     assert decided(X[:100], y[:100], quasi=False) == "separable"
     lower, upper = separability(X[:100], y[:100], quasi=False).margin

@@ -17,6 +17,7 @@ from .. import notebook
 from ..certificates.claims import Certificate
 from ..printable import printable
 from ..result import margin_text
+from .problem import SearchStep
 from .statistics.coefficients import Coefficients
 
 SHOWN = 8  # rows or columns named in a summary
@@ -151,6 +152,8 @@ class Verdict:
         Who was to be separated, and from whom.
     note : str
         What the question leaves out of a target that is ordered, or may be counts; empty for others.
+    search : tuple of SearchStep
+        Which strategies were tried, what each came to, and after how many seconds; the last one answered.
     """
 
     status: str
@@ -169,6 +172,7 @@ class Verdict:
     kernel: str = ""
     parties: tuple[str, str] = ("the classes", "")
     note: str = ""
+    search: tuple[SearchStep, ...] = ()
 
     @property
     def condition(self) -> str:

@@ -18,8 +18,8 @@ from ..certificates import nearby
 from ..certificates.claims import Approximate
 from ..certificates.scores import Signs
 from ..deadline import Deadline
-from ..rank import ELIMINATED, FIRST_PRIME, reduced_echelon
-from .exact.linear_systems import modular_product, residues
+from .exact.residues import ELIMINATED, FIRST_PRIME, modular_product, reduced_echelon, residues
+from .problem import ApproximateProof
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,24 +37,7 @@ STEEP = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
-class Near:
-    """A proof by approximate multipliers that the checker has accepted.
-
-    Attributes
-    ----------
-    claim : str
-    multipliers : Approximate
-    complete : bool
-        Whether it says all that was asked.
-    """
-
-    claim: str
-    multipliers: Approximate
-    complete: bool
-
-
-@dataclass(frozen=True, eq=False)
-class NearProver:
+class ApproximateProver:
     """Makes proofs of approximate multipliers for one question.
 
     Attributes
@@ -78,7 +61,7 @@ class NearProver:
         """Whether the numbers are whole, so that relations between columns are to be expected."""
         return bool(self.signs.matrix.dtype.kind != "f")
 
-    def prove(self, rows: Ints, rivals: Ints, values: Floats) -> Near | None:
+    def prove(self, rows: Ints, rivals: Ints, values: Floats) -> ApproximateProof | None:
         """A proof by some of these rows, or None. Raises OutOfTime when the deadline comes first."""
         tried = 0
         for tolerance in TOLERANCES:
@@ -94,7 +77,7 @@ class NearProver:
             for near in self._versions(start):
                 claim = "overlapping" if self.finer and self._spans(near) else "inseparable"
                 if self.accept(claim, near):
-                    return Near(claim, near, claim == "overlapping" or not self.finer)
+                    return ApproximateProof(near, claim == "overlapping" or not self.finer)
         return None
 
     def _without_dependent(self, rows: Ints, rivals: Ints, values: Floats) -> Approximate | None:

@@ -1,13 +1,13 @@
-"""Find the proof: search in floats, repair in rationals, and let the checker have the last word.
+"""Find the proof: let the search answer, and the checker have the last word.
 
-The plain question is answered by a linear program on a working set of rows. Where the answer is no,
-Gordan's multipliers span a set of rows that no plane can improve on; the same question, asked of the
-other rows on the planes through those, adds to the set until what is left is separated (or nothing is
-left): Tucker's partition.
+If the plain question is answered by multipliers (Gordan), these span a set of rows that no hyperplane can
+improve on. The same question, asked of the other rows on the hyperplanes through those, adds to the set until
+what is left is separated, or nothing is left: Tucker's partition.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import lcm
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,15 @@ from ..certificates.numbers import Terms, small_sums
 from ..certificates.scores import Signs, first_wrong
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..inputs.data import Data
-from ..rank import Misled, undeceived
-from .approximate import Near, NearProver
-from .exact.linear_systems import IntegerRows, on_basis
+from .approximate import ApproximateProver
+from .exact.integer_rows import IntegerRows, combined
+from .exact.residues import Misled, undeceived
 from .exact.weights import Weights
-from .search import NOTHING, ProveNear, Rational, Search, Witness
+from .problem import Combination, Inseparable, Knowledge, Problem, Rational, SearchStep, Separated
+from .search import search
 from .signed_rows import SignedRows
+from .strategies import STRATEGIES
+from .strategies.conflicts import conflicts
 
 FEW = 10_000  # numbers of the rows of a proof that are summed within a fraction of a second
 
@@ -55,17 +59,22 @@ class Proof:
     multipliers : Multipliers or None
     approximate : Approximate or None
         In their place.
+    witness : Combination or None
+        The few rows that prove that nothing separates.
     upper, lower : float or None
         Bounds of the margin from above, by the multipliers of the search, and from below, by its weights.
+    steps : tuple of SearchStep
+        What each strategy of the search came to.
     """
 
     status: str
     weights: Weights | None = None
     multipliers: Multipliers | None = None
     approximate: Approximate | None = None
-    witness: Witness | None = None
+    witness: Combination | None = None
     upper: float | None = None
     lower: float | None = None
+    steps: tuple[SearchStep, ...] = ()
 
 
 # How much is known; a proof of no less takes the place of one.
@@ -124,72 +133,50 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
 
     When their deadline has come, that is the best until then.
     """
-    near: ProveNear | None = None
-    if judge.question.degrees == PLAIN:  # monomials, which no float may hold, are not proved so
-        near = NearProver(
-            judge.signs,
-            lambda claim, multipliers: judge.accept(_near_proof(signed, claim, multipliers)),
-            quasi,
-            signed.deadline,
-        ).prove
-    search = Search(signed, np.ones(signed.ids.size, dtype=bool), NOTHING, near)
+    prover = ApproximateProver(
+        judge.signs,
+        lambda claim, multipliers: judge.accept(_approximate_proof(signed, claim, multipliers)),
+        quasi,
+        signed.deadline,
+    )
+    problem = Problem(
+        signed,
+        STRATEGIES,
+        lambda weights: judge.accept(Proof("separable", weights=weights)),
+        np.ones(signed.ids.size, dtype=bool),
+        # monomials, which no float may hold, are not proved so
+        approximate=prover.prove if judge.question.degrees == PLAIN else None,
+    )
+    known = Knowledge()
     with suppress(OutOfTime):
-        _settle(signed, judge, search, quasi)
-    if judge.best.witness is not None:
-        return judge.best
-    return replace(judge.best, upper=search.margin_upper(), lower=search.lower)
+        match search(problem, known):
+            case Inseparable(Combination() as witness, more):
+                if judge.accept(_plain_proof(signed, witness)) and quasi:
+                    undeceived(partial(_partition, problem, known, judge, witness, more))
+    found = replace(judge.best, steps=tuple(known.steps))
+    return found if found.witness is not None else replace(found, upper=known.upper, lower=known.lower)
 
 
-def _settle(signed: SignedRows, judge: Judge, search: Search, quasi: bool) -> None:
-    """Put one answer after the other before the judge, until nothing is left to ask."""
-    pairs = signed.conflicts(signed.width + 1 if quasi else 1)
-    if pairs:
-        witness = _paired(pairs[:1])
-    else:
-        found = search.run(lambda weights: judge.accept(Proof("separable", weights=weights)))
-        if not isinstance(found, Witness):
-            return
-        witness = found
-    if judge.accept(_plain_proof(signed, witness)) and quasi:
-        start = _paired(pairs) if pairs else _with_other_pairs(witness, search)
-        undeceived(partial(_partition, signed, start, search.members, witness, judge))
+def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
+    """Two identical rows with different labels: no function of the rows separates them."""
+    pairs = conflicts(signed, 1)
+    if not pairs or not judge.accept(_plain_proof(signed, pairs[0])):
+        return None
+    return judge.best
 
 
-def _plain_proof(signed: SignedRows, witness: Witness) -> Proof:
+def _plain_proof(signed: SignedRows, witness: Combination) -> Proof:
     multipliers = _multipliers(signed, witness.ids, witness.values)
     return Proof("inseparable", multipliers=multipliers, witness=witness)
 
 
-def _near_proof(signed: SignedRows, claim: str, near: Approximate) -> Proof:
+def _approximate_proof(signed: SignedRows, claim: str, near: Approximate) -> Proof:
     ids = np.array(near.rows, dtype=np.int64)
     if signed.joint:
         ids = ids * signed.n_classes + np.array(near.rivals, dtype=np.int64)
     largest = max(near.values)
     whole = [max(1, round(value / largest * 2.0**53)) for value in near.values]
-    return Proof(claim, approximate=near, witness=Witness(ids, whole))
-
-
-def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
-    """Two identical rows with different labels: no function of the rows separates them."""
-    pairs = signed.conflicts(1)
-    if not pairs or not judge.accept(_plain_proof(signed, _paired(pairs))):
-        return None
-    return judge.best
-
-
-def _with_other_pairs(witness: Witness, search: Search) -> Witness:
-    """A witness together with those of further pairs of classes, which leave less to be asked of all."""
-    total = dict(zip(witness.ids.tolist(), witness.values, strict=True))
-    while (other := search.between_two()) is not None:
-        if isinstance(other, Witness):
-            _grow(total, other)
-    return Witness(np.array(list(total), dtype=np.int64), list(total.values()))
-
-
-def _paired(pairs: list[tuple[int, int]]) -> Witness:
-    """Identical rows with different labels cancel, one by one."""
-    ids = np.unique(np.array(pairs, dtype=np.int64).ravel())
-    return Witness(ids, [1] * ids.size)
+    return Proof(claim, approximate=near, witness=Combination(ids, whole))
 
 
 def _multipliers(signed: SignedRows, ids: Ints, values: Sequence[Rational], n_basis: int = 0) -> Multipliers:
@@ -214,38 +201,47 @@ def _multipliers(signed: SignedRows, ids: Ints, values: Sequence[Rational], n_ba
 
 
 def _partition(
-    signed: SignedRows, start: Witness, known: Ints, witness: Witness, judge: Judge, prime: int
+    problem: Problem,
+    known: Knowledge,
+    judge: Judge,
+    witness: Combination,
+    more: tuple[Combination, ...],
+    prime: int,
 ) -> None:
     """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
 
-    ``known`` are rows that were hard to separate, for the first working set; ``witness`` is the one to show.
     Raises Misled where rows are tight modulo the prime that are not tight in fact.
     """
-    positive = dict(zip(start.ids.tolist(), start.values, strict=True))
+    signed, positive = problem.rows, dict[int, Rational]()
+    for each in (witness, *more):
+        _grow(positive, each)
     while True:
         signed.deadline.need()
         basis = signed.independent(np.array(sorted(positive), dtype=np.int64), prime)
         tight = signed.spanned(basis, prime)
-        found: Weights | Witness | Near | None = None
+        accept = partial(judge.separates, signed=signed, tight=tight)
+        found: Any = None
         if not tight.all():
-            search = Search(signed, ~tight, basis, prime=prime)
-            known = known[np.isin(known, signed.ids[~tight])]
-            found = search.run(partial(judge.separates, signed=signed, tight=tight), known)
-            known = search.members
-            if isinstance(found, Witness):
-                _grow(positive, found)
+            found = search(
+                replace(problem, accept=accept, among=~tight, tight=basis, prime=prime, approximate=None),
+                known,
+            )
+        match found:
+            case Inseparable(Combination() as further):
+                _grow(positive, further)
                 continue
-        multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight], prime)
-        if tight.all():
-            judge.accept(Proof("overlapping", multipliers=multipliers, witness=witness))
-        elif isinstance(found, tuple):
-            judge.accept(Proof("quasi-separable", found, multipliers, witness=witness))
+            case None | Separated():
+                multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight], prime)
+                status, weights = (
+                    ("overlapping", None) if found is None else ("quasi-separable", found.weights)
+                )
+                judge.accept(Proof(status, weights, multipliers, witness=witness))
         return
 
 
-def _grow(positive: dict[int, Rational], found: Witness) -> None:
-    """Add a witness on the planes through the tight rows, and enough of the old one to keep all positive."""
-    added = dict(zip(found.basis.tolist(), found.basis_values, strict=True))
+def _grow(positive: dict[int, Rational], found: Combination) -> None:
+    """Add a combination on the planes through the tight rows; enough of the others keeps all positive."""
+    added = dict(zip(found.tight.tolist(), found.tight_values, strict=True))
     factor = 1
     for number, value in added.items():
         if value < 0:
@@ -267,7 +263,7 @@ def _positive_everywhere(
     signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * columns))
     rows = signed.integers(basis)
     target = _minus_sum(signed, tight, rows)
-    values, denominator = on_basis(rows, list(range(basis.size)), target[0], prime, signed.deadline)
+    values, denominator = combined(rows.matrix.transpose(), target[0], prime, signed.deadline)
     denominator *= target[1]
     factor = 0
     for number, value in zip(basis.tolist(), values, strict=True):
@@ -306,7 +302,7 @@ def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list
             total[block * signed.block + column] = parts
         if signed.lift:
             total[block * signed.block + signed.block - 1] = {0: terms.counts()[block]}
-    grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
+    grid = dict(zip(rows.columns.tolist(), rows.powers.tolist(), strict=True))
     target: dict[int, tuple[int, int]] = {}
     for column, parts in total.items():
         low = min(parts)
@@ -318,3 +314,52 @@ def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list
     room = max([0, *(-shift for _, shift in target.values())])
     scaled = {column: value << (shift + room) for column, (value, shift) in target.items()}
     return [scaled.get(c, 0) for c in rows.columns.tolist()], 1 << room
+
+
+def margin_bracket(signed: SignedRows, proof: Proof) -> tuple[float, float]:
+    """Lower and upper bound of the largest margin of weights of length one, for the exact data.
+
+    Any weights of length one prove that it is no smaller than their lowest score, any multipliers ``a >= 0``
+    that it is no larger than ``|sum a_i z_i| / sum a_i``. Both are computed in floats, and moved outwards by
+    a bound of the rounding error: a sum of n products is off by at most ``n 2**-53 / (1 - n 2**-53)`` times
+    the sum of their magnitudes (Higham 2002, section 3.1), which is at most that many times the length of the
+    longest row. If the rows are not separable, the upper bound is zero, and it is reached exactly if they are
+    quasi-separable.
+    """
+    if proof.status == "quasi-separable":
+        return 0.0, 0.0
+    with np.errstate(all="ignore"):
+        lower = _lower(signed, proof)
+        if proof.status in ("overlapping", "inseparable") or proof.witness is not None:
+            return min(lower, 0.0), 0.0
+        upper = signed.radius if proof.upper is None else min(proof.upper, signed.radius)
+    if proof.status == "separable":
+        lower = max(lower, 0.0)  # the certificate proves that it is positive
+    return lower, max(upper, lower)
+
+
+def _lower(signed: SignedRows, proof: Proof) -> float:
+    """What the weights that were found prove; if there are none, what no margin is below."""
+    if proof.weights is None or proof.status != "separable":
+        return -signed.radius
+    if proof.lower is not None and np.isfinite(proof.lower):
+        return _shorter(proof.lower, signed)
+    vectors = np.array([[_float(v) for v in each] for each in proof.weights])
+    norm = float(np.linalg.norm(vectors / (largest := np.abs(vectors).max())))
+    if not np.isfinite(largest) or not np.isfinite(norm):
+        return 0.0
+    # These rounded weights are the ones that the bound speaks of; their length is 1 but for rounding.
+    unit = vectors / largest / norm
+    return _shorter(signed.lowest_score(unit) - signed.rounding(0.0), signed)
+
+
+def _shorter(lower: float, signed: SignedRows) -> float:
+    """The bound with the rounding of the weights' length counted in."""
+    return lower * (1.0 - signed.width * 2.0**-50) if lower > 0.0 else lower
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

@@ -11,7 +11,7 @@ import math
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import flint
@@ -20,19 +20,16 @@ from numpy.typing import NDArray
 
 from .. import loops
 from ..certificates.monomials import MonomialMatrix
-from ..certificates.numbers import row_integers
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
-from ..rank import ELIMINATED, pivots
 from ..rows import threads
 from ..rows.blocks import BlockMatrix
 from ..rows.cluster import ClusterRows, cluster_rows
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import dense, sparse
-from .exact.integer_matrix import integer_matrix
-from .exact.linear_systems import IntegerRows, integer_rows, products, seconds_to_solve, transpose
-from .strategies.conflicts import conflicting_rows, conflicts_of, equal_rows
+from .exact.integer_rows import CONVERTED, IntegerRows, bits, exact_numbers, integer_rows, seconds_to_solve
+from .exact.residues import ELIMINATED, pivot_columns, products
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,8 +40,6 @@ FAR = 8.0  # ranges of a column that it may be away from zero; at twice as many 
 # once: compiled loops would take less time, but longer to load than such a question to answer.
 SMALL = 20_000
 EXTRA = -1  # number of a row that is none of the data
-CONVERTED = 5e-7  # seconds for each number of a matrix that is made of integers
-SAMPLE = 20  # rows that tell how many bits the numbers have
 # Time of a term of an inner product of sparse columns, in terms of one of arrays, which BLAS adds up.
 SPARSE_PRODUCT = 60.0
 
@@ -122,8 +117,8 @@ class SignedRows:
             self.matrix = data.matrix.scaled(exponents)
         elif self.copied:
             self.matrix = _scaled(data.matrix, exponents)
-        self.rows = self._rows_of(self.matrix)
         self.small = self.ids.size * self.width <= SMALL
+        self.rows = self._rows_of(self.matrix)
         self.extra: dict[int, tuple[int, int]] = {}
 
     def due(self, deadline: Deadline) -> SignedRows:
@@ -171,23 +166,23 @@ class SignedRows:
     def _rows_of(self, matrix: Any) -> MemoryRows | ClusterRows:
         options: dict[str, Any] = {"n_classes": self.n_classes, "lift": self.lift, "keep": self.inside}
         if not isinstance(matrix, BlockMatrix):
-            return as_rows(matrix, self.labels, **options)
+            rows = as_rows(matrix, self.labels, **options)
+            return replace(rows, few=True) if self.small else rows
         positive = None if self.as_they_are else self.positive
         return cluster_rows(matrix, self.data.beside, self.labels, positive=positive, **options)
 
     def lowest(self, weights: Floats, limit: int, among: NDArray[np.bool_]) -> tuple[Ints, Floats]:
         """The lowest scores among some signed rows (a mask over ``ids``), with their numbers."""
         full = self.full_weights(weights)
-        if self.joint and not self.small and isinstance(self.rows, ClusterRows):
-            return self._lowest_elsewhere(self.rows, full, limit, among)
-        if not self.joint and not self.small:
+        if not self.joint:
             rows = self.rows if among.all() else replace(self.rows, order=self.ids[among])
             found = rows.scan(full, limit)
             return found.rows, found.scores
-        outputs = self._products(self.matrix, full) if self.small else self.rows.outputs(full)[self.order]
-        scores, ids = self._scores(outputs)[among], self.ids[among]
+        if isinstance(self.rows, ClusterRows):
+            return self._lowest_elsewhere(self.rows, full, limit, among)
+        scores = _pair_scores(self.rows.outputs(full)[self.order], self.labels[self.order])[among]
         kept = np.argsort(scores, kind="stable")[:limit]
-        return ids[kept], scores[kept]
+        return self.ids[among][kept], scores[kept]
 
     def _lowest_elsewhere(
         self, rows: ClusterRows, weights: Floats, limit: int, among: NDArray[np.bool_]
@@ -206,24 +201,7 @@ class SignedRows:
 
     def lowest_score(self, weights: Floats) -> float:
         """The lowest score of the rows as they are, by weights for those: one vector, or one a class."""
-        if self.small:
-            return float(self._scores(self._products(self.data.matrix, weights)).min())
         return float(self.original_rows().scan(weights if self.joint else weights[0], 1).scores[0])
-
-    def _products(self, matrix: Any, weights: Floats) -> Floats:
-        """<w, lift(x_i)> for every row that counts and every weight vector, by NumPy."""
-        vectors, columns = np.atleast_2d(weights), int(matrix.shape[1])
-        with np.errstate(all="ignore"):
-            found = matrix[self.order] @ vectors[:, :columns].T
-            lifted: Floats = np.asarray(found + vectors[:, columns] if self.lift else found, dtype=np.float64)
-        return lifted
-
-    def _scores(self, outputs: Floats) -> Floats:
-        """The score of every signed row; what is not a number counts as the lowest."""
-        labels = self.labels[self.order]
-        scores = _pair_scores(outputs, labels) if self.joint else (2.0 * labels - 1.0) * outputs[:, 0]
-        scores[np.isnan(scores)] = -np.inf
-        return scores
 
     def floats(self, ids: Ints) -> Any:
         """Some signed rows, every column and then every row scaled to about 1: CSR, or an array if small."""
@@ -308,7 +286,7 @@ class SignedRows:
         if self.small:
             few, own = self._lifted(rows), self.labels[rows]
             if self.joint:
-                return _dense_kesler(few, own, rivals, self.n_classes)
+                return _kesler_blocks(few, own, rivals, self.n_classes)
             return _times(2.0 * own - 1.0, few)
         values = sparse.csr_array(self.matrix[rows]).astype(np.float64)
         if not self.copied:
@@ -334,71 +312,39 @@ class SignedRows:
             return np.vstack(parts)
         return sparse.vstack([sparse.csr_array(part) for part in parts], format="csr")
 
-    def conflicts(self, limit: int) -> list[tuple[int, int]]:
-        """Pairs of signed rows with identical data and different labels, one pair for each such set."""
-        if isinstance(self.plain, BlockMatrix):
-            pairs = conflicts_of(self.original_rows())
-        else:
-            pairs = conflicting_rows(self.plain, self.labels, self.order)
-        found = islice(pairs, limit)
-        if not self.joint:
-            return list(found)
-        labels, classes = self.labels, self.n_classes
-        return [(i * classes + int(labels[j]), j * classes + int(labels[i])) for i, j in found]
-
-    def identical(self, ids: Ints) -> bool:
-        """Whether these are two signed rows of the same numbers."""
-        rows, _ = self.split(ids)
-        return len(rows) == 2 and rows[0] != rows[1] and equal_rows(self.plain, int(rows[0]), int(rows[1]))
-
     def integers(self, ids: Ints) -> IntegerRows:
         """Some signed rows as integers."""
-        parts = []
         rows, rivals = self.split(ids)
-        fetched = isinstance(self.data.matrix, BlockMatrix)
-        matrix = self.data.matrix[np.maximum(rows, 0)] if fetched else self.data.matrix
-        places = np.arange(len(rows)) if fetched else rows
-        for place, row, rival in zip(places.tolist(), rows.tolist(), rivals.tolist(), strict=True):
-            self.deadline.need()
-            if row == EXTRA:  # so it is too where rows have rivals: -1 // classes
-                parts.append(self.extra)
-                continue
-            part = {c: (m, e) for c, m, e in row_integers(matrix, place)}
-            if self.lift:
-                part[self.block - 1] = (1, 0)
-            own = int(self.labels[row])
-            if not self.joint:
-                parts.append(part if own else {c: (-m, e) for c, (m, e) in part.items()})
-                continue
-            signed = {}
-            for block, sign in ((own, 1), (rival, -1)):
-                if block < self.n_classes - 1:
-                    signed.update({block * self.block + c: (sign * m, e) for c, (m, e) in part.items()})
-            parts.append(signed)
-        return integer_rows(parts, self.deadline)
-
-    def integer_matrix(self, ids: Ints) -> tuple[Any, Ints, Ints]:
-        """Some signed rows as an integer matrix, with the power of two and the number of each column."""
-        matrix = self.data.matrix
-        in_floats = matrix.dtype.kind == "f" or matrix.dtype.itemsize < 8
-        extra = bool((ids == EXTRA).any())
-        if self.joint or extra or isinstance(matrix, BlockMatrix | MonomialMatrix) or not in_floats:
-            few = self.integers(ids)
-            numbers = [value for row in few.entries for value in row]
-            whole = flint.fmpz_mat(len(few.entries), few.columns.size, numbers)
-            return whole, np.array(few.grid, dtype=np.int64), few.columns
-        values = dense(matrix[ids]).astype(np.float64)
+        self.deadline.need()
+        extra = rows == EXTRA  # so it is too where rows have rivals: -1 // classes
+        places = np.where(extra, self.order[0], rows)
+        values, exponents, columns = exact_numbers(self.data.matrix, places, self.deadline)
         if self.lift:
-            values = np.column_stack([values, np.ones(ids.size)])
-        columns = np.flatnonzero(values.any(axis=0))
+            values = np.column_stack([values, np.ones(ids.size, dtype=object)])
+            exponents = np.column_stack([exponents, np.zeros_like(ids)])
+            columns = np.append(columns, self.block - 1)
+        own = self.labels[rows]
+        if self.joint:
+            values = _kesler_blocks(values, own, rivals, self.n_classes)
+            exponents = np.tile(exponents, self.n_classes - 1)
+            columns = (np.arange(self.n_classes - 1)[:, None] * self.block + columns).ravel()
+        else:
+            values = (2 * own - 1).astype(object)[:, None] * values
+        if extra.any():
+            both = np.union1d(columns, list(self.extra))
+            places, new = np.searchsorted(both, columns), np.searchsorted(both, list(self.extra))
+            values, exponents = (_wider(each, places, both.size) for each in (values, exponents))
+            values[extra] = 0
+            for place, (mantissa, exponent) in zip(new, self.extra.values(), strict=True):
+                values[extra, place], exponents[extra, place] = mantissa, exponent
+            columns = both
         self.deadline.need(CONVERTED * values.size)
-        return *integer_matrix(_times(2.0 * self.labels[ids] - 1.0, values[:, columns])), columns
+        return integer_rows(values, exponents, columns)
 
     def seconds_to_solve(self) -> float:
         """About how long exact multipliers would take."""
-        few = self.integers(self.ids[:SAMPLE]).entries
-        bits = max((value.bit_length() for row in few for value in row), default=0)
-        return seconds_to_solve(self.n_used, bits)
+        some = self.integers(self.ids[:20]).matrix  # rows that tell how many bits the numbers have
+        return seconds_to_solve(self.n_used, bits(some))
 
     def most_corrected(self, counts: Ints, most: int) -> Ints:
         """The signed rows that a perceptron corrected most often, those first; so many at most."""
@@ -432,25 +378,24 @@ class SignedRows:
 
     def independent(self, ids: Ints, prime: int) -> Ints:
         """A largest part of some signed rows that is independent modulo a prime, and so in fact."""
-        return ids[pivots(transpose(self.integers(ids).entries), prime, self.deadline)]
+        return ids[pivot_columns(self.integers(ids).matrix.transpose(), prime, self.deadline)]
 
     def _null_vectors(self, basis: Ints, prime: int) -> Ints:
         """Two random vectors orthogonal to all basis rows, modulo a prime."""
         found = self.integers(basis)
-        residue = [
-            [v * pow(2, g, prime) % prime for v, g in zip(row, found.grid, strict=True)]
-            for row in found.entries
-        ]
         rng = np.random.default_rng(0)
         vectors = rng.integers(1, prime, (2, self.width))
         vectors[:, found.columns] = 0
         if found.columns.size:
-            self.deadline.need(ELIMINATED * len(residue) * found.columns.size)
-            null, nullity = flint.nmod_mat(residue, prime).nullspace()
+            self.deadline.need(ELIMINATED * basis.size * found.columns.size)
+            null, nullity = flint.nmod_mat(found.matrix, prime).nullspace()
             if nullity:
                 mix = [int(v) for v in rng.integers(1, prime, 2 * null.ncols())]
                 mixed = null * flint.nmod_mat(null.ncols(), 2, mix, prime)
-                vectors[:, found.columns] = np.array([int(v) for v in mixed.entries()]).reshape(-1, 2).T
+                whole = np.array([int(v) for v in mixed.entries()], dtype=np.int64).reshape(-1, 2).T
+                # found for the matrix, whose columns were divided by powers of two
+                powers = [pow(2, -power, prime) for power in found.powers.tolist()]
+                vectors[:, found.columns] = whole * np.array(powers, dtype=np.int64) % prime
         return vectors
 
     def spanned(self, basis: Ints, prime: int) -> NDArray[np.bool_]:
@@ -500,11 +445,19 @@ def _kesler(values: Any, own: Ints, rivals: Ints, n_classes: int) -> Any:
     return sparse.csr_array(parts[0] + parts[1])
 
 
-def _dense_kesler(values: Floats, own: Ints, rivals: Ints, n_classes: int) -> Floats:
-    """The same as an array, for few rows."""
-    found, rows = np.zeros((len(own), n_classes, values.shape[1])), np.arange(len(own))
+def _kesler_blocks(values: NDArray[Any], own: Ints, rivals: Ints, n_classes: int) -> NDArray[Any]:
+    """The same as an array, of floats or of Python integers."""
+    found = np.zeros((len(own), n_classes, values.shape[1]), dtype=values.dtype)
+    rows = np.arange(len(own))
     found[rows, own], found[rows, rivals] = values, -values
     return found[:, :-1].reshape(len(own), (n_classes - 1) * values.shape[1])
+
+
+def _wider(values: NDArray[Any], places: Ints, width: int) -> NDArray[Any]:
+    """A table with columns of zeros between others, which are put into their places."""
+    found = np.zeros((values.shape[0], width), dtype=values.dtype)
+    found[:, places] = values
+    return found
 
 
 def _times(factors: NDArray[Any], values: Any) -> Any:
@@ -537,9 +490,10 @@ def _orthogonal_pairs(
 
 
 def _pair_scores(outputs: Floats, labels: Ints) -> Floats:
-    """For each row and each class but its own, by how much its own leads."""
+    """For each row and each class but its own, by how much its own leads; not a number is the lowest."""
     leads = outputs[np.arange(labels.size), labels][:, None] - outputs
-    return np.asarray(leads[np.arange(outputs.shape[1]) != labels[:, None]].ravel())
+    scores = np.asarray(leads[np.arange(outputs.shape[1]) != labels[:, None]].ravel())
+    return np.where(np.isnan(scores), -np.inf, scores)
 
 
 def _lowest_pairs(
@@ -548,7 +502,6 @@ def _lowest_pairs(
     """The lowest scores of the pairs of row and rival of a block, with their numbers in it."""
     own, classes = rows.labels[rows.order], np.arange(rows.n_classes)
     scores = _pair_scores(rows.outputs(weights)[rows.order], own)
-    scores[np.isnan(scores)] = -np.inf
     ids = (rows.order[:, None] * rows.n_classes + classes)[classes != own[:, None]].ravel()
     if among is not None:
         chosen = np.unpackbits(among, count=ids.size).astype(bool)
@@ -609,14 +562,3 @@ def _worth_being_sparse(values: Any) -> bool:
     """Whether the inner products of the columns are found sooner from a CSR matrix than from an array."""
     used, each = np.count_nonzero(np.bincount(values.indices, minlength=1)), np.diff(values.indptr)
     return bool(SPARSE_PRODUCT * (each.astype(np.float64) ** 2).sum() < len(each) * float(used) ** 2)
-
-
-def confused_pairs(labels: Ints, counts: Ints) -> list[tuple[int, int]]:
-    """The pairs of classes that were taken for each other, most often first."""
-    n_classes = counts.shape[1]
-    often = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(often, labels, counts)
-    often += often.T
-    a, b = np.nonzero(np.triu(often))
-    order = np.argsort(-often[a, b], kind="stable")
-    return list(zip(a[order].tolist(), b[order].tolist(), strict=True))

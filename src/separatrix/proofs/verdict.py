@@ -27,12 +27,12 @@ from ..inputs.parameters import need_intercept
 from ..printable import printable
 from .answer import Verdict, condition, parties, question_words, some
 from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
-from .margin_bounds import margin_bracket
-from .prove import Judge, Proof, prove
-from .search import Witness
+from .problem import Combination
+from .prove import Judge, Proof, margin_bracket, prove
 from .signed_rows import SignedRows
 from .statistics.coefficients import Coefficients, coefficient_answers
 from .statistics.formula import read_formula
+from .strategies.conflicts import is_conflict
 
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel
@@ -385,7 +385,8 @@ class _Asked:
             n_rows=signed.order.size,
             witness=() if proof.witness is None else _witness(signed, proof.witness),
             reason=reason,
-            conflict=proof.witness is not None and signed.identical(proof.witness.ids),
+            conflict=proof.witness is not None and is_conflict(signed, proof.witness.ids),
+            search=proof.steps,
             **self._space(question, chosen),
         )
 
@@ -418,7 +419,7 @@ def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
     return [monomial_name(each, names) for each in columns]
 
 
-def _witness(signed: SignedRows, witness: Witness) -> tuple[tuple[int, int, int], ...]:
+def _witness(signed: SignedRows, witness: Combination) -> tuple[tuple[int, int, int], ...]:
     rows, rivals = signed.split(witness.ids)
     common = lcm(*(value.denominator for value in witness.values))
     whole = [int(value * common) for value in witness.values]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -68,6 +69,9 @@ def check(
             "or inseparable (which quasi-separable and overlapping are too). May be given several times.",
         ),
     ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Also list the strategies of the search, with their times.")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """Can the classes be separated? The verdict in plain words, with an exact proof.
@@ -134,16 +138,26 @@ def check(
                 "certificate_file": certificate,
                 "verify": None if certificate is None else source.verify_command(certificate),
                 "report_file": report,
+                **({"search": [asdict(step) for step in _steps(verdict)]} if explain else {}),
             }
         )
     else:
         _show(rows, source.shown(X, y, rows), verdict)
+        if explain:
+            steps = [(step.strategy, f"{step.outcome}, {step.seconds:.3f} s") for step in _steps(verdict)]
+            show("The search:", facts(steps), "")
         if certificate is not None:
             say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
         if report is not None:
             say(f"Report: {report}")
     if fail_if and _matches(verdict, fail_if):
         raise typer.Exit(1)
+
+
+def _steps(verdict: Any) -> list[Any]:
+    """The steps of the search, of a question with parts those of each part in turn."""
+    parts = verdict.parts.values() or (verdict,)
+    return [step for part in parts for step in part.search]
 
 
 def _need_room(columns: int, name: str) -> None:

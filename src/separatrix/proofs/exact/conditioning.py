@@ -1,4 +1,4 @@
-"""An exact change of columns that makes integer rows well conditioned.
+"""An exact change of columns that makes integer rows well conditioned: `partition` asks after it, in floats.
 
 Whether rows can be separated does not change under an invertible change of columns: ``(Z T) w = Z (T w)``,
 and multipliers of rows do not change at all. Floats suggest T, integers carry it out. Let R be the triangular
@@ -19,7 +19,7 @@ import scipy  # loads linalg when it is used: small questions do without it
 from numpy.typing import NDArray
 
 from ...deadline import Deadline
-from .integer_matrix import bits
+from .integer_rows import bits
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,12 +133,6 @@ def _floats_of_any_size(values: list[int]) -> tuple[Floats, Ints]:
     leading = np.array([float(value >> shift) for value, shift in zip(values, cut, strict=True)])
     mantissas, powers = np.frexp(leading)
     return mantissas, powers + np.array(cut, dtype=np.int64)
-
-
-def row_sizes(matrix: Any) -> Ints:
-    """The exponent of each row's largest number, where columns are first divided by their largest."""
-    mantissas, exponents = mantissas_exponents(matrix)
-    return _balanced(mantissas, exponents, exponents.max(axis=0, initial=NOTHING)).rows
 
 
 def _balanced(mantissas: Floats, exponents: Ints, powers: Ints) -> Balanced:

@@ -18,14 +18,12 @@ program vanish on K exactly, and if they are negative nowhere, the rows on which
 These are put aside, and the question is asked of the others. If w' is their answer, ``f w + w'`` is the
 answer for all, with a factor f that is large enough.
 
-Where there are many rows, all this is done with a working set. Rows that its weights get wrong join it; rows
-in the span of its tight rows are tight.
-
 Floats guide the search and prove nothing: the partition that is returned was checked in integers.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice
@@ -41,25 +39,18 @@ from numpy.typing import NDArray
 from ...deadline import NEVER, Deadline
 from ...margins.lp.highs import TOLERANCE, quiet_solver, run_until
 from ...margins.optimum import Outcome
-from ...rank import primes
 from ...sparse import sparse
-from .conditioning import Balanced, Columns, mantissas_exponents, row_sizes, well_conditioned
-from .integer_matrix import pivot_columns, solved, spanned, taken, times, unit_columns
+from .conditioning import Balanced, Columns, well_conditioned
+from .integer_rows import part, solved, times, vanishing
+from .residues import Misled, pivot_columns, primes
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-NOTHING: Ints = np.zeros(0, dtype=np.int64)
-
-NUMBERS = 1 << 21  # of the rows of a first working set
-A_COLUMN = 4  # rows for each column that a working set has at least, and grows by at most
 ROUNDS = 40  # of condition and solve
 BOX = 1e3  # magnitude of a weight, where the scores asked for are 1
 ZERO = 1e-6  # scores of the linear program that are not trusted to be positive
-ATTEMPTS = 4  # to solve a linear program
-BITS = 60  # of weights that were floats
-FRACTION = 6  # bits after the point of multipliers that were floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,39 +62,26 @@ class Partition:
     weights : list of int
         With a positive score on each strict row, and zero on each tight one.
     tight : ndarray of int64
-        The tight rows, first a basis of their span.
-    coarse : list of int
-        One for each tight row.
-    fine : list of int
-        One for each row of the basis.
-    denominator : int
-        The multipliers ``coarse[i] + fine[i] / denominator`` (coarse alone beyond the basis) are positive,
-        and the sum of the tight rows times these is zero.
+        The tight rows.
+    multipliers : list of int or Fraction
+        One for each tight row, all positive; the sum of these rows times their multipliers is zero. Those of
+        a basis of their span are fractions, the others are whole.
     """
 
     weights: list[int]
     tight: Ints
-    coarse: list[int]
-    fine: list[int]
-    denominator: int
-
-    def multipliers(self) -> list[int | Fraction]:
-        """The multiplier of each tight row; they are whole beyond the basis."""
-        own = [Fraction(value, self.denominator) for value in self.fine]
-        return [a + b for a, b in zip(self.coarse, own, strict=False)] + self.coarse[len(own) :]
+    multipliers: list[int | Fraction]
 
 
-def exact_partition(rows: Any, deadline: Deadline = NEVER, start: Ints = NOTHING) -> Partition | None:
+def exact_partition(rows: Any, deadline: Deadline = NEVER) -> Partition | None:
     """Say of every row whether it is strict or tight, and prove it.
 
     Parameters
     ----------
     rows : fmpz_mat of shape (rows, columns)
-        The signed rows, with each column times any positive number; see `integer_matrix`.
+        The signed rows, with each column times any positive number; see `integer_rows`.
     deadline : Deadline
         When to give up: OutOfTime is raised.
-    start : ndarray of int64
-        Rows for the first working set: those that are hard to separate.
 
     Returns
     -------
@@ -111,9 +89,10 @@ def exact_partition(rows: Any, deadline: Deadline = NEVER, start: Ints = NOTHING
     """
     for prime in islice(primes(), 3):
         # A prime that divides a minor hides rank: then the answer does not hold, or there is none.
-        found = _by_working_set(rows, prime, deadline, start)
-        if found is not None and holds(rows, found):
-            return found
+        with suppress(Misled):
+            found = _partition(rows, prime, deadline)
+            if found is not None and holds(rows, found):
+                return found
     return None
 
 
@@ -121,104 +100,38 @@ def holds(rows: Any, found: Partition) -> bool:
     """Whether a partition is one, in integers: every row is either strict or tight."""
     is_tight = np.zeros(rows.nrows(), dtype=bool)
     is_tight[found.tight] = True
-    scores = times(rows, found.weights)
-    coarse = _weighted_sum(rows, found.tight, found.coarse)
-    fine = _weighted_sum(rows, found.tight[: len(found.fine)], found.fine)
+    scores = zip(times(rows, found.weights), is_tight.tolist(), strict=True)
     return (
-        np.unique(found.tight).size == found.tight.size == len(found.coarse)
-        and all(score == 0 if tight else score > 0 for score, tight in zip(scores, is_tight, strict=True))
-        and found.denominator > 0
-        and all(value > 0 for value in found.multipliers())
-        and not any(found.denominator * c + f for c, f in zip(coarse, fine, strict=True))
+        np.unique(found.tight).size == found.tight.size == len(found.multipliers)
+        and all(score == 0 if tight else score > 0 for score, tight in scores)
+        and all(value > 0 for value in found.multipliers)
+        and not any(_weighted_sum(rows, found.tight, found.multipliers))
     )
 
 
-def _weighted_sum(rows: Any, which: Ints, factors: list[int]) -> list[int]:
-    """The sum of some rows, each times a number."""
-    all_factors = [0] * rows.nrows()
+def _weighted_sum(rows: Any, which: Ints, factors: list[int | Fraction]) -> list[Fraction]:
+    """The sum of some rows, each times a number: whole ones and fractions apart, as few are fractions."""
+    common = lcm(*(factor.denominator for factor in factors))
+    whole, others = [0] * rows.nrows(), [0] * rows.nrows()
     for i, factor in zip(which.tolist(), factors, strict=True):
-        all_factors[i] = factor
-    return times(rows.transpose(), all_factors)
-
-
-def _by_working_set(rows: Any, prime: int, deadline: Deadline, start: Ints) -> Partition | None:
-    """The partition, right unless the prime hides rank, from rows that are added as they are needed."""
-    n_rows, width = rows.nrows(), rows.ncols()
-    inside = _first_rows(n_rows, max(A_COLUMN * width, NUMBERS // max(1, width)), start)
-    while True:
-        few = rows if inside.size == n_rows else taken(rows, inside)
-        found = _partition(few, prime, deadline)
-        if found is None or inside.size == n_rows:
-            return found
-        scores = times(rows, found.weights)
-        in_span = spanned(rows, taken(few, found.tight[: len(found.fine)]), prime, deadline)
-        wrong = np.array([s < 0 for s in scores]) | (np.array([s == 0 for s in scores]) & ~in_span)
-        if not wrong.any():
-            return _with_spanned(rows, found, inside, np.flatnonzero(in_span), prime, deadline)
-        inside = np.union1d(inside, _worst(rows, scores, np.flatnonzero(wrong))[: A_COLUMN * width])
-
-
-def _first_rows(n_rows: int, size: int, start: Ints) -> Ints:
-    """All rows if they are few; else those given and others at random."""
-    if n_rows <= size:
-        return np.arange(n_rows)
-    others = np.random.default_rng(0).permutation(np.setdiff1d(np.arange(n_rows), start))
-    return np.sort(np.concatenate([start, others[: max(0, size - start.size)]]))
-
-
-def _worst(rows: Any, scores: list[int], wrong: Ints) -> Ints:
-    """Rows without a positive score, from the lowest to zero, in relation to the sizes of the rows."""
-    own = flint.fmpz_mat(wrong.size, 1, [scores[i] for i in wrong.tolist()])
-    mantissas, exponents = mantissas_exponents(own)
-    with np.errstate(divide="ignore"):
-        digits = exponents[:, 0] + np.log2(np.abs(mantissas[:, 0])) - row_sizes(taken(rows, wrong))
-    return wrong[np.argsort(-digits, kind="stable")]
-
-
-def _with_spanned(
-    rows: Any, found: Partition, inside: Ints, tight: Ints, prime: int, deadline: Deadline
-) -> Partition | None:
-    """The partition of a working set, with all rows that its tight ones span.
-
-    These get 1 as their multiplier, which is corrected on the basis. The multipliers of the working set are
-    added as many times as keeps all of them positive.
-    """
-    known, size = inside[found.tight], len(found.fine)
-    others = np.setdiff1d(tight, known)
-    total = _weighted_sum(rows, others, [1] * others.size)
-    change = _on_basis(taken(rows, known[:size]), [-value for value in total], prime, deadline)
-    if change is None:
-        return None
-    values, denominator = change
-    common, factor = lcm(denominator, found.denominator), 1
-    for value, own in zip(values, found.multipliers(), strict=False):
-        factor = max(factor, -value // (denominator * own) + 1)
-    fine = [
-        factor * own * (common // found.denominator) + value * (common // denominator)
-        for own, value in zip(found.fine, values, strict=True)
-    ]
-    coarse = [factor * value for value in found.coarse] + [1] * others.size
-    return Partition(found.weights, np.concatenate([known, others]), coarse, fine, common)
-
-
-def _on_basis(basis: Any, target: list[int], prime: int, deadline: Deadline) -> tuple[list[int], int] | None:
-    """Integers x and a positive q such that the sum of the basis rows times ``x / q`` is the target."""
-    chosen = pivot_columns(basis, prime, deadline)
-    if not chosen:
-        return [], 1
-    square = (basis * unit_columns(basis.ncols(), chosen)).transpose()
-    return solved(square, [target[j] for j in chosen], deadline)
+        if factor.denominator == 1:
+            whole[i] = int(factor)
+        else:
+            others[i] = int(factor * common)
+    transposed = rows.transpose()
+    sums = zip(times(transposed, whole), times(transposed, others), strict=True)
+    return [first + Fraction(second, common) for first, second in sums]
 
 
 def _partition(rows: Any, prime: int, deadline: Deadline) -> Partition | None:
-    """The partition, right unless the prime hides rank, with all rows in each linear program."""
+    """The partition, right unless the prime hides rank; None if rounding hid it."""
     n_rows, width = rows.nrows(), rows.ncols()
     everything = np.arange(n_rows)
     kept = pivot_columns(rows, prime, deadline)
     if not kept:
-        return Partition([0] * width, everything, [1] * n_rows, [], 1)
-    change = unit_columns(width, kept)
-    columns = Columns(rows if len(kept) == width else rows * change, change)
+        return Partition([0] * width, everything, [1] * n_rows)
+    identity = flint.fmpz_mat(width, width, np.eye(width, dtype=np.int64).ravel().tolist())
+    columns = Columns(part(rows, columns=kept), part(identity, columns=kept))
     among, sizes = np.ones(n_rows, dtype=bool), None
     for _ in range(ROUNDS):
         columns, balanced = well_conditioned(columns, among, sizes, deadline)
@@ -250,8 +163,8 @@ def _with_rest(
     """Put the rows with positive scores aside, and ask the same of the others."""
     left = np.array([i for i, score in enumerate(scores) if not score], dtype=np.int64)
     if not left.size:
-        return Partition(weights, left, [], [], 1)
-    rest = _partition(taken(rows, left), prime, deadline)
+        return Partition(weights, left, [])
+    rest = _partition(part(rows, left), prime, deadline)
     if rest is None:
         return None
     pairs = zip(scores, times(rows, rest.weights), strict=True)
@@ -265,21 +178,21 @@ def _all_tight(
 ) -> Partition | None:
     """The partition without strict rows: multipliers of the program that are corrected on a basis.
 
-    None if a corrected one is not positive.
+    Those outside of the basis keep six bits after the point. None if a corrected one is not positive.
     """
     others = np.setdiff1d(np.arange(numbers.nrows()), basis)
     sizes = balanced.rows[others]
-    parts = np.rint(np.ldexp(np.maximum(near[others], 1.0), FRACTION)).tolist()
+    parts = np.rint(np.ldexp(np.maximum(near[others], 1.0), 6)).tolist()
     top = int(sizes.max(initial=0))
-    coarse = [int(part) << (top - size) for part, size in zip(parts, sizes.tolist(), strict=True)]
-    total = _weighted_sum(numbers, others, coarse)
-    found = solved(taken(numbers, basis).transpose(), [-value for value in total], deadline)
+    coarse: list[int | Fraction] = [
+        int(value) << (top - size) for value, size in zip(parts, sizes.tolist(), strict=True)
+    ]
+    total = [-int(value) for value in _weighted_sum(numbers, others, coarse)]
+    found = solved(part(numbers, basis).transpose(), total, deadline)
     if found is None or min(found[0]) <= 0:
         return None
-    fine, denominator = found
-    return Partition(
-        [0] * width, np.concatenate([basis, others]), [0] * basis.size + coarse, fine, denominator
-    )
+    fine = [Fraction(value, found[1]) for value in found[0]]
+    return Partition([0] * width, np.concatenate([basis, others]), [*fine, *coarse])
 
 
 def _vanishing(
@@ -287,44 +200,22 @@ def _vanishing(
 ) -> list[int] | None:
     """Exact weights near those of the program that vanish on some rows; None if only zero does.
 
-    The coordinates of the pivot columns are solved for, the others are rounded. Pivots are looked for in the
-    order of a QR decomposition with pivoting, so that the solution stays near.
+    Pivots are looked for in the order of a QR decomposition with pivoting, so that the solution stays near.
     """
-    parts = np.rint(np.ldexp(weights / np.abs(weights).max(), BITS)).tolist()
+    parts = np.rint(np.ldexp(weights / np.abs(weights).max(), 60)).tolist()
     shifts = (int(balanced.columns.max()) - balanced.columns).tolist()
-    whole = [int(part) << shift for part, shift in zip(parts, shifts, strict=True)]
+    whole = [int(value) << shift for value, shift in zip(parts, shifts, strict=True)]
     if not near_zero.any():
         return whole
-    few, width = taken(numbers, np.flatnonzero(near_zero)), len(whole)
     order = scipy.linalg.qr(balanced.values[near_zero], mode="r", pivoting=True)[-1].tolist()
-    pivots = [order[k] for k in pivot_columns(few * unit_columns(width, order), prime, deadline)]
-    if len(pivots) == width:
-        return None
-    if not pivots:
-        return whole
-    independent = taken(few, pivot_columns(few.transpose(), prime, deadline))
-    fixed = list(whole)
-    for j in pivots:
-        fixed[j] = 0
-    target = [-value for value in times(independent, fixed)]
-    found = solved(independent * unit_columns(width, pivots), target, deadline)
-    if found is None:
-        return None
-    values, denominator = found
-    total = [value * denominator for value in fixed]
-    for j, value in zip(pivots, values, strict=True):
-        total[j] = value
-    return total
+    found = vanishing(part(numbers, np.flatnonzero(near_zero)), whole, prime, deadline, order)
+    return None if found is None else found[0]
 
 
 def _completed(numbers: Any, first: Ints, prime: int, deadline: Deadline) -> Ints:
     """Independent rows of full rank: those of the first ones, and as many others as they lack."""
     order = np.concatenate([first, np.setdiff1d(np.arange(numbers.nrows()), first)])
-    for size in (2 * numbers.ncols(), order.size):
-        found = order[pivot_columns(taken(numbers, order[:size]).transpose(), prime, deadline)]
-        if found.size == numbers.ncols():
-            break
-    return found
+    return order[pivot_columns(part(numbers, order).transpose(), prime, deadline)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -354,7 +245,7 @@ def _solve(values: Floats, deadline: Deadline) -> _Solution | None:
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
     program.a_matrix_.value_ = matrix.data
-    for attempt in range(ATTEMPTS):
+    for attempt in range(4):
         solver = quiet_solver(**_dual_simplex(attempt))
         solver.passModel(program)
         outcome = run_until(solver, deadline)

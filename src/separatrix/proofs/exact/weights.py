@@ -1,4 +1,4 @@
-"""Exact weights near floats: as floats where they can hold them, else as integers; on planes if asked."""
+"""Exact weights near floats: as floats where they can hold them, else as integers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...certificates.claims import Number
-from ...deadline import Deadline
-from ...rank import Misled, pivots
-from .linear_systems import IntegerRows, on_basis, reduced, transpose
+from .integer_rows import reduced
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -51,50 +49,3 @@ def moved_back(weights: Floats, moves: Floats, exponents: Ints) -> Weights:
     exact.append(Fraction(float(weights[-1])) - shift)
     scale = max(value.denominator for value in exact)  # powers of two: the largest is a multiple of all
     return (tuple(reduced([int(value * scale) for value in exact])),)
-
-
-def null_weights(
-    rows: IntegerRows, weights: Floats, exponents: Ints, prime: int, deadline: Deadline
-) -> dict[int, int]:
-    """Integer weights close to ``weights / 2**exponents`` (up to scale) that all the rows are orthogonal to.
-
-    The rows are independent modulo the prime, or else Misled is raised. Coordinates that are not pivots are
-    rounded to 50 bits; the pivots are solved for.
-    """
-    grid = dict(zip(rows.columns.tolist(), rows.grid, strict=True))
-    used = [j for j in range(weights.size) if weights[j] or j in grid]
-    # In units of 2**-low, w_j = round(v_j 2**50) 2**(low - 50 - e_j); on the rows' grid, u_j = w_j 2**grid_j.
-    low = max(50 + int(exponents[j]) - min(0, grid.get(j, 0)) for j in used)
-    top = max([0, *rows.grid])
-    whole = {j: round(float(weights[j]) * 2.0**50) << (low - 50 - int(exponents[j]) + top) for j in used}
-    chosen = pivots(rows.entries, prime, deadline)
-    if len(chosen) < len(rows.entries):
-        raise Misled
-    columns = rows.columns.tolist()
-    free = sorted(set(range(len(columns))) - set(chosen))
-    # u_j = w_j 2**(grid_j - top): exact, as the shift above left room.
-    moved = {k: _shifted(whole[columns[k]], grid[columns[k]] - top) for k in free}
-    moved = {k: v for k, v in moved.items() if v}
-    if not moved:
-        return reduced_dict({j: v for j, v in whole.items() if j not in grid})
-    target = [-sum(v * row[k] for k, v in moved.items()) for row in rows.entries]
-    flipped = IntegerRows(transpose(rows.entries), np.arange(len(rows.entries)), [0] * len(rows.entries))
-    values, denominator = on_basis(flipped, chosen, target, prime, deadline)
-    result = {j: v * denominator for j, v in whole.items()}
-    for k in range(len(columns)):
-        result[columns[k]] = 0
-    for k, v in moved.items():
-        result[columns[k]] = v * denominator << (top - grid[columns[k]])
-    for k, v in zip(chosen, values, strict=True):
-        result[columns[k]] = v << (top - grid[columns[k]])
-    return reduced_dict(result)
-
-
-def _shifted(value: int, shift: int) -> int:
-    return value << shift if shift >= 0 else value >> -shift
-
-
-def reduced_dict(values: dict[int, int]) -> dict[int, int]:
-    """Divide by the greatest common divisor; leave out zeros."""
-    kept = {key: value for key, value in values.items() if value}
-    return dict(zip(kept, reduced(list(kept.values())), strict=True))

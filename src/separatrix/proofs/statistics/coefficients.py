@@ -22,19 +22,22 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from math import lcm
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...deadline import Deadline, OutOfTime
-from ...rank import Misled, undeceived
-from ..exact.linear_systems import exact_scores, reduced, unit_vectors
-from ..exact.weights import Weights, null_weights
+from ..exact.integer_rows import reduced, times, unit_vectors
+from ..exact.residues import FIRST_PRIME, Misled, undeceived
+from ..exact.weights import Weights
+from ..problem import NOTHING, Attempt, Combination, Inseparable, Knowledge, Learned, Problem, Separated
 from ..prove import Judge, Proof
-from ..search import NOTHING, Search, Witness
 from ..signed_rows import EXTRA, SignedRows
+from ..strategies.exact_partition import ExactPartition
+from ..strategies.linear_program import WorkingProgram
 
 Ints = NDArray[np.int64]
 
@@ -97,7 +100,7 @@ class _Asked:
         tight = _tight_ids(signed, proof)
         self.tight = np.isin(signed.ids, tight)
         self.spanning = tight[: len(proof.multipliers.fine)] if proof.multipliers is not None else tight
-        self.basis, self.prime = NOTHING, 0
+        self.basis, self.prime = NOTHING, FIRST_PRIME
 
     def decide(self) -> None:
         """Decide all coefficients. Raises OutOfTime when the deadline comes first."""
@@ -127,7 +130,7 @@ class _Asked:
         signed = self.signed
         self.basis, self.prime = signed.independent(self.spanning, prime), prime
         null = self._null_vector(self.basis, prime)
-        if any(exact_scores(signed.integers(self.spanning), null)):
+        if any(signed.integers(self.spanning).scores(null)):
             raise Misled
         if not columns:
             return
@@ -144,7 +147,7 @@ class _Asked:
         """A random vector that all basis rows are orthogonal to, by coordinate; zeros are left out."""
         mix = np.random.default_rng(0).integers(1, LARGEST_MIX, self.signed.width).astype(np.float64)
         exponents = np.zeros(self.signed.width, dtype=np.int64)
-        return null_weights(self.signed.integers(basis), mix, exponents, prime, self.signed.deadline)
+        return self.signed.integers(basis).vanishing_weights(mix, exponents, prime, self.signed.deadline)
 
     def _along(self, vector: dict[int, int]) -> bool:
         """Whether a large multiple of the certified direction plus a vector is full.
@@ -160,18 +163,20 @@ class _Asked:
 
     def _moving(self, columns: list[int]) -> None:
         """Answer for coefficients that the direction of the certificate moves: forced, or not."""
-        search = Search(self.signed, ~self.tight, self.basis, prime=self.prime)
-        open_ones = list(columns)
-        while open_ones and self._turned(search, open_ones, open_ones, self.signed.deadline):
+        problem = Problem(self.signed, (), lambda _: False, ~self.tight, self.basis, self.prime)
+        program, open_ones = WorkingProgram(problem), list(columns)
+        while open_ones and self._turned(program, open_ones, open_ones, self.signed.deadline):
             pass  # a direction that turns their sum turns some of them
         for j in columns:
             if j in open_ones:
                 self.signed.deadline.need()
                 share = Deadline.after(self.signed.deadline.left / len(open_ones))
                 with suppress(OutOfTime):
-                    self._turned(search, [j], open_ones, share)
+                    self._turned(program, [j], open_ones, share)
 
-    def _turned(self, search: Search, columns: list[int], open_ones: list[int], deadline: Deadline) -> bool:
+    def _turned(
+        self, program: WorkingProgram, columns: list[int], open_ones: list[int], deadline: Deadline
+    ) -> bool:
         """Whether a full direction gives the sum of some coefficients the other sign.
 
         They are summed in units of their columns. Of the open ones, those that it turns are answered; so is a
@@ -190,28 +195,33 @@ class _Asked:
             turned[:] = [j for j in open_ones if whole[j] * signs[j] < 0]
             return judge.separates(weights, signed, self.tight)
 
-        found = search.with_one_more(signed, accept)
-        if isinstance(found, tuple):
-            for j in turned:
-                self.answers[j] = NOT_DETERMINED
-                open_ones.remove(j)
-            return True
-        if isinstance(found, Witness) and len(columns) == 1 and _proves(found, signed):
-            self.answers[columns[0]] = PLUS if signs[columns[0]] > 0 else MINUS
-            open_ones.remove(columns[0])
+        match _decided(program, replace(program.problem, rows=signed, accept=accept)):
+            case Separated():
+                for j in turned:
+                    self.answers[j] = NOT_DETERMINED
+                    open_ones.remove(j)
+                return True
+            case Inseparable(Combination() as found) if len(columns) == 1 and _proves(found, signed):
+                self.answers[columns[0]] = PLUS if signs[columns[0]] > 0 else MINUS
+                open_ones.remove(columns[0])
         return False
 
 
-def _proves(witness: Witness, signed: SignedRows) -> bool:
+def _decided(program: WorkingProgram, problem: Problem) -> Attempt:
+    """The answer of the linear program, or the exact one where rounding hides it."""
+    found = program.with_extra(problem)
+    return ExactPartition().attempt(problem, Knowledge(found.rows)) if isinstance(found, Learned) else found
+
+
+def _proves(found: Combination, signed: SignedRows) -> bool:
     """Whether the combination is exactly zero, with a positive multiplier on the row more."""
-    values = dict(zip(witness.ids.tolist(), witness.values, strict=True))
+    values = dict(zip(found.ids.tolist(), found.values, strict=True))
     if values.get(EXTRA, 0) <= 0 or min(values.values()) < 0:
         return False
-    rows = signed.integers(np.concatenate([witness.basis, witness.ids])).entries
-    factors = [*witness.basis_values, *witness.values]
-    return not any(
-        sum(f * v for f, v in zip(factors, column, strict=True)) for column in zip(*rows, strict=True)
-    )
+    matrix = signed.integers(np.concatenate([found.tight, found.ids])).matrix
+    factors = [*found.tight_values, *found.values]
+    common = lcm(*(factor.denominator for factor in factors))
+    return not any(times(matrix.transpose(), [int(factor * common) for factor in factors]))
 
 
 def _whole(weights: Weights, signed: SignedRows) -> list[int]:

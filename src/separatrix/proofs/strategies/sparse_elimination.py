@@ -1,12 +1,14 @@
-"""Sparse rows without those that a column of one sign settles: what is left of the question.
+"""Sparse elimination: columns of one sign settle the rows that use them; what is left is a smaller problem.
 
-Where a column has numbers of one sign only among the signed rows, a large weight on it separates the rows
-that use it, and no combination with positive multipliers on one of them vanishes. Without those rows other
-columns have one sign only, and so on. What is left is separable exactly if all rows are. Texts lose most of
-their rows so: a word that only one class uses settles every text that has it.
+If a column has numbers of one sign only among the signed rows (tight rows count with both signs), a large
+weight on it separates the rows that use it, and no combination with positive multipliers on one of them
+vanishes. Without those rows other columns have one sign only, and so on. What is left is separable exactly if
+all rows are. Texts lose most of their rows so: a word that only one class uses settles every text that has
+it.
 
 What is left may still have many columns. A combination that vanishes is likeliest among rows that use
-frequent columns alone: they are many, in few coordinates.
+frequent columns alone: they are many, in few coordinates. Without this strategy two of eight texts with
+10,000 words stay undecided after 10 seconds instead of 0.1 to 0.2.
 """
 
 from __future__ import annotations
@@ -18,17 +20,77 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...deadline import NEVER, Deadline
+from ...deadline import NEVER, Deadline, OutOfTime
+from ...rows.memory import MemoryRows
+from ...sparse import sparse
+from ..exact.weights import Weights, relative_floats
+from ..problem import Attempt, Inseparable, Knowledge, Learned, Problem, Separated
+from ..search import search
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-TINY = 1e-30  # a weight where all are zero
-# Times the score that a row needs, which its columns of one sign give it. Of rows that settle one after the
-# other, each may need a larger weight than the next: with twice the need, a thousand leave the floats.
-SPARE = 1.001
-TOGETHER = 20  # times that all rows are looked through, which is quickest where many settle each time
-ROUNDED = 1e-12  # part of the sum of magnitudes by which a score may be off
+FEWEST = 700  # columns from which on it is worth the time
+FREQUENT = 250  # columns of the first part in frequent columns; each further part has twice as many
+CROWDED = 1.5  # rows for each column that such a part has to have
+
+
+class SparseElimination:
+    """Settle rows by columns of one sign, and ask about those that are left."""
+
+    name = "sparse elimination"
+
+    def applies(self, problem: Problem) -> bool:
+        """Sparse rows of two classes in memory, with many columns."""
+        signed = problem.rows
+        if signed.joint or signed.copied or signed.small or signed.width <= FEWEST:
+            return False
+        return signed.rows.sparse and isinstance(signed.rows, MemoryRows)
+
+    def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
+        """Ask about parts in frequent columns first: their proofs are short."""
+        signed, ids = problem.rows, problem.rows.ids[problem.among]
+        rows, tight = signed.column_scaled(ids), signed.column_scaled(problem.tight)
+        rest = left_over(sparse.vstack([rows, tight, -tight], format="csr"), problem.deadline)
+        places = rest.places[rest.places < ids.size]
+
+        def extended(weights: Floats) -> Weights | None:
+            found = rest.extended(weights, problem.deadline)
+            return None if found is None else problem.exact_weights(found)
+
+        if not places.size:
+            weights = extended(np.zeros(signed.width))
+            return Separated(weights) if weights is not None and problem.accept(weights) else Learned()
+        if problem.whole:
+            for few in frequent_parts(rows[places], FREQUENT, CROWDED):
+                found = _soon(problem, known, ids[places[few]])
+                if isinstance(found, Inseparable):
+                    return found
+        if places.size == ids.size:
+            return Learned()
+        accepted: list[Weights] = []
+
+        def accept(weights: Weights) -> bool:
+            whole = extended(np.ldexp(relative_floats(weights[0]), signed.exponents))
+            if whole is None or not problem.accept(whole):
+                return False
+            accepted.append(whole)
+            return True
+
+        part = signed.part(ids[places], problem.deadline)
+        found = search(
+            problem.about(part, "rows left", accept=accept, tight=problem.tight), Knowledge(steps=known.steps)
+        )
+        return Separated(accepted[-1]) if isinstance(found, Separated) else found
+
+
+def _soon(problem: Problem, known: Knowledge, ids: Ints) -> Attempt:
+    """What some rows come to, with a share of the time; any separator of these will do."""
+    part = problem.about(problem.rows.part(ids, problem.share), f"{ids.size} rows in frequent columns")
+    try:
+        return search(part, Knowledge(steps=known.steps))
+    except OutOfTime:
+        return Learned()
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +140,11 @@ class Leftover:
         with np.errstate(over="ignore", invalid="ignore"):
             for part in reversed(self.settled):
                 deadline.need()
-                lost = ROUNDED * (abs(part.rows) @ np.abs(found)) - part.rows @ found
-                found[part.columns] += part.signs * max(
-                    SPARE * float((lost / part.gains).max()), largest, TINY
-                )
+                # A score may be off by a part of the sum of magnitudes. Of rows that settle in turn, each may
+                # need a larger weight than the next: with twice the need, a thousand leave the floats.
+                lost = 1e-12 * (abs(part.rows) @ np.abs(found)) - part.rows @ found
+                need = 1.001 * float((lost / part.gains).max())
+                found[part.columns] += part.signs * max(need, largest, np.finfo(np.float64).tiny)
                 largest = max(largest, float(np.abs(found[part.columns]).max()))
         return found if np.isfinite(found).all() else None
 
@@ -96,36 +159,6 @@ def left_over(rows: Any, deadline: Deadline = NEVER) -> Leftover:
     deadline : Deadline
         When to give up: OutOfTime is raised.
     """
-    places: Ints = np.arange(rows.shape[0])
-    settled: list[Settled] = []
-    for _ in range(TOGETHER):
-        deadline.need()
-        signs = _one_sign(rows)
-        gone = abs(rows) @ np.abs(signs) > 0.0
-        if not gone.any():
-            return Leftover(places, tuple(settled))
-        part, columns = rows[gone], np.flatnonzero(signs)
-        settled.append(Settled(part, columns, signs[columns], part @ signs))
-        rows, places = rows[~gone], places[~gone]
-    rest = _few_at_a_time(rows, deadline)
-    return Leftover(places[rest.places], (*settled, *rest.settled))
-
-
-def _one_sign(rows: Any) -> Floats:
-    """1 for columns that have positive numbers only, -1 for such of negative ones, 0 for the others."""
-    positive, negative = (counts > 0 for counts in _sign_counts(rows))
-    return np.where(positive & ~negative, 1.0, np.where(negative & ~positive, -1.0, 0.0))
-
-
-def _sign_counts(rows: Any) -> tuple[Ints, Ints]:
-    """How many positive and how many negative numbers each column has."""
-    width = rows.shape[1]
-    positive, negative = rows.indices[rows.data > 0.0], rows.indices[rows.data < 0.0]
-    return np.bincount(positive, minlength=width), np.bincount(negative, minlength=width)
-
-
-def _few_at_a_time(rows: Any, deadline: Deadline) -> Leftover:
-    """As `left_over`, in time of the numbers that settle, and not of all rows each time."""
     by_column, is_open = rows.tocsc(), np.ones(rows.shape[0], dtype=bool)
     positive, negative = _sign_counts(rows)
     signs, changed = np.zeros(rows.shape[1]), np.arange(rows.shape[1])
@@ -147,10 +180,17 @@ def _few_at_a_time(rows: Any, deadline: Deadline) -> Leftover:
         changed = np.unique(part.indices)
 
 
-def frequent_parts(rows: Any, sizes: tuple[int, ...], per_column: float) -> Iterator[Ints]:
-    """For each size, the rows that use none but that many of the most frequent columns.
+def _sign_counts(rows: Any) -> tuple[Ints, Ints]:
+    """How many positive and how many negative numbers each column has."""
+    width = rows.shape[1]
+    positive, negative = rows.indices[rows.data > 0.0], rows.indices[rows.data < 0.0]
+    return np.bincount(positive, minlength=width), np.bincount(negative, minlength=width)
 
-    Only where there are more than ``per_column`` such rows for each of those columns.
+
+def frequent_parts(rows: Any, size: int, per_column: float) -> Iterator[Ints]:
+    """The rows that use none but so many of the most frequent columns; then with twice as many, and so on.
+
+    A part has more than ``per_column`` rows for each of those columns.
     """
     width = rows.shape[1]
     uses = np.bincount(rows.indices, minlength=width)
@@ -159,9 +199,8 @@ def frequent_parts(rows: Any, sizes: tuple[int, ...], per_column: float) -> Iter
     rarest = np.zeros(rows.shape[0], dtype=np.int64)
     filled = np.flatnonzero(np.diff(rows.indptr))
     rarest[filled] = np.maximum.reduceat(rank[rows.indices], rows.indptr[filled])
-    for size in sizes:
-        if size >= np.count_nonzero(uses):
-            return
+    while size < np.count_nonzero(uses):
         places = np.flatnonzero(rarest < size)
         if places.size > per_column * size:
             yield places
+        size *= 2
