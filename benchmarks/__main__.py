@@ -50,7 +50,7 @@ def main() -> None:
                     row = replace(row, target="", met=None)
                 print("  " + "  ".join(row.cells()), file=sys.stderr, flush=True)
                 rows.append(row)
-            if not settings.quick and name not in edge.SECTIONS:  # which keeps answers of its own
+            if not settings.quick and name not in edge.SECTIONS:  # the edge keeps its own answers
                 results.keep([row for row in rows if row.section == name], notes)
     print("\n".join(notes), end="\n\n")
     print(table(rows, markdown=options.markdown))
@@ -87,7 +87,7 @@ def _read_options() -> tuple[Settings, argparse.Namespace]:
 
 
 def _notes(settings: Settings) -> list[str]:
-    """What a reader needs to judge the table."""
+    """Return what a reader needs to judge the table."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     method = (
         f"{cores} cores; medians of interleaved repeats, ± half the range; fit only, conversion excluded; "

@@ -114,7 +114,7 @@ def _options() -> argparse.Namespace:
 
 
 def _areas_of(patch: dict[str, Any], areas: list[str]) -> list[str]:
-    """The areas whose questions a patch can change: what is patched lies in a package that they use."""
+    """Return the areas whose questions a patch can change: those that use the patched package."""
     packages = {place.split(".")[1] for place in patch}
     own = {"proofs": {"proofs"}, "margins": {"margins", "soft", "kernels"}, "dual": {"kernels"}}
     reached = set().union(*(own.get(package, set(areas)) for package in packages))

@@ -35,7 +35,7 @@ from .table import Row, Settings, faster, measured, shown, within
 
 COPIES, BLOCKS, EPOCHS, ROUNDS, REPEATS = 8, 16, 10, 20, 7
 HOLDERS, FILES = 3, 4  # workers that read Parquet files; files a copy of the rows
-SLACK = 0.002  # of the held-out error, above the one that scikit-learn's SGDClassifier ends with
+SLACK = 0.002  # of the held-out error, above the final error of scikit-learn's SGDClassifier
 MOST = 30  # epochs of a contender
 TESTED = 50_000
 
@@ -54,7 +54,7 @@ NOTES = (
 
 
 def cluster(settings: Settings) -> Iterator[Row]:
-    """Everything that is asked of a cluster."""
+    """Measure everything about a cluster."""
     if find_spec("distributed") is None:
         yield Row("cluster", "rows on a cluster", "", "", "not installed (pip install separatrix[dask])")
         return

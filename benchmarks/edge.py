@@ -75,7 +75,7 @@ ABOUT = """
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked; ``data`` makes the rows and labels."""
+    """A question; ``data`` makes the rows and labels."""
 
     kind: str
     name: str
@@ -119,7 +119,7 @@ def main() -> None:
 
 
 def edge(settings: Settings) -> Iterator[Row]:
-    """All but the many questions about images, measured anew; their answers replace those that are kept."""
+    """Measure all questions except those about images again; the answers replace those in the file."""
     book = RESULTS / "edge.jsonl"
     done = {(each.kind, each.question): each for each in read_answers(book)}
     for question in questions(settings.directory, RESULTS, everything=False, quick=settings.quick):
@@ -269,7 +269,7 @@ def _images(directory: Path, kind: str, digits: tuple[int, ...]) -> Callable[[],
 def _peeled(
     directory: Path, out: Path, kind: str, digits: tuple[int, ...], side: str
 ) -> Callable[[], tuple[Any, Any]]:
-    """A question without the rows of its witnesses, so many that the rest is just separable, or just not."""
+    """Remove rows of a question's witness until the rest is just separable, or just not."""
 
     def made() -> tuple[Any, Any]:
         X, y = _images(directory, kind, digits)()

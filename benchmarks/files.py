@@ -1,4 +1,4 @@
-"""Reading and learning from files: rows a second and peak memory, beside DuckDB, Vowpal Wabbit and river.
+"""Reading and learning from files: rows per second and peak memory, beside DuckDB, Vowpal Wabbit and river.
 
 Every contender works in a process of its own: Vowpal Wabbit from its own text format, river from rows in
 memory, separatrix from CSV, Parquet and LIBSVM.
@@ -24,7 +24,7 @@ from . import timing
 from .table import Row, Settings, paired
 
 MEMORY, QUICK_MEMORY = 256, 64  # MB allowed; the file is four times as large
-OFTEN = 3  # times a round, where a ratio is close to what is asked for
+OFTEN = 3  # times per round, if a ratio is close to its target
 BEYOND = 300  # MB that the process may take beyond what is allowed for the data
 VW, RIVER, DUCKDB = "Vowpal Wabbit, its own text format", "river, rows in memory", "DuckDB, only reading"
 NOTES = (
@@ -48,7 +48,7 @@ class Job:
 
     @property
     def pace(self) -> list[float]:
-        """Seconds a row."""
+        """Seconds per row."""
         return [seconds / rows for rows, seconds, _, _ in self.runs]
 
     @property
@@ -63,7 +63,7 @@ class Job:
 
 
 def files(settings: Settings) -> Iterator[Row]:
-    """Online passes beside online learners, and data four times larger than memory beside merely reading."""
+    """Compare online passes with online learners, and data larger than memory with plain reading."""
     with tempfile.TemporaryDirectory(prefix="separatrix-bench-") as directory:
         if settings.directory is not None:
             yield from _online(Path(directory), settings.directory, settings)
@@ -164,7 +164,7 @@ def _write_online(place: Path, data: Path, csv: Path, parquet: Path, svm: Path) 
 
 
 def _measured(rows: int, wall: float, cpu: float) -> None:
-    # Not ru_maxrss, which a process inherits from the one that started it.
+    # Not ru_maxrss, which a process inherits from its parent.
     facts = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
     peak = int(facts["VmHWM"].split()[0]) * 1024 / 1e6
     print(rows, time.perf_counter() - wall, time.process_time() - cpu, peak)

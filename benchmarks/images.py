@@ -1,4 +1,4 @@
-"""Images that are harder to separate than MNIST's, made from them: whole numbers, 784 a row."""
+"""Images made from MNIST's that are harder to separate: 784 whole numbers per row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FILES = {"train": "train", "test": "t10k"}
 
 
 def read_mnist(directory: Path, where: str) -> tuple[Images, NDArray[np.int64]]:
-    """The images, a row each, and their digits; ``where`` is "train" or "test"."""
+    """Return the images, one per row, and their digits; ``where`` is "train" or "test"."""
     stem = directory / "mnist" / FILES[where]
     images = gzip.decompress(Path(f"{stem}-images-idx3-ubyte.gz").read_bytes())
     labels = gzip.decompress(Path(f"{stem}-labels-idx1-ubyte.gz").read_bytes())
@@ -80,7 +80,7 @@ KINDS: dict[str, Callable[[Images], Images]] = {
 
 @cache
 def transformed(directory: Path, kind: str) -> tuple[Images, NDArray[np.int64]]:
-    """The training set of one kind, a row an image, and its digits."""
+    """Return the training set of one kind, one image per row, and its digits."""
     X, digits = read_mnist(directory, "train")
     made = KINDS[kind](X.reshape(-1, SIDE, SIDE))
     return np.ascontiguousarray(made.reshape(-1, SIDE * SIDE)), digits

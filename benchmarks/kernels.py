@@ -146,7 +146,7 @@ def _asked(row: Row, settings: Settings) -> Row:
 
 
 def _contender(directory: Path, rows: int, name: str, support: int = 0) -> Any:
-    """What a contender measured in a process of its own, or why it could not."""
+    """Return what a contender measured in a separate process, or why it could not."""
     try:
         return _alone(f"compete({str(directory)!r}, {rows}, {name!r}, {support})")
     except subprocess.CalledProcessError as failed:
@@ -161,7 +161,7 @@ def _alone(call: str) -> Any:
     )
 
 
-# What follows runs in processes of its own.
+# The rest runs in separate processes.
 
 
 def compete(directory: str, rows: int, name: str, support: int) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def _contest(problem: Problem, settings: Settings, goal: float) -> Iterator[Row]
     best = _margin(problem, sx.MaxMargin().fit(problem.X, problem.y))  # also compiles
     found = timing.compete(
         {name: partial(_prepare, problem, make) for name, make in contenders.items()},
-        lambda answer: -_margin(problem, answer),  # negative where the classes are apart
+        lambda answer: -_margin(problem, answer),  # negative if the classes are apart
         min(settings.peer_seconds, PEER_SECONDS),
         settings.repeats,
     )

@@ -124,7 +124,7 @@ def publish(book: Book, out: Path) -> None:
 
 
 def model_of(degree: int, passes: int) -> sx.KernelPerceptron:
-    """Freund and Schapire's kernel, (1 + <x, x'>)^degree, without a lift of its own."""
+    """Freund and Schapire's kernel, (1 + <x, x'>)^degree, without another lift."""
     kernel = sx.kernels.Polynomial(degree=degree, c=1.0)
     return sx.KernelPerceptron(kernel, fit_intercept=False, max_iter=passes, average="averaged")
 

@@ -104,7 +104,7 @@ def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
 
 
 def missing_sections(rows: list[Measured]) -> list[str]:
-    """The sections of `make bench` without a row in the file; that of the edge has a page of its own."""
+    """Return the sections of `make bench` without a row in the file; the edge has its own page."""
     from . import edge
     from .__main__ import SECTIONS
 
@@ -163,7 +163,7 @@ def _picture(name: str, paths: list[Path]) -> str:
 
 
 def _draw(folder: Path, name: str, rows: list[Measured]) -> list[Path]:
-    """A point a row, to the right of one where we were faster; nothing where there is nothing to compare."""
+    """Draw one point per row that can be compared, to the right of one if we were faster."""
     points = [(row, *found) for row in rows if (found := speed(row)) is not None]
     if not points:
         return []

@@ -106,7 +106,7 @@ def _against_program(problem: Problem, expected: str, settings: Settings) -> Row
 
 
 def growth(settings: Settings) -> Iterator[Row]:
-    """Seconds a row, from few rows to many."""
+    """Measure the seconds per row, from few rows to many."""
     sizes = tuple(size // 40 for size in GROWTH) if settings.quick else GROWTH
     problems = [data.normal(size, 100, 0.01) for size in sizes]
     tasks: dict[str, Callable[[Problem], Any]] = {

@@ -1,6 +1,6 @@
 """The results of the last full measurement of each section, kept in a file; the README shows some of them.
 
-python -m benchmarks.results        # write the README's table anew from the file
+python -m benchmarks.results        # writes the README's table from the file
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def rendered(path: Path = RESULTS) -> str:
 
 
 def by_program(row: dict[str, Any]) -> list[str]:
-    """What is told of each program of the table: of its contenders the fastest, where one reached the goal.
+    """Return the result of each program of the table: the fastest of its contenders that reached the goal.
 
     Nothing where the row is a question of its own about one contender that another row has asked already.
     """

@@ -1,7 +1,7 @@
 """What a verdict costs on a cluster: rounds and bytes, measured; and a larger cluster, simulated from them.
 
 python -m benchmarks.scaling measure     # about ten minutes; keeps what it finds in results/scaling.json
-python -m benchmarks.scaling             # writes the tables of docs/scaling.md anew from that file
+python -m benchmarks.scaling             # writes the tables of docs/scaling.md from that file
 
 A round is one question to all blocks (or to those that have certain rows) and their answers. Rows lie in the
 unit ball, at least a margin away from a plane through its centre; they are made block by block.
@@ -118,7 +118,7 @@ def _speeds() -> dict[str, float]:
     }
 
 
-# What the simulation supposes; everything else is measured. Bandwidths are those of common data centres.
+# The assumptions of the simulation; everything else is measured. Bandwidths are common in data centers.
 WORKERS, CORES, ROWS, WIDTH, SHARDS = 100, 16, 10**9, 1000, 1600
 LINK = 1.25e9  # bytes a second into and out of the coordinator: 10 Gbit/s
 OVERHEAD = 1e-3  # seconds of the scheduler for each task of a round
@@ -147,7 +147,7 @@ def rounds_table(found: dict[str, Any]) -> str:
 
 
 def law(found: dict[str, Any]) -> tuple[float, float]:
-    """Bytes received: so many a row, and so many an epoch."""
+    """Bytes received per row and per epoch."""
     table = [(e["rows"], e["rounds"].get("pass", 0), e["received"]) for e in found["verdicts"]]
     rows, epochs, received = np.array(table, dtype=float).T
     slope, level = np.linalg.lstsq(np.column_stack([rows, epochs]), received, rcond=None)[0]

@@ -35,7 +35,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; ``met`` is None where nothing was promised."""
+    """One line of the table; ``met`` is None if there is no target."""
 
     section: str
     what: str
@@ -64,7 +64,7 @@ def measured(seconds: list[float]) -> str:
 
 
 def faster(section: str, what: str, ours: list[float], peer: list[float], name: str, target: float) -> Row:
-    """A row that asks how many times as fast as a peer we are."""
+    """A row that shows how many times as fast as a peer we are."""
     ratio, noisy = paired(peer, ours, target)
     return Row(
         section,
@@ -81,7 +81,7 @@ def faster(section: str, what: str, ours: list[float], peer: list[float], name: 
 def within(
     section: str, what: str, ours: list[float], unit: list[float], name: str, target: float | None
 ) -> Row:
-    """A row that asks how many units of work we take."""
+    """A row that shows how many units of work we need."""
     ratio, noisy = paired(ours, unit, target)
     limit = "" if target is None else f"<= {target:g}"
     met = None if target is None else ratio <= target
@@ -103,7 +103,7 @@ def paired(above: list[float], below: list[float], target: float | None) -> tupl
 
 
 def median_interval(values: list[float]) -> tuple[float, float]:
-    """Two of the values, between which the median of their law lies with a probability of 90% or more.
+    """Return two values that have the median of the distribution between them, with 90% probability or more.
 
     It is below the k-th smallest of n with the probability that fewer than k of n fair coins show heads.
     Of fewer than five values, the smallest and the largest are the best there is.

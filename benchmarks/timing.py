@@ -16,7 +16,7 @@ from statistics import median
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-GRACE = 1.0  # seconds beyond the limit for a contender to give up by itself
+GRACE = 1.0  # seconds beyond the limit for a contender to stop by itself
 SETTLE = 0.15  # seconds; threads of OpenBLAS keep a core busy for a tenth of a second after their work
 
 
@@ -68,7 +68,7 @@ def compete(
     rounds: int = 3,
     patience: float = 3.0,
 ) -> dict[str, Outcome]:
-    """Let contenders solve one problem in turn, each in a process of its own with a time limit.
+    """Let contenders solve one problem in turn, each in a separate process with a time limit.
 
     A contender is a function that prepares its data, outside the clock, and returns the call to be
     timed. One that fails, or takes longer than ``patience`` seconds, has one round only; the first
@@ -87,7 +87,7 @@ def compete(
 def one_round(
     outcome: Outcome, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], float], limit: float
 ) -> None:
-    """Let one contender solve the problem in a process of its own, and add what it took."""
+    """Let one contender solve the problem in a separate process, and record its time."""
     here, there = multiprocessing.Pipe(duplex=False)
     # A fork sees the data without a copy and the loops compiled; only what it writes is its own.
     process = multiprocessing.get_context("fork").Process(target=_child, args=(there, prepare, check))
@@ -183,7 +183,7 @@ print(json.dumps([status("VmHWM") - before, X.nbytes, X.size, model.n_iter_]))
 
 
 def added_memory(rows: int, columns: int, dtype: str, options: str) -> list[int]:
-    """Fit in a process of its own: bytes added at the peak, bytes and values of the array, passes made."""
+    """Fit in a separate process: bytes added at the peak, bytes and values of the array, passes made."""
     code = MEMORY_CODE.format(rows=rows, columns=columns, dtype=dtype, options=options)
     found: list[int] = python(code)
     return found

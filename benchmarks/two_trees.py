@@ -2,9 +2,9 @@
 
 python -m benchmarks.two_trees --old CHECKOUT [--data DIR] [--only SECTION ...] [--pairs N]
 
-Each tree works in a process of its own, which makes the data, compiles, and then runs one case at a time when
-told to. The two take turns, the first of a pair alternating. Shown is the median of the ratios, new to old,
-and an interval in which the median of their law lies with a probability of 90 %.
+Each tree works in a separate process, which makes the data, compiles, and then runs one case at a time on
+request. The two take turns; which of them is first in a pair alternates. The table shows the median of the
+ratios, new to old, and an interval that contains the median of their distribution with a probability of 90%.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .table import median_interval
 
 ROOT = Path(__file__).resolve().parent.parent
 ROWS = 200_000
-LONG = 20.0  # seconds of one case in one tree beyond which it has the fewest pairs
+LONG = 20.0  # seconds of one case in one tree; a longer case has the fewest pairs
 FEWEST = 3
-SHORT = 2.0  # seconds of one case in one tree until which pairs are added: milliseconds need many
+SHORT = 2.0  # seconds of one case in one tree until which pairs are added: short cases need many
 MOST = 101
 ALLOWED = 1.05
 
@@ -141,7 +141,7 @@ SECTIONS = ("pass", "zero", "verify", "verdict", "margin", "soft", "files")
 
 
 def work(section: str, directory: str) -> None:
-    """A tree's worker: name each case, run it once, then as often as the other end asks for."""
+    """Work for one tree: name each case, run it once, and then as often as the other process asks."""
     warnings.simplefilter("ignore")
     out, sys.stdout = sys.stdout, sys.stderr
     for name, task in cases(section, Path(directory) if directory else None):
@@ -191,7 +191,7 @@ class Tree:
         return seconds, cpu
 
     def job(self, *command: object) -> tuple[float, float]:
-        """One job of the files section, in a process of its own: seconds and CPU seconds."""
+        """Run one job of the files section in a separate process; return seconds and CPU seconds."""
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-m", "benchmarks.files", *map(str, command)],
             env=self.environment,

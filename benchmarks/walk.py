@@ -1,10 +1,10 @@
-"""How long the ways through this package are: what some calls cross, counted by ``sys.setprofile``.
+"""Call paths: the modules and functions that some calls enter, counted by ``sys.setprofile``.
 
 python -m benchmarks.walk [--old CHECKOUT] [--list NAME]
 
-A call runs once, so that everything is imported and compiled, and is then counted: the modules and functions
-of this package that it enters, and the most of its functions that are on the stack at once. Functions without
-a name of their own (comprehensions, lambdas) belong to the one they stand in; threads are not followed.
+A call runs once, so that everything is imported and compiled. Then a second run counts the modules and
+functions of this package that it enters, and the largest number of its functions on the stack. Comprehensions
+and lambdas belong to the function that contains them; threads are not followed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROWS, COLUMNS = 200, 4
 
 
 class Walk(NamedTuple):
-    """What a call crossed."""
+    """The counts of a call."""
 
     modules: int
     functions: int
@@ -37,7 +37,7 @@ class Walk(NamedTuple):
 
 
 def walk(call: Callable[[], Any], package: str, *, listing: bool = False) -> Walk:
-    """Call twice, and count what the second call crosses of the files in a directory.
+    """Call twice, and count the functions of a directory that the second call enters.
 
     With ``listing``, print each function where it is first entered, below the one that called it.
     """
@@ -120,7 +120,7 @@ def ways(place: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def count_all(listed: str | None = None) -> dict[str, Walk]:
-    """Walk each of the ways through the package that is imported; list those whose name begins so."""
+    """Count each call path of the imported package; list the functions of those with this prefix."""
     import separatrix as sx
 
     warnings.simplefilter("ignore")
@@ -133,7 +133,7 @@ def count_all(listed: str | None = None) -> dict[str, Walk]:
 
 
 def count_in(checkout: Path) -> dict[str, Walk]:
-    """The same in a process of its own, through the package of another checkout."""
+    """Count the call paths of another checkout, in a separate process."""
     environment = {**os.environ, "PYTHONPATH": str(checkout.resolve() / "src")}
     done = subprocess.run(
         [sys.executable, __file__, "--worker"], env=environment, capture_output=True, text=True, check=True
