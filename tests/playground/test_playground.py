@@ -59,8 +59,13 @@ def _named(way):
     return "-".join(str(getattr(value, "kind", value)) for value in way.values())
 
 
+def opened(name):
+    found = presets.PRESETS[name]()
+    return found.data, found.settings
+
+
 def made(name, **changes):
-    data, settings, _ = presets.PRESETS[name]()
+    data, settings = opened(name)
     return data, replace(settings, **{"updates": min(settings.updates, 200), **changes})
 
 
@@ -186,15 +191,13 @@ def test_the_curves_keep_to_novikoffs_argument():
 
 
 def test_the_presets_have_the_answers_that_they_claim():
-    for name in ("smallest", "hull", "orthonormal"):
-        data, settings, known = presets.PRESETS[name]()
-        assert engine.run(requests.RunRequest(data, settings)).mistakes == known["updates"]
-    data, settings, known = presets.PRESETS["separable"]()
-    model = sx.MaxMargin().fit(*engine.arrays(data))
-    assert model.margin_lower_ <= known["margin"] * (1 + 1e-9)
-    assert model.margin_upper_ >= known["margin"] * (1 - 1e-9)
+    for name, mistakes in (("smallest", 2), ("hull", 89), ("orthonormal", 5)):
+        assert engine.run(requests.RunRequest(*opened(name))).mistakes == mistakes
+    model = sx.MaxMargin().fit(*engine.arrays(opened("separable")[0]))
+    assert model.margin_lower_ <= 0.15 * (1 + 1e-9)
+    assert model.margin_upper_ >= 0.15 * (1 - 1e-9)
     told = {
-        name: verdicts.ask(requests.VerdictRequest(*presets.PRESETS[name]()[:2])).status
+        name: verdicts.ask(requests.VerdictRequest(*opened(name))).status
         for name in ("xor", "rings", "spirals")
     }
     assert told == {"xor": "overlapping", "rings": "separable", "spirals": "separable"}

@@ -432,7 +432,7 @@ def test_a_kernel_is_built_from_blocks(page):
     }
     assert page.text("verdict-word") == "Separable"
     page.set("kernel.0.exponent", "10")
-    assert "degree 10 at most" in page.text("step")
+    assert "at most 12 blocks" in page.text("step")
 
 
 @pytest.mark.slow
@@ -492,7 +492,7 @@ def test_the_verdict_draws_its_proof_and_the_certificate_verifies_elsewhere(page
     assert "one half (1/2) of point 0" in page.text("verdict-proof")
     page.click("certificate")
     certificate = json.loads(page.downloaded("certificate.json"))
-    data, _, _ = presets.PRESETS["xor"]()
+    data = presets.PRESETS["xor"]().data
     assert sx.verify(certificate, [list(row) for row in data.rows], list(data.labels)).holds
 
 

@@ -98,7 +98,8 @@ class Description:
     source : str
         The chapter of the course that has the question and the proofs; the texts below do not rely on it.
     question, method, theorem, reference : str
-        In words. The theorem is the one that the figure is compared with.
+        In words; line breaks and indentation count as spaces. The theorem is the one that the figure is
+        compared with.
     """
 
     name: str
@@ -108,6 +109,10 @@ class Description:
     method: str
     theorem: str
     reference: str
+
+    def __post_init__(self) -> None:
+        for text in ("question", "method", "theorem", "reference"):
+            object.__setattr__(self, text, " ".join(getattr(self, text).split()))
 
 
 @dataclass(frozen=True)

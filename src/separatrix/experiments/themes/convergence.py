@@ -88,21 +88,15 @@ UPDATES = Study(
     name="updates",
     title="How many updates does the perceptron need?",
     source="Chapter 4, exercise 1 (2 to 4)",
-    question=(
-        "How does the number of updates depend on the number of points, on the dimension, and on the known "
-        "margin between the classes, and how far is it from the theorem's bound?"
-    ),
-    method=(
-        "Points fill the unit ball on both sides of a known plane through the origin, at a known distance "
-        "from it. One of points, dimension and margin varies, the others are fixed. The rows are visited in "
-        "turn, and by the library's working set. Markers are medians over the repetitions, whiskers reach "
-        "from the smallest to the largest count; all axes are logarithmic."
-    ),
-    theorem=(
-        "If some unit vector u has y⟨u, x⟩ ≥ γ for all points and none is longer than R, the perceptron "
-        "that starts at zero makes at most (R/γ)² updates, in any order of its mistakes. The bound depends "
-        "neither on the number of points nor on the dimension."
-    ),
+    question="""How does the number of updates depend on the number of points, on the dimension, and on the
+        known margin between the classes, and how far is it from the theorem's bound?""",
+    method="""Points fill the unit ball on both sides of a known plane through the origin, at a known distance
+        from it. One of points, dimension and margin varies, the others are fixed. The rows are visited in
+        turn, and by the library's working set. Markers are medians over the repetitions, whiskers reach from
+        the smallest to the largest count; all axes are logarithmic.""",
+    theorem="""If some unit vector u has y⟨u, x⟩ ≥ γ for all points and none is longer than R, the perceptron
+        that starts at zero makes at most (R/γ)² updates, in any order of its mistakes. The bound depends
+        neither on the number of points nor on the dimension.""",
     reference=NOVIKOFF,
     plan=_plan_updates,
     measure=_measure_updates,
@@ -192,19 +186,15 @@ ANGLE = Study(
     title="How close is the separator to the known one?",
     source="Chapter 4, exercise 1 (1)",
     question="How close does the perceptron's answer come to the plane that the data were made with?",
-    method=(
-        "Points in five dimensions around a known plane with margin 0.05, which is the plane of largest "
-        "margin. We measure the angle between its normal and the weights found, for the last weights of a "
-        "run and for their mean over every visit. Left: medians and ranges. Right: every run against the "
-        "bound for that run."
-    ),
-    theorem=(
-        "A separator with margin m makes an angle of at most arccos(m/γ) with the one of largest margin γ, "
-        "because γu is a convex combination of the signed points. After M updates from zero, the proof of "
-        "Novikoff's theorem also bounds the angle of the weights by arccos(√M·γ/R), because ⟨w, u⟩ ≥ Mγ "
-        "while |w| ≤ R√M. The smaller of the two is the bound shown. Only the first applies to the mean of "
-        "the weights, and only if it separates the points."
-    ),
+    method="""Points in five dimensions around a known plane with margin 0.05, which is the plane of largest
+        margin. We measure the angle between its normal and the weights found, for the last weights of a run
+        and for their mean over every visit. Left: medians and ranges. Right: every run against the bound for
+        that run.""",
+    theorem="""A separator with margin m makes an angle of at most arccos(m/γ) with the one of largest margin
+        γ, because γu is a convex combination of the signed points. After M updates from zero, the proof of
+        Novikoff's theorem also bounds the angle of the weights by arccos(√M·γ/R), because ⟨w, u⟩ ≥ Mγ while
+        |w| ≤ R√M. The smaller of the two is the bound shown. Only the first applies to the mean of the
+        weights, and only if it separates the points.""",
     reference=NOVIKOFF,
     plan=grid(
         n_rows=([30, 100, 300, 1000], [30, 100, 300, 1000, 3000, 10_000]),
@@ -298,22 +288,16 @@ FACTORS = Study(
     name="two-factors",
     title="Width of the band, magnitude of the points",
     source="Chapter 3, two factors",
-    question=(
-        "Two factors are said to decide how long it takes: the width of the empty band between the classes, "
-        "and the magnitude of the points, the length of the longest. What does each do, and do they act "
-        "separately?"
-    ),
-    method=(
-        "500 points in five dimensions, the band around a plane through the origin, for several widths and "
-        "magnitudes; each data set is drawn independently. Every one is run a second time with all points "
-        "multiplied by 64, a power of two, so that nothing is rounded. Left: medians and ranges against the "
-        "width. Right: every run against the ratio."
-    ),
-    theorem=(
-        "From zero weights there are at most (R/γ)² updates, where γ is half the width of the band: the "
-        "bound depends only on the ratio. The run itself is the same when all points are multiplied by one "
-        "number (in exact arithmetic), because all weights are multiplied by it and no sign changes."
-    ),
+    question="""Two factors are said to decide how long it takes: the width of the empty band between the
+        classes, and the magnitude of the points, the length of the longest. What does each do, and do they
+        act separately?""",
+    method="""500 points in five dimensions, the band around a plane through the origin, for several widths
+        and magnitudes; each data set is drawn independently. Every one is run a second time with all points
+        multiplied by 64, a power of two, so that nothing is rounded. Left: medians and ranges against the
+        width. Right: every run against the ratio.""",
+    theorem="""From zero weights there are at most (R/γ)² updates, where γ is half the width of the band: the
+        bound depends only on the ratio. The run itself is the same when all points are multiplied by one
+        number (in exact arithmetic), because all weights are multiplied by it and no sign changes.""",
     reference=NOVIKOFF,
     plan=_plan_factors,
     measure=_measure_factors,

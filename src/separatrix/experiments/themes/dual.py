@@ -98,17 +98,13 @@ SPREAD = Study(
     title="The separator depends on order and start",
     source="Chapter 4, any start",
     question="How far apart are the separators that different orders and different starts lead to?",
-    method=(
-        "One data set of 60 points in the plane with margin 0.12. Many runs differ only in the order of the "
-        "points, and many only in the first weights (standard normal). Some of the separators found are "
-        "drawn."
-    ),
-    theorem=(
-        "Any order and any start lead to some separator, if there is one: from zero after at most (R/γ)² "
-        "updates, from w₀ after at most the larger root of γ²t² + (2c₁γ − R²)t + c₁² − c₀² = 0, with c₀ "
-        "the length of w₀ and c₁ its component along the best separator. The theorem does not say which "
-        "one: a separator of margin m makes an angle of at most arccos(m/γ) with the best."
-    ),
+    method="""One data set of 60 points in the plane with margin 0.12. Many runs differ only in the order of
+        the points, and many only in the first weights (standard normal). Some of the separators found are
+        drawn.""",
+    theorem="""Any order and any start lead to some separator, if there is one: from zero after at most (R/γ)²
+        updates, from w₀ after at most the larger root of γ²t² + (2c₁γ − R²)t + c₁² − c₀² = 0, with c₀ the
+        length of w₀ and c₁ its component along the best separator. The theorem does not say which one: a
+        separator of margin m makes an angle of at most arccos(m/γ) with the best.""",
     reference=NOVIKOFF,
     plan=grid(changed=list(CHANGES), seed=(range(40), range(400))),
     measure=_measure_spread,
@@ -193,17 +189,13 @@ DIFFICULTY = Study(
     title="Counts measure difficulty",
     source="Chapter 4, exercises 6 and 7",
     question="Are the points that had to be corrected most often those nearest to the boundary?",
-    method=(
-        "200 points with margin 0.03 in 2, 5 and 20 dimensions, each run in many random orders; the "
-        "updates on each point are averaged over the orders and compared with its distance to the plane of "
-        "largest margin. The figure shows the first data set of each; the right panel, whose axes are "
-        "logarithmic, omits points that were never corrected."
-    ),
-    theorem=(
-        "From zero weights, with w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ satisfy Σ aᵢdᵢ = ⟨w, u⟩ "
-        "≤ |w| ≤ R√M. So the mean distance of the corrected points, each counted as often as it was "
-        "corrected, is at most R/√M: long runs are about near points."
-    ),
+    method="""200 points with margin 0.03 in 2, 5 and 20 dimensions, each run in many random orders; the
+        updates on each point are averaged over the orders and compared with its distance to the plane of
+        largest margin. The figure shows the first data set of each; the right panel, whose axes are
+        logarithmic, omits points that were never corrected.""",
+    theorem="""From zero weights, with w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ satisfy Σ aᵢdᵢ =
+        ⟨w, u⟩ ≤ |w| ≤ R√M. So the mean distance of the corrected points, each counted as often as it was
+        corrected, is at most R/√M: long runs are about near points.""",
     reference=NOVIKOFF,
     plan=grid(n_columns=[2, 5, 20], seed=(range(1), range(5)), orders=([30], [200])),
     measure=_measure_difficulty,
@@ -325,29 +317,21 @@ DUAL = Study(
     name="dual",
     title="The dual: correct, usable, and a linear program",
     source="Chapter 4, exercises 6 to 8",
-    question=(
-        "Is the dual form the same algorithm? How does its answer classify new points? And which linear "
-        "program has the best multipliers as its solution?"
-    ),
-    method=(
-        "200 points in five dimensions. The dual algorithm keeps a count aᵢ for each point and adds one "
-        "whenever Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≤ 0: inner products are all it needs. It is run beside the primal one and "
-        "the kernel perceptron, all in the same order. 1,000 new points are classified from the counts. "
-        "Then the multipliers of the program (least Σ aᵢ with aᵢ ≥ 0 and every score Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≥ 1), "
-        "of the largest margin, and the perceptron's counts are compared, all scaled so that the smallest "
-        "score is one. Medians and ranges."
-    ),
-    theorem=(
-        "From zero weights w = Σ aᵢzᵢ with aᵢ the updates on point i, so ⟨w, x⟩ = Σ aᵢyᵢ⟨xᵢ, x⟩. The "
-        "largest margin's multipliers are feasible for the program and sum to 1/γ², so its optimum is at "
-        "most that; and 1/γ ≤ |w| ≤ R Σ aᵢ for any multipliers whose smallest score is one, so each of the "
-        "three sums is at least 1/(Rγ). A corner of the program has at most as many multipliers as there "
-        "are dimensions."
-    ),
-    reference=(
-        "Cristianini, N. and Shawe-Taylor, J. (2000). An Introduction to Support Vector Machines, sections "
-        "2.1.1 and 6.1; the sum of the multipliers follows from |w|² = Σ aᵢ⟨w, zᵢ⟩."
-    ),
+    question="""Is the dual form the same algorithm? How does its answer classify new points? And which linear
+        program has the best multipliers as its solution?""",
+    method="""200 points in five dimensions. The dual algorithm keeps a count aᵢ for each point and adds one
+        whenever Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≤ 0: inner products are all it needs. It is run beside the primal one and the
+        kernel perceptron, all in the same order. 1,000 new points are classified from the counts. Then the
+        multipliers of the program (least Σ aᵢ with aᵢ ≥ 0 and every score Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≥ 1), of the largest
+        margin, and the perceptron's counts are compared, all scaled so that the smallest score is one.
+        Medians and ranges.""",
+    theorem="""From zero weights w = Σ aᵢzᵢ with aᵢ the updates on point i, so ⟨w, x⟩ = Σ aᵢyᵢ⟨xᵢ, x⟩. The
+        largest margin's multipliers are feasible for the program and sum to 1/γ², so its optimum is at most
+        that; and 1/γ ≤ |w| ≤ R Σ aᵢ for any multipliers whose smallest score is one, so each of the three
+        sums is at least 1/(Rγ). A corner of the program has at most as many multipliers as there are
+        dimensions.""",
+    reference="""Cristianini, N. and Shawe-Taylor, J. (2000). An Introduction to Support Vector Machines,
+        sections 2.1.1 and 6.1; the sum of the multipliers follows from |w|² = Σ aᵢ⟨w, zᵢ⟩.""",
     plan=grid(margin=([0.1, 0.03], [0.3, 0.1, 0.03, 0.01]), seed=(range(3), range(20))),
     measure=_measure_dual,
     findings=_findings_dual,

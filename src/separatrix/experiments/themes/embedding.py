@@ -129,23 +129,17 @@ DEGREE = Study(
     title="Which degree separates?",
     source="Chapter 0, embeddings",
     question="Which degree must a polynomial have to separate given classes, and from which on anything?",
-    method=(
-        "Six shapes in the plane, and random labels on random points, are mapped to all monomials up to a "
-        "degree; whether a plane separates the images is decided exactly, with a proof either way. Right: "
-        "the share of separable labelings, with 95% intervals of Clopper and Pearson."
-    ),
-    theorem=(
-        "A polynomial of degree d is a plane in N = C(n + d, d) dimensions. Of all labelings of m points "
-        "in general position, a plane through the origin of N dimensions realizes the share 2^(1−m) "
-        "Σ_{k<N} C(m − 1, k): one half at N = m/2, and all from N = m on. Around m/2 it rises over a range "
-        f"of about √m dimensions: for m = {POINTS} it is {theory.cover(POINTS, 6):.2g} at N = 6, "
-        f"{theory.cover(POINTS, 10):.2g} at 10, {theory.cover(POINTS, 12):.2g} at 12 and "
-        f"{theory.cover(POINTS, 15):.2g} at 15."
-    ),
-    reference=(
-        "Cover, T. M. (1965). Geometrical and statistical properties of systems of linear inequalities "
-        "with applications in pattern recognition. IEEE Transactions on Electronic Computers 14, 326-334."
-    ),
+    method="""Six shapes in the plane, and random labels on random points, are mapped to all monomials up to a
+        degree; whether a plane separates the images is decided exactly, with a proof either way. Right: the
+        share of separable labelings, with 95% intervals of Clopper and Pearson.""",
+    theorem=f"""A polynomial of degree d is a plane in N = C(n + d, d) dimensions. Of all labelings of m
+        points in general position, a plane through the origin of N dimensions realizes the share 2^(1−m)
+        Σ_{{k<N}} C(m − 1, k): one half at N = m/2, and all from N = m on. Around m/2 it rises over a range of
+        about √m dimensions: for m = {POINTS} it is {theory.cover(POINTS, 6):.2g} at N = 6,
+        {theory.cover(POINTS, 10):.2g} at 10, {theory.cover(POINTS, 12):.2g} at 12 and {
+        theory.cover(POINTS, 15):.2g} at 15.""",
+    reference="""Cover, T. M. (1965). Geometrical and statistical properties of systems of linear inequalities
+        with applications in pattern recognition. IEEE Transactions on Electronic Computers 14, 326-334.""",
     plan=_plan_degree,
     measure=_measure_degree,
     findings=_findings_degree,
@@ -220,14 +214,10 @@ GROWTH = Study(
     title="How wide the embedding becomes",
     source="Chapter 0, embeddings",
     question="How many monomials are there, and what does a kernel compute instead?",
-    method=(
-        f"N(n, d) for n variables and degrees up to ten; if it is at most {COUNTABLE:,}, the map is made and "
-        "its columns are counted. The dotted line is where a row of 8-byte numbers fills 1 GiB."
-    ),
-    theorem=(
-        "Monomials of degree at most d in n variables are multisets of d out of n + 1 things (the "
-        "variables and the number one): N(n, d) = C(n + d, d), at most (n + 1)^d."
-    ),
+    method=f"""N(n, d) for n variables and degrees up to ten; if it is at most {COUNTABLE:,}, the map is made
+        and its columns are counted. The dotted line is where a row of 8-byte numbers fills 1 GiB.""",
+    theorem="""Monomials of degree at most d in n variables are multisets of d out of n + 1 things (the
+        variables and the number one): N(n, d) = C(n + d, d), at most (n + 1)^d.""",
     reference="Stanley, R. P. (2012). Enumerative Combinatorics 1, section 1.2 (multisets).",
     plan=grid(variables=([1, 2, 3, 10, 100], [1, 2, 3, 5, 10, 30, 100, 784])),
     measure=_measure_growth,
@@ -329,21 +319,15 @@ TIME = Study(
     title="The kernel against the explicit embedding",
     source="Chapter 0, kernels",
     question="When does it pay to replace the embedding by a kernel?",
-    method=(
-        "A ball inside a shell in eight dimensions. First the points are mapped to all monomials up to "
-        "degree d, scaled so that their inner product is (1 + ⟨x, y⟩)^d, and the perceptron runs there; "
-        "then the kernel perceptron runs on the points themselves. Both visit the points in the same order "
-        "until they are done. Processor time, the least of three; medians and ranges."
-    ),
-    theorem=(
-        "The two are the same algorithm: only inner products occur, and ⟨φ(x), φ(y)⟩ = (1 + ⟨x, y⟩)^d. An "
-        "explicit update costs about N = C(n + d, d) operations. An update with the kernel costs about one "
-        "operation for each point if the inner products are known, and n more for each that is not."
-    ),
-    reference=(
-        "Aizerman, M., Braverman, E. and Rozonoer, L. (1964). Theoretical foundations of the potential "
-        "function method in pattern recognition learning. Automation and Remote Control 25, 821-837."
-    ),
+    method="""A ball inside a shell in eight dimensions. First the points are mapped to all monomials up to
+        degree d, scaled so that their inner product is (1 + ⟨x, y⟩)^d, and the perceptron runs there; then
+        the kernel perceptron runs on the points themselves. Both visit the points in the same order until
+        they are done. Processor time, the least of three; medians and ranges.""",
+    theorem="""The two are the same algorithm: only inner products occur, and ⟨φ(x), φ(y)⟩ = (1 + ⟨x, y⟩)^d.
+        An explicit update costs about N = C(n + d, d) operations. An update with the kernel costs about one
+        operation for each point if the inner products are known, and n more for each that is not.""",
+    reference="""Aizerman, M., Braverman, E. and Rozonoer, L. (1964). Theoretical foundations of the potential
+        function method in pattern recognition learning. Automation and Remote Control 25, 821-837.""",
     plan=grid(
         n_rows=([200], [400]),
         variables=[8],

@@ -134,18 +134,14 @@ DRAWN = Study(
     title="Discriminators",
     source="Chapter 4, exercise 9",
     question="How does the perceptron update w₊ and w₋ directly, and what are they geometrically?",
-    method=(
-        "150 points in the unit disc, two, three and five classes. A plain loop adds half of a wrongly "
-        "classified point to the discriminator of its class and takes half from the best wrong one; the "
-        "library's perceptron is run beside it. Arrows are the final discriminators (scaled to the "
-        "longest), shaded regions show where each wins."
-    ),
-    theorem=(
-        "Joining w₊ and w₋ to one vector, an update adds (x, −x)/2: it is the perceptron in twice the "
-        "dimension. From zero, w₊ = −w₋ = w/2 at all times. The score ⟨wⱼ, x⟩ is |wⱼ| times the signed "
-        "distance of x from the plane of wⱼ, positive on the side that wⱼ points to; a point belongs to the "
-        "class with the largest score, not to the one with the largest distance."
-    ),
+    method="""150 points in the unit disc, two, three and five classes. A plain loop adds half of a wrongly
+        classified point to the discriminator of its class and takes half from the best wrong one; the
+        library's perceptron is run beside it. Arrows are the final discriminators (scaled to the longest),
+        shaded regions show where each wins.""",
+    theorem="""Joining w₊ and w₋ to one vector, an update adds (x, −x)/2: it is the perceptron in twice the
+        dimension. From zero, w₊ = −w₋ = w/2 at all times. The score ⟨wⱼ, x⟩ is |wⱼ| times the signed distance
+        of x from the plane of wⱼ, positive on the side that wⱼ points to; a point belongs to the class with
+        the largest score, not to the one with the largest distance.""",
     reference=KESLER,
     plan=grid(classes=[2, 3, 5], seed=(range(3), range(20))),
     measure=_measure_drawn,
@@ -195,16 +191,12 @@ BOUND = Study(
     title="The bound with several classes",
     source="Chapter 4, exercise 10",
     question="Does the perceptron with k discriminators halt, and after how many updates at most?",
-    method=(
-        "500 points in ten dimensions with 2, 3, 5 and 10 classes and a known matrix of discriminators of "
-        "norm one, whose margin is known. Medians and ranges."
-    ),
-    theorem=(
-        "Write the k discriminators as one vector W. A mistake on (x, y) against r adds x at y and subtracts "
-        "it at r: a vector of length √2|x| whose inner product with a W* of norm one is at least γ, the "
-        "smallest lead of a right class over a wrong one. From zero, Novikoff's argument gives at most "
-        "2(R/γ)² updates. The number k does not occur, but the largest γ may shrink as k grows."
-    ),
+    method="""500 points in ten dimensions with 2, 3, 5 and 10 classes and a known matrix of discriminators of
+        norm one, whose margin is known. Medians and ranges.""",
+    theorem="""Write the k discriminators as one vector W. A mistake on (x, y) against r adds x at y and
+        subtracts it at r: a vector of length √2|x| whose inner product with a W* of norm one is at least γ,
+        the smallest lead of a right class over a wrong one. From zero, Novikoff's argument gives at most
+        2(R/γ)² updates. The number k does not occur, but the largest γ may shrink as k grows.""",
     reference=KESLER,
     plan=grid(
         classes=[2, 3, 5, 10],
@@ -307,24 +299,18 @@ ERROR = Study(
     title="Error against the number of classes",
     source="Chapter 4, exercise 11",
     question="With a data set of given size, how does the error rate depend on the number of classes?",
-    method=(
-        "Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some "
-        f"until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges. Right: means "
-        "with Student's 95% intervals, and, dotted, the mean share of corrected points, which bounds them. A "
-        "whisker that leaves the axis ends at zero or below."
-    ),
-    theorem=(
-        "Leave one of n + 1 points out: if the run on all of them never corrected it, the run without it "
-        "is the same, and classifies it correctly. So the expected error after learning from n points is at "
-        "most the expected number of corrected points among n + 1, divided by n + 1; and that is at most "
-        "2(R/γ)²/(n + 1), which says something only if n + 1 is more than 2(R/γ)², here 5,000. It bounds "
-        "the mean over data sets, not each single one; the points have to be visited in turn, in an order "
-        "that does not depend on the point that is left out."
-    ),
-    reference=(
-        "Vapnik, V. and Chervonenkis, A. (1974). Theory of Pattern Recognition (in Russian): the "
-        "leave-one-out argument; Freund, Y. and Schapire, R. E. (1999). Machine Learning 37, 277-296."
-    ),
+    method=f"""Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some
+        until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges. Right: means with
+        Student's 95% intervals, and, dotted, the mean share of corrected points, which bounds them. A whisker
+        that leaves the axis ends at zero or below.""",
+    theorem="""Leave one of n + 1 points out: if the run on all of them never corrected it, the run without it
+        is the same, and classifies it correctly. So the expected error after learning from n points is at
+        most the expected number of corrected points among n + 1, divided by n + 1; and that is at most
+        2(R/γ)²/(n + 1), which says something only if n + 1 is more than 2(R/γ)², here 5,000. It bounds the
+        mean over data sets, not each single one; the points have to be visited in turn, in an order that does
+        not depend on the point that is left out.""",
+    reference="""Vapnik, V. and Chervonenkis, A. (1974). Theory of Pattern Recognition (in Russian): the
+        leave-one-out argument; Freund, Y. and Schapire, R. E. (1999). Machine Learning 37, 277-296.""",
     plan=grid(
         classes=([2, 5, 15], [2, 3, 5, 8, 12, 20]),
         n_rows=([200, 800], [100, 300, 1000, 3000]),

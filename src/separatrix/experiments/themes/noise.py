@@ -86,18 +86,14 @@ NOISE = Study(
     title="Mistakes when no plane is perfect",
     source="Chapter 2, inseparable data",
     question="How many mistakes are made online when labels are wrong, and how tight is the bound?",
-    method=(
-        "Points in five dimensions with margin 0.1; a share of the labels is flipped; one pass in order. "
-        "The w* for the bound is the best one, up to the solver's tolerance: R²|w*|² + 2L is, up to a "
-        "factor, the objective of a soft-margin support vector machine with C = 1/R². Markers and "
-        "whiskers: medians and ranges. Lines: medians of the bounds."
-    ),
-    theorem=(
-        "From zero weights, the mistakes are at most R²|w*|² + 2L for every w*, where L is the sum of the "
-        "hinge losses max(0, 1 − y⟨w*, x⟩) over the rounds in which a mistake was made; the sum over all "
-        "rounds is at least as large, so it gives a bound too. Solving the quadratic of the proof instead "
-        "gives (A/2 + √(A²/4 + L))² with A = R|w*|."
-    ),
+    method="""Points in five dimensions with margin 0.1; a share of the labels is flipped; one pass in order.
+        The w* for the bound is the best one, up to the solver's tolerance: R²|w*|² + 2L is, up to a factor,
+        the objective of a soft-margin support vector machine with C = 1/R². Markers and whiskers: medians and
+        ranges. Lines: medians of the bounds.""",
+    theorem="""From zero weights, the mistakes are at most R²|w*|² + 2L for every w*, where L is the sum of
+        the hinge losses max(0, 1 − y⟨w*, x⟩) over the rounds in which a mistake was made; the sum over all
+        rounds is at least as large, so it gives a bound too. Solving the quadratic of the proof instead gives
+        (A/2 + √(A²/4 + L))² with A = R|w*|.""",
     reference=HINGE,
     plan=grid(
         n_rows=([500], [2000]),
@@ -189,16 +185,12 @@ ONLINE = Study(
     title="Mistakes over time",
     source="Chapter 2, online learning",
     question="When points come one by one, how do the mistakes add up, with and without wrong labels?",
-    method=(
-        "Streams of points in ten dimensions, each seen once, in order. Mistakes so far against the round, "
-        "both logarithmic: medians and ranges over streams. The bound is computed at each round, as the "
-        "smallest for 40 lengths of the known separator (medians over the streams)."
-    ),
-    theorem=(
-        "From zero weights, at every round t, the mistakes so far are at most R²|w*|² + 2L for every w*, "
-        "where L is the hinge loss of w* over the mistakes so far. If y⟨w*, x⟩ ≥ 1 for all points, L = 0 "
-        "and the bound is a constant: the smallest of these is (R/γ)²."
-    ),
+    method="""Streams of points in ten dimensions, each seen once, in order. Mistakes so far against the
+        round, both logarithmic: medians and ranges over streams. The bound is computed at each round, as the
+        smallest for 40 lengths of the known separator (medians over the streams).""",
+    theorem="""From zero weights, at every round t, the mistakes so far are at most R²|w*|² + 2L for every w*,
+        where L is the hinge loss of w* over the mistakes so far. If y⟨w*, x⟩ ≥ 1 for all points, L = 0 and
+        the bound is a constant: the smallest of these is (R/γ)².""",
     reference=HINGE,
     plan=_plan_online,
     measure=_measure_online,

@@ -98,17 +98,12 @@ SIDE = Study(
     title="Perceptron, linear program and largest margin, side by side",
     source="Chapter 1, margins",
     question="Among perfect separators, how do three methods that find one differ?",
-    method=(
-        "The same 60 points, on both sides of a plane through the origin, are given to the perceptron, to a "
-        "linear program (the largest smallest score for weights between −1 and 1), and to the "
-        "maximum-margin solver. Left: one data set. Right: medians and ranges of the margin, as a share of "
-        "the largest."
-    ),
-    theorem=(
-        "All three find a separator if there is one and they are given the time. None can exceed the "
-        "largest margin; the program and the maximum-margin problem differ only in the norm in which "
-        "weights are measured."
-    ),
+    method="""The same 60 points, on both sides of a plane through the origin, are given to the perceptron, to
+        a linear program (the largest smallest score for weights between −1 and 1), and to the maximum-margin
+        solver. Left: one data set. Right: medians and ranges of the margin, as a share of the largest.""",
+    theorem="""All three find a separator if there is one and they are given the time. None can exceed the
+        largest margin; the program and the maximum-margin problem differ only in the norm in which weights
+        are measured.""",
     reference=(
         "Mangasarian, O. L. (1999). Arbitrary-norm separating plane. Operations Research Letters 24, 15-23."
     ),
@@ -196,21 +191,15 @@ ROBUST = Study(
     title="How much perturbation each separator bears",
     source="Chapter 1, margins",
     question="Is the separator of largest margin more robust to perturbation of the points?",
-    method=(
-        "200 points in ten dimensions. Every point is pushed by a given multiple of the largest margin, "
-        "straight at the plane or in a random direction (20 directions per point), and the points that end "
-        "on the wrong side are counted; a point on the plane is wrong. Means over data sets, with a band "
-        "of one standard deviation."
-    ),
-    theorem=(
-        "A point at distance d from the plane stays on its side under every push shorter than d. So a "
-        "separator of margin m makes no error under pushes shorter than m, and the largest margin bears "
-        "the longest."
-    ),
-    reference=(
-        "Boser, B., Guyon, I. and Vapnik, V. (1992). A training algorithm for optimal margin classifiers. "
-        "COLT, 144-152."
-    ),
+    method="""200 points in ten dimensions. Every point is pushed by a given multiple of the largest margin,
+        straight at the plane or in a random direction (20 directions per point), and the points that end on
+        the wrong side are counted; a point on the plane is wrong. Means over data sets, with a band of one
+        standard deviation.""",
+    theorem="""A point at distance d from the plane stays on its side under every push shorter than d. So a
+        separator of margin m makes no error under pushes shorter than m, and the largest margin bears the
+        longest.""",
+    reference="""Boser, B., Guyon, I. and Vapnik, V. (1992). A training algorithm for optimal margin
+        classifiers. COLT, 144-152.""",
     plan=grid(n_columns=[10], seed=(range(4), range(40))),
     measure=_measure_robust,
     findings=_findings_robust,
@@ -346,31 +335,23 @@ HULLS = Study(
     name="hulls",
     title="Which distance is the margin?",
     source="Chapter 0, the margin",
-    question=(
-        "A perceptron is said to make at most 4R²/δ² updates, where R is the length of the longest point and "
-        "δ the smallest distance between a good and a bad point. Is this true, and is it true if δ is the "
-        "distance between the convex hulls of good and bad points?"
-    ),
-    method=(
-        "Three families, each with a small h; φ = (√5 − 1)/2 = 0.618… Three points: good (1, h) and "
-        "(−φ, h), bad (0.2, −h). Two points: good (1, h), bad (φ, −h). Two numbers: good 1/h, bad φ/h, "
-        "lifted to (x, 1). The perceptron visits the rows in turn. Above: each family at h = 0.25, with the "
-        "plane of largest margin through the origin (a cross). Below: the updates, against h, beside the "
-        "two formulas and the theorem."
-    ),
-    theorem=(
-        "From zero weights there are at most (R/γ)² updates, where γ is the largest distance at which a "
-        "plane through the origin keeps all signed points zᵢ = yᵢxᵢ, in the space where the perceptron runs "
-        "(with a lift: zᵢ = yᵢ(xᵢ, 1)). It is the length of the shortest point of the convex hull of the "
-        "zᵢ. The distance between the hulls of the two classes is twice the margin of the best plane "
-        "anywhere: it is at least 2γ, and can be much larger; δ is at least as large. In the two families "
-        "of two rows no run from zero ends before φ/h updates: n of one row and m of the other separate "
-        "only if |n − φm| < h²(n + m)/φ, while |n − φm| ≥ φ/(n + m) for all whole numbers."
-    ),
-    reference=(
-        "Bennett, K. P. and Bredensteiner, E. J. (2000). Duality and geometry in SVM classifiers. ICML, "
-        "57-64 (the distance of hulls as twice the margin of the best plane)."
-    ),
+    question="""A perceptron is said to make at most 4R²/δ² updates, where R is the length of the longest
+        point and δ the smallest distance between a good and a bad point. Is this true, and is it true if δ is
+        the distance between the convex hulls of good and bad points?""",
+    method="""Three families, each with a small h; φ = (√5 − 1)/2 = 0.618… Three points: good (1, h) and (−φ,
+        h), bad (0.2, −h). Two points: good (1, h), bad (φ, −h). Two numbers: good 1/h, bad φ/h, lifted to (x,
+        1). The perceptron visits the rows in turn. Above: each family at h = 0.25, with the plane of largest
+        margin through the origin (a cross). Below: the updates, against h, beside the two formulas and the
+        theorem.""",
+    theorem="""From zero weights there are at most (R/γ)² updates, where γ is the largest distance at which a
+        plane through the origin keeps all signed points zᵢ = yᵢxᵢ, in the space where the perceptron runs
+        (with a lift: zᵢ = yᵢ(xᵢ, 1)). It is the length of the shortest point of the convex hull of the zᵢ.
+        The distance between the hulls of the two classes is twice the margin of the best plane anywhere: it
+        is at least 2γ, and can be much larger; δ is at least as large. In the two families of two rows no run
+        from zero ends before φ/h updates: n of one row and m of the other separate only if |n − φm| < h²(n +
+        m)/φ, while |n − φm| ≥ φ/(n + m) for all whole numbers.""",
+    reference="""Bennett, K. P. and Bredensteiner, E. J. (2000). Duality and geometry in SVM classifiers.
+        ICML, 57-64 (the distance of hulls as twice the margin of the best plane).""",
     plan=grid(
         case=list(CASES),
         h=([0.1, 0.03, 0.01, 0.003, 0.001], [0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001]),

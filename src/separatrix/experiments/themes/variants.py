@@ -135,19 +135,15 @@ RATE = Study(
     title="From zero, the learning rate changes nothing but rounding",
     source="Chapter 4, exercise 2",
     question="Does a learning rate η in the update w ← w + ηyx change how soon the perceptron ends?",
-    method=(
-        "The same data sets (300 points, five dimensions, margin 0.03) are run with rates that are powers "
-        "of two, so that scaling by them does not round: once from zero weights, once from a random vector "
-        "of length one. Medians and ranges over the data sets. Right: up to 60 points with small integer "
-        "coordinates, from zero, at rates that are powers of two and at others; how many runs differ from "
-        "the run at rate one, with intervals of Clopper and Pearson."
-    ),
-    theorem=(
-        "From zero weights and in exact arithmetic, w after t updates is η times what it is with η = 1, so "
-        "no sign changes; in floating point this stays exact if η is a power of two. The bound is (R/γ)² "
-        "for every η. From weights of length c₀ with component c₁ along u, the number of updates is at "
-        "most the larger root of η²γ²t² + (2ηc₁γ − η²R²)t + c₁² − c₀² = 0."
-    ),
+    method="""The same data sets (300 points, five dimensions, margin 0.03) are run with rates that are powers
+        of two, so that scaling by them does not round: once from zero weights, once from a random vector of
+        length one. Medians and ranges over the data sets. Right: up to 60 points with small integer
+        coordinates, from zero, at rates that are powers of two and at others; how many runs differ from the
+        run at rate one, with intervals of Clopper and Pearson.""",
+    theorem="""From zero weights and in exact arithmetic, w after t updates is η times what it is with η = 1,
+        so no sign changes; in floating point this stays exact if η is a power of two. The bound is (R/γ)² for
+        every η. From weights of length c₀ with component c₁ along u, the number of updates is at most the
+        larger root of η²γ²t² + (2ηc₁γ − η²R²)t + c₁² − c₀² = 0.""",
     reference=NOVIKOFF,
     plan=_plan_rate,
     measure=_measure_rate,
@@ -244,25 +240,16 @@ LIFT = Study(
     name="lifted",
     title="Lifted against affine",
     source="Chapter 4, exercise 3",
-    question=(
-        "What changes in the proof if the perceptron works with w and b in the plain space instead of "
-        "homogeneous coordinates, and where does the extra constant factor come from?"
-    ),
-    method=(
-        "200 points in three dimensions, R = 1, margin 0.05, on both sides of a plane at distance b from "
-        "the origin. The rows are lifted by a constant coordinate s and separated by planes through the "
-        "origin; a plain loop runs on the same rows with w ← w + yx and b ← b + ys². Medians and ranges "
-        "against s."
-    ),
-    theorem=(
-        "Lifted points are at most √(R² + s²) long, and (u, b/s), of length √(1 + b²/s²), gives each a "
-        "score of at least γ. So there are at most (R² + s²)(1 + b²/s²)/γ² updates. If b ≠ 0, s² = R|b| "
-        "gives the smallest bound, ((R + |b|)/γ)², which is at most (2R/γ)² because |b| < R."
-    ),
-    reference=(
-        "Cristianini, N. and Shawe-Taylor, J. (2000). An Introduction to Support Vector Machines, theorem "
-        "2.3 (the case of a step of R² for b)."
-    ),
+    question="""What changes in the proof if the perceptron works with w and b in the plain space instead of
+        homogeneous coordinates, and where does the extra constant factor come from?""",
+    method="""200 points in three dimensions, R = 1, margin 0.05, on both sides of a plane at distance b from
+        the origin. The rows are lifted by a constant coordinate s and separated by planes through the origin;
+        a plain loop runs on the same rows with w ← w + yx and b ← b + ys². Medians and ranges against s.""",
+    theorem="""Lifted points are at most √(R² + s²) long, and (u, b/s), of length √(1 + b²/s²), gives each a
+        score of at least γ. So there are at most (R² + s²)(1 + b²/s²)/γ² updates. If b ≠ 0, s² = R|b| gives
+        the smallest bound, ((R + |b|)/γ)², which is at most (2R/γ)² because |b| < R.""",
+    reference="""Cristianini, N. and Shawe-Taylor, J. (2000). An Introduction to Support Vector Machines,
+        theorem 2.3 (the case of a step of R² for b).""",
     plan=grid(
         offset=[0.0, 0.2, 0.8],
         constant=([0.1, 0.5, 1.0, 10.0], [0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
@@ -353,15 +340,11 @@ OWN = Study(
     title="Every update improves its own point",
     source="Chapter 4, exercise 4",
     question="Does w after an update do better on the point it was made for, and what about the others?",
-    method=(
-        "Runs on 200 points with margin 0.03, from a random start of length 3R, record every update. Left: "
-        "the score y⟨w, x⟩ of the corrected point before and after. Right: how many of all points are "
-        "wrong, update by update, in one run for each dimension."
-    ),
-    theorem=(
-        "⟨w + z, z⟩ = ⟨w, z⟩ + |z|² for the signed point z = yx: the score rises by exactly |z|² ≤ R². "
-        "There is no such guarantee for the other points."
-    ),
+    method="""Runs on 200 points with margin 0.03, from a random start of length 3R, record every update.
+        Left: the score y⟨w, x⟩ of the corrected point before and after. Right: how many of all points are
+        wrong, update by update, in one run for each dimension.""",
+    theorem="""⟨w + z, z⟩ = ⟨w, z⟩ + |z|² for the signed point z = yx: the score rises by exactly |z|² ≤ R².
+        There is no such guarantee for the other points.""",
     reference="The identity is its own proof.",
     plan=grid(n_columns=[2, 10], margin=[0.03], seed=(range(2), range(8))),
     measure=_measure_own,
@@ -461,19 +444,15 @@ UNIT = Study(
     title="Renormalised weights",
     source="Chapter 4, exercise 5",
     question="What becomes of the analysis if w is scaled to length one after every update?",
-    method=(
-        f"Two data sets: the two signed points ({WIDE}, ±{HIGH}), and 200 points in a ball with margin "
-        "0.05. Each is run plainly and with renormalised weights, from zero, for several learning rates η; a "
-        f"run is stopped after {LIMIT:,} updates (crosses). Medians and ranges."
-    ),
-    theorem=(
-        "Novikoff's argument fails: it needs ⟨w, u⟩ to grow by γ with each update, and renormalising takes "
-        "part of that back. What can be proved, from zero weights: let c be the cosine between w and u and "
-        "q = √(1 + η²R²). The first update makes c at least γ/R. From a c of at least −ηγ, the only case "
-        "after that, an update makes it at least (c + ηγ)/q, and this is more than c for every c ≤ 1 if and "
-        "only if η < 2γ/(R² − γ²); then there are at most 1 + (1 − γ/R)·q/(1 + ηγ − q) updates. From other "
-        "weights, with c below −ηγ, this step is not proved, and for larger η nothing is."
-    ),
+    method=f"""Two data sets: the two signed points ({WIDE}, ±{HIGH}), and 200 points in a ball with margin
+        0.05. Each is run plainly and with renormalised weights, from zero, for several learning rates η; a
+        run is stopped after {LIMIT:,} updates (crosses). Medians and ranges.""",
+    theorem="""Novikoff's argument fails: it needs ⟨w, u⟩ to grow by γ with each update, and renormalising
+        takes part of that back. What can be proved, from zero weights: let c be the cosine between w and u
+        and q = √(1 + η²R²). The first update makes c at least γ/R. From a c of at least −ηγ, the only case
+        after that, an update makes it at least (c + ηγ)/q, and this is more than c for every c ≤ 1 if and
+        only if η < 2γ/(R² − γ²); then there are at most 1 + (1 − γ/R)·q/(1 + ηγ − q) updates. From other
+        weights, with c below −ηγ, this step is not proved, and for larger η nothing is.""",
     reference="The argument is given in full above.",
     plan=_plan_unit,
     measure=_measure_unit,

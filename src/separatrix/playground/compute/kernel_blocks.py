@@ -11,27 +11,15 @@ import numpy as np
 
 from ... import kernels
 from ..api import limits
-from ..api.requests import (
-    ExponentialBlock,
-    GaussianBlock,
-    GeometricBlock,
-    KernelBlock,
-    LinearBlock,
-    PolynomialBlock,
-    PowerBlock,
-    ProductBlock,
-    RequestError,
-    ScaledBlock,
-    ShiftedBlock,
-    SumBlock,
-)
+from ..api import requests as asked
+from ..api.requests import KernelBlock, RequestError
 
 # A simple block has the parameters of the class.
 SIMPLE: dict[type, type[kernels.Kernel]] = {
-    LinearBlock: kernels.Linear,
-    PolynomialBlock: kernels.Polynomial,
-    GaussianBlock: kernels.Gaussian,
-    GeometricBlock: kernels.Geometric,
+    asked.LinearBlock: kernels.Linear,
+    asked.PolynomialBlock: kernels.Polynomial,
+    asked.GaussianBlock: kernels.Gaussian,
+    asked.GeometricBlock: kernels.Geometric,
 }
 
 
@@ -66,22 +54,22 @@ def source_of(block: KernelBlock) -> str:
 
     Examples
     --------
-    >>> square = PowerBlock(LinearBlock(), 2)
-    >>> source_of(SumBlock((square, GaussianBlock(0.5))))
+    >>> square = asked.PowerBlock(asked.LinearBlock(), 2)
+    >>> source_of(asked.SumBlock((square, asked.GaussianBlock(0.5))))
     '((sx.kernels.Linear())**2 + sx.kernels.Gaussian(c=0.5))'
     """
     match block:
-        case SumBlock() | ProductBlock():
-            sign = " + " if isinstance(block, SumBlock) else " * "
+        case asked.SumBlock() | asked.ProductBlock():
+            sign = " + " if isinstance(block, asked.SumBlock) else " * "
             joined = sign.join(map(source_of, block.parts))
             return f"({joined})" if len(block.parts) > 1 else joined
-        case ScaledBlock():
+        case asked.ScaledBlock():
             return f"({block.c!r} * {source_of(block.part)})"
-        case ShiftedBlock():
+        case asked.ShiftedBlock():
             return f"({source_of(block.part)} + {block.c!r})"
-        case PowerBlock():
+        case asked.PowerBlock():
             return f"({source_of(block.part)})**{block.exponent}"
-        case ExponentialBlock():
+        case asked.ExponentialBlock():
             return f"sx.kernels.exp({source_of(block.part)})"
         case _:
             options = ", ".join(f"{name}={value!r}" for name, value in msgspec.structs.asdict(block).items())
@@ -90,17 +78,17 @@ def source_of(block: KernelBlock) -> str:
 
 def _build(block: KernelBlock) -> kernels.Kernel:
     match block:
-        case SumBlock():
+        case asked.SumBlock():
             return reduce(add, map(_build, block.parts))
-        case ProductBlock():
+        case asked.ProductBlock():
             return reduce(mul, map(_build, block.parts))
-        case ScaledBlock():
+        case asked.ScaledBlock():
             return block.c * _build(block.part)
-        case ShiftedBlock():
+        case asked.ShiftedBlock():
             return _build(block.part) + block.c
-        case PowerBlock():
+        case asked.PowerBlock():
             return _build(block.part) ** block.exponent
-        case ExponentialBlock():
+        case asked.ExponentialBlock():
             return kernels.exp(_build(block.part))
         case _:
             return SIMPLE[type(block)](**msgspec.structs.asdict(block))
@@ -119,9 +107,9 @@ def depth(block: KernelBlock) -> int:
 def degree(block: KernelBlock) -> int:
     """Return the largest number of inner products that are multiplied."""
     inside = [degree(part) for part in _parts(block)] or [getattr(block, "degree", 1)]
-    if isinstance(block, PowerBlock):
+    if isinstance(block, asked.PowerBlock):
         return block.exponent * inside[0]
-    return sum(inside) if isinstance(block, ProductBlock) else max(inside)
+    return sum(inside) if isinstance(block, asked.ProductBlock) else max(inside)
 
 
 def _parts(block: Any) -> tuple[KernelBlock, ...]:
