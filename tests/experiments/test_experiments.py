@@ -38,10 +38,10 @@ def report(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_claim_of_the_quick_report_is_borne_out(report, name):
+def test_the_tables_of_the_quick_report_confirm_every_claim(report, name):
     one = report[1][name]
     assert [finding.text for finding in one.findings if finding.holds is False] == []
-    assert "NOT BORNE OUT" not in one.answer
+    assert "NOT CONFIRMED" not in one.answer
     assert any(finding.holds for finding in one.findings)
 
 
@@ -425,9 +425,9 @@ def test_a_violated_bound_is_said_loudly(toy):
     toy(lambda cell_seed: [{"value": cell_seed, "limit": 8.5}])
     one = experiments.run("toy")
     assert not one.holds
-    assert "NOT BORNE OUT BY THIS RUN: The limit is exceeded by 1 of 10 values of value" in one.answer
+    assert "NOT CONFIRMED BY THIS RUN: The limit is exceeded by 1 of 10 values of value" in one.answer
     text = study_page.page([one], {"toy": "<svg></svg>"})
-    assert "NOT borne out" in text
+    assert "NOT confirmed" in text
     assert 'class="fails"' in text
 
 

@@ -1,7 +1,7 @@
 """Problems with a known answer: a separator and its margin, or a proof that there is none.
 
-Every claim below is about the floats returned, read as exact rational numbers; where rounding leaves a
-trace, the docstring says how large it may be. ``eps`` is 2**-52.
+Every claim below is about the floats returned, read as exact rational numbers; if rounding has an effect,
+the docstring says how large it may be. ``eps`` is 2**-52.
 """
 
 from __future__ import annotations

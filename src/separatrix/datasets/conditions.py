@@ -1,4 +1,4 @@
-"""What the generators share: counts that are checked, and rows made to meet a condition exactly."""
+"""Helpers of the generators: checks of counts, and rows that meet a condition exactly."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def make_rings(
     (1.5, 1.5)
     """
     check_count("n_rows", n_rows, 4, "four rows on an axis prove the answer")
-    check_count("n_columns", n_columns, 1, "a sphere needs a space to be in")
+    check_count("n_columns", n_columns, 1, "a sphere needs at least one dimension")
     check_length("inner", inner, "Scale the rows afterwards if they must be larger or smaller.")
     check_length("gap", gap, "For classes that touch, use make_overlapping.")
     if not gap > inner * ROOM:

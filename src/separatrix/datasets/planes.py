@@ -101,7 +101,7 @@ def make_separable(
     ((1000, 5), [-1, 1])
     """
     check_count("n_rows", n_rows, 3, "one row of each class at the margin and one at the radius")
-    check_count("n_columns", n_columns, 1, "a plane needs a space to be in")
+    check_count("n_columns", n_columns, 1, "a plane needs at least one dimension")
     check_length("margin", margin, "For classes that are not apart, use make_overlapping.")
     check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
     offset_given = not isinstance(intercept, (bool, np.bool_))
@@ -192,7 +192,7 @@ def make_overlapping(
     >>> int(multipliers @ problem.y[rows]), bool((multipliers > 0).all())
     (0, True)
     """
-    check_count("n_columns", n_columns, 1, "a plane needs a space to be in")
+    check_count("n_columns", n_columns, 1, "a plane needs at least one dimension")
     check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
     if not 0 <= noise <= 1:
         raise InputError(f"noise is {noise:g}; it is the share of labels to flip. Give a number from 0 to 1.")
@@ -234,7 +234,7 @@ def make_multiclass(
     density: float = 0.1,
     random_state: Seed = None,
 ) -> Multiclass:
-    """Fill a ball with several classes that a known matrix of weights tells apart by a known margin.
+    """Fill a ball with several classes that a known matrix of weights separates by a known margin.
 
     From zero weights and without intercept, the multiclass perceptron makes at most
     ``2 * (radius / margin)**2`` mistakes on these rows. Uniform points are labeled by the weight vector that
@@ -244,16 +244,16 @@ def make_multiclass(
     Parameters
     ----------
     n_rows : int
-        At least ``n_classes + 2``. Each class has a row; their sizes are left to chance.
+        At least ``n_classes + 2``. Each class has at least one row; the sizes are random.
     n_columns : int
         At least 2 for more than two classes.
     n_classes : int
         At least 2. The weight vectors of up to ``n_columns + 1`` classes are the corners of a regular
         simplex, those of more classes the corners of a regular polygon in a random plane, neighbors being
-        consecutive classes; many classes in few columns thus allow small margins only.
+        consecutive classes; so many classes in few columns allow only small margins.
     margin : float
-        Below ``radius * (1 - c) / sqrt(n_classes)``, c being the largest cosine between two weight vectors:
-        -1 / (k - 1) for the simplex of k classes, cos(2 pi / k) for the polygon.
+        Below ``radius * (1 - c) / sqrt(n_classes)``, where c is the largest cosine between two weight
+        vectors: -1 / (k - 1) for the simplex of k classes, cos(2 pi / k) for the polygon.
     radius : float
         The length of the longest row.
     sparse, density, random_state
@@ -281,9 +281,9 @@ def make_multiclass(
     >>> round(float((right - scores.max(axis=1)).min()), 12)
     0.05
     """
-    check_count("n_classes", n_classes, 2, "one class alone needs no telling apart")
+    check_count("n_classes", n_classes, 2, "one class alone cannot be separated")
     check_count(
-        "n_columns", n_columns, 1 if n_classes == 2 else 2, f"{n_classes} classes need this much space"
+        "n_columns", n_columns, 1 if n_classes == 2 else 2, f"{n_classes} classes need this many columns"
     )
     check_count("n_rows", n_rows, n_classes + 2, "one row for each class, and two at the margin")
     check_length("margin", margin, "Classes that are not apart are made by make_overlapping, two at a time.")

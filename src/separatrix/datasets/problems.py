@@ -1,4 +1,4 @@
-"""What the generators return: rows, labels and the known answer."""
+"""The results of the generators: rows, labels and the known answer."""
 
 from __future__ import annotations
 

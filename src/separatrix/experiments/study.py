@@ -32,12 +32,12 @@ class Finding:
 
     @property
     def sentence(self) -> str:
-        """The text, or the text with a loud warning before it."""
-        return f"NOT BORNE OUT BY THIS RUN: {self.text}" if self.holds is False else self.text
+        """The text, with a loud warning before it if it does not hold."""
+        return f"NOT CONFIRMED BY THIS RUN: {self.text}" if self.holds is False else self.text
 
 
 def claim(text: str, *conditions: Any) -> Finding:
-    """A sentence that holds if all conditions do; a condition is a truth value or an array of them."""
+    """Return a sentence that holds if all conditions do; a condition is a truth value or an array of them."""
     return Finding(text, all(bool(np.all(condition)) for condition in conditions))
 
 
@@ -70,7 +70,7 @@ class Bounded:
         return observed[applies], bound[applies]
 
     def check(self, table: Table) -> Finding:
-        """Hold every observed value against its bound."""
+        """Compare every observed value with its bound."""
         observed, bound = self._pairs(table)
         what = self.observed.replace("_", " ")
         if observed.size == 0:

@@ -1,4 +1,4 @@
-"""All experiments on one page that reads like a lab report: it needs no other file and no network."""
+"""Show all experiments on one page, like a lab report; it needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ summary { cursor: pointer; color: var(--muted); font-size: .92rem; }
 
 
 def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[Experiment]:
-    """Make every experiment, keep tables and figures in a directory, and write the page that shows them.
+    """Run every experiment, write tables and figures to a directory, and the page that shows them.
 
     Parameters
     ----------
@@ -93,31 +93,28 @@ def save_figure(experiment: Experiment, directory: str | os.PathLike[str]) -> Pa
 
 
 def page(experiments: Sequence[Experiment], drawn: Mapping[str, str]) -> str:
-    """The report on these experiments as HTML, given the SVG text of each figure by its name."""
+    """Return the report on these experiments as HTML, given the SVG text of each figure by its name."""
     checked = [
         finding for experiment in experiments for finding in experiment.findings if finding.holds is not None
     ]
     failed = sum(finding.holds is False for finding in checked)
-    outcome = (
-        tag(
-            "span",
-            f"{failed} of the {len(checked)} claims below are NOT borne out by the tables; they are marked.",
-            class_="fails",
+    outcome: str | Markup = f"All {len(checked)} claims below were checked against the tables and hold."
+    if failed:
+        told = (
+            f"{failed} of the {len(checked)} claims below are NOT confirmed by the tables; they are marked."
         )
-        if failed
-        else f"All {len(checked)} claims below were checked against the tables and hold."
-    )
+        outcome = tag("span", told, class_="fails")
     quick = any(experiment.quick for experiment in experiments)
     size = "the quick plan, with few repetitions" if quick else "the full plan"
     lead = (
         "The exercises and claims of the course in separatrix's documentation, each asked as a question, "
-        f"measured, and held against its theorem. Made by separatrix {__version__} with {size}; every random "
-        "number is seeded. "
+        f"measured, and compared with its theorem. Made by separatrix {__version__} with {size}; all random "
+        "numbers are seeded. "
     )
     legend = (
-        "Orange, redder than the yellow of a series, marks what theory says: bounds, and the largest margin. "
-        "Markers are medians and whiskers reach from the smallest to the largest value, where nothing else "
-        "is said. The table behind each figure lies beside this page, as CSV and as Parquet."
+        "Orange, redder than the yellow of a series, marks theory: bounds, and the largest margin. Unless "
+        "the text says otherwise, markers are medians and whiskers show the whole range. The "
+        "table behind each figure is in the same folder as this page, as CSV and as Parquet."
     )
     head = [tag("th", name) for name in ("experiment", "from", "claims that hold", "closest to its bound")]
     contents = table(head, [_entry(experiment) for experiment in experiments])
@@ -212,12 +209,10 @@ def _cell(value: object) -> str:
 
 
 def _inline(svg: str, title: str) -> str:
-    """A figure as an element of the page: its colors and letters follow the page's, light or dark."""
+    """Return a figure as an element of the page, with the colors and fonts of the page, light or dark."""
     text = svg[svg.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(
-        r'<g id="[^"]*"', "<g", text
-    )  # ids of groups are not referred to, and repeat from figure to figure
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # ids of groups repeat from figure to figure; none is used
     width = re.search(r'width="([\d.]+)pt"', text)
     text = re.sub(
         r'(<svg[^>]*?) width="[^"]*"',
@@ -234,7 +229,7 @@ def _inline(svg: str, title: str) -> str:
 
 
 def _svg(figure: Figure, salt: str) -> str:
-    """The figure as SVG text, the same every time."""
+    """Return the figure as SVG text, the same every time."""
     text = io.StringIO()
     with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)

@@ -1,4 +1,4 @@
-"""Three separators, how much each can bear, and which distance the margin is."""
+"""Three separators, how much perturbation each bears, and which distance the margin is."""
 
 from __future__ import annotations
 

@@ -28,18 +28,18 @@ def lifted(radius: float, margin: float, offset: float, constant: float = 1.0) -
     """The bound for a plane at ``offset`` from the origin, rows lifted by a coordinate ``constant``.
 
     The lifted rows have length at most ``sqrt(R^2 + s^2)``, and ``(u, b / s)`` has margin g on them:
-    ``(R^2 + s^2) (1 + b^2 / s^2) / g^2``. It is smallest at ``s^2 = R |b|``: there it is
-    ``((R + |b|) / g)^2``.
+    ``(R^2 + s^2) (1 + b^2 / s^2) / g^2``. If b is not zero, it is smallest at ``s^2 = R |b|``: there it
+    is ``((R + |b|) / g)^2``.
     """
     return (radius**2 + constant**2) * (1.0 + (offset / constant) ** 2) / margin**2
 
 
 def renormalised(radius: float, margin: float, rate: float) -> float:
-    """The most updates with weights scaled to length one after each, or NaN where nothing is proved.
+    """The most updates with weights scaled to length one after each, or NaN if nothing is proved.
 
     Let c be the cosine between w and the separator. An update makes it at least ``(c + r g) / q`` with
     ``q = sqrt(1 + r^2 R^2)``, provided that ``c >= -r g``: below that the numerator may be negative, and
-    q, which is the largest the length can be, then bounds nothing. A start at zero is what provides it: the
+    dividing by q, the largest possible length, gives no bound. From zero weights the condition holds: the
     first update gives ``c >= g / R``, each further one adds at least ``(1 + r g - q) / q``, which is
     positive if and only if ``r < 2 g / (R^2 - g^2)``, and c never exceeds one.
     """

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...errors import LabelError, NotSeparable
-from ...estimators.margin import MaxMargin, SoftMargin
 from ...result import Floats, Ints
 from ...rows.class_leads import leads
 from ...views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
@@ -18,7 +17,7 @@ from ..api import limits
 from ..api.answers import Field, ModelAnswer, RunAnswer, ViewAnswer
 from ..api.requests import PointData, RequestError, RunRequest, Settings
 from .kernel_blocks import need_range
-from .methods import method_of, script
+from .methods import STEPWISE, method_of, script
 from .steps import Steps, proof_of, similarity, steps_of, updates_of, visits_of
 
 
@@ -66,7 +65,7 @@ def run(request: RunRequest) -> RunAnswer:
     X, model = points.X, read_model(estimator, points)
     plane = plane_for(model, points, model.scores(X) if X.shape[1] > 2 and not model.linear else np.empty(0))
     steps = updates = visits = proof = field = None
-    if hasattr(estimator, "result_"):
+    if settings.method in STEPWISE:
         steps = steps_of(estimator, points)
         updates = updates_of(estimator, points, plane, steps)
         if not request.live:
@@ -75,9 +74,9 @@ def run(request: RunRequest) -> RunAnswer:
             updates = replace(updates, progress=progress)
     if not model.linear and request.box is not None:
         field = _field(estimator, model, points, plane, request, steps)
-    answer = _model(estimator, model, plane, points)
+    answer = _model(estimator, model, plane, points, settings)
     return RunAnswer(
-        **_ending(estimator, answer.predicted != points.codes),
+        **_ending(estimator, settings, answer.predicted != points.codes),
         converged=bool(estimator.converged_),
         classes=estimator.classes_,
         lifted=settings.lift,
@@ -92,15 +91,14 @@ def run(request: RunRequest) -> RunAnswer:
     )
 
 
-def _ending(estimator: Any, wrong: Any) -> dict[str, Any]:
-    result = getattr(estimator, "result_", None)
-    if result is None:
+def _ending(estimator: Any, settings: Settings, wrong: Any) -> dict[str, Any]:
+    if settings.method not in STEPWISE:
         status = "solved" if estimator.converged_ else "unfinished"
         return {"status": status, "mistakes": 0, "errors": int(wrong.sum())}
     return {
-        "status": result.status.name.lower(),
+        "status": estimator.result_.status.name.lower(),
         "mistakes": int(estimator.mistakes_),
-        "errors": result.errors,
+        "errors": estimator.result_.errors,
     }
 
 
@@ -113,16 +111,16 @@ def _counts(estimator: Any, points: Points) -> Floats:
     return carried
 
 
-def _model(estimator: Any, model: Model, plane: Plane, points: Points) -> ModelAnswer:
+def _model(estimator: Any, model: Model, plane: Plane, points: Points, settings: Settings) -> ModelAnswer:
     planes = weights = lowest = None
     if model.weights is not None and model.intercepts is not None:
         planes = np.column_stack(plane_weights(model, plane))
         weights = np.column_stack([model.weights, model.intercepts])
         lowest = float(leads(model.scores(points.X), points.codes).min())
     margin: tuple[float | None, float | None] = (None, None)
-    if hasattr(estimator, "result_"):
+    if settings.method in STEPWISE:
         margin = (estimator.result_.margin_lower, estimator.result_.margin_upper)
-    elif isinstance(estimator, MaxMargin):
+    elif settings.method == "max_margin":
         margin = (estimator.margin_lower_, estimator.margin_upper_)
     return ModelAnswer(
         planes=planes,
@@ -131,7 +129,7 @@ def _model(estimator: Any, model: Model, plane: Plane, points: Points) -> ModelA
         objective=(getattr(estimator, "objective_", None), getattr(estimator, "dual_objective_", None)),
         predicted=np.searchsorted(points.classes, estimator.predict(points.X)),
         lowest=lowest,
-        margin_planes=isinstance(estimator, MaxMargin | SoftMargin),
+        margin_planes=settings.method in ("max_margin", "soft_margin"),
     )
 
 

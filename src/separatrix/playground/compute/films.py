@@ -8,11 +8,12 @@ from typing import Any
 
 from ..api.requests import FilmRequest, RequestError
 from .engine import fitted
+from .methods import STEPWISE
 
 
 def film(request: FilmRequest) -> bytes:
     """Draw every update, or some of them evenly spaced, as the frames of a film."""
-    if request.settings.method not in ("perceptron", "kernel"):
+    if request.settings.method not in STEPWISE:
         raise RequestError(
             "no_steps",
             "This method has no steps to film: it solves one problem for all points at once. Save the "

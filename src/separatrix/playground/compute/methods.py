@@ -11,6 +11,7 @@ import separatrix as sx
 from ..api.requests import PointData, RequestError, Settings
 from .kernel_blocks import kernel_of, source_of
 
+STEPWISE = ("perceptron", "kernel")  # the methods that learn step by step; the others solve one problem
 WEIGHTS = 'print("weights", model.coef_, "intercept", model.intercept_)'
 ENDING = 'print(model.result_.status.value, f"{model.mistakes_} mistakes")'
 

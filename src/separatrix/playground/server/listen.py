@@ -25,7 +25,7 @@ from ..api.limits import Limits
 from ..content.lessons import LESSONS
 from .service import create_app
 
-PORT = 8317  # where the playground is unless told otherwise
+PORT = 8317  # the usual port of the playground
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,7 @@ def main(memory: int, everything: bool) -> None:
         target.flush()
         serve(sys.stdin.buffer, target)
     except BrokenPipeError:
-        os._exit(0)  # the server has ended: nobody is left to answer
+        os._exit(0)  # the server has ended
 
 
 if __name__ == "__main__":
