@@ -361,3 +361,14 @@ def test_the_socket_names_its_protocol_so_that_answers_are_sent_at_once():
     """asyncio turns Nagle's algorithm off only for sockets that say they are TCP."""
     with listen("127.0.0.1", 0) as place:
         assert place.socket.proto == socket.IPPROTO_TCP
+
+
+def test_a_process_that_computes_says_that_it_is_ready_and_nothing_else():
+    started = subprocess.run(
+        [sys.executable, "-m", "separatrix.playground.server.worker", "0", "first"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        env=SOURCE,
+        timeout=300,
+    )
+    assert (started.returncode, started.stdout, started.stderr) == (0, b"ready", b"")

@@ -7,18 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-import struct
 import sys
 from typing import Any, BinaryIO
 
 from ..api.answers import write
 from ..api.requests import REQUESTS, RequestError, read
-
-# A message is a head and a body. The head holds the number of the question, or the HTTP status of the answer,
-# and the number of bytes in the body.
-HEAD = struct.Struct(">HI")
-READY = b"ready"
-QUESTIONS = tuple(REQUESTS)
+from .workers import HEAD, QUESTIONS, READY, error
 
 
 def answer(question: str, body: bytes) -> tuple[int, bytes]:
@@ -43,11 +37,6 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
 
         traceback.print_exc(file=sys.stderr)
         return 500, error("bug", f"{type(problem).__name__}: {problem}"[:500])
-
-
-def error(code: str, message: str, values: dict[str, Any] | None = None) -> bytes:
-    """Return a refusal as the page reads it."""
-    return write({"code": code, "message": message, "values": values or {}})
 
 
 def _ask(question: str, body: bytes) -> Any:

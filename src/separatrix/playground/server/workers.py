@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import struct
 import sys
 from asyncio.subprocess import PIPE, Process
 from dataclasses import dataclass
 from typing import Any
 
+from ..api.answers import write
 from ..api.limits import Limits
-from .worker import HEAD, QUESTIONS, READY, error
+from ..api.requests import REQUESTS
 
+# A message is a head and a body. The head holds the number of the question, or the HTTP status of the answer,
+# and the number of bytes in the body.
+HEAD = struct.Struct(">HI")
+READY = b"ready"
+QUESTIONS = tuple(REQUESTS)
 PAUSE = 1.0  # seconds before another process replaces one that could not start
 
 
@@ -23,8 +30,13 @@ class Reply:
     body: bytes
 
 
-def refusal(status: int, code: str, message: str, **values: Any) -> Reply:
+def error(code: str, message: str, values: dict[str, Any] | None = None) -> bytes:
     """Return a refusal as the page reads it."""
+    return write({"code": code, "message": message, "values": values or {}})
+
+
+def refusal(status: int, code: str, message: str, **values: Any) -> Reply:
+    """Return the reply that refuses a request."""
     return Reply(status, error(code, message, values))
 
 
