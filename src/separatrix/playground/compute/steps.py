@@ -1,4 +1,4 @@
-"""Every step of a perceptron run, linear or with a kernel: weights, scores, visits, and what theory proves.
+"""Replay a perceptron run step by step; the mathematics behind `engine`, which assembles the answer.
 
 After each update the weights are a linear combination of a few vectors: the coordinate vectors for a linear
 model, the rows of the support in feature space for a kernel. Everything below is computed from the
