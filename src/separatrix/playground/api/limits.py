@@ -35,6 +35,7 @@ class Limits:
     # until the body has arrived.
     upload_seconds: float = 10.0
     workers: int = 2  # processes that compute
+    pause: float = 1.0  # seconds before another process replaces one that could not start
     waiting: int = 64  # requests that may wait for one of them
     connections: int = 512  # one more closes the one that has waited longest without a request
     memory: int = 4_000_000_000  # bytes for a process that computes; 0 sets no limit

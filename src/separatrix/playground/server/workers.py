@@ -19,7 +19,6 @@ from ..api.requests import REQUESTS
 HEAD = struct.Struct(">HI")
 READY = b"ready"
 QUESTIONS = tuple(REQUESTS)
-PAUSE = 1.0  # seconds before another process replaces one that could not start
 
 
 @dataclass(frozen=True)
@@ -171,7 +170,7 @@ class Workers:
             try:
                 computer = await Computer.begin(self.limits.memory, everything=everything)
             except OSError:  # the machine cannot start another process now
-                await asyncio.sleep(PAUSE)
+                await asyncio.sleep(self.limits.pause)
                 continue
             try:
                 if await computer.ready():
@@ -180,7 +179,7 @@ class Workers:
                     self._free.put_nowait(computer)
                     await computer.ended()
                 else:
-                    await asyncio.sleep(PAUSE)
+                    await asyncio.sleep(self.limits.pause)
             finally:
                 computer.kill()
                 await computer.ended()
