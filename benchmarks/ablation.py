@@ -53,7 +53,7 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "frequent columns": {"separatrix.proofs.strategies.sparse_elimination:frequent_parts": []},
     "integer simplex": {"separatrix.proofs.strategies.exact_partition:gordan": None},
     "approximate proofs": {"separatrix.proofs.approximate:ApproximateProver.prove": None},
-    "relations of columns": {"separatrix.proofs.approximate:ApproximateProver._all_relations": "second"},
+    "relations of columns": {"separatrix.proofs.approximate:ApproximateProver._related": "second"},
     "moved columns": {
         "separatrix.margins.hard.max_margin:far_columns": None,
         "separatrix.margins.soft.soft_margin:far_columns": None,
@@ -187,7 +187,7 @@ def _apply(place: str, value: Any) -> None:
     elif value == "never":
         replaced = property(lambda self: False, lambda self, _: None)
     elif value in ("second", "last"):
-        replaced = lambda *arguments: arguments[-1]  # noqa: E731
+        replaced = lambda *arguments: arguments[1 if value == "second" else -1]  # noqa: E731
     elif callable(before):
         replaced = lambda *arguments, **options: iter(value) if isinstance(value, list) else value  # noqa: E731
     setattr(holder, last, replaced)

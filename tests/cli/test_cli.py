@@ -188,6 +188,15 @@ def test_what_takes_longer_than_allowed_is_undecided(tmp_path):
     assert "positive number of seconds" in run("check", data, "--target", "x30", "--time-limit", "0").stderr
 
 
+def test_the_strategies_of_the_search_are_listed_if_asked_for(clinic):
+    told = run("check", clinic, "--target", "recovered", "--explain").stdout
+    assert "conflicts" in told
+    assert "linear program" in told
+    assert "linear program" not in run("check", clinic, "--target", "recovered").stdout
+    steps = found("check", clinic, "--target", "recovered", "--explain")["search"]
+    assert steps[-1]["outcome"] == "separated"
+
+
 def test_fail_if_sets_the_exit_code_and_nothing_else(clinic):
     for wanted, code in (("separable", 0), ("quasi-separable", 1), ("inseparable", 1), ("overlapping", 0)):
         result = run("check", clinic, "--target", "recovered", "--fail-if", wanted)

@@ -82,7 +82,7 @@ CHECKS = [
     ("patients.csv", "--formula", "recovered ~ dose + C(ward)"),
     ("tied.csv", "-t", "ill"),
     ("mixed.csv", "-t", "y"),
-    ("mixed.csv", "-t", "y", "--no-quasi"),
+    ("mixed.csv", "-t", "y", "--no-quasi", "--explain"),
     ("xor.csv", "-t", "y", "--degree", "2"),
     ("xor.csv", "-t", "y", "--kernel", "rbf", "--gamma", "0.5"),
     ("three.csv", "-t", "y"),

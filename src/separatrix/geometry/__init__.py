@@ -1,19 +1,14 @@
 """The geometry behind the perceptron: hyperplanes, sides, margins, projections and convex hulls."""
 
 from .convex import (
-    AffineHull,
-    HullDistance,
-    Membership,
-    affine_hull,
     common_point,
     distance,
     functional_margin,
     geometric_margin,
-    hull_distance,
     in_half_space,
-    in_hull,
     project,
 )
+from .hulls import AffineHull, HullDistance, Membership, affine_hull, hull_distance, in_hull
 
 __all__ = [
     "AffineHull",

@@ -17,22 +17,6 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..inputs import as_matrix
 from ..sparse import dense
-from .hulls import AffineHull, HullDistance, Membership, affine_hull, hull_distance, in_hull
-
-__all__ = [
-    "AffineHull",
-    "HullDistance",
-    "Membership",
-    "affine_hull",
-    "common_point",
-    "distance",
-    "functional_margin",
-    "geometric_margin",
-    "hull_distance",
-    "in_half_space",
-    "in_hull",
-    "project",
-]
 
 Floats = NDArray[np.float64]
 

@@ -19,8 +19,6 @@ from ..result import Floats, margin_text
 from ..rows.memory import as_rows
 from ..sparse import dense
 
-SECONDS = 60.0
-
 
 @dataclass(frozen=True, eq=False)
 class Membership:
@@ -103,7 +101,7 @@ class AffineHull:
         return np.asarray(base + directions @ share)
 
 
-def in_hull(point: Any, X: Any, *, time_limit: float = SECONDS) -> Membership:
+def in_hull(point: Any, X: Any, *, time_limit: float = 60.0) -> Membership:
     """Whether a point lies in the convex hull of the rows: a proved answer.
 
     It does not if and only if a plane separates it strictly from all rows, as hulls of finitely many rows are
@@ -139,7 +137,7 @@ def in_hull(point: Any, X: Any, *, time_limit: float = SECONDS) -> Membership:
     return Membership(not verdict.separable, combination, verdict.certificate)
 
 
-def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = SECONDS) -> HullDistance:
+def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0) -> HullDistance:
     """The distance between the convex hulls of two sets of rows.
 
     That is twice the largest affine margin between them. Whether it is zero is decided exactly.

@@ -20,7 +20,6 @@ from ..result import margin_text
 from .problem import SearchStep
 from .statistics.coefficients import Coefficients
 
-SHOWN = 8  # rows or columns named in a summary
 SHOWN_PARTS = 20  # parts listed in a notebook
 
 # What a status means, of two classes; ``{how}`` says which hyperplanes, see `condition`.
@@ -399,11 +398,11 @@ def said(answer: str | None) -> str:
     return f"to {answer}" if answer.endswith("infinity") else answer
 
 
-def some(items: Any) -> str:
+def some(items: Any, most: int = 8) -> str:
     """The first few of many, in words."""
     listed = [str(item) for item in items]
-    more = len(listed) - SHOWN
-    return ", ".join(listed[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+    more = len(listed) - most
+    return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def _key(key: Any) -> str:

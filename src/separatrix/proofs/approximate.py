@@ -24,13 +24,8 @@ from .problem import ApproximateProof
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Parts of the largest multiplier below which rows are dropped, one after the other. On normal rows the first
-# does; on images rows with 1e-6 and less were not part of any exact witness.
-TOLERANCES = (1e-12, 1e-6, 1e-5, 1e-4, 1e-3)
-CORRECTIONS = 3  # steps that take the multipliers nearer to exact ones, if the checker asks for that
 OPERATIONS_A_SECOND = 1e10  # of matrix products; twice as many on two idle cores
 SMALL = 1000  # numerators and denominators of relations between columns that are looked for
-SPARE = 20  # rows beyond the number of columns in which relations are looked for
 # Ratio of pivots below which a column seems to depend on others. Blurred images have 1e-7 and less where
 # nothing depends; their proofs took three corrections and the slower inverse, longer than exact multipliers.
 STEEP = 1e-6
@@ -56,32 +51,29 @@ class ApproximateProver:
     finer: bool
     deadline: Deadline
 
-    @property
-    def whole(self) -> bool:
-        """Whether the numbers are whole, so that relations between columns are to be expected."""
-        return bool(self.signs.matrix.dtype.kind != "f")
-
     def prove(self, rows: Ints, rivals: Ints, values: Floats) -> ApproximateProof | None:
-        """A proof by some of these rows, or None. Raises OutOfTime when the deadline comes first."""
-        tried = 0
-        for tolerance in TOLERANCES:
+        """A proof by some of these rows, or None. Raises OutOfTime when the deadline comes first.
+
+        If all of them are refused, those with less than a millionth of the largest multiplier are dropped: on
+        images of products of pixels they were not part of any exact witness.
+        """
+        for tolerance in (0.0, 1e-6):
             kept = values > tolerance * values.max()
-            if kept.sum() == tried:
-                continue
-            tried = int(kept.sum())
+            if tolerance and kept.all():
+                break
             start = self._without_dependent(rows[kept], rivals[kept] if rivals.size else rivals, values[kept])
-            if start is None:
-                continue
-            if self._steep(start):
-                return None
-            for near in self._versions(start):
+            for near in () if start is None else self._versions(start):
                 claim = "overlapping" if self.finer and self._spans(near) else "inseparable"
                 if self.accept(claim, near):
                     return ApproximateProof(near, claim == "overlapping" or not self.finer)
         return None
 
     def _without_dependent(self, rows: Ints, rivals: Ints, values: Floats) -> Approximate | None:
-        """The multipliers, without columns that are zero or equal, nor such as seem to depend on others."""
+        """The multipliers, without columns that are zero or equal, or, if whole, depend on others.
+
+        None if there is nothing to be proved, or if columns of whole numbers nearly depend on others, but do
+        not: exact multipliers are found sooner there than enough digits.
+        """
         near = Approximate(tuple(rows.tolist()), tuple(rivals.tolist()), tuple(values.tolist()))
         table = self._table(rows)
         if table is None:
@@ -89,29 +81,25 @@ class ApproximateProver:
         near = replace(near, left_out=_plain_relations(table))
         if not self._possible(near):
             return None
-        if self._steep(near):
-            near = replace(near, left_out=self._all_relations(table, near.left_out))
-            if not self._possible(near):
-                return None
-        return near
+        if not self._whole or not self._steep(near):
+            return near
+        near = self._related(near, table)
+        return near if self._possible(near) and not self._steep(near) else None
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the numbers are whole, so that relations between columns are to be expected."""
+        return bool(self.signs.matrix.dtype.kind != "f")
 
     def _versions(self, near: Approximate) -> Iterator[Approximate]:
-        """The multipliers as they are; then without all dependent columns; then corrected."""
+        """The multipliers as they are; then corrected, and without all columns that depend on others."""
         yield near
         table = self._table(np.array(near.rows, dtype=np.int64))
-        if not self.whole and table is not None:
-            plain = near.left_out
-            near = replace(near, left_out=self._all_relations(table, plain))
-            if near.left_out != plain:
-                if not self._possible(near):
-                    return
-                yield near
-        for inverse in (nearby.normal_inverse, *[nearby.orthogonal_inverse] * (CORRECTIONS - 1)):
-            corrected = self._corrected(near, inverse)
-            if corrected is None or not self._possible(corrected):
-                return
-            near = corrected
-            yield near
+        if not self._whole and table is not None:
+            near = self._related(near, table)
+        corrected = self._corrected(near) if self._possible(near) else None
+        if corrected is not None and self._possible(corrected):
+            yield corrected
 
     def _table(self, rows: Ints) -> Floats | None:
         width = int(self.signs.matrix.shape[1]) + self.signs.lift
@@ -137,15 +125,15 @@ class ApproximateProver:
             return False
         return nearby.wrong_relation(near, signs, signs.order, self.deadline.need) is None
 
-    def _all_relations(
-        self, table: Floats, plain: tuple[tuple[tuple[int, int], ...], ...]
-    ) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """The plain relations and those of other columns that depend on several, with small whole numbers."""
+    def _related(self, near: Approximate, table: Floats) -> Approximate:
+        """The same without columns that depend on several others, with small whole numbers."""
+        plain = near.left_out
         absent = {terms[0][0] for terms in plain}
         # the intercept first, so that columns which depend on it are left out and not it
         columns = [c for c in range(table.shape[1] - 1, -1, -1) if c not in absent]
-        # A prime that misleads costs this proof: the checker refuses relations that do not hold.
-        count, prime = len(columns) + SPARE, FIRST_PRIME
+        # A prime that misleads costs this proof: the checker refuses relations that do not hold. Twenty rows
+        # more than columns leave no relation to luck.
+        count, prime = len(columns) + 20, FIRST_PRIME
         self.deadline.need(ELIMINATED * min(count, len(table)) * len(columns))
         values = residues(table[:, columns], prime)
         if len(table) > count:
@@ -160,15 +148,10 @@ class ApproximateProver:
                 factor, numbers = terms
                 others = [(columns[pivots[i]], -n) for i, n in enumerate(numbers) if n]
                 found.append(((columns[place], factor), *others))
-        return (*_in_terms_of_kept(plain, found), *found)
+        return replace(near, left_out=(*_in_terms_of_kept(plain, found), *found))
 
     def _steep(self, near: Approximate) -> bool:
-        """Whether columns of whole numbers seem to depend on others, or nearly do.
-
-        Where none does exactly, the rational road is shorter than the way to enough digits.
-        """
-        if not self.whole:
-            return False
+        """Whether columns seem to depend on others, or nearly do."""
         scaled = nearby.scale(near, self.signs, self._coordinates(near))
         if isinstance(scaled, str):
             return False
@@ -176,14 +159,14 @@ class ApproximateProver:
         sizes = np.abs(factor.diagonal())
         return bool(failed) or float(sizes.min(initial=np.inf)) < STEEP * float(sizes.max(initial=0.0))
 
-    def _corrected(self, near: Approximate, inverse: Callable[[Floats], Floats]) -> Approximate | None:
+    def _corrected(self, near: Approximate) -> Approximate | None:
         """Multipliers nearer to exact ones; rows that would need a negative one are dropped."""
         scaled = nearby.scale(near, self.signs, self._coordinates(near))
         if isinstance(scaled, str):
             return None
         residual, _ = nearby.residual(scaled)
         with np.errstate(all="ignore"):
-            part = 1.0 - inverse(scaled.rows) @ residual / scaled.multipliers
+            part = 1.0 - nearby.normal_inverse(scaled.rows) @ residual / scaled.multipliers
         if not np.isfinite(part).all():
             return None
         kept = np.flatnonzero(part > 0.0)

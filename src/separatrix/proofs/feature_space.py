@@ -16,8 +16,6 @@ if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most v
 
 MAP_COLUMNS = 5000  # the most columns of an explicit map that is asked for a proof
 MAP_NUMBERS = 1 << 25  # the most numbers of one
-MARGIN_GAP = 1e-3  # the relative width asked of a margin's bracket
-MARGIN_STEPS = 2000
 
 
 def read_kernel(given: Any, matrix: Any) -> Kernel:
@@ -74,7 +72,7 @@ def kernel_bracket(kernel: Kernel, signed: SignedRows, lift: bool, status: str) 
     labels = np.zeros(signed.labels.size, dtype=np.int32)
     labels[signed.order] = codes
     rows = KernelRows(kernel, signed.plain, labels, present.size, signed.order, lift, free=False)
-    found = solve_kernel_margin(rows, gap=MARGIN_GAP, max_iter=MARGIN_STEPS, deadline=signed.deadline)
+    found = solve_kernel_margin(rows, gap=1e-3, max_iter=2000, deadline=signed.deadline)
     lower, upper = certified_bracket(rows, found, deadline=signed.deadline)
     return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
 

@@ -127,9 +127,17 @@ class Knowledge:
 
 
 class Strategy(Protocol):
-    """A way to answer a problem. It may leave it open, and raises OutOfTime at the problem's deadline."""
+    """A way to answer a problem. It may leave it open, and raises OutOfTime at the problem's deadline.
+
+    Attributes
+    ----------
+    name : str
+    small : bool
+        Whether it is worth its while on problems so small that the linear program takes all rows at once.
+    """
 
     name: str
+    small: bool
 
     def applies(self, problem: Problem) -> bool:
         """Whether it is worth a try."""

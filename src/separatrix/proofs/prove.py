@@ -31,7 +31,7 @@ from .approximate import ApproximateProver
 from .exact.integer_rows import IntegerRows, combined
 from .exact.residues import Misled, undeceived
 from .exact.weights import Weights
-from .problem import Combination, Inseparable, Knowledge, Problem, Rational, SearchStep, Separated
+from .problem import Attempt, Combination, Inseparable, Knowledge, Problem, Rational, SearchStep, Separated
 from .search import search
 from .signed_rows import SignedRows
 from .strategies import STRATEGIES
@@ -220,7 +220,7 @@ def _partition(
         basis = signed.independent(np.array(sorted(positive), dtype=np.int64), prime)
         tight = signed.spanned(basis, prime)
         accept = partial(judge.separates, signed=signed, tight=tight)
-        found: Any = None
+        found: Attempt | None = None
         if not tight.all():
             found = search(
                 replace(problem, accept=accept, among=~tight, tight=basis, prime=prime, approximate=None),
@@ -232,9 +232,8 @@ def _partition(
                 continue
             case None | Separated():
                 multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight], prime)
-                status, weights = (
-                    ("overlapping", None) if found is None else ("quasi-separable", found.weights)
-                )
+                status = "overlapping" if found is None else "quasi-separable"
+                weights = None if found is None else found.weights
                 judge.accept(Proof(status, weights, multipliers, witness=witness))
         return
 

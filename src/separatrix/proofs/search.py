@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from ..deadline import OutOfTime
 from .problem import Attempt, Inseparable, Knowledge, Learned, Problem, SearchStep, Separated
 
 OUTCOMES = {Separated: "separated", Inseparable: "inseparable", Learned: "no answer"}
@@ -15,12 +16,15 @@ def search(problem: Problem, known: Knowledge) -> Attempt:
     Raises OutOfTime when the problem's deadline has come without an answer.
     """
     for strategy in problem.strategies:
-        if not strategy.applies(problem):
+        if (problem.rows.small and not strategy.small) or not strategy.applies(problem):
             continue
-        begin, outcome = time.monotonic(), "out of time"
+        begin, outcome = time.monotonic(), "no answer"
         try:
             attempt = strategy.attempt(problem, known)
             outcome = OUTCOMES[type(attempt)]
+        except OutOfTime:
+            outcome = "out of time"
+            raise
         finally:
             name = f"{problem.part}: {strategy.name}" if problem.part else strategy.name
             known.steps.append(SearchStep(name, outcome, time.monotonic() - begin))

@@ -25,10 +25,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-BITS = 60  # of each entry of a change of columns, more than floats have
-CHANGES = 8  # each takes about 15 digits off the condition number
 CONDITIONED = 1e3  # a condition number at which a linear program in floats has digits to spare
-SMALLEST = 1e-17  # of the diagonal of R, as parts of its largest entry: below, rounding has left nothing
 NOTHING = -(10**8)  # in the place of the exponent of a zero
 UNDERFLOW = -1070  # exponents below which floats are zeros
 # Measured on matrices of 1,000 x 100 to 5,574 x 300 numbers of 53 to 115 bits: 1e-9 to 3e-9.
@@ -87,7 +84,7 @@ def well_conditioned(
     mantissas, exponents = mantissas_exponents(columns.numbers)
     if sizes is None:
         sizes = _balanced(mantissas, exponents, exponents.max(axis=0)).rows
-    for _ in range(CHANGES):
+    for _ in range(8):  # each takes about 15 digits off the condition number
         deadline.need()
         weighted = exponents[among] - sizes[among, None]
         powers = weighted.max(axis=0)
@@ -104,11 +101,11 @@ def well_conditioned(
 def _integer_inverse(triangle: Floats, powers: Ints) -> Any:
     """The inverse of ``triangle * 2**powers`` with each column times some number, in integers: invertible."""
     diagonal = triangle.diagonal().copy()
-    smallest = SMALLEST * np.abs(diagonal).max()
+    smallest = 2.0**-56 * np.abs(diagonal).max()  # below, rounding has left nothing
     np.fill_diagonal(triangle, np.where(np.abs(diagonal) < smallest, smallest, diagonal))
     inverse = scipy.linalg.solve_triangular(triangle, np.eye(len(triangle)))
     inverse /= np.abs(inverse).max(axis=0)
-    whole = [[int(v) for v in row] for row in np.rint(np.ldexp(inverse, BITS)).tolist()]
+    whole = [[int(v) for v in row] for row in np.rint(np.ldexp(inverse, 60)).tolist()]
     for i, row in enumerate(whole):
         row[i] = row[i] or 1
     shifts = (int(powers.max()) - powers).tolist()

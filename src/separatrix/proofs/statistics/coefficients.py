@@ -46,9 +46,6 @@ PLUS, MINUS = "+infinity", "-infinity"
 INFINITIES = {PLUS: math.inf, MINUS: -math.inf}
 
 WIDE = 1500  # coefficients beyond which none is decided: each takes a linear program of that many columns
-LARGEST_MIX = 1 << 20  # whole numbers that null vectors are mixed with
-# A full direction plus another one is full if the first is this many times as large: powers of two.
-HEADROOM = (0, 20, 60, 140, 300)
 
 
 @dataclass(frozen=True)
@@ -145,7 +142,7 @@ class _Asked:
 
     def _null_vector(self, basis: Ints, prime: int) -> dict[int, int]:
         """A random vector that all basis rows are orthogonal to, by coordinate; zeros are left out."""
-        mix = np.random.default_rng(0).integers(1, LARGEST_MIX, self.signed.width).astype(np.float64)
+        mix = np.random.default_rng(0).integers(1, 1 << 20, self.signed.width).astype(np.float64)
         exponents = np.zeros(self.signed.width, dtype=np.int64)
         return self.signed.integers(basis).vanishing_weights(mix, exponents, prime, self.signed.deadline)
 
@@ -154,12 +151,9 @@ class _Asked:
 
         If so, the vector is orthogonal to all tight rows, and minus the vector does as well.
         """
-        size = max(map(abs, vector.values())) // max(map(abs, self.weights)) + 1
-        for power in HEADROOM:
-            total = {j: (weight * size << power) + vector.get(j, 0) for j, weight in enumerate(self.weights)}
-            if self.judge.separates(self.signed.whole_weights(total), self.signed, self.tight):
-                return True
-        return False
+        size = max(map(abs, vector.values())) // max(map(abs, self.weights)) + 1 << 300
+        total = {j: weight * size + vector.get(j, 0) for j, weight in enumerate(self.weights)}
+        return self.judge.separates(self.signed.whole_weights(total), self.signed, self.tight)
 
     def _moving(self, columns: list[int]) -> None:
         """Answer for coefficients that the direction of the certificate moves: forced, or not."""

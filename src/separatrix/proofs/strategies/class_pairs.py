@@ -31,6 +31,7 @@ class ClassPairs:
     """The pairs of classes that were taken for each other, the pair confused most often first."""
 
     name = "class pairs"
+    small = False
 
     def applies(self, problem: Problem) -> bool:
         """Three or more classes."""

@@ -31,6 +31,7 @@ class Conflicts:
     """Pairs of identical rows with different labels; all of them, for the finer question."""
 
     name = "conflicts"
+    small = True
 
     def applies(self, problem: Problem) -> bool:
         """Parts of a problem have no conflicts that the whole does not have."""

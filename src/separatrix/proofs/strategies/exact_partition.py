@@ -32,6 +32,7 @@ class ExactPartition:
     """Condition the columns exactly, then ask Tucker's program."""
 
     name = "exact partition"
+    small = True
 
     def applies(self, problem: Problem) -> bool:
         """Always: it is the last."""

@@ -16,10 +16,8 @@ from ...margins.optimum import Outcome
 from ..exact.weights import moved_back
 from ..problem import NOTHING, Attempt, Floats, Inseparable, Ints, Knowledge, Learned, Problem, Separated
 
-FEWEST, MOST = (
-    200,
-    5000,
-)  # columns; each step solves a system of that size, where the simplex method has slow ones
+# Columns. Each step solves a system of that size; with fewer columns the simplex method is as quick.
+FEWEST, MOST = 200, 5000
 # Rows for each column of a first working set. Random labels need a bit more than two; with twice as many rows
 # a system takes twice as long, with half as many another round is needed.
 ROWS_PER_COLUMN = 3
@@ -29,11 +27,12 @@ class InteriorPoint:
     """Mehrotra's predictor and corrector on a working set that grows."""
 
     name = "interior point"
+    small = False
 
     def applies(self, problem: Problem) -> bool:
         """Two classes, many columns, and more rows than columns: systems have the size of the columns."""
         signed = problem.rows
-        if signed.joint or signed.small or not problem.whole:
+        if signed.joint or not problem.whole:
             return False
         return FEWEST < signed.n_used <= MOST and signed.ids.size > signed.n_used
 
@@ -72,8 +71,8 @@ class InteriorPoint:
 def _proved(problem: Problem, ids: Ints, values: Floats) -> Inseparable | None:
     """A proof by multipliers of a combination that vanishes, as far as floats tell.
 
-    Approximate ones are put before the checker first. Exact ones follow where there is time for them, if the
-    first were refused or prove less than was asked.
+    Approximate ones are put before the checker first. If they are refused or prove less than was asked, exact
+    ones follow, unless these would take longer than the time left.
     """
     used = np.isfinite(values) & (values > 0.0)
     if not used.any():
@@ -81,9 +80,9 @@ def _proved(problem: Problem, ids: Ints, values: Floats) -> Inseparable | None:
     order = np.argsort(-values[used], kind="stable")
     ids, values = ids[used][order], values[used][order]
     near = None if problem.approximate is None else problem.approximate(ids, NOTHING, values)
-    affordable = problem.rows.seconds_to_solve() < problem.deadline.left
-    if affordable and (near is None or not near.complete):
+    if near is not None and near.complete:
+        return Inseparable(near)
+    if problem.rows.seconds_to_solve() < problem.deadline.left:
         exact = problem.combination(ids, values)
-        if exact is not None:
-            return Inseparable(exact)
+        return None if exact is None else Inseparable(exact)
     return None if near is None else Inseparable(near)

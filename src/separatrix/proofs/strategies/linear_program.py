@@ -37,6 +37,7 @@ class LinearProgram:
     """Dantzig's simplex method on a working set that grows."""
 
     name = "linear program"
+    small = True
 
     def applies(self, problem: Problem) -> bool:
         """Always."""

@@ -20,7 +20,6 @@ from ..problem import Attempt, Knowledge, Learned, Problem, Separated
 
 Ints = NDArray[np.int64]
 
-PASSES = 30
 # From so many columns on, rows are visited in the order that takes the fewest corrections: what comes next
 # costs more there. Half or twice as many change nothing on texts of 10,000 words and on microarrays.
 WIDE = 5000
@@ -30,10 +29,11 @@ class Perceptron:
     """Rosenblatt's rule for a few passes."""
 
     name = "perceptron"
+    small = False  # compiled loops take longer to load
 
     def applies(self, problem: Problem) -> bool:
-        """For a small problem, compiled loops would take longer to load than a linear program to solve."""
-        return problem.whole and not problem.rows.small
+        """All rows need a positive score."""
+        return problem.whole
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Run it; what it corrected most often is learned."""
@@ -43,7 +43,7 @@ class Perceptron:
         in_turn = "cyclic" if isinstance(signed.rows, MemoryRows) else "mixed"
         order = in_turn if signed.width <= WIDE else "working_set"
         try:
-            found = solve_perceptron(signed.rows, order=order, max_iter=PASSES, deadline=problem.deadline)
+            found = solve_perceptron(signed.rows, order=order, max_iter=30, deadline=problem.deadline)
         except NumericOverflowError:
             return Learned()
         if found.errors == 0 and np.isfinite(found.weights).all():

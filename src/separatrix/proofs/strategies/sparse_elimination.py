@@ -39,11 +39,12 @@ class SparseElimination:
     """Settle rows by columns of one sign, and ask about those that are left."""
 
     name = "sparse elimination"
+    small = False
 
     def applies(self, problem: Problem) -> bool:
         """Sparse rows of two classes in memory, with many columns."""
         signed = problem.rows
-        if signed.joint or signed.copied or signed.small or signed.width <= FEWEST:
+        if signed.joint or signed.copied or signed.width <= FEWEST:
             return False
         return signed.rows.sparse and isinstance(signed.rows, MemoryRows)
 
