@@ -354,9 +354,6 @@ class SignedRows:
         else:
             ids = np.flatnonzero(counts[:, 0])
             hits = counts[ids, 0]
-        if ids.size > most:
-            often = np.partition(hits, ids.size - most)[ids.size - most]  # sorting all takes longer
-            ids, hits = ids[hits >= often], hits[hits >= often]
         return ids[np.argsort(-hits, kind="stable")][:most]
 
     def span_basis(self, prime: int) -> Ints:

@@ -143,9 +143,9 @@ def check(
         )
     else:
         _show(rows, source.shown(X, y, rows), verdict)
-        if explain:
-            steps = [(step.strategy, f"{step.outcome}, {step.seconds:.3f} s") for step in _steps(verdict)]
-            show("The search:", facts(steps), "")
+        if explain and (steps := _steps(verdict)):
+            listed = [(step.strategy, f"{step.outcome}, {step.seconds:.3f} s") for step in steps]
+            show("The search:", facts(listed), "")
         if certificate is not None:
             say(f"Certificate: {certificate}. Check it with: {source.verify_command(certificate)}")
         if report is not None:

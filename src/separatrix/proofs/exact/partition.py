@@ -215,7 +215,11 @@ def _vanishing(
 def _completed(numbers: Any, first: Ints, prime: int, deadline: Deadline) -> Ints:
     """Independent rows of full rank: those of the first ones, and as many others as they lack."""
     order = np.concatenate([first, np.setdiff1d(np.arange(numbers.nrows()), first)])
-    return order[pivot_columns(part(numbers, order).transpose(), prime, deadline)]
+    for size in (2 * numbers.ncols(), order.size):
+        found = order[pivot_columns(part(numbers, order[:size]).transpose(), prime, deadline)]
+        if found.size == numbers.ncols():
+            break
+    return found
 
 
 @dataclass(frozen=True, eq=False)
