@@ -40,31 +40,19 @@ import separatrix as sx
 def largest_margin():
     """The largest margin.
 
-    The band between the classes is as wide as it can be; the ringed rows hold it. Regions, band and boundary
-    of linear models are drawn exactly, as polygons.
+    The band between the classes is as wide as it can be; the ringed rows hold it. The lines between two
+    classes with linear scores are exact.
     """
     X, y = sx.datasets.make_separable(80, margin=0.12, intercept=0.2, random_state=3)
     model = sx.MaxMargin().fit(X, y)
     return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
 
 
-def last_update():
-    """The perceptron and its last update.
-
-    A run stopped after five updates. The ringed rows were corrected: the weights are their signed sum, each
-    row taken as often as it was corrected. The last of them turned the weights from the dashed arrow to the
-    solid one; crossed rows are still wrong.
-    """
-    X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
-    model = sx.Perceptron(order="cyclic", max_updates=5, trace=True).fit(X, y)
-    return sx.plot.DecisionRegionDisplay.from_estimator(model, X, y)
-
-
 def hard_points():
     """Mistakes as sizes.
 
-    Each row as large as the run had trouble with it. The large points carry the information; the dots were
-    never corrected.
+    The more often the run corrected a row, the larger its point. The large points carry the information; the
+    dots were never corrected.
     """
     X, y = sx.datasets.make_separable(200, margin=0.02, random_state=5)
     model = sx.Perceptron().fit(X, y)
@@ -94,7 +82,7 @@ def many_classes():
 def kernel_regions():
     """Kernels, and any classifier of scikit-learn.
 
-    What is not linear is asked for its scores on a grid. Here the kernel perceptron separates a disc from the
+    Classifiers are asked for their scores on a grid. Here the kernel perceptron separates a disc from the
     ring around it.
     """
     X, y = sx.datasets.make_rings(120, 2, random_state=0)
@@ -182,7 +170,6 @@ def gram_matrix():
 
 EXAMPLES: tuple[Callable[[], Any], ...] = (
     largest_margin,
-    last_update,
     hard_points,
     soft_margin,
     many_classes,

@@ -19,8 +19,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from matplotlib import pyplot as plt
 from matplotlib.animation import FFMpegWriter
 from matplotlib.colors import to_rgb
@@ -41,7 +39,6 @@ from separatrix.errors import InputError, InputTypeError, LabelError, OutputErro
 from separatrix.plot.run_display import trace_of
 from separatrix.plot.style import palette_of
 from separatrix.views.palettes import DARK, LIGHT
-from separatrix.views.polygons import border, class_polygon
 
 mpl.use("Agg")
 Regions, Run = sx.plot.DecisionRegionDisplay, sx.plot.RunDisplay
@@ -152,57 +149,15 @@ def test_import_is_lazy_and_a_missing_matplotlib_is_one_line():
     )
 
 
-# --- polygons ---
-
-
-BOX = (-2.0, 3.0, -1.0, 2.0)
-numbers = st.floats(-2, 2).map(lambda v: round(v, 3))
-
-
-def area(polygon):
-    x, y = polygon.T
-    return abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2 if len(polygon) else 0.0
-
-
-@given(
-    st.integers(2, 5).flatmap(
-        lambda k: st.lists(st.tuples(numbers, numbers, numbers), min_size=k, max_size=k)
-    )
-)
-def test_class_polygons_tile_the_box_and_hold_what_the_class_wins(lines):
-    lines = np.array(lines)
-    weights, offsets = lines[:, :2], lines[:, 2]
-    polygons = [class_polygon(weights, offsets, label, BOX) for label in range(len(lines))]
-    rng = np.random.default_rng(0)
-    for label, polygon in enumerate(polygons):
-        if area(polygon) > 1e-6:
-            inside = rng.dirichlet(np.ones(len(polygon)), 20) @ polygon
-            scores = inside @ weights.T + offsets
-            assert (scores[:, label] >= scores.max(axis=1) - 1e-9).all()
-    if len(np.unique(lines, axis=0)) == len(lines):
-        assert sum(map(area, polygons)) == pytest.approx(15.0, rel=1e-6)
-
-
-@given(st.lists(st.tuples(numbers, numbers, numbers), min_size=3, max_size=5), st.floats(0, 0.5))
-def test_borders_are_where_a_class_leads_the_next_by_the_level(lines, level):
-    lines = np.array(lines)
-    weights, offsets = lines[:, :2], lines[:, 2]
-    for pair in itertools.permutations(range(len(lines)), 2):
-        segment = border(weights, offsets, pair, BOX, level)
-        if len(segment) and np.linalg.norm(weights[pair[0]] - weights[pair[1]]) > 1e-2:
-            scores = segment @ weights.T + offsets
-            others = np.delete(scores, pair[0], axis=1).max(axis=1)
-            assert scores[:, pair[0]] - scores[:, pair[1]] == pytest.approx(level, abs=1e-6)
-            assert scores[:, pair[0]] - others == pytest.approx(level, abs=1e-6)
-            assert (segment >= [BOX[0] - 1e-6, BOX[2] - 1e-6]).all()
-            assert (segment <= [BOX[1] + 1e-6, BOX[3] + 1e-6]).all()
-
-
 # --- decision regions ---
 
 
 def drawn(collection):
     return np.asarray(collection.get_offsets())
+
+
+def vertices(contours):
+    return np.concatenate([path.vertices for each in contours for path in each.get_paths()])
 
 
 def same_points(a, b):
@@ -219,13 +174,8 @@ def test_regions_points_band_and_support_of_the_largest_margin(separable, theme)
     assert same_points(drawn(display.support_points_), X[model.support_])
     assert display.error_points_ is None
     assert display.level == pytest.approx(1.0)
-    boundary, band = (np.concatenate(c.get_segments()) for c in (display.boundary_, display.band_))
-    assert model.decision_function(boundary) == pytest.approx(0, abs=1e-9)
-    assert np.abs(model.decision_function(band)) == pytest.approx(1.0)
-    for patch, label in zip(display.regions_, [0, 1, 0, 1], strict=True):
-        corners = patch.get_paths()[0].vertices
-        middle = corners.mean(axis=0, keepdims=True)
-        assert model.predict(middle) == model.classes_[label]
+    assert model.decision_function(vertices(display.boundary_)) == pytest.approx(0, abs=1e-9)
+    assert np.abs(model.decision_function(vertices(display.band_))) == pytest.approx(1.0)
 
 
 def test_the_weight_arrow_is_normal_to_the_boundary_and_points_to_the_positive_class(separable):
@@ -239,20 +189,6 @@ def test_the_weight_arrow_is_normal_to_the_boundary_and_points_to_the_positive_c
     assert cross == pytest.approx(0, abs=1e-9)
     assert model.decision_function([tip]) > 0
     assert display.ax_.get_aspect() == 1.0
-
-
-def test_the_update_arrow_is_the_last_row_that_was_added(separable, traced):
-    X, y = separable
-    display = Regions.from_estimator(traced, X, y)
-    row = int(traced.result_.trace.rows[-1])
-    assert same_points(drawn(display.update_point_), X[[row]])
-    step = np.array(display.update_arrow_.xy) - np.array(display.update_arrow_.xyann)
-    before, after = (np.array(a.xy) - np.array(a.xyann) for a in display.weight_arrows_)
-    assert before + step == pytest.approx(after)
-    assert step / np.linalg.norm(step) == pytest.approx(y[row] * X[row] / np.linalg.norm(X[row]))
-    # An averaged model shows its mean, which the last update did not lead to.
-    averaged = sx.Perceptron(order="cyclic", average="averaged", trace=True).fit(X, y)
-    assert Regions.from_estimator(averaged, X, y).update_arrow_ is None
 
 
 def test_point_sizes_grow_with_the_mistakes(separable, traced):
@@ -286,9 +222,9 @@ def test_many_classes_tile_the_picture(three_classes, average):
     assert display.model.linear == (average != "voted")
     if average != "voted":
         assert len(display.weight_arrows_) == 3
-        for segment in display.boundary_.get_segments():
-            best = np.sort(model.decision_function(segment), axis=1)
-            assert best[:, -1] == pytest.approx(best[:, -2])
+        best = np.sort(model.decision_function(vertices(display.boundary_)), axis=1)
+        # Where a third class comes in, the lead is not linear between the points of the grid.
+        assert np.mean(np.isclose(best[:, -1], best[:, -2])) > 0.95
     else:
         assert display.level is None  # shares of a vote have no margin
     assert [t.get_text() for t in display.ax_.get_legend().get_texts()][:3] == ["0", "1", "2"]
@@ -318,20 +254,17 @@ def test_any_classifier_is_drawn_as_it_predicts(model, n_classes, separable, thr
     wrong = np.flatnonzero(model.predict(X) != y)
     assert np.isin(wrong, display.errors).all()
     assert len(display.points_) == n_classes
-    regions = display.regions_
-    if not display.model.linear:
-        # The colour under a grid point is that of its predicted class: asked of the contours themselves.
-        left, right, bottom, top = display.box_
-        rng = np.random.default_rng(0)
-        probes = rng.uniform([left, bottom], [right, top], (200, 2))
-        predicted = np.searchsorted(model.classes_, model.predict(probes))
-        agree = 0
-        for label, region in enumerate(regions):
-            inside = np.zeros(len(probes), dtype=bool)
-            for path in region.get_paths():
-                inside |= path.contains_points(probes)
-            agree += int((inside & (predicted == label)).sum())
-        assert agree >= 180
+    # The color under a point is that of its predicted class: asked of the contours themselves.
+    left, right, bottom, top = display.box_
+    probes = np.random.default_rng(0).uniform([left, bottom], [right, top], (200, 2))
+    predicted = np.searchsorted(model.classes_, model.predict(probes))
+    agree = 0
+    for label, region in enumerate(display.regions_):
+        inside = np.zeros(len(probes), dtype=bool)
+        for path in region.get_paths():
+            inside |= path.contains_points(probes)
+        agree += int((inside & (predicted == label)).sum())
+    assert agree >= 180
 
 
 def test_frames_keep_their_names_and_need_no_arrays(three_classes):
@@ -346,7 +279,7 @@ def test_frames_keep_their_names_and_need_no_arrays(three_classes):
 def test_one_column_is_a_line():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), ["a", "a", "b", "b"]
     display = Regions.from_estimator(sx.MaxMargin().fit(X, y), X, y)
-    assert np.concatenate(display.boundary_.get_segments())[:, 0] == pytest.approx(1.5)
+    assert vertices(display.boundary_)[:, 0] == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -366,7 +299,7 @@ def test_projection_shows_the_distance_to_the_plane_and_the_widest_direction_acr
     across -= np.outer(across @ first, first)
     best = np.linalg.svd(across, full_matrices=False)[2][0]
     assert abs(best @ second) == pytest.approx(1, abs=1e-3)
-    x = np.concatenate(display.boundary_.get_segments())[:, 0]
+    x = vertices(display.boundary_)[:, 0]
     assert x == pytest.approx(-model.intercept_[0] / length)
 
 
@@ -423,8 +356,8 @@ def test_a_run_shows_the_pick_and_the_weights_before_and_after(separable, order)
         before = vectors[0] if step > 1 else 0.0
         assert before + vectors[-1] == pytest.approx(vectors[-2])
         w = trace.weights[step - 1]
-        for segment in run.boundary_.get_segments():
-            assert segment @ w[:2] + w[2] == pytest.approx(0, abs=1e-9)
+        if run.boundary_:
+            assert vertices(run.boundary_) @ w[:2] + w[2] == pytest.approx(0, abs=1e-9)
     assert run.weights[-1, 1] == pytest.approx(model.coef_[0])
 
 
@@ -470,7 +403,7 @@ def test_a_run_of_many_columns_and_classes_is_projected():
     model = sx.Perceptron(order="cyclic", trace=True, max_iter=2000).fit(X, y)
     run = Run.from_estimator(model, X, y, step=2)
     assert run.weights.shape == (model.mistakes_ + 1, 4, 2)
-    assert len(run.regions_) == 4
+    assert 0 < len(run.regions_) <= 4
     _, ax = sx.plot.new_figure("dark")
     assert run.plot(1, ax=ax).length_ax_ is None
 
@@ -862,7 +795,7 @@ def test_kernel_models_are_drawn_as_they_predict(n_classes, three_classes):
         display = Regions.from_estimator(model, X, y)
         assert not display.model.linear
         assert display.level > 0
-        lines = np.concatenate([path.vertices for line in display.boundary_ for path in line.get_paths()])
+        lines = vertices(display.boundary_)
         scores = np.atleast_2d(model.decision_function(lines).T).T
         best = np.sort(scores, axis=1) if n_classes > 2 else np.column_stack([0 * scores[:, 0], scores[:, 0]])
         spread = np.ptp(model.decision_function(X))

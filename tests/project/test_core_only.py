@@ -49,7 +49,7 @@ assert sx.mistake_bounds(model, X, y).mistakes == model.mistakes_
 assert sx.smallest_separating_degree(X, y).degree == 1
 assert sx.datasets.make_separable(20, margin=0.1, random_state=0).X.shape == (20, 2)
 path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
-sx.write_report(path, X, y)
+sx.write_report(path, verdict)
 assert "Yes: the classes can be separated with an intercept." in path.read_text("utf-8")
 
 from separatrix.files.table import open_table
@@ -69,6 +69,7 @@ def command_line():
 
 for name, use in {
     "plot": lambda: sx.plot,
+    "report with pictures": lambda: sx.write_report(path, X, y),
     "playground": lambda: sx.playground,
     "experiments": lambda: sx.experiments,
     "save": lambda: sx.save(model, path),

@@ -20,10 +20,8 @@ from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints
 from ..views.model import Plane, Points, cross_plane, flat_plane, need_two, read_points
 from ..views.palettes import Palette
-from .regions import class_handles, draw_points, point_sizes, prepare_axes, ring_size, view_box
+from .drawing import class_handles, draw_points, draw_rings, mark, point_sizes, prepare_axes, view_box
 from .style import Display, add_legend, axes_for, halo, style
-
-DIGITS = 12  # the longest fraction that is written out
 
 
 @dataclass(eq=False, repr=False)
@@ -146,7 +144,7 @@ class HullDisplay(Display):
             prepare_axes(self.ax_, self.plane, view_box(places))
             self.hulls_ = [self._hull(colors, places[codes == label], label, 0.16) for label in (0, 1)]
             sizes = point_sizes(None, len(places))
-            self.points_ = draw_points(self.ax_, colors, places, codes, self.points.classes, sizes)
+            self.points_ = draw_points(self.ax_, colors, places, codes, 2, sizes)
             self.witness_hulls_: list[PolyCollection] = []
             self.common_point_: PathCollection | None = None
             self.gap_line_: Line2D | None = None
@@ -174,38 +172,28 @@ class HullDisplay(Display):
         self.witness_hulls_ = [
             self._hull(colors, places[self.witnesses[codes == label]], label, 0.42) for label in (0, 1)
         ]
-        self.witness_points_ = self.ax_.scatter(
-            places[self.witnesses, 0],
-            places[self.witnesses, 1],
-            s=ring_size(sizes[self.witnesses]),
-            facecolors="none",
-            edgecolors=colors.ink,
-            linewidths=1.2,
-            zorder=4.1,
+        self.witness_points_ = draw_rings(
+            self.ax_, places[self.witnesses], sizes[self.witnesses], colors.ink, width=1.2
         )
-        x, y = self.plane.place(np.array([[float(value) for value in self.common or ()]]))[0]
-        self.common_point_ = self.ax_.scatter(
-            [x],
-            [y],
-            s=170,
-            marker="*",
-            color=colors.accent,
-            edgecolors=colors.paper,
-            linewidths=0.8,
-            zorder=4.0,
-        )
+        x, y = self.plane.place(np.array([[float(value) for value in self.common or ()]])).T
+        star: dict[str, Any] = {
+            "marker": "*",
+            "color": colors.accent,
+            "edgecolors": colors.paper,
+            "linewidths": 0.8,
+        }
+        self.common_point_ = self.ax_.scatter(x, y, s=170, zorder=4.0, **star)
 
     def _draw_gap(self, colors: Palette) -> None:
         ends = self.plane.place(self.nearest)
-        (self.gap_line_,) = self.ax_.plot(
-            *ends.T,
-            color=colors.accent,
-            linewidth=2.0,
-            marker="o",
-            markersize=4.5,
-            zorder=4.0,
-            path_effects=halo(colors),
-        )
+        look: dict[str, Any] = {
+            "color": colors.accent,
+            "linewidth": 2.0,
+            "marker": "o",
+            "markersize": 4.5,
+            "zorder": 4.0,
+        }
+        (self.gap_line_,) = self.ax_.plot(*ends.T, path_effects=halo(colors), **look)
 
     def _title(self) -> str:
         if self.common is not None:
@@ -215,27 +203,10 @@ class HullDisplay(Display):
     def _handles(self, colors: Palette) -> list[Any]:
         handles: list[Any] = class_handles(colors, self.points.classes)
         if self.common is not None:
-            ring = Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="o",
-                markersize=10,
-                markerfacecolor="none",
-                markeredgecolor=colors.ink,
-                label=f"{len(self.witnesses)} rows prove it",
-            )
-            star = Line2D(
-                [],
-                [],
-                linestyle="none",
-                marker="*",
-                markersize=12,
-                markerfacecolor=colors.accent,
-                markeredgecolor=colors.paper,
-                label=_written(self.common),
-            )
-            handles += [ring, star]
+            handles += [
+                mark("o", "none", colors.ink, 10.0, f"{len(self.witnesses)} rows prove it"),
+                mark("*", colors.accent, colors.paper, 12.0, _written(self.common)),
+            ]
         if self.nearest is not None:
             apart = float(np.linalg.norm(self.nearest[0] - self.nearest[1]))
             handles.append(
@@ -277,10 +248,10 @@ def _plane(points: Points, nearest: Floats | None) -> Plane:
 
 
 def _written(point: tuple[Fraction, ...]) -> str:
-    """The point itself where that is short."""
-    exact = [str(value) for value in point]
-    if len(point) <= 3 and max(map(len, exact)) <= DIGITS:
-        return f"the point\n({', '.join(exact)})"
+    """The point itself if that is short."""
+    exact = ", ".join(map(str, point))
+    if len(point) <= 3 and len(exact) <= 40:
+        return f"the point\n({exact})"
     if len(point) <= 3:
         return "the point, about\n(" + ", ".join(f"{float(value):.3g}" for value in point) + ")"
     return "a point of both hulls"

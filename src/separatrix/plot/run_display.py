@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.lines import Line2D
 
 from ..bounds import mistake_bounds
 from ..errors import InputError, InputTypeError
@@ -22,18 +19,18 @@ from ..estimators.linear import Perceptron
 from ..result import Floats, Result, Status, Trace
 from ..views.model import Model, Plane, Points, plane_for, read_model, read_points
 from ..views.palettes import Palette
-from ..views.polygons import border, class_polygon
-from .film import Film
-from .regions import (
-    REGION,
+from .drawing import (
     class_handles,
     draw_arrow,
     draw_points,
+    draw_regions,
+    draw_rings,
     point_sizes,
     prepare_axes,
-    ring_size,
+    stroke,
     view_box,
 )
+from .film import Film
 from .style import LAYOUT, Display, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
 
 
@@ -275,38 +272,25 @@ class RunDisplay(Display):
         self.places_, self.box_ = places, view_box(places)
         prepare_axes(ax, self.plane, self.box_)
         self.sizes_ = point_sizes(None, len(places))
-        self.points_ = draw_points(ax, colors, places, self.points.codes, self.points.classes, self.sizes_)
+        classes = self.points.classes
+        self.points_ = draw_points(ax, colors, places, self.points.codes, len(classes), self.sizes_)
         if self.length_ax_ is not None:
             self._draw_proof(self.length_ax_)
-        handles = class_handles(colors, self.points.classes)
+        handles = class_handles(colors, classes)
         if self.n_updates:
             handles += [
-                Line2D([], [], color=colors.muted, linestyle="--", linewidth=1.4, label="$w$ before"),
-                Line2D([], [], color=colors.ink, linewidth=2.0, label="$w$ after"),
-                Line2D([], [], color=colors.accent, linewidth=2.0, label="update"),
+                stroke(colors.muted, 1.4, "$w$ before", dashed=True),
+                stroke(colors.ink, 2.0, "$w$ after"),
+                stroke(colors.accent, 2.0, "update"),
             ]
         add_legend(ax, handles)
 
     def _draw_regions(self, step: int) -> None:
-        colors, after = self._colors, (self.weights[step], self.offsets[step])
-        self.regions_: list[PolyCollection] = []
-        if after[0].any() or after[1].any():
-            for label in range(len(after[0])):
-                polygon = class_polygon(*after, label, self.box_)
-                area = PolyCollection([polygon], facecolors=[colors.tint(label, REGION)], zorder=0.5)
-                self.regions_.append(self.ax_.add_collection(area, autolim=False))
-        self.boundary_ = self._borders(step, colors.ink, 1.8, "solid")
-        before = step - 1 if step else 0
-        self.before_boundary_ = self._borders(before, colors.muted, 1.2, (0, (4, 3)))
-        self._moving += [*self.regions_, self.boundary_, self.before_boundary_]
-
-    def _borders(self, step: int, color: str, width: float, dashes: Any) -> LineCollection:
-        pairs = itertools.combinations(range(self.weights.shape[1]), 2)
-        segments = [border(self.weights[step], self.offsets[step], pair, self.box_) for pair in pairs]
-        lines = LineCollection([each for each in segments if len(each)], zorder=1.5)
-        lines.set(color=color, linewidth=width, linestyle=dashes)
-        self.ax_.add_collection(lines, autolim=False)
-        return lines
+        weights, offsets = self.weights[step], self.offsets[step]
+        self.regions_, self.boundary_, _ = draw_regions(
+            self.ax_, self._colors, self.box_, lambda grid: grid @ weights.T + offsets
+        )
+        self._moving += [*self.regions_, *self.boundary_]
 
     def _draw_pick(self, step: int) -> None:
         self.pick_ = None
@@ -314,14 +298,8 @@ class RunDisplay(Display):
             self.ax_.set_title("the start: every row is a tie" if not self.norms[0] else "the start")
             return
         row = int(self.trace.rows[step - 1])
-        self.pick_ = self.ax_.scatter(
-            self.places_[[row], 0],
-            self.places_[[row], 1],
-            s=1.8 * ring_size(self.sizes_[[row]]),
-            facecolors="none",
-            edgecolors=self._colors.accent,
-            linewidths=2.2,
-            zorder=3.4,
+        self.pick_ = draw_rings(
+            self.ax_, self.places_[[row]], self.sizes_[[row]], self._colors.accent, width=2.2, wider=1.8
         )
         self._moving.append(self.pick_)
         score = _plain(float(self.trace.scores[step - 1]))
@@ -363,61 +341,40 @@ class RunDisplay(Display):
         plain_ticks(ax.xaxis)
         plain_ticks(ax.yaxis)
         times = np.geomspace(1.0, last, 200)
-        shown = [self.norms[self.norms > 0.0]]
+        curves: list[tuple[str, Floats, Any]] = []
         if proof.radius is not None:
-            upper = np.sqrt(proof.start**2 + proof.radius**2 * times)
-            (self.upper_line_,) = ax.plot(times, upper, color=colors.muted, linewidth=1.2)
             name = r"$R\sqrt{t}$" if not proof.start else r"$\sqrt{|w_0|^2 + R^2 t}$"
-            self._label(ax, name, 2, float(np.interp(2, times, upper)), above=True)
-            shown.append(upper)
+            curves.append((name, np.sqrt(proof.start**2 + proof.radius**2 * times), "solid"))
         if proof.margin is not None:
-            (self.lower_line_,) = ax.plot(
-                times, proof.margin * times, color=colors.muted, linewidth=1.2, linestyle=(0, (4, 3))
+            curves.append((r"$\gamma\,t$", proof.margin * times, (0, (4, 3))))
+        for name, curve, dashes in curves:
+            ax.plot(times, curve, color=colors.muted, linewidth=1.2, linestyle=dashes)
+            above = dashes == "solid"
+            at, beside = (2.0, float(np.interp(2.0, times, curve))), (0.0, 7.0 if above else -7.0)
+            look: dict[str, Any] = {"ha": "center", "va": "bottom" if above else "top", "color": colors.muted}
+            ax.annotate(name, at, beside, textcoords="offset points", path_effects=halo(colors), **look)
+        if len(curves) == 2:  # no run gets to where the lower curve is above the upper one
+            (_, upper, _), (_, lower, _) = curves
+            ax.fill_between(
+                times, upper, lower, where=list(lower > upper), facecolor=colors.faint, linewidth=0.0
             )
-            self._label(ax, r"$\gamma\,t$", 2, 2 * proof.margin, above=False)
-            shown.append(proof.margin * times)
-            if proof.radius is not None:
-                upper = np.sqrt(proof.start**2 + proof.radius**2 * times)
-                ax.fill_between(
-                    times,
-                    upper,
-                    proof.margin * times,
-                    where=list(proof.margin * times > upper),
-                    facecolor=colors.faint,
-                    linewidth=0.0,
-                )
         if proof.bound is not None:
             self.bound_line_ = ax.axvline(
                 proof.bound, color=colors.accent, linewidth=1.4, linestyle=(0, (1, 1.5))
             )
-        everything = np.concatenate(shown)
+        everything = np.concatenate([self.norms[self.norms > 0.0], *(curve for _, curve, _ in curves)])
         ax.set_ylim(0.7 * float(everything.min()), 1.5 * float(everything.max()))
-
-    def _label(self, ax: Axes, text: str, x: float, y: float, *, above: bool) -> None:
-        ax.annotate(
-            text,
-            xy=(x, y),
-            xytext=(0, 7 if above else -7),
-            textcoords="offset points",
-            ha="center",
-            va="bottom" if above else "top",
-            color=self._colors.muted,
-            path_effects=halo(self._colors),
-        )
 
     def _draw_length(self, step: int) -> None:
         ax = self.length_ax_
         if ax is None:
             return
         first = 0 if self.norms[0] > 0.0 else 1
-        times = np.arange(first, step + 1)
-        seen = self.norms[first : step + 1]
-        line = ax.plot(np.maximum(times, 0.92), seen, color=self._colors.color(0), linewidth=2.0)
-        dot = ax.plot(
-            np.maximum(times[-1:], 0.92), seen[-1:], color=self._colors.color(0), marker="o", markersize=7
+        times, seen = np.maximum(np.arange(first, step + 1), 0.92), self.norms[first : step + 1]
+        (self.path_,) = ax.plot(
+            times, seen, color=self._colors.color(0), linewidth=2.0, marker="o", markersize=7, markevery=[-1]
         )
-        self.path_ = line[0]
-        self._moving += [*line, *dot]
+        self._moving.append(self.path_)
         text = f"{step} mistake{'s' * (step != 1)}"
         if self.proof.bound is not None:
             text += f" of at most {_whole(self.proof.bound)} ({self.proof.name})"

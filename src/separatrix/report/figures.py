@@ -1,31 +1,37 @@
-"""The pictures of a report: boundary, margins, mistakes, bracket, weights, hardest rows."""
+"""The pictures of a report, drawn by `separatrix.plot` and written as SVG that follows light and dark."""
 
 from __future__ import annotations
 
+import io
+import itertools
 import math
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from xml.etree import ElementTree as ET
 
+import matplotlib as mpl
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from ..estimators.margin import MaxMargin, SoftMargin
-from ..result import Floats, Ints, PassRecord, RunResult, often_corrected
+from ..markup import Markup
+from ..plot.drawing import BAND, REGION, class_handles
+from ..plot.margin_bracket import BracketDisplay
+from ..plot.regions import DecisionRegionDisplay
+from ..plot.style import new_figure, style, written
+from ..result import Floats, PassRecord, RunResult, often_corrected
 from ..rows.class_leads import leads
 from ..sparse import sparse
-from ..views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
-from ..views.polygons import border, class_polygon
+from ..views.model import Model, Points, plane_for, read_model
+from ..views.palettes import LIGHT
 from .findings import Findings, updates
-from .svg import WIDTH, Picture, Scale, cross, hint, mark, number, span
 from .tables import short
 
-POINTS = 1200  # rows drawn
-BINS = 36
-BARS = 100  # passes drawn one by one; more are taken together
-FEATURES = 15
-CLASSES = 12  # classes up to which weights are drawn as a grid
-GRID = (66, 46)  # cells of a boundary that is not straight
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Figure:
     """A picture with its title and what it says."""
 
     title: str
-    svg: str
+    svg: Markup
     caption: str
 
 
@@ -47,14 +53,12 @@ class View:
         codes = np.searchsorted(self.classes, data.y).astype(np.int64)
         self.points = Points(data.X, table, codes, self.classes, data.names)
         self.model: Model = read_model(findings.model, self.points)
-        self.names = [str(label) for label in self.classes]
         self.two = self.classes.size == 2
-        self.row_words, self.counting = data.row_words, data.counting
         self._estimator = findings.model
 
     @cached_property
     def length(self) -> float:
-        """What turns leads into distances; one where the boundary is not a plane."""
+        """What turns leads into distances; one if the boundary is not a hyperplane."""
         if self.model.weights is None:
             return 1.0
         return float(np.linalg.norm(self.model.weights[-1] if self.two else self.model.weights)) or 1.0
@@ -83,48 +87,38 @@ class View:
         return lowest if lowest > 0.0 else None
 
 
-def boundary(view: View) -> Figure:
-    """The rows in the plane of the weights and of the largest variance across them."""
-    points, model = view.points, view.model
-    plane = plane_for(model, points, view.scores)
-    chosen = _sample(view)
-    placed = plane.place(points.table[chosen])
-    if points.table.shape[1] == 1:
-        placed = np.column_stack([placed[:, 0], _jitter(chosen)])
-    picture = Picture(320, "The rows and the boundary in two dimensions", bottom=40)
-    x = picture.x_scale(*span(placed[:, 0].tolist()))
-    y = picture.y_scale(*span(placed[:, 1].tolist()))
-    _regions(picture, view, plane, x, y)
-    if points.table.shape[1] > 2 and view.two and plane.exact:
-        _, offsets = plane_weights(model, plane)
-        shift = float(offsets[1] - offsets[0]) / view.length
-        seen = replace(x, low=x.low + shift, high=x.high + shift)
-        picture.x_axis(seen, "distance to the boundary, along the weights", grid=True)
-    else:
-        picture.x_axis(x, plane.labels[0], grid=True)
-    picture.y_axis(y, plane.labels[1])
+def boundary(view: View, most: int = 1200) -> Figure:
+    """The rows and the regions of the classes; of many rows the hardest quarter, and the others evenly."""
+    points, n_rows = view.points, len(view.points.codes)
+    plane, chosen = plane_for(view.model, points, view.scores), np.arange(n_rows)
+    if n_rows > most:
+        hard = np.argsort(view.leads, kind="stable")[: most // 4]
+        chosen = np.union1d(hard, np.linspace(0, n_rows - 1, most - hard.size).astype(np.int64))
     wrong = view.leads[chosen] <= 0.0
-    size = 3.4 if chosen.size <= 300 else 2.4
-    called = view.row_words(chosen.tolist())
-    marks = zip(chosen.tolist(), placed.tolist(), wrong.tolist(), called, strict=True)
-    for row, (a, b), missed, words in marks:
-        code = int(points.codes[row])
-        tip = f"{words}: {view.names[code]}, {view.unit} {short(float(view.leads[row]))}"
-        kind = f"dot c{code % 8}{' wrong' if missed else ''}"
-        picture.add("path", hint(tip), d=mark(code, x(a), y(b), size), class_=kind)
-        if missed:
-            picture.add("path", hint(tip), d=cross(x(a), y(b), size), class_="cross")
+    shown = DecisionRegionDisplay(
+        model=view.model,
+        points=Points(points.X, points.table[chosen], points.codes[chosen], points.classes, points.names),
+        plane=plane,
+        level=None if view.band is None else view.band * view.length,
+        support=np.zeros(0, dtype=np.int64),
+        errors=np.flatnonzero(wrong),
+    )
     words = "Crosses mark rows on the wrong side or on the boundary. " if wrong.any() else ""
     if points.table.shape[1] > 2:
         words += (
-            "All features, seen along the weights and along the direction across them in which the rows "
-            "vary most. "
+            "All features are used: the picture shows the direction of the weights and, at right angles to "
+            "it, the direction in which the rows vary most. "
             if plane.exact and view.two
-            else "All features, seen in the two directions in which the weights, or the scores, vary most. "
+            else "All features are used: the picture shows the two directions in which the weights or the "
+            "scores vary most. "
         )
-    if chosen.size < len(points.codes):
-        words += f"{chosen.size:,} of {len(points.codes):,} rows are drawn, the hardest among them."
-    return Figure("The boundary", str(picture), words.strip())
+    if chosen.size < n_rows:
+        words += f"{chosen.size:,} of {n_rows:,} rows are drawn, with the hardest among them."
+
+    def draw(ax: Axes) -> None:
+        shown.plot(ax=ax, legend=False).ax_.set_aspect("auto")
+
+    return _figure("The boundary", words, draw, view, height=4.0)
 
 
 def margins(view: View) -> Figure:
@@ -132,256 +126,144 @@ def margins(view: View) -> Figure:
     values, codes, band = view.leads, view.points.codes, view.band
     low, high = np.quantile(values, [0.002, 0.998])
     low, high = min(float(low), 0.0), max(float(high), band or 0.0, 1e-12)
-    edges = np.linspace(low, high, BINS + 1)
-    inside = np.clip(values, low, high)
-    counts = np.array([np.histogram(inside[codes == c], edges)[0] for c in range(len(view.names))])
-    picture = Picture(260, "Histogram of the margins", top=30)
-    x, top = picture.x_scale(*span([low, high], 0.02)), counts.sum(axis=0).max()
-    y = picture.y_scale(0.0, float(top) * 1.05)
-    base, ceiling = picture.height - picture.bottom, picture.top
-    if low < 0.0:
-        picture.box(x(x.low), ceiling, x(0.0), base, "zone-wrong", "the wrong side")
-    if band:
-        picture.box(x(0.0), ceiling, x(band), base, "zone-band", "within the margin")
-        picture.line(x(band), ceiling, x(band), base, "rule dashed")
-    picture.y_axis(y, "rows")
-    stacked = np.zeros(BINS)
-    for code, found in enumerate(counts):
-        for k in np.flatnonzero(found).tolist():
-            bottom, height = stacked[k], found[k]
-            tip = f"{view.names[code]}: {height:,} rows from {short(edges[k])} to {short(edges[k + 1])}"
-            picture.box(
-                x(edges[k]) + 0.4, y(bottom), x(edges[k + 1]) - 0.4, y(bottom + height), f"c{code % 8}", tip
-            )
-        stacked += found
-    picture.line(x(0.0), ceiling - 4, x(0.0), base, "rule")
-    picture.text(x(0.0), ceiling - 8, "boundary", "name", "middle" if x(0.0) > 90 else "start")
-    picture.x_axis(
-        x,
-        "distance to the boundary, positive on the row's own side"
-        if view.unit == "distance"
-        else "lead of the row's own class over the best other",
-    )
+
+    def draw(ax: Axes) -> None:
+        if low < 0.0:
+            ax.axvspan(low, 0.0, color=LIGHT.faint, linewidth=0.0)
+        if band:
+            ax.axvspan(0.0, band, color=LIGHT.tint(0, BAND), linewidth=0.0)
+            ax.axvline(band, color=LIGHT.muted, linewidth=1.0, linestyle=(0, (4, 3)))
+        parts = [np.clip(values[codes == k], low, high) for k in range(view.classes.size)]
+        colors = [LIGHT.color(k) for k in range(len(parts))]
+        ax.hist(parts, bins=36, range=(low, high), stacked=True, color=colors)
+        ax.axvline(0.0, color=LIGHT.ink)
+        ax.set(ylabel="rows", xlabel=words[view.unit])
+
+    words = {
+        "distance": "distance to the boundary, positive on the row's own side",
+        "lead": "lead of the row's own class over the best other class",
+    }
     wrong = int(np.count_nonzero(values <= 0.0))
-    words = f"{wrong:,} of {values.size:,} rows are on the wrong side or on the boundary."
-    if band and isinstance(view.band, float):
-        near = int(np.count_nonzero((values > 0.0) & (values < band * (1 - 1e-9))))
-        words += f" The shaded band is {short(band)} wide; {near:,} rows lie strictly inside it."
-    return Figure("Margins", str(picture), words)
+    said = f"{wrong:,} of {values.size:,} rows are on the wrong side or on the boundary, which is at zero."
+    if band:
+        inside = int(np.count_nonzero((values > 0.0) & (values < band * (1 - 1e-9))))
+        said += f" The shaded margin is {short(band)} wide; {inside:,} rows lie strictly inside it."
+    return _figure("Margins", said, draw, view)
 
 
-def mistakes(result: RunResult) -> Figure:
-    """Updates in each reading of the data."""
-    number_made = np.array([record.mistakes for record in result.history], dtype=np.float64)
-    readings = number_made.size
-    group = math.ceil(readings / BARS)
-    sums = np.add.reduceat(number_made, np.arange(0, readings, group))
-    picture = Picture(220, "Updates in each reading of the data")
-    x, y = picture.x_scale(0.5, readings + 0.5), picture.y_scale(0.0, max(1.0, float(sums.max())) * 1.08)
-    picture.y_axis(y, "updates")
-    for k, total in enumerate(sums.tolist()):
-        first, last = k * group + 1, min((k + 1) * group, readings)
-        gap = 0.12 * (x(2.0) - x(1.0))
-        tip = f"{'reading' if first == last else f'readings {first} to'} {last}: {total:,.0f} updates"
-        picture.box(x(first - 0.5) + gap, y(0.0), x(last + 0.5) - gap, y(total), "bar", tip)
-    picture.x_axis(x, "reading of the data", count=min(6, max(1, readings)))
+def weights(view: View, most: int = 15) -> Figure | None:
+    """The largest weights, each times the standard deviation of its column; for up to eight classes."""
+    if view.model.weights is None or view.classes.size > 8:
+        return None
+    own = view.model.weights[-1:] if view.two else view.model.weights - view.model.weights.mean(axis=0)
+    effects = own * _deviations(view.points.table)
+    order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:most]
+    order = order[effects[:, order].any(axis=0)][::-1]
+    thick = 0.8 / len(own)
+
+    def draw(ax: Axes) -> None:
+        for k, values in enumerate(effects[:, order]):
+            colors = [LIGHT.color(int(value > 0.0) if view.two else k) for value in values]
+            ax.barh(np.arange(order.size) + (len(own) / 2 - k - 0.5) * thick, values, thick, color=colors)
+        names = [view.points.names[j] for j in order]
+        short_names = [written(name if len(name) <= 22 else f"{name[:21]}…") for name in names]
+        ax.set_yticks(np.arange(order.size), short_names)
+        ax.axvline(0.0, color=LIGHT.ink)
+        ax.set_xlabel("weight times standard deviation")
+
+    said = (
+        "Each bar is a weight times the standard deviation of its column: the effect of a typical change."
+    )
+    left = int(np.count_nonzero(effects.any(axis=0))) - order.size
+    said += f" {left:,} smaller ones are not shown." if left > 0 else ""
+    height = 1.2 + 0.22 * max(order.size, 3) * min(len(own), 3)
+    return _figure("Weights by feature", said, draw, view, height=height)
+
+
+def mistakes(result: RunResult, most: int = 200) -> Figure:
+    """Updates in each reading of the data, or in a few readings together if there are many."""
+    counts = [record.mistakes for record in result.history]
+    group = math.ceil(len(counts) / most)
+    edges = np.arange(0, len(counts), group)
+
+    def draw(ax: Axes) -> None:
+        made = np.add.reduceat(counts, edges)
+        ax.stairs(made, np.append(edges, len(counts)) + 0.5, fill=True, color=LIGHT.color(0))
+        ax.set(xlabel="reading of the data", ylabel="updates")
+
     made, kept = updates(result)
-    words = f"{made:,} updates in {readings:,} readings"
-    words += f", {group} readings a bar" if group > 1 else ""
-    words += f"{often_corrected(result)}."
+    together = f", {group} of which make one bar" if group > 1 else ""
+    words = f"{made:,} updates in {len(counts):,} readings{together}{often_corrected(result)}."
     if kept != made:
         words += f" The weights that were kept are those after {kept:,} of them."
-    return Figure("Updates in each reading", str(picture), words)
+    return _figure("Updates in each reading", words, draw)
 
 
-def bracket(history: tuple[PassRecord, ...]) -> Figure | None:
-    """How the best bounds so far of the best margin came together."""
-    upper = _known(np.minimum.accumulate([record.margin_upper for record in history]))
-    lower = _known(np.maximum.accumulate([record.margin_lower for record in history]))
-    if not upper:
+def bracket(history: tuple[PassRecord, ...], most: int = 200) -> Figure | None:
+    """How the best bounds so far of the best margin came together, at so many readings at most."""
+    upper = np.minimum.accumulate([record.margin_upper for record in history])
+    lower = np.maximum.accumulate([record.margin_lower for record in history])
+    if not 0.0 < upper[-1] < math.inf:
         return None
-    logs = [math.log10(value) for _, value in [*upper, *lower]]
-    picture = Picture(220, "The bracket of the best margin")
-    low, high = span(logs, 0.08)
-    x, y = picture.x_scale(0.5, len(history) + 0.5), picture.y_scale(min(low, high - 0.5), high)
-    for value in _log_ticks(y):
-        at = y(math.log10(value))
-        picture.line(picture.left, at, WIDTH - picture.right, at, "grid")
-        picture.text(picture.left - 6, at + 4, number(value), "tick", "end")
-    picture.y_name("margin")
-    for line, kind in ((upper, "upper"), (lower, "lower")):
-        placed = [(x(k), y(math.log10(value))) for k, value in line]
-        if len(placed) > 1:
-            picture.path(placed, f"curve {kind}")
-        for a, b in placed if len(placed) < 30 else placed[-1:]:
-            picture.add("path", d=mark(0 if kind == "upper" else 1, a, b, 3.0), class_=f"knob {kind}")
-    picture.x_axis(x, "reading of the data", count=min(6, max(1, len(history))))
-    words = "The best bounds known by then. From above, by the counts (circles): no weights have a margin "
-    words += f"beyond {short(upper[-1][1])}. From below, by the weights (squares): "
-    words += f"some have {short(lower[-1][1])}." if lower else "none, for no reading found a separator."
-    words += " Both hold to the rounding of plain sums."
-    return Figure("The best margin, bracketed", str(picture), words)
-
-
-def _known(bounds: NDArray[Any]) -> list[tuple[int, float]]:
-    """The bounds that a logarithmic axis can show, with their readings."""
-    return [(k + 1, value) for k, value in enumerate(bounds.tolist()) if 0.0 < value < math.inf]
-
-
-def _log_ticks(scale: Scale) -> list[float]:
-    """Round values of a logarithmic scale: powers of ten, or also their double and fivefold where few fit."""
-    powers = range(math.floor(scale.low), math.ceil(scale.high) + 1)
-    fitting: list[float] = []
-    for factors in ((1.0,), (1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)):
-        values = [factor * 10.0**power for power in powers for factor in factors]
-        fitting = [value for value in values if scale.low <= math.log10(value) <= scale.high]
-        if len(fitting) > 2:
-            break
-    return fitting[:: math.ceil(len(fitting) / 7)] if fitting else fitting
-
-
-def weights(view: View) -> Figure | None:
-    """The largest weights, each times the standard deviation of its column."""
-    if view.model.weights is None:
-        return None
-    spread = _deviations(view.points.table)
-    if view.two:
-        return _weight_bars(view, view.model.weights[-1], spread)
-    return _weight_grid(view, view.model.weights - view.model.weights.mean(axis=0), spread)
-
-
-def _weight_bars(view: View, own: Floats, spread: Floats) -> Figure:
-    effects = own * spread
-    order = np.argsort(-np.abs(effects), kind="stable")[:FEATURES]
-    order = order[effects[order] != 0.0]
-    picture = Picture(34 + 21 * max(1, order.size) + 16, "Weights by feature", left=150, bottom=16)
-    reach = float(np.abs(effects).max()) or 1.0
-    x = picture.x_scale(-reach * 1.02, reach * 1.02)
-    picture.text(x(0.0) - 8, 16, f"← {view.names[0]}", "name", "end")
-    picture.text(x(0.0) + 8, 16, f"{view.names[1]} →", "name")
-    for k, j in enumerate(order.tolist()):
-        top = 26 + 21 * k
-        code = int(effects[j] > 0.0)
-        tip = f"{view.points.names[j]}: weight {short(float(own[j]))}, deviation {short(float(spread[j]))}"
-        picture.box(x(0.0), top, x(float(effects[j])), top + 15, f"c{code}", tip)
-        picture.text(picture.left - 10, top + 12, _clip(view.points.names[j], 22), "tick", "end")
-    picture.line(x(0.0), 22, x(0.0), 26 + 21 * order.size, "rule")
-    left = int(np.count_nonzero(effects)) - order.size
-    words = (
-        "Each bar is a weight times the standard deviation of its column: what a typical change of it does."
+    times = np.unique(np.geomspace(1, len(history), most).round().astype(np.int64))
+    shown = BracketDisplay(
+        times.astype(np.float64), lower[times - 1], upper[times - 1], "readings of all rows"
     )
-    words += f" {left:,} smaller ones are not shown." if left > 0 else ""
-    return Figure("Weights by feature", str(picture), words)
+    words = f"The counts prove an upper bound: no weights have a margin beyond {short(upper[-1])}. "
+    words += (
+        f"The weights prove a lower bound: some have {short(lower[-1])}. "
+        if lower[-1] > 0.0
+        else "There is no lower bound, because no reading found a separator. "
+    )
+    return _figure(
+        "The best margin, bracketed",
+        words + "Both hold up to the rounding of plain sums.",
+        lambda ax: shown.plot(ax=ax),
+    )
 
 
-def _weight_grid(view: View, own: Floats, spread: Floats) -> Figure | None:
-    if len(own) > CLASSES:
-        return None
-    effects = own * spread
-    order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:FEATURES]
-    picture = Picture(34 + 21 * order.size + 10, "Weights by feature and class", left=150, bottom=10)
-    reach = float(np.abs(effects).max()) or 1.0
-    width = (WIDTH - picture.left - picture.right) / len(own)
-    for code, name in enumerate(view.names):
-        middle = picture.left + (code + 0.5) * width
-        picture.text(middle, 18, _clip(name, max(2, int(width / 7))), "name", "middle")
-    for k, j in enumerate(order.tolist()):
-        top = 26 + 21 * k
-        picture.text(picture.left - 10, top + 13, _clip(view.points.names[j], 22), "tick", "end")
-        for code in range(len(own)):
-            value = float(effects[code, j])
-            left = picture.left + code * width
-            tip = f"{view.points.names[j]}, {view.names[code]}: weight {short(float(own[code, j]))}"
-            picture.box(left, top, left + width - 2, top + 19, "cell", tip)
-            picture.add(
-                "rect",
-                hint(tip),
-                x=left,
-                y=top,
-                width=width - 2,
-                height=19,
-                class_="plus" if value > 0 else "minus",
-                opacity=f"{abs(value) / reach:.2f}",
+def _figure(
+    title: str, caption: str, draw: Callable[[Axes], Any], view: View | None = None, *, height: float = 3.2
+) -> Figure:
+    """Draw a picture; with a view, the classes are named above it."""
+    figure, ax = new_figure(LIGHT, size=(5.4, height))
+    with style(LIGHT), mpl.rc_context({"svg.hashsalt": title, "font.sans-serif": ["DejaVu Sans"]}):
+        draw(ax)
+        if view is not None:
+            handles = class_handles(LIGHT, view.classes[:8])
+            figure.legend(handles=handles, loc="outside upper left", ncols=4, frameon=False)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
+    return Figure(title, _themed(file.getvalue(), title), caption.strip())
+
+
+def _themed(text: str, title: str) -> Markup:
+    """An SVG file of matplotlib as an element of the page, whose style sheet has the colors."""
+    known = {LIGHT.paper: "card", LIGHT.ink: "ink", LIGHT.muted: "muted", LIGHT.faint: "faint"}
+    known |= {LIGHT.accent: "accent"} | {LIGHT.color(k): f"c{k}" for k in range(len(LIGHT.classes))}
+    colors = {color: f"var(--{name})" for color, name in known.items()}
+    for k, share in itertools.product(range(len(LIGHT.classes)), (REGION, BAND)):
+        mixed = f"color-mix(in srgb,var(--c{k}) {100 * share:.0f}%,var(--card))"
+        colors[mpl.colors.to_hex(LIGHT.tint(k, share))] = mixed
+    root = ET.fromstring(text)
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag == f"{SVG}metadata" or child.find(f"{SVG}style") is not None:
+                parent.remove(child)
+        if parent.tag == f"{SVG}g":
+            parent.attrib.pop("id", None)  # the ids of two pictures on one page would be the same
+        if "d" in parent.attrib:  # a tenth of a point is as fine as it is seen
+            parent.set("d", re.sub(r"(\.\d)\d+", r"\1", parent.attrib["d"]))
+        if "style" in parent.attrib:
+            parent.set(
+                "style", re.sub("#[0-9a-f]{6}", lambda e: colors.get(e[0], e[0]), parent.attrib["style"])
             )
-    words = (
-        "Each cell is a weight times the standard deviation of its column, the darker the larger: for the "
-        "class (blue) or against it (orange)."
-    )
-    return Figure("Weights by feature", str(picture), words)
-
-
-def hardest(view: View, counts: Ints, limit: int = 10) -> Figure | None:
-    """The rows that were corrected most often."""
-    order = np.lexsort((view.leads, -counts))[:limit]
-    order = order[counts[order] > 0]
-    if not order.size:
-        return None
-    picture = Picture(
-        22 * order.size + 14, "The rows corrected most often", left=110, right=60, top=4, bottom=4
-    )
-    x = picture.x_scale(0.0, float(counts.max()))
-    called = view.row_words(order.tolist())
-    for k, row in enumerate(order.tolist()):
-        top, code = 6 + 22 * k, int(view.points.codes[row])
-        picture.box(x(0.0), top, x(float(counts[row])), top + 16, f"c{code % 8}", view.names[code])
-        picture.text(picture.left - 8, top + 13, called[k].partition(" (")[0], "tick", "end")
-        picture.text(x(float(counts[row])) + 6, top + 13, f"{counts[row]:,}", "tick")
-    ever = int(np.count_nonzero(counts))
-    words = (
-        f"{ever:,} of {counts.size:,} rows were corrected on the way to the weights; these most often. "
-        f"{view.counting}"
-    )
-    return Figure("Hardest rows", str(picture), words)
-
-
-def _regions(picture: Picture, view: View, plane: Plane, x: Scale, y: Scale) -> None:
-    """The side of each class, exactly where it is a polygon, else cell by cell."""
-    box = (x.low, x.high, y.low, y.high)
-    model, one = view.model, view.points.table.shape[1] == 1
-    if model.linear and plane.exact:
-        flat, offsets = plane_weights(model, plane)
-        for code in range(len(view.names)):
-            polygon = class_polygon(flat, offsets, code, box)
-            if len(polygon):
-                picture.path([(x(a), y(b)) for a, b in polygon.tolist()], f"region c{code % 8}", closed=True)
-        if view.two:
-            band = view.band * view.length if view.band is not None else None
-            pairs = [((0, 1), 0.0, "rule")]
-            pairs += [(pair, band, "rule dashed") for pair in ((0, 1), (1, 0)) if band is not None]
-            for pair, level, kind in pairs:
-                ends = border(flat, offsets, pair, box, level).tolist()
-                if ends:
-                    picture.line(x(ends[0][0]), y(ends[0][1]), x(ends[1][0]), y(ends[1][1]), kind)
-    elif not model.linear and not one:
-        _cells(picture, view, plane, x, y)
-
-
-def _cells(picture: Picture, view: View, plane: Plane, x: Scale, y: Scale) -> None:
-    columns, rows = GRID
-    across = np.linspace(x.low, x.high, columns + 1)
-    up = np.linspace(y.low, y.high, rows + 1)
-    centres = np.array([(a, b) for b in (up[:-1] + up[1:]) / 2 for a in (across[:-1] + across[1:]) / 2])
-    codes = plane_scores(view.model, plane, view.points, centres).argmax(axis=1).reshape(rows, columns)
-    for j in range(rows):
-        starts = np.flatnonzero(np.diff(codes[j], prepend=-1))
-        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), columns], strict=True):
-            kind = f"region c{int(codes[j, start]) % 8}"
-            picture.box(x(across[start]), y(up[j]), x(across[stop]), y(up[j + 1]), kind)
-
-
-def _sample(view: View) -> Ints:
-    """The rows that are drawn: the hardest quarter by lead, the others evenly."""
-    n_rows = len(view.points.codes)
-    if n_rows <= POINTS:
-        return np.arange(n_rows)
-    hard = np.argsort(view.leads, kind="stable")[: POINTS // 4]
-    even = np.linspace(0, n_rows - 1, POINTS - hard.size).astype(np.int64)
-    return np.union1d(hard, even)
-
-
-def _jitter(rows: Ints) -> Floats:
-    """A height for each row of data with one column, always the same."""
-    return np.asarray((rows * 0.618_033_988_749_895) % 1.0, dtype=np.float64)
+    size = root.attrib["viewBox"]
+    root.attrib.clear()
+    root.attrib.update({"viewBox": size, "role": "img", "aria-label": title})
+    ET.register_namespace("", SVG[1:-1])
+    ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
+    return Markup(ET.tostring(root, encoding="unicode"))
 
 
 def _deviations(table: Any) -> Floats:
@@ -390,7 +272,3 @@ def _deviations(table: Any) -> Floats:
     mean = np.asarray(table.mean(axis=0)).ravel()
     squares = np.asarray(table.multiply(table).mean(axis=0)).ravel()
     return np.asarray(np.sqrt(np.maximum(0.0, squares - mean**2)))
-
-
-def _clip(words: str, length: int) -> str:
-    return words if len(words) <= length else words[: length - 1] + "…"

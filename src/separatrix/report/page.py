@@ -14,18 +14,16 @@ import numpy as np
 
 from .. import __version__
 from ..atomic import write_text
-from ..errors import InputError
+from ..errors import InputError, needs
 from ..estimators.kernel import KernelPerceptron
 from ..markup import Markup, document, facts, join, table, tag
 from ..proofs.statistics.formula import read_formula
 from ..proofs.verdict import Verdict, separability
 from ..result import margin_text
 from ..views.palettes import DARK, LIGHT, Palette
-from . import figures, tables, words
-from .figures import Figure, View
+from . import tables, words
 from .findings import Findings, investigate, updates
 from .remedies import remedies
-from .svg import mark
 from .tables import Listing
 
 SHORT = 32  # characters that stay on one line of a table
@@ -110,12 +108,12 @@ def render_verdict(verdict: Verdict, title: str = "Data") -> str:
 
 def render(findings: Findings) -> str:
     """The page as text."""
-    verdict, view = findings.verdict, View(findings)
+    verdict = findings.verdict
     parts = (
         _header(findings),
         _numbers(findings),
         _proof(findings),
-        _pictures(findings, view),
+        _pictures(findings),
         _bounds(findings),
         _facts(findings),
     )
@@ -223,16 +221,18 @@ def _next_steps(findings: Findings) -> list[Markup]:
     return [tag("h3", "What to do next"), tag("ul", *listed, class_="ways")]
 
 
-def _pictures(findings: Findings, view: View) -> Markup:
-    run = findings.run
-    drawn: list[Figure | None] = [figures.boundary(view), figures.margins(view), figures.weights(view)]
-    if run is not None:
-        history = run.result_.history
-        drawn.append(figures.hardest(view, run.mistake_counts_))
-        if history:
-            drawn += [figures.mistakes(run.result_), figures.bracket(history)]
-    legend = _legend(view.names)
-    boxes = [_figure(each, legend if k < 2 else None) for k, each in enumerate(drawn) if each is not None]
+def _pictures(findings: Findings) -> Markup:
+    with needs("A report with pictures", extra="plot"):
+        from . import figures  # late: a page about a verdict alone has no pictures
+    view, run = figures.View(findings), findings.run
+    drawn = [figures.boundary(view), figures.margins(view), figures.weights(view)]
+    if run is not None and run.result_.history:
+        drawn += [figures.mistakes(run.result_), figures.bracket(run.result_.history)]
+    boxes = [
+        tag("figure", tag("h3", each.title), each.svg, tag("figcaption", each.caption))
+        for each in drawn
+        if each is not None
+    ]
     model = tag("code", type(findings.model).__name__)
     whose = (
         "; updates are those of a perceptron in the data's own space." if run is not findings.model else "."
@@ -243,22 +243,6 @@ def _pictures(findings: Findings, view: View) -> Markup:
     )
     pictures = tag("section", tag("h2", "Pictures"), intro, tag("div", *boxes, class_="grid"))
     return join([pictures, _card(hard.title, _table(hard, title=False))])
-
-
-def _figure(figure: Figure, legend: Markup | None) -> Markup:
-    caption = tag("figcaption", figure.caption)
-    return tag("figure", tag("h3", figure.title), legend or "", Markup(figure.svg), caption)
-
-
-def _legend(names: list[str]) -> Markup:
-    keys = []
-    for k, name in enumerate(names[:8]):
-        sign = tag("path", d=mark(k, 0.0, 0.0, 4.5), class_=f"c{k % 8}")
-        key = tag("svg", sign, viewBox="-6 -6 12 12", class_="key", aria_hidden="true")
-        keys.append(tag("span", key, name))
-    if len(names) > 8:
-        keys.append(tag("span", f"and {len(names) - 8} more"))
-    return tag("p", *keys, class_="legend")
 
 
 def _bounds(findings: Findings) -> Markup:

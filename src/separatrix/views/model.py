@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh, lsqr
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,9 +15,6 @@ from ..errors import InputError, InputTypeError, LabelError
 from ..inputs import codes_of, one_label_a_row, read_labels, read_table
 from ..result import Floats, Ints
 from ..sparse import dense
-
-SAMPLE = 256  # rows on which a model is asked whether it is linear
-BLOCK = 4096  # points of a plane that are lifted to rows at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +104,7 @@ def read_model(estimator: Any, points: Points | None = None) -> Model:
     if points is None or weights is None:
         return model
     # Voted or pairwise models have coef_ too, but other scores: believe the predictions.
-    some = np.unique(np.linspace(0, len(points.codes) - 1, SAMPLE).astype(np.intp))
-    told, asked = model.scores(points.table[some]), model.evaluate(_take(points.X, some))
+    told, asked = model.scores(points.table), model.evaluate(points.X)
     if told.shape == asked.shape and np.allclose(told, asked, rtol=1e-6, atol=1e-9 * np.abs(told).max()):
         return model
     return Model(estimator, classes, None, None, model.evaluate)
@@ -129,8 +124,11 @@ def _linear_part(estimator: Any, n_classes: int) -> tuple[Floats | None, Floats 
 
 
 def _evaluator(estimator: Any, classes: NDArray[Any]) -> Callable[[Any], Floats]:
+    # Of three classes there are three pairs too: scikit-learn's "ovo" scores pairs, not classes.
+    pairs = getattr(estimator, "decision_function_shape", None) == "ovo" and classes.size > 2
+
     def evaluate(X: Any) -> Floats:
-        for name in ("decision_function", "predict_proba"):
+        for name in () if pairs else ("decision_function", "predict_proba"):
             method = getattr(estimator, name, None)
             scores = None if method is None else np.asarray(method(X), dtype=np.float64)
             if scores is not None and scores.ndim == 1:
@@ -258,14 +256,16 @@ def _oriented(directions: Floats) -> Floats:
     return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0))
 
 
-def plane_scores(model: Model, plane: Plane, points: Points, coordinates: Floats) -> Floats:
-    """The scores at points of the plane."""
+def plane_scores(
+    model: Model, plane: Plane, points: Points, coordinates: Floats, *, at_once: int = 4096
+) -> Floats:
+    """The scores at points of the plane, of which so many are lifted to rows at once."""
     if model.weights is not None:
         weights, offsets = plane_weights(model, plane)
         return np.asarray(coordinates @ weights.T + offsets)
     parts = [
-        model.scores(_like(points.X, plane.lift(coordinates[first : first + BLOCK])))
-        for first in range(0, len(coordinates), BLOCK)
+        model.scores(_like(points.X, plane.lift(coordinates[first : first + at_once])))
+        for first in range(0, len(coordinates), at_once)
     ]
     return np.concatenate(parts)
 
@@ -284,14 +284,6 @@ def _like(X: Any, rows: Floats) -> Any:
     if hasattr(X, "iloc"):
         return type(X)(rows, columns=columns)
     return type(X)(rows, schema=list(columns))
-
-
-def _take(X: Any, rows: NDArray[np.intp]) -> Any:
-    if hasattr(X, "iloc"):
-        return X.iloc[rows]
-    if hasattr(X, "columns") or issparse(X):
-        return X[rows]
-    return np.asarray(X)[rows]
 
 
 def need_two(classes: NDArray[Any], what: str) -> None:
