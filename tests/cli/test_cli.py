@@ -19,12 +19,13 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import skops.io
-from typer.testing import CliRunner
 
 import separatrix as sx
 from separatrix import errors
-from separatrix.cli.app import BUG, COMMANDS, app, load
+from separatrix.cli.app import BUG, COMMANDS, load
 from separatrix.errors import SeparatrixError
+from tests.run import answer as found
+from tests.run import fine, refused, run
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs" / "cli.md"
 # Case, sex and age of a made-up clinic: every treated patient recovered, so the data are quasi-separated.
@@ -49,10 +50,6 @@ def clinic(tmp_path):
     path = tmp_path / "clinic.csv"
     path.write_text(CLINIC)
     return path
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
 def program(*arguments):
@@ -107,43 +104,6 @@ def forked(tmp_path_factory):
 
         yield command
         process.stdin.close()
-
-
-def fine(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def test_one_pass_learns_the_rows_as_they_are_read(tmp_path, monkeypatch):
-    from separatrix.files.table import Table
-
-    path = tmp_path / "rows.csv"
-    path.write_text("a,y\n" + "".join(f"{k},{int(k > 20)}\n" for k in range(50)))
-    monkeypatch.setattr(Table, "read", lambda *_: pytest.fail("all rows were read into memory"))
-    found = json.loads(
-        fine("fit", path, "--target", "y", "--max-iter", 1, "-o", tmp_path / "m.skops", "--json").stdout
-    )
-    assert found["data"]["rows"] == 50
-    X, y = np.arange(50.0)[:, None], np.arange(50) > 20
-    once = sx.Perceptron().partial_fit(X, y.astype(int), classes=[0, 1])
-    assert found["model"]["mistakes"] == once.mistakes_
-    saved = sx.load(tmp_path / "m.skops")
-    assert saved.coef_.tobytes() == once.coef_.tobytes()
-    assert "mistakes in 50 rows" in fine("fit", path, "--target", "y", "--max-iter", 1).stdout
-
-
-def found(*arguments):
-    return json.loads(fine(*arguments, "--json").stdout)
-
-
-def refused(*arguments):
-    """Ends with exit code 2, a message on standard error, and nothing on standard output."""
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
-    return " ".join(result.stderr.replace("│", " ").split())
 
 
 def test_check_says_what_the_library_says(clinic):
@@ -540,9 +500,9 @@ def test_bad_models_and_options_end_with_a_message_and_no_file(clinic, tmp_path)
     with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", bytes(10_000_000))
     assert "would unfold" in refused("inspect", bad)
-    assert "There is no file" in refused("inspect", tmp_path / "none.skops")
+    assert "No such file" in refused("inspect", tmp_path / "none.skops")
     target = ["--target", "recovered"]
-    assert "--C is an option of soft-margin" in refused("fit", clinic, *target, "--C", "1")
+    assert "--C is not an option of perceptron" in refused("fit", clinic, *target, "--C", "1")
     assert "--model takes one of" in refused("fit", clinic, *target, "--model", "tree")
     assert "between 0 and 1" in refused("fit", clinic, *target, "--holdout", "3")
     assert "--memory needs a size" in refused("check", clinic, *target, "--memory", "lots")
@@ -662,7 +622,7 @@ def options_of(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_and_docs_cover_every_option(command):
-    shown = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "200"}).stdout
+    shown = fine(command, "--help", columns=200).stdout
     section = DOCS.read_text("utf-8").split(f"## separatrix {command}\n")[1].split("\n## ")[0]
     for option, words in options_of(command).items():
         assert words, option

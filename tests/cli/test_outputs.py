@@ -8,18 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from separatrix.cli.app import app
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
-
-
-def words(done):
-    """Everything that was said, without the frame and the lines that rich makes of it."""
-    return " ".join(done.stderr.replace("│", " ").split())
+from tests.run import run, words
 
 
 @pytest.fixture(scope="module")

@@ -14,12 +14,11 @@ from importlib.util import find_spec
 import jsonschema
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import separatrix as sx
-from separatrix.cli.app import app
 from separatrix.files.table import open_table
 from separatrix.report import remedies, tables, words
+from tests import run as commands
 
 SCHEMA = json.loads(resources.files("separatrix.cli").joinpath("schema.json").read_text())
 PATIENTS = """dose,age,ward,recovered
@@ -62,7 +61,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(*arguments, code=0):
-    done = CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "100"})
+    done = commands.run(*arguments, columns=100)
     assert done.exit_code == code, done.output
     return done
 
@@ -147,7 +146,7 @@ def test_which_coefficients_and_which_rows_are_said(folder):
         line.split() == ["treated", "to", "+∞", "0", "(2)", "0", "(1),", "1", "(2)"]
         for line in said.splitlines()
     )
-    assert "2 strictly (row 4 (line 5), row 5 (line 6)); 3 stay on the boundary" in " ".join(said.split())
+    assert "2 strictly (row 4 (line 5), row 5 (line 6)); 3 are on the boundary" in " ".join(said.split())
     assert "1 feature" in said
     assert "1 features" not in said
     assert "features" in run("check", "patients.csv", "-t", "recovered").stdout
@@ -334,14 +333,14 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
         ),
         (
             ("check", "xor.csv", "-t", "y", "--kernel", "foo", "--certificate", "c.json"),
-            "geometric, linear, poly, rbf",
+            "no kernel named",
         ),
         (
             ("check", "xor.csv", "-t", "y", "--kernel", "rbf", "--degree", "2"),
-            "--degree is for the poly kernel",
+            "--degree is for --kernel poly or geometric",
         ),
-        (("check", "xor.csv", "-t", "y", "--gamma", "1"), "--gamma is for the rbf kernel"),
-        (("check", "xor.csv", "-t", "y", "--kernel", "rbf", "--gamma", "-1"), "--gamma is above 0"),
+        (("check", "xor.csv", "-t", "y", "--gamma", "1"), "--gamma is for --kernel rbf"),
+        (("check", "xor.csv", "-t", "y", "--kernel", "rbf", "--gamma", "-1"), "gamma"),
         (("check", "xor.csv", "-t", "y", "--degree", "0"), "--degree"),
         (("fit", "xor.csv", "-t", "y", "--start", "1,a", "-o", "m.skops"), "--start is zeros, random"),
         (("fit", "xor.csv", "-t", "y", "--start", "1,2", "-o", "m.skops"), "(3,)"),

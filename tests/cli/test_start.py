@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from typer.testing import CliRunner
 
 from separatrix import progress
 from separatrix.cli import console
-from separatrix.cli.app import COMMANDS, app, load
+from separatrix.cli.app import COMMANDS, load
 from separatrix.errors import InputError
 from separatrix.files.csv import small_files
 from separatrix.files.table import open_table
@@ -26,6 +25,7 @@ from separatrix.proofs import signed_rows
 from separatrix.proofs.verdict import separability
 from separatrix.rows import hashing
 from separatrix.sparse import dense
+from tests.run import fine, refused
 
 HEAVY = (
     "dask",
@@ -112,15 +112,24 @@ def test_few_rows_are_the_same_program_as_an_array_and_as_a_sparse_matrix(data, 
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_list_of_commands_says_the_first_sentence_of_each(command):
-    assert " ".join(load(command).help.split("\n\n")[0].split()) == COMMANDS[command]
+def test_the_list_of_commands_says_the_first_sentence_of_each():
+    listed = " ".join(fine("--help").stdout.split())
+    for command in COMMANDS:
+        first = load(command).help.split("\n\n")[0]
+        assert " ".join([command, *first.split()]) in listed
 
 
 def test_a_command_that_is_misspelt_is_guessed():
-    done = CliRunner().invoke(app, ["checks"])
-    assert done.exit_code == 2
-    assert "'check'" in done.output
+    assert "'check'" in refused("checks")
+
+
+@pytest.mark.parametrize("command", ["--help", "check --help", "generate xor --rows 20000"])
+def test_a_reader_that_has_gone_ends_a_command_quietly(command):
+    program = [sys.executable, "-m", "separatrix.cli", *command.split()]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
 
 
 CELLS = st.sampled_from(

@@ -11,18 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from separatrix.cli.app import app
 from separatrix.errors import InputError
 from separatrix.files.table import open_table
+from tests.run import run
 from tests.sheets import write_workbook
 
 BIG = 2**53
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments])
 
 
 def write(path, content):

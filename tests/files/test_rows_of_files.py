@@ -15,32 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
-from separatrix.cli.app import app
 from separatrix.errors import InputError
 from separatrix.files.table import open_table
+from tests.run import answer, fine, refused
 from tests.sheets import write_workbook
-
-
-def run(*arguments, stdin=None):
-    return CliRunner().invoke(app, [str(each) for each in arguments], input=stdin)
-
-
-def fine(*arguments, **options):
-    result = run(*arguments, **options)
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def answer(*arguments):
-    return json.loads(fine(*arguments, "--json").stdout)
-
-
-def refused(*arguments):
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    return " ".join(result.stderr.split())
 
 
 def table_of(n=40, seed=0):

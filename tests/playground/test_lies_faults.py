@@ -17,12 +17,11 @@ import warnings
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import separatrix as sx
-from separatrix.cli.app import app
 from separatrix.report.page import report_text
 from separatrix.result import margin_text
+from tests.run import run
 
 SOURCE = {**os.environ, "PYTHONPATH": str(pathlib.Path(sx.__file__).parent.parent)}
 SERVE = """
@@ -380,10 +379,6 @@ def hostile(tmp_path_factory):
         "unlabelled": table("unlabelled", [(*row(i, True)[:3], f"y{ACTS}e"[: i % 5]) for i in range(40)]),
         "stray": table("stray", [row(i, i % 7 > 3, f"x{ACTS}e" if i == 20 else None) for i in range(40)]),
     }  # fmt: skip
-
-
-def run(*arguments: str):
-    return CliRunner().invoke(app, list(arguments))
 
 
 def obeyed(text: str) -> list[str]:

@@ -17,10 +17,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import separatrix as sx
-from separatrix.cli.app import app
 from separatrix.errors import InputError, NotSeparable, SeparationWarning
 from separatrix.files.table import open_table
 from separatrix.kernels import Polynomial
@@ -28,6 +26,7 @@ from separatrix.report import words
 from separatrix.report.findings import investigate
 from separatrix.report.page import render
 from separatrix.result import ROUND_FLOOR, margin_text, rounded
+from tests import run as commands
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -37,7 +36,7 @@ ONE_SIDE = [[1.0], [2.0]], [0, 1]
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(each) for each in arguments], env={"COLUMNS": "500"})
+    return commands.run(*arguments, columns=500)
 
 
 def text_of(page):

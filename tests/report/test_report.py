@@ -220,7 +220,7 @@ def test_updates_of_the_run_and_of_the_weights_are_shown_apart():
     assert f"{made:,} updates of the perceptron" in said
     assert f"{kept:,} updates behind the weights it kept" in said
     assert f"The weights that were kept are those after {kept:,} of them." in said
-    assert f"held against the {kept:,} updates behind the weights" in said
+    assert f"compared with the {kept:,} updates behind the weights" in said
 
 
 def test_a_verdict_on_a_kernels_images_is_not_taken_for_one_on_the_rows():
@@ -234,7 +234,7 @@ def test_a_verdict_on_a_kernels_images_is_not_taken_for_one_on_the_rows():
     margin = sx.separability(corners, labels, kernel="rbf")
     assert margin.certificate is None
     assert words.proof(margin) == [
-        f"There is no certificate to check; the answer rests on this: {margin.reason}."
+        f"There is no certificate to check. The reason for the answer is: {margin.reason}."
     ]
     assert "There is no certificate to check" in render(investigate(corners, labels, verdict=margin))
 
@@ -244,7 +244,7 @@ def test_a_part_that_is_undecided_is_not_said_to_be_proved():
     rows, labels = rng.standard_normal((3000, 20)), rng.integers(0, 5, 3000)
     verdict = sx.separability(rows, labels, multiclass="pairwise", time_limit=1e-9)
     assert verdict.status == "undecided"
-    assert words.proof(verdict)[0].endswith("Each answer but an undecided one has its own proof.")
+    assert words.proof(verdict)[0].endswith("Each answer that is decided has its own proof.")
 
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import pkgutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,34 +18,20 @@ from typer.models import CommandInfo
 from .. import __version__
 from ..errors import SeparatrixError
 from ..printable import printable, printable_lines
+from . import commands
 from .advice import in_options
 from .console import say
 
-# Every command with what the list of commands says of it: the first sentence of its own help.
-COMMANDS = {
-    "check": "Can the classes be separated? The verdict in plain words, with an exact proof.",
-    "verify": "Does a certificate hold for these data? Exit code 0 if it does, 1 if it does not.",
-    "fit": "Learn a separator; say whether it separates, how many mistakes it made, and what theory allowed.",
-    "learn": "Learn online: each row is seen once, in order, and every mistake is corrected at once.",
-    "predict": "Predict the class of every row, in bounded memory.",
-    "inspect": "What does this file say? A model or a certificate; nothing in it is executed.",
-    "export": "Write a model as an ONNX graph with the outputs label and scores.",
-    "experiment": "Run the experiments of the course: question, theorem, figure, and an answer that "
-    "was checked.",
-    "film": "Watch a perceptron learn: every update with the weights before and after, and the proof of the "
-    "bound.",
-    "generate": "Make data whose answer is known: a separator and its margin, or rows that prove there is "
-    "none.",
-    "play": "See a perceptron think, on your own points, in the browser; with proofs.",
-    "demo": "The whole story in under a minute: a verdict, its proof, a model, its mistakes, and a report.",
-}
+# Each module of `commands` is a command: the function of its name, without ``_command``.
+COMMANDS = tuple(
+    sorted(each.name.removesuffix("_command") for each in pkgutil.iter_modules(commands.__path__))
+)
 MARKUP: Final = "markdown"
 
 CODES = """
 Exit codes: 0 done; 1 the answer is one that --fail-if names, or a certificate does not hold; 2 the input
-cannot be used; 70 a bug of the program; 130 stopped by Ctrl-C; 141 whoever read the output has gone.
+cannot be used; 70 a bug in the program; 130 stopped by Ctrl-C; 141 the reader of the output has gone.
 """
-GONE = 141  # what shells say of a program that wrote into a closed pipe
 BUG = 70  # EX_SOFTWARE of the BSD conventions: an error inside the program itself
 
 
@@ -58,11 +46,8 @@ class Command(TyperCommand):
         """
         try:
             return super().invoke(ctx)
-        except (typer.Exit, typer.Abort, typer.BadParameter):
+        except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
             raise  # how a command ends, and what is wrong with its options
-        except BrokenPipeError:
-            sys.stderr.close()  # the reader has gone; Python would complain about the pipe when it ends
-            raise typer.Exit(GONE) from None  # not 0, which would be an answer
         except KeyboardInterrupt:
             say("Stopped.")
             raise typer.Exit(130) from None
@@ -77,15 +62,18 @@ class Command(TyperCommand):
             say(in_options(problem, self._options(ctx)), error=True)
             raise typer.Exit(2) from None
         except OSError as problem:
-            say(_words(problem), error=True)
+            reason = problem.strerror or str(problem) or type(problem).__name__
+            named = problem.filename is not None
+            what = f"{str(problem.filename)!r} cannot be used" if named else "Reading or writing failed"
+            say(f"{what}: {reason}.", error=True)
             raise typer.Exit(2) from None
         except Exception:
             import traceback
 
             sys.stderr.write(printable_lines(traceback.format_exc()))
             say(
-                f"This is a bug of separatrix {__version__}. Please report it in the issue tracker of "
-                "separatrix, with the lines above and the command.",
+                f"This is a bug in separatrix {__version__}. Please report it in the issue tracker, with the "
+                "lines above and the command.",
                 error=True,
             )
             raise typer.Exit(BUG) from None
@@ -100,15 +88,15 @@ class Command(TyperCommand):
 
 
 class Program(TyperGroup):
-    """The commands; one is imported when it is called, none for the list of them, which is plain text."""
+    """The commands; only the one that is called gets its options, and help is plain text: both are quick."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        for name, summary in COMMANDS.items():
-            self.add_command(TyperCommand(name, short_help=summary), name)
+        for name in COMMANDS:
+            self.add_command(TyperCommand(name), name)
 
     def make_context(self, *given: Any, **extra: Any) -> Any:
-        """Read what stands before the command."""
+        """Read what comes before the command."""
         with _usage_printable():
             return super().make_context(*given, **extra)
 
@@ -124,6 +112,8 @@ class Program(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """The list of commands, without rich: a glance at it should not wait."""
+        for name, command in self.commands.items():
+            command.short_help = " ".join((inspect.getdoc(_function(name)) or "").split("\n\n")[0].split())
         markup, self.rich_markup_mode = self.rich_markup_mode, None
         try:
             super().format_help(ctx, formatter)
@@ -133,7 +123,7 @@ class Program(TyperGroup):
 
 @contextmanager
 def _usage_printable() -> Iterator[None]:
-    """Let errors about how a command was called, which quote it, act on no terminal."""
+    """Make errors about how a command was called, which quote it, harmless to a terminal."""
     try:
         yield
     except Exception as problem:
@@ -144,9 +134,12 @@ def _usage_printable() -> Iterator[None]:
 
 def load(name: str) -> Any:
     """A command, with its options."""
-    function = getattr(import_module(f".commands.{name}_command", __package__), name)
-    info = CommandInfo(name=name, cls=Command, callback=function)
+    info = CommandInfo(name=name, cls=Command, callback=_function(name))
     return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=MARKUP)
+
+
+def _function(name: str) -> Any:
+    return getattr(import_module(f".{name}_command", commands.__name__), name)
 
 
 app = typer.Typer(
@@ -173,17 +166,3 @@ def program(
     ] = False,
 ) -> None:
     """Separate the classes, or prove that it cannot be done."""
-
-
-def _words(problem: OSError) -> str:
-    if isinstance(problem, FileNotFoundError) and problem.filename is not None:
-        return f"There is no file {str(problem.filename)!r}."
-    if isinstance(problem, FileExistsError) and problem.filename is not None:
-        return f"{str(problem.filename)!r} is there already, and is not a directory. Name another."
-    if isinstance(problem, IsADirectoryError):
-        return f"{str(problem.filename)!r} is a directory. Name a file."
-    if isinstance(problem, PermissionError) and problem.filename is not None:
-        return f"{str(problem.filename)!r} cannot be opened: no permission."
-    if problem.filename is not None and problem.strerror:
-        return f"{str(problem.filename)!r} cannot be used: {problem.strerror}."
-    return f"Reading or writing failed: {problem.strerror or str(problem) or type(problem).__name__}."

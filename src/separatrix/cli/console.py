@@ -57,7 +57,7 @@ def show_table(table: Listing | None) -> None:
     fitting = _fitting(table, _console(sys.stdout).width - INDENT)
     show(heading(f"  {table.title}"), _grid(table, fitting))
     left = len(table.columns) - fitting
-    more = f"For want of width, {left} more {'is' if left == 1 else 'are'} left out." if left else ""
+    more = f"{left} column{'s' * (left != 1)} hidden (terminal too narrow)." if left else ""
     note = " ".join(filter(None, (table.note, more)))
     if note:
         show(Padding(Text(printable(note), style="dim"), (0, 0, 0, INDENT), expand=False))
@@ -137,7 +137,7 @@ def plain(values: Any) -> Any:
 def waiting(words: str) -> Iterator[None]:
     """A spinner on the terminal while something takes its time; nothing where there is no terminal.
 
-    What the library has to say meanwhile (how far it is, that it compiles) stands in the same line.
+    What the library has to say meanwhile (how far it is, that it compiles) is shown in the same line.
     """
     if not sys.stderr.isatty():
         yield
@@ -174,9 +174,4 @@ def _grid(table: Listing, fitting: int) -> Padding:
 def _console(stream: Any) -> Console:
     from rich.console import Console
 
-    class Pipe(Console):
-        def on_broken_pipe(self) -> None:
-            """Let the command end as one whose reader has gone; rich would end it with the code 1."""
-            raise  # what rich is handling
-
-    return Pipe(file=stream, highlight=False, emoji=False)
+    return Console(file=stream, highlight=False, emoji=False)

@@ -35,135 +35,47 @@ def size(words: str) -> int:
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 
-Data = Annotated[
+# An option that several commands have beside those of `Reading`.
+Intercept = Annotated[
+    bool,
+    typer.Option("--intercept/--no-intercept", help="Hyperplanes anywhere, or only through the origin."),
+]
+Kernel = Annotated[
     str | None,
-    typer.Argument(
-        metavar="DATA",
-        help="A file, a pattern of files, a folder of Parquet files, or - for standard input: CSV, Parquet, "
-        "JSON lines, LIBSVM, npy, npz, SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, "
-        "also compressed.",
-        show_default=False,
-    ),
+    typer.Option(help="Separate in the feature space of a kernel, such as linear, poly, rbf or geometric."),
 ]
-Target = Annotated[
-    str | None, typer.Option("--target", "-t", help="The column to be explained: the class of each row.")
-]
-# Lists may be given in one word, in several, or by the option several times: all of them count.
-Features = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--features",
-        metavar="COLUMNS",
-        help="Use only these columns, separated by commas. Default: all others.",
-        show_default=False,
-    ),
-]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--exclude",
-        metavar="COLUMNS",
-        help="Leave these columns out, separated by commas.",
-        show_default=False,
-    ),
-]
-Where = Annotated[
-    str | None, typer.Option("--where", help="Keep the rows for which this SQL condition holds.")
-]
-Sql = Annotated[
+Degree = Annotated[int | None, typer.Option(min=1, help="The degree of the kernel poly or geometric.")]
+Gamma = Annotated[float | None, typer.Option(help="Of the rbf kernel exp(-gamma |x - x'|^2).")]
+Order = Annotated[
     str | None,
     typer.Option(
-        "--sql",
-        help="Use the answer of this SQL query, in which DATA is called data; tables of SQLite and DuckDB "
-        "files have their own names.",
+        help="Perceptrons: which mistake is corrected next: working_set, cyclic, shuffled, worst or mixed."
     ),
 ]
-TableName = Annotated[str | None, typer.Option("--table", help="The table of an SQLite or DuckDB file.")]
-Sheet = Annotated[str | None, typer.Option("--sheet", help="The sheet of an Excel file, by its name.")]
-TextEncoding = Annotated[
-    str | None,
+MaxIter = Annotated[
+    int | None, typer.Option("--max-iter", min=1, help="Perceptrons: how often all rows may be read.")
+]
+Eta0 = Annotated[
+    float | None,
     typer.Option(
-        "--encoding", help="How text that is not UTF-8 is written, such as latin-1. UTF-16 is recognised."
+        "--eta0", "--learning-rate", help="Perceptrons: the learning rate, which scales every update."
     ),
 ]
-Missing = Annotated[
-    str, typer.Option("--missing", metavar="error|drop", help="What to do with rows that lack a value.")
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option("--decimal", metavar=".|,", help="What separates fractions. Default: the columns tell."),
-]
-Thousands = Annotated[
-    str | None,
-    typer.Option("--thousands", metavar="SIGN", help="What separates thousands. Default: the columns tell."),
-]
-MissingCodes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na",
-        metavar="CODES",
-        help="More cells that mean a missing value, separated by commas, such as .,-9",
-        show_default=False,
-    ),
-]
-TextColumns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text",
-        metavar="COLUMNS",
-        help="Read these columns as text, separated by commas.",
-        show_default=False,
-    ),
-]
-RowNames = Annotated[
-    str | None,
-    typer.Option("--row-names", metavar="COLUMN", help="The column that names the rows; it is no feature."),
-]
-MergeLabels = Annotated[
+Renormalise = Annotated[
     bool,
     typer.Option(
-        "--merge-labels",
-        help="Make one class of labels that differ in capital letters or blanks only, and of those that say "
-        "true or false in several ways, such as y, yes and 1.",
+        "--renormalise/--no-renormalise",
+        help="Perceptrons: scale the weights to length one after each update.",
     ),
 ]
-Memory = Annotated[
-    int | None,
-    typer.Option(
-        "--memory",
-        metavar="SIZE",
-        parser=size,
-        help="How much memory the data may take, such as 500MB or 2GB. Beside it the program takes up to "
-        "350 MB, and about 100 bytes a row.",
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        "--scheduler",
-        metavar="ADDRESS",
-        help="Let the workers of this Dask scheduler read the rows and work on them: an address such as "
-        "tcp://host:8786, or the file that the scheduler writes. For Parquet and CSV files that all of them "
-        "see. Needs the extra dask.",
-    ),
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(
-        "--workers", min=1, metavar="N", help="The same with N processes on this machine, for this command."
-    ),
-]
-Intercept = Annotated[
-    bool, typer.Option("--intercept/--no-intercept", help="Planes anywhere, or only through the origin.")
-]
-Gamma = Annotated[float | None, typer.Option("--gamma", help="Of the rbf kernel exp(-gamma |x - x'|^2).")]
+Seed = Annotated[int, typer.Option(min=0, help="Makes chance repeatable.")]
 Start = Annotated[
     str | None,
     typer.Option(
         "--start",
         metavar="WEIGHTS",
-        help="Perceptrons: the first weights: zeros, random, or numbers separated by commas, the intercept "
-        "last; of more than two classes one such list a class, separated by semicolons.",
+        help="Perceptrons: the first weights: zeros, random, or numbers separated by commas, with the "
+        "intercept last. For more than two classes, one list per class, separated by semicolons.",
     ),
 ]
 ModelFile = Annotated[
@@ -175,35 +87,109 @@ Report = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
 
-_NAME = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
-
-
 CLUSTER = ("scheduler", "workers")  # options of commands that a cluster can do
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is to be read: an option for each field, in every command that `reads`. Lists are words yet."""
+    """What is to be read: every command that `reads` has an option for each field.
 
-    data: Data = None
-    target: Target = None
-    features: Features = None
-    exclude: Exclude = None
-    where: Where = None
-    sql: Sql = None
-    table: TableName = None
-    sheet: Sheet = None
-    encoding: TextEncoding = None
-    missing: Missing = "error"
-    decimal: Decimal = None
-    thousands: Thousands = None
-    na: MissingCodes = None
-    text: TextColumns = None
-    row_names: RowNames = None
-    merge_labels: MergeLabels = False
-    memory: Memory = None
-    scheduler: Scheduler = None
-    workers: Workers = None
+    Lists may be given in one word, in several words, or by giving the option several times.
+    """
+
+    data: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="DATA",
+            help="A file, a pattern of files, a folder of Parquet files, or - for standard input: CSV, "
+            "Parquet, JSON lines, LIBSVM, npy, npz, SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, "
+            "Stata, IDX, also compressed.",
+        ),
+    ] = None
+    target: Annotated[
+        str | None, typer.Option("--target", "-t", help="The column to be explained: the class of each row.")
+    ] = None
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMNS", help="Use only these columns, separated by commas. Default: all others."
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="Leave these columns out, separated by commas."),
+    ] = None
+    where: Annotated[str | None, typer.Option(help="Keep the rows for which this SQL condition holds.")] = (
+        None
+    )
+    sql: Annotated[
+        str | None,
+        typer.Option(
+            help="Use the answer of this SQL query, in which DATA is called data; tables of SQLite and "
+            "DuckDB files have their own names."
+        ),
+    ] = None
+    table: Annotated[str | None, typer.Option(help="The table of an SQLite or DuckDB file.")] = None
+    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file, by its name.")] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="How text that is not UTF-8 is written, such as latin-1. UTF-16 is recognized."),
+    ] = None
+    missing: Annotated[
+        str, typer.Option(metavar="error|drop", help="What to do with rows that lack a value.")
+    ] = "error"
+    decimal: Annotated[
+        str | None,
+        typer.Option(metavar=".|,", help="What separates fractions. Default: the columns tell."),
+    ] = None
+    thousands: Annotated[
+        str | None,
+        typer.Option(metavar="SIGN", help="What separates thousands. Default: the columns tell."),
+    ] = None
+    na: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CODES", help="More cells that mean a missing value, separated by commas, such as .,-9"
+        ),
+    ] = None
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMNS", help="Read these columns as text, separated by commas."),
+    ] = None
+    row_names: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that names the rows; it is not a feature."),
+    ] = None
+    merge_labels: Annotated[
+        bool,
+        typer.Option(
+            "--merge-labels",
+            help="Make one class of labels that differ in capital letters or blanks only, and of those that "
+            "say true or false in several ways, such as y, yes and 1.",
+        ),
+    ] = False
+    memory: Annotated[
+        int | None,
+        typer.Option(
+            metavar="SIZE",
+            parser=size,
+            help="How much memory the data may take, such as 500MB or 2GB. In addition, the program takes up "
+            "to 350 MB, and about 100 bytes per row.",
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let the workers of this Dask scheduler read the rows and work on them: an address such as "
+            "tcp://host:8786, or the file that the scheduler writes. For Parquet and CSV files that all of "
+            "them see. Needs the extra dask.",
+        ),
+    ] = None
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="The same with N processes on this machine, for this command."),
+    ] = None
     closing: ExitStack = field(default_factory=ExitStack, compare=False)
 
     @property
@@ -325,12 +311,15 @@ class Reading:
         )
 
 
-def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `Reading`, but some, in the place of its parameter ``source``."""
+def reads(
+    *without: str, only: tuple[str, ...] | None = None
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of `Reading`, but some or only some, in the place of its ``source``."""
+    hints = get_type_hints(Reading, include_extras=True)
     shared = [
-        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=HINTS[each.name])
+        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
         for each in fields(Reading)
-        if each.name not in (*without, "closing")
+        if each.name not in (*without, "closing") and (only is None or each.name in only)
     ]
 
     def expand(command: Callable[..., None]) -> Callable[..., None]:
@@ -350,7 +339,6 @@ def reads(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]
     return expand
 
 
-HINTS = get_type_hints(Reading, include_extras=True)
 # Separated by commas.
 LISTS = ("features", "exclude", "na", "text")
 # What a certificate holds itself, and what a check of it does not depend on.
@@ -396,10 +384,26 @@ def need_apart(data: str | None, **outputs: str | None) -> None:
         taken[place] = f"the file of {option}"
 
 
-def say_saved(output: str) -> None:
-    """Say where a model is, and how it is used."""
-    command = shlex.join(["separatrix", "predict", _path(output)])
-    say(f"Model: {output}. Use it with: {command} DATA")
+def say_saved(output: str | None) -> None:
+    """Say where a model is and how it is used, or how it is saved."""
+    if output is None:
+        say("The model was not saved; give a file with -o model.skops.")
+    else:
+        command = shlex.join(["separatrix", "predict", _path(output)])
+        say(f"Model: {output}. Use it with: {command} DATA")
+
+
+def report_of(rows: Any, X: Any, y: Any, *, facts: tuple[tuple[str, str], ...] = (), **known: Any) -> bytes:
+    """The report on these rows, with how they were read."""
+    from ..report.page import report_text
+
+    told = tuple(("Reading", note) for note in (*rows.doubts, *rows.notes))
+    read = (("Kind of file", rows.kind), ("Target", str(rows.target_name)), *told, *facts)
+    with waiting("Drawing the report"):
+        page = report_text(
+            X, y, title=rows.name, names=rows.feature_names, facts=read, places=rows.places, **known
+        )
+    return page.encode()
 
 
 def show_doubts(name: str | None, labels: Any) -> None:
@@ -451,22 +455,16 @@ def rows_named(words: str, table: Any, *, only: int | None = None) -> str:
 
 def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
     """The kernel of a name: the name itself, or one with its degree or width; None without a name."""
-    if degree is not None and name != "poly":
-        raise typer.BadParameter(f"--degree is for the poly kernel, not for {name}.")
-    if gamma is not None and name != "rbf":
-        raise typer.BadParameter(f"--gamma is for the rbf kernel, not for {name or 'none'}.")
-    if gamma is not None and not gamma > 0.0:
-        raise typer.BadParameter(f"--gamma is above 0. Got {gamma:g} instead.")
-    if name is None:
-        return None
-    from ..kernels.given import NAMES  # late: kernels import scikit-learn
+    for option, value, kinds in (("degree", degree, ("poly", "geometric")), ("gamma", gamma, ("rbf",))):
+        if value is not None and name not in kinds:
+            raise typer.BadParameter(f"--{option} is for --kernel {' or '.join(kinds)}, not for {name}.")
+    if name == "precomputed":
+        raise typer.BadParameter("--kernel precomputed needs a matrix, which only Python can give.")
+    if degree is None and gamma is None:
+        return name
+    from ..kernels.given import tuned  # late: kernels import scikit-learn
 
-    if name not in NAMES or name == "precomputed":  # there is no matrix to give here
-        listed = ", ".join(sorted({kind.names[0] for kind in NAMES.values()} - {"precomputed"}))
-        raise typer.BadParameter(f"--kernel takes one of {listed}. Got {name!r} instead.")
-    given = {"degree": degree, "c": gamma}
-    fields = {field: value for field, value in given.items() if value is not None}
-    return NAMES[name](**fields) if fields else name
+    return tuned(name, None, degree=degree, gamma=gamma)
 
 
 def first_weights(words: str) -> Any:
@@ -521,7 +519,8 @@ def names(words: Sequence[str] | None) -> list[str] | None:
     """
     if not words:
         return None
-    found = [each for word in words for each in _NAME.finditer(word)]
+    one = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
+    found = [each for word in words for each in one.finditer(word)]
     listed = [each[2].strip() if each[1] is None else each[1].replace('""', '"') for each in found]
     return [name for name in listed if name]
 

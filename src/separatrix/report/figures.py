@@ -137,6 +137,7 @@ def margins(view: View) -> Figure:
         colors = [LIGHT.color(k) for k in range(len(parts))]
         ax.hist(parts, bins=36, range=(low, high), stacked=True, color=colors)
         ax.axvline(0.0, color=LIGHT.ink)
+        ax.locator_params(axis="y", integer=True)
         ax.set(ylabel="rows", xlabel=words[view.unit])
 
     words = {
@@ -171,9 +172,7 @@ def weights(view: View, most: int = 15) -> Figure | None:
         ax.axvline(0.0, color=LIGHT.ink)
         ax.set_xlabel("weight times standard deviation")
 
-    said = (
-        "Each bar is a weight times the standard deviation of its column: the effect of a typical change."
-    )
+    said = "Each bar is a weight times the standard deviation of its column: the effect of a typical change."
     left = int(np.count_nonzero(effects.any(axis=0))) - order.size
     said += f" {left:,} smaller ones are not shown." if left > 0 else ""
     height = 1.2 + 0.22 * max(order.size, 3) * min(len(own), 3)
@@ -189,6 +188,7 @@ def mistakes(result: RunResult, most: int = 200) -> Figure:
     def draw(ax: Axes) -> None:
         made = np.add.reduceat(counts, edges)
         ax.stairs(made, np.append(edges, len(counts)) + 0.5, fill=True, color=LIGHT.color(0))
+        ax.locator_params(integer=True)
         ax.set(xlabel="reading of the data", ylabel="updates")
 
     made, kept = updates(result)

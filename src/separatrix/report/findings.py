@@ -1,4 +1,4 @@
-"""Everything that a report shows, found out once."""
+"""Everything that a report shows, computed once."""
 
 from __future__ import annotations
 
@@ -15,13 +15,6 @@ from ..kernels import Linear
 from ..proofs.verdict import Verdict, separability
 from ..result import RunResult, Status
 from .tables import NamedData, read
-
-# Numbers of the data up to which the bounds are computed: they need a largest margin and a soft margin.
-BOUNDED = 20_000_000
-# Numbers read by a perceptron that is known to end.
-READ = 2_000_000_000
-PATIENT = 1000  # passes of a kernel perceptron that nobody fitted
-SECONDS = 60.0  # for the verdict in a kernel's feature space
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +82,7 @@ def investigate(
         Ask in the feature space of this kernel, and show a kernel perceptron, where no model is given.
     facts : tuple of (str, str)
     places : callable, optional
-        Says of rows, counted from zero, where they stand in the file; without it they are counted from zero.
+        Says where rows, counted from zero, are in the file; without it they are counted from zero.
     """
     prepared = ""
     if hasattr(model, "steps"):
@@ -99,22 +92,27 @@ def investigate(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         if kernel is not None and model is None:
-            learner = KernelPerceptron(kernel=kernel, fit_intercept=lift, max_iter=PATIENT)
+            learner = KernelPerceptron(kernel=kernel, fit_intercept=lift, max_iter=1000)
             model = learner.fit(data.X, data.y)
         in_space = verdict if verdict is not None and verdict.kernel else None
         if in_space is None and (curved := _kernel_of(model)) is not None:
-            in_space = _in_feature_space(data, curved, lift)
+            in_space = separability(
+                data.X,
+                data.y,
+                kernel=curved,
+                fit_intercept=lift,
+                feature_names=data.names,
+                time_limit=60.0,
+            )
         straight = verdict if verdict is not None and not verdict.kernel else None
         straight = straight or separability(data.X, data.y, fit_intercept=lift, feature_names=data.names)
         run = model if isinstance(model, Perceptron | KernelPerceptron) else _learn(data, straight)
         if model is None:
             model = _boundary(data, straight)
     bounds = None
-    if (
-        isinstance(run, Perceptron)
-        and data.X.shape[0] * data.X.shape[1] <= BOUNDED
-        and run.result_.status is not Status.ONLINE
-    ):
+    # Bounds need a largest margin and a soft margin, which take minutes on data larger than this.
+    small = data.X.shape[0] * data.X.shape[1] <= 20_000_000
+    if isinstance(run, Perceptron) and small and run.result_.status is not Status.ONLINE:
         same = not straight.parts and straight.lift == bool(run.fit_intercept)  # else other planes were meant
         separable = _by_planes(straight) if same else None
         bounds = mistake_bounds(run, data.X, data.y, separable=separable)
@@ -144,12 +142,6 @@ def _kernel_of(model: Any) -> Any:
     return None if isinstance(found, Linear) else found
 
 
-def _in_feature_space(data: NamedData, kernel: Any, lift: bool) -> Verdict:
-    return separability(
-        data.X, data.y, kernel=kernel, fit_intercept=lift, feature_names=data.names, time_limit=SECONDS
-    )
-
-
 def updates(result: RunResult) -> tuple[int, int]:
     """The updates of a whole run, and those behind the weights that it kept, which may be earlier ones."""
     kept = int(result.counts.sum())
@@ -162,14 +154,14 @@ def _by_planes(verdict: Verdict) -> bool | None:
 
 
 def _learn(data: NamedData, verdict: Verdict) -> Perceptron:
-    """A perceptron, with patience where it is known to end."""
-    passes = READ // max(1, data.X.size) if _by_planes(verdict) else 100
+    """A perceptron, with up to 10,000 passes if it is known to end and the data are small."""
+    passes = 2_000_000_000 // max(1, data.X.size) if _by_planes(verdict) else 100
     learner = Perceptron(max_iter=min(max(100, passes), 10_000), fit_intercept=verdict.lift)
     return learner.fit(data.X, data.y)
 
 
 def _boundary(data: NamedData, verdict: Verdict) -> Any:
-    """The separator farthest from all rows, or the best compromise where there is none in floating point."""
+    """The separator with the largest margin, or a soft margin if there is none in floating point."""
     if _by_planes(verdict):
         try:
             return MaxMargin(fit_intercept=verdict.lift).fit(data.X, data.y)

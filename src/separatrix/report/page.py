@@ -24,26 +24,25 @@ from ..views.palettes import DARK, LIGHT, Palette
 from . import tables, words
 from .findings import Findings, investigate, updates
 from .remedies import remedies
-from .tables import Listing
-
-SHORT = 32  # characters that stay on one line of a table
+from .tables import Listing, NamedData
 
 
 def write_report(path: str | PathLike[str], X: Any, y: Any = None, **options: Any) -> None:
-    """Write what there is to know about some data as one self-contained HTML file.
+    """Write a report on some data as one self-contained HTML file: verdict, proof, pictures, bounds.
 
     Parameters
     ----------
     path : str or path
     X : rows, a formula, or a Verdict
-        A formula such as ``"y ~ a + b"`` needs ``data``, a frame with its variables. Of a verdict alone, the
-        page says what it holds; pictures need the rows: ``write_report(path, X, y, verdict=verdict)``.
+        A formula such as ``"y ~ a + b"`` needs ``data``, a frame with its variables. For a verdict alone, the
+        page has no pictures, because they need the rows: ``write_report(path, X, y, verdict=verdict)``.
     y : labels
         With rows only.
     **options
         ``title``, ``names`` of the columns, a ``verdict`` and a fitted ``model`` or pipeline if there are any
-        (they are found out if not), a ``kernel`` in whose feature space to ask, ``facts`` as pairs of text,
-        and ``places``, which says where rows stand in a file: without it they are counted from zero.
+        (they are computed if not), a ``kernel`` in whose feature space to ask, ``facts`` as pairs of text,
+        and ``places``, which says where rows are in a file: without it they are counted from zero. Pictures
+        need the extra ``plot``.
 
     Examples
     --------
@@ -62,7 +61,7 @@ def report_text(X: Any, y: Any = None, **options: Any) -> str:
     if isinstance(X, Verdict):
         if y is not None or set(options) - {"title"}:
             raise InputError(
-                "With a verdict in the place of X, the report knows no rows.",
+                "A report on a verdict alone has no rows.",
                 remedy="Pass write_report(path, X, y, verdict=verdict), or the verdict alone.",
             )
         return render_verdict(X, **options)
@@ -93,28 +92,37 @@ def _by_formula(formula: str, y: Any, options: dict[str, Any]) -> tuple[Any, Any
 
 def render_verdict(verdict: Verdict, title: str = "Data") -> str:
     """The page of a verdict without its data: what it says, and the rows and weights that prove it."""
-    parts = [tag("p", f"{verdict.question}.", class_="question")]
-    parts += [tag("p", sentence) for sentence in words.proof(verdict)]
-    parts += [_table(tables.parts_table(verdict)), _table(tables.bare_witness_table(verdict))]
-    if words.consequence(verdict):
-        parts += [tag("p", words.consequence(verdict)), _table(tables.bare_variable_table(verdict))]
-    kind = "" if verdict.certificate is None else verdict.certificate.sha256
-    known = [("Data", title), *([("SHA-256 of the data", kind)] if kind else []), ("separatrix", __version__)]
-    shown = [(f"{verdict.n_rows:,}", "rows"), (margin_text(*verdict.margin, 3), _margin_name(verdict))]
-    numbers = tag("section", *(tag("div", tag("b", a), tag("span", b)) for a, b in shown), class_="numbers")
-    cards = (_card("The proof, in words", *parts), _card("Data and versions", facts(known)))
-    return _document(title, verdict, (_verdict_header(title, verdict, None, ""), numbers, *cards))
+    sha256 = [] if verdict.certificate is None else [("SHA-256 of the data", verdict.certificate.sha256)]
+    known = [("Data", title), *sha256, ("separatrix", __version__)]
+    numbers = [(f"{verdict.n_rows:,}", "rows"), _margin(verdict)]
+    parts = (
+        _header(title, verdict),
+        _numbers(numbers),
+        _card("The proof, in words", *_proof(verdict, None)),
+        _card("Data and versions", facts(known)),
+    )
+    return _document(title, verdict, parts)
 
 
 def render(findings: Findings) -> str:
     """The page as text."""
-    verdict = findings.verdict
+    verdict, data = findings.verdict, findings.data
+    wrong = int(np.count_nonzero(findings.model.predict(data.X) != data.y))
+    proof = [*_proof(verdict, data), *_next_steps(findings)]
+    if findings.prepared:
+        proof.append(tag("p", f"All values are those after {findings.prepared}.", class_="note"))
+    if verdict.certificate is not None:
+        program = tag("code", "separatrix verify")
+        exact = "The certificate contains all of this as exact numbers. The command "
+        checks = " checks it with code that is independent of the solver."
+        proof.append(tag("p", exact, program, checks, class_="note"))
+    bounds = None if findings.bounds is None else tables.bound_table(findings.bounds)
     parts = (
-        _header(findings),
-        _numbers(findings),
-        _proof(findings),
+        _header(findings.title, verdict, findings.planes, _model_words(findings, wrong)),
+        _numbers(_counts(findings, wrong)),
+        _card("The proof, in words", *proof),
         _pictures(findings),
-        _bounds(findings),
+        Markup() if bounds is None else _card(bounds.title, _table(bounds, title=False)),
         _facts(findings),
     )
     return _document(findings.title, verdict, parts)
@@ -126,36 +134,24 @@ def _document(title: str, verdict: Verdict, parts: Iterable[Markup]) -> str:
     return document(f"{title}: {verdict.status}", _style(), main, footer)
 
 
-def _header(findings: Findings) -> Markup:
-    return _verdict_header(findings.title, findings.verdict, findings.planes, _model_words(findings))
-
-
-def _model_words(findings: Findings) -> str:
-    """How the model itself does, where it is not a plane's: what the answer in its feature space is about."""
+def _model_words(findings: Findings, wrong: int) -> str:
+    """How the model itself does if it has a kernel: the answer is about its feature space."""
     if not findings.verdict.kernel:
         return ""
-    wrong = _wrong(findings)
     name, rows = type(findings.model).__name__, f"{len(findings.data.y):,} rows"
-    return (
-        f"{name} gives {wrong:,} of {rows} a wrong class."
-        if wrong
-        else f"{name} gives all {rows} their own class."
-    )
+    if wrong:
+        return f"{name} gives {wrong:,} of {rows} a wrong class."
+    return f"{name} gives all {rows} their own class."
 
 
-def _wrong(findings: Findings) -> int:
-    """The rows that the model, whose boundary is shown, gets wrong."""
-    return int(np.count_nonzero(findings.model.predict(findings.data.X) != findings.data.y))
-
-
-def _verdict_header(title: str, verdict: Verdict, planes: Verdict | None, model: str) -> Markup:
-    other = "" if planes is None else f"Without a kernel: {words.answer(planes)}"
+def _header(title: str, verdict: Verdict, planes: Verdict | None = None, model: str = "") -> Markup:
+    other = [] if planes is None else [tag("p", f"Without a kernel: {words.answer(planes)}")]
     answer = tag(
         "div",
         tag("p", title, class_="source"),
         tag("h1", words.answer(verdict)),
         tag("p", " ".join(filter(None, (verdict.meaning, model)))),
-        *([tag("p", other)] if other else []),
+        *other,
     )
     # Separation is good for a classifier and bad for a regression: the sign says whether it is proved.
     proved = verdict.status != "undecided"
@@ -164,13 +160,19 @@ def _verdict_header(title: str, verdict: Verdict, planes: Verdict | None, model:
     return tag("header", sign, answer, class_=f"verdict {'proved' if proved else 'open'}")
 
 
-def _numbers(findings: Findings) -> Markup:
+def _numbers(shown: list[tuple[str, str]]) -> Markup:
+    boxes = (tag("div", tag("b", value), tag("span", name)) for value, name in shown)
+    return tag("section", *boxes, class_="numbers")
+
+
+def _counts(findings: Findings, wrong: int) -> list[tuple[str, str]]:
     data, run = findings.data, findings.run
+    rows, columns = data.X.shape
     shown = [
-        (f"{data.X.shape[0]:,}", "row" if data.X.shape[0] == 1 else "rows"),
-        (f"{data.X.shape[1]:,}", "feature" if data.X.shape[1] == 1 else "features"),
+        (f"{rows:,}", "row" if rows == 1 else "rows"),
+        (f"{columns:,}", "feature" if columns == 1 else "features"),
         (f"{np.unique(data.y).size:,}", "classes"),
-        (margin_text(*findings.verdict.margin, 3), _margin_name(findings.verdict)),
+        _margin(findings.verdict),
     ]
     if run is not None:
         made, kept = updates(run.result_)
@@ -178,35 +180,22 @@ def _numbers(findings: Findings) -> Markup:
         shown.append((f"{made:,}", f"updates of the {whose}"))
         if kept != made:
             shown.append((f"{kept:,}", "updates behind the weights it kept"))
-    shown.append((f"{_wrong(findings):,}", f"rows that {type(findings.model).__name__} gets wrong"))
-    return tag(
-        "section",
-        *(tag("div", tag("b", value), tag("span", name)) for value, name in shown),
-        class_="numbers",
-    )
+    return [*shown, (f"{wrong:,}", f"rows that {type(findings.model).__name__} gets wrong")]
 
 
-def _margin_name(verdict: Verdict) -> str:
+def _margin(verdict: Verdict) -> tuple[str, str]:
     kind = "through the origin" if verdict.margin_kind == "origin" else verdict.margin_kind
-    return f"best margin ({kind}{', in feature space' if verdict.kernel else ''}), proved"
+    where = ", in feature space" if verdict.kernel else ""
+    return margin_text(*verdict.margin, 3), f"best margin ({kind}{where}), proved"
 
 
-def _proof(findings: Findings) -> Markup:
-    verdict, data = findings.verdict, findings.data
+def _proof(verdict: Verdict, data: NamedData | None) -> list[Markup]:
     parts = [tag("p", f"{verdict.question}.", class_="question")]
     parts += [tag("p", sentence) for sentence in words.proof(verdict)]
     parts += [_table(tables.parts_table(verdict)), _table(tables.witness_table(verdict, data))]
-    after = words.consequence(verdict)
-    if after:
+    if after := words.consequence(verdict):
         parts += [tag("p", after), _table(tables.variable_table(verdict, data))]
-    parts += _next_steps(findings)
-    if findings.prepared:
-        parts.append(tag("p", f"All values are those after {findings.prepared}.", class_="note"))
-    if verdict.certificate is not None:
-        program, by = tag("code", "separatrix verify"), " checks it, by code that solved nothing."
-        exact = "The certificate holds all of this as exact numbers; "
-        parts.append(tag("p", exact, program, by, class_="note"))
-    return _card("The proof, in words", *parts)
+    return parts
 
 
 def _next_steps(findings: Findings) -> list[Markup]:
@@ -243,13 +232,6 @@ def _pictures(findings: Findings) -> Markup:
     )
     pictures = tag("section", tag("h2", "Pictures"), intro, tag("div", *boxes, class_="grid"))
     return join([pictures, _card(hard.title, _table(hard, title=False))])
-
-
-def _bounds(findings: Findings) -> Markup:
-    if findings.bounds is None:
-        return Markup()
-    found = tables.bound_table(findings.bounds)
-    return _card(found.title, _table(found, title=False))
 
 
 def _facts(findings: Findings) -> Markup:
@@ -296,7 +278,8 @@ def _table(listing: Listing | None, *, title: bool = True) -> Markup:
 
 
 def _cell(kind: str, text: str, column: str) -> Markup:
-    style = "number" if column.startswith(">") else "short" if len(text) <= SHORT else ""
+    """A cell of a table; short text stays on one line."""
+    style = "number" if column.startswith(">") else "short" if len(text) <= 32 else ""
     return tag(kind, text, class_=style)
 
 

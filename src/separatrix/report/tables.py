@@ -23,11 +23,8 @@ if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does n
 
     Places = Callable[[Sequence[int]], list[Place]]
 
-WITNESSES = 12  # rows shown
-VARIABLES = 12
-VALUES = 6  # columns of data shown beside a row
+SHOWN = 12  # rows or variables in a table
 AT_ONCE = 1 << 20  # numbers of the data that are read together
-LEVELS = 4  # distinct values up to which they are counted rather than ranged
 
 
 @dataclass(frozen=True)
@@ -71,7 +68,7 @@ class NamedData:
         return [place.words for place in self.places(rows)]
 
     def row_cells(self, rows: list[int]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """What columns say which rows these are, and their cells."""
+        """The columns that say which rows these are, and their cells."""
         if self.places is None:
             return (">row",), [(str(row),) for row in rows]
         found = self.places(rows)
@@ -101,7 +98,7 @@ class NamedData:
 
 
 def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
-    """See arrays, frames and sparse matrices as data; ``places`` says where rows stand in a file."""
+    """Read arrays, frames and sparse matrices as data; ``places`` says where rows are in a file."""
     matrix, own = read_table(X, check_finite=False)
     columns = own or names
     named = range(matrix.shape[1]) if columns is None else columns
@@ -109,73 +106,58 @@ def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> Nam
     return NamedData(matrix, np.asarray(y), titles, places)
 
 
-def witness_table(verdict: Verdict, data: NamedData) -> Listing | None:
-    """The rows that prove that no plane separates, with their weights and their own values."""
+def witness_table(verdict: Verdict, data: NamedData | None) -> Listing | None:
+    """The rows that prove that no hyperplane separates, with their weights and, given data, their values."""
     if not verdict.witness:
         return None
     found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])
+    left = len(found) - SHOWN
+    notes = [f"{left:,} more rows are in the certificate."] if left > 0 else []
+    found = found[:SHOWN]
     rows = [key[0] if isinstance(key, tuple) else key for key, _ in found]
-    columns = _differing(data, rows[:WITNESSES])
-    joint = isinstance(found[0][0], tuple)
+    title, weights = "Rows that prove it", [fraction(weight) for _, weight in found]
+    if data is None:
+        cells = tuple(zip(map(str, rows), weights, strict=True))
+        return Listing(title, (">row", ">weight"), cells, " ".join(["Rows are counted from 0.", *notes]))
+    columns = _differing(data, rows)
     classes = verdict.certificate.classes if verdict.certificate is not None else ()
-    shown = []
-    head, cells = data.row_cells(rows[:WITNESSES])
-    for (key, weight), row, place in zip(found[:WITNESSES], rows, cells, strict=False):
-        label = f"{data.y[row]}, not {classes[key[1]]}" if joint else str(data.y[row])
-        shown.append((*place, label, fraction(weight), *map(short, data.values(row, columns))))
-    notes = (
-        [f"{len(found) - WITNESSES:,} more rows are in the certificate."] if len(found) > WITNESSES else []
-    )
+    labels = [
+        f"{data.y[row]}, not {classes[key[1]]}" if isinstance(key, tuple) else str(data.y[row])
+        for (key, _), row in zip(found, rows, strict=True)
+    ]
+    head, places = data.row_cells(rows)
+    shown = [
+        (*place, label, weight, *map(short, data.values(row, columns)))
+        for place, label, weight, row in zip(places, labels, weights, rows, strict=True)
+    ]
     if len(columns) < len(data.names):
-        notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are left out.")
+        notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are not shown.")
+    names = (f">{data.names[j]}" for j in columns)
     return Listing(
-        "Rows that prove it",
-        (*head, "class", ">weight", *(f">{data.names[j]}" for j in columns)),
-        tuple(shown),
-        " ".join([data.counting, *notes]),
+        title, (*head, "class", ">weight", *names), tuple(shown), " ".join([data.counting, *notes])
     )
 
 
-def bare_witness_table(verdict: Verdict) -> Listing | None:
-    """The rows that prove it with their weights, where the data are not at hand."""
-    if not verdict.witness:
-        return None
-    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])[:WITNESSES]
-    rows = [(str(key[0] if isinstance(key, tuple) else key), fraction(weight)) for key, weight in found]
-    left = len(verdict.witness) - len(rows)
-    more = f" {left:,} more rows are in the certificate." if left > 0 else ""
-    return Listing("Rows that prove it", (">row", ">weight"), tuple(rows), f"Rows are counted from 0.{more}")
-
-
-def bare_variable_table(verdict: Verdict) -> Listing | None:
-    """The variables whose coefficients are infinite, where the data are not at hand."""
-    rows = tuple(_not_finite(verdict).items())[:VARIABLES]
-    return Listing("Variables that separate", ("variable", "coefficient"), rows) if rows else None
-
-
-def variable_table(verdict: Verdict, data: NamedData) -> Listing | None:
-    """The variables whose coefficients are infinite, with what their values are in each class."""
+def variable_table(verdict: Verdict, data: NamedData | None) -> Listing | None:
+    """The variables whose coefficients are infinite, with their values in each class from the data."""
     features = _not_finite(verdict)
     if verdict.parts or not features:
         return None
-    classes = np.unique(data.y)
-    classes = classes if classes.size == 2 else classes[:0]
-    places = {name: j for j, name in enumerate(data.names)}
+    classes = [] if data is None else np.unique(data.y).tolist()
+    classes = classes if len(classes) == 2 else []
     shown = []
-    for name, becomes in list(features.items())[:VARIABLES]:
-        column = data.column(places[name]) if name in places else None
-        values = ["" if column is None else describe(column[data.y == label], column) for label in classes]
+    for name, becomes in list(features.items())[:SHOWN]:
+        values = [""] * len(classes)
+        if data is not None and classes and name in data.names:
+            column = data.column(data.names.index(name))
+            values = [describe(column[data.y == label], column) for label in classes]
         shown.append((name, becomes, *values))
     left = len(features) - len(shown)
     counted = any("(" in value for row in shown for value in row[2:])
-    notes = ["In brackets: in how many rows."] if counted else []
+    notes = ["The number of rows is in parentheses."] if counted else []
     notes += [f"{left:,} more variables are not shown."] if left > 0 else []
-    return Listing(
-        "Variables that separate",
-        ("variable", "coefficient", *(f"where {label}" for label in classes)),
-        tuple(shown),
-        " ".join(notes),
-    )
+    head = ("variable", "coefficient", *(f"if {label}" for label in classes))
+    return Listing("Variables that separate", head, tuple(shown), " ".join(notes))
 
 
 def parts_table(verdict: Verdict) -> Listing | None:
@@ -194,13 +176,13 @@ def parts_table(verdict: Verdict) -> Listing | None:
 
 
 def hardest_table(data: NamedData, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
-    """The rows that were corrected most, or that lie nearest to the wrong side."""
+    """The rows that were corrected most, or that are nearest to the wrong side."""
     if counts is not None and counts.any():
         order = np.lexsort((leads, -counts))[:limit]
         order = order[counts[order] > 0]
     else:
         order, counts = np.argsort(leads, kind="stable")[:limit], None
-    columns = _differing(data, order.tolist())[:4]
+    columns = _differing(data, order.tolist(), 4)
     named, cells = data.row_cells(order.tolist())
     rows = [
         (
@@ -237,22 +219,22 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
         "What theory allows",
         ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
         tuple(rows),
-        f"The bounds are held against the {report.mistakes:,.12g} updates behind the weights; the longest "
-        f"row has norm R = {short(report.radius)}; "
+        f"The bounds are compared with the {report.mistakes:,.12g} updates behind the weights. The longest "
+        f"row has norm R = {short(report.radius)}. "
         + (
-            "the best margin (of rows with a constant coordinate, where there is an intercept) is "
-            f"{margin_text(report.margin_lower, report.margin_upper)}."
+            f"The best margin is {margin_text(report.margin_lower, report.margin_upper)}; with an intercept, "
+            "it is the margin of the rows with a constant coordinate."
             if report.margin_upper > 0.0
-            else "no margin is positive."
+            else "No margin is positive."
         ),
     )
 
 
-def describe(values: Floats, whole: Floats) -> str:
-    """Few values are counted, many are ranged: ``0 (30), 1 (10)``, or ``1.5 to 7``."""
+def describe(values: Floats, whole: Floats, levels: int = 4) -> str:
+    """The number of rows with each value if there are few values, else the range: ``0 (30), 1 (10)``."""
     if not values.size:
         return "no rows"
-    if np.unique(whole).size <= LEVELS:
+    if np.unique(whole).size <= levels:
         found, times = np.unique(values, return_counts=True)
         return ", ".join(f"{short(float(v))} ({n:,})" for v, n in zip(found, times, strict=True))
     return f"{short(float(values.min()))} to {short(float(values.max()))}"
@@ -267,7 +249,7 @@ def _not_finite(verdict: Verdict) -> dict[str, str]:
 
 
 def fraction(value: Fraction) -> str:
-    """Exactly where that is short, else to six digits."""
+    """The exact value if it is short, else six digits."""
     return str(value) if value.denominator <= 1_000_000 else f"≈ {float(value):.6g}"
 
 
@@ -287,9 +269,9 @@ def size_of(X: Any) -> str:
 
 
 MARGINS = {
-    "lifted": "lifted: weights and intercept together of length one",
-    "affine": "affine: the weights alone of length one",
-    "origin": "of planes through the origin",
+    "lifted": "lifted: weights and intercept together have length one",
+    "affine": "affine: the weights alone have length one",
+    "origin": "of hyperplanes through the origin",
 }
 
 
@@ -301,9 +283,9 @@ def margin_words(margin: tuple[float, float], kind: str, kernel: str = "") -> st
     return f"{found} ({MARGINS[kind]}{f', in the feature space of {kernel}' if kernel else ''})"
 
 
-def _differing(data: NamedData, rows: list[int]) -> list[int]:
-    """The first columns in which these rows differ; if they do not, in which they are not zero; or any."""
+def _differing(data: NamedData, rows: list[int], most: int = 6) -> list[int]:
+    """The first columns in which these rows differ; if there are none, those that are not zero; or any."""
     part = dense(data.X[rows])
     apart = np.flatnonzero(part.max(axis=0) > part.min(axis=0)).tolist()
     used = np.flatnonzero(part.any(axis=0)).tolist()
-    return (apart or used or list(range(part.shape[1])))[:VALUES]
+    return (apart or used or list(range(part.shape[1])))[:most]

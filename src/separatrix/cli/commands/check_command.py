@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Annotated, Any
 
 import typer
@@ -12,8 +13,6 @@ from .. import options
 from ..console import document, facts, heading, say, show, show_remedies, show_table, waiting, write_json
 
 STATUSES = ("separable", "quasi-separable", "overlapping", "inseparable", "undecided")
-# Measured with ten million columns of a LIBSVM file: 223 for the verdict, 362 and more with a report.
-BYTES_A_COLUMN = 400
 
 
 @options.reads()
@@ -33,7 +32,9 @@ def check(
     time_limit: Annotated[
         float,
         typer.Option(
-            "--time-limit", metavar="SECONDS", help="How long to look; what is not proved by then stays open."
+            "--time-limit",
+            metavar="SECONDS",
+            help="How long to search; what is not proved by then stays open.",
         ),
     ] = 600.0,
     formula: Annotated[
@@ -41,20 +42,12 @@ def check(
         typer.Option(
             "--formula",
             metavar="TEXT",
-            help='Ask about a model in the words of R, such as "y ~ x + C(z)", instead of --target and '
+            help='Ask about a model in R notation, such as "y ~ x + C(z)", instead of --target and '
             "--features. Needs the extra formula.",
         ),
     ] = None,
-    kernel: Annotated[
-        str | None,
-        typer.Option(
-            "--kernel", help="Ask in the feature space of a kernel, such as linear, poly, rbf or geometric."
-        ),
-    ] = None,
-    degree: Annotated[
-        int | None,
-        typer.Option("--degree", min=1, help="Ask about polynomials of this degree (kernel poly)."),
-    ] = None,
+    kernel: options.Kernel = None,
+    degree: options.Degree = None,
     gamma: options.Gamma = None,
     certificate: Annotated[
         str | None, typer.Option("--certificate", metavar="FILE", help="Write the proof to a JSON file.")
@@ -103,18 +96,16 @@ def check(
                 "--certificate does not go with --formula: a formula is code, which a file that is sent "
                 "around must not bring along. Name the columns with --features, or write a query with --sql."
             )
-        from ..design import design
-
-        rows: Any = design(source, formula)
+        rows: Any = _formula_rows(source, formula)
         (X, y), intercept = rows.read(), rows.design.intercept and intercept
     else:
         rows = source.open(intercept=intercept, labelled=True)
         _need_room(rows.encoding.n_features, rows.name)
         with waiting("Reading the rows"):
             X, y = source.read(rows)
-    from ...proofs.verdict import separability  # late: what is wrong with the data is said a second earlier
+    from ...proofs.verdict import separability  # late: errors in the data are reported a second earlier
 
-    with waiting("Looking for a separator, or for a proof against one"), options.naming_rows(rows):
+    with waiting("Searching for a separator, or for a proof that there is none"), options.naming_rows(rows):
         verdict = separability(
             X,
             y,
@@ -160,16 +151,20 @@ def _steps(verdict: Any) -> list[Any]:
     return [step for part in parts for step in part.search]
 
 
-def _need_room(columns: int, name: str) -> None:
-    """Raise before the work begins where a verdict on so many columns does not fit into memory."""
+def _need_room(columns: int, name: str, each: int = 400) -> None:
+    """Raise before the work begins if a verdict on so many columns does not fit into memory.
+
+    Measured with ten million columns of a LIBSVM file: 223 bytes per column for the verdict, 362 and more
+    with a report.
+    """
     from ...files.source.detect import free_memory
 
-    free = free_memory()
-    if columns * BYTES_A_COLUMN > free:
+    free, needed = free_memory(), columns * each
+    if needed > free:
         raise InputError(
-            f"{name!r} has {columns:,} columns. A verdict and its proof take about {BYTES_A_COLUMN} bytes "
-            f"for each, {columns * BYTES_A_COLUMN / 1e9:.0f} GB, and {free / 1e9:.0f} GB are free. Number "
-            "the columns from 1 on without gaps, or leave out those that are never used."
+            f"{name!r} has {columns:,} columns. A verdict and its proof take about {each} bytes per column, "
+            f"{needed / 1e9:.0f} GB in all, and {free / 1e9:.0f} GB are free. Number the columns from 1 on "
+            "without gaps, or leave out those that are never used."
         )
 
 
@@ -203,7 +198,7 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
                     if (separated := words.separated_rows(verdict, data))
                     else []
                 ),
-                *notes(rows),
+                *(("note", note) for note in rows.notes),
                 *([("note", verdict.note)] if verdict.note else []),
             ]
         ),
@@ -223,7 +218,7 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
 
 
 def _read_whole(rows: Any) -> bool:
-    """Whether other programs, told nothing but its name, read the same rows from the file."""
+    """Whether other programs read the same rows from the file if they are given its name only."""
     asked, known = rows.asked, getattr(rows, "table", rows).encoding
     return not (asked.get("where") or asked.get("sql") or asked.get("missing") == "drop" or known.na)
 
@@ -231,42 +226,19 @@ def _read_whole(rows: Any) -> bool:
 def _write(
     certificate: str | None, report: str | None, rows: Any, X: Any, y: Any, verdict: Any, kernel: Any
 ) -> None:
-    """Write what was asked for; where one file cannot be written, none is."""
+    """Write the files that were asked for; if one of them cannot be written, none is."""
     contents = {}
     if certificate is not None:
         import json
 
         from ..certificate_files import pack
 
-        contents[certificate] = json.dumps(pack(verdict, rows), indent=1) + "\n"
+        contents[certificate] = f"{json.dumps(pack(verdict, rows), indent=1)}\n".encode()
     if report is not None:
-        from ...report.page import report_text
-
-        with waiting("Drawing the report"):
-            contents[report] = report_text(
-                X,
-                y,
-                title=rows.name,
-                names=rows.feature_names,
-                verdict=verdict,
-                kernel=kernel,
-                facts=reading(rows),
-                places=rows.places,
-            )
+        contents[report] = options.report_of(rows, X, y, verdict=verdict, kernel=kernel)
     from ...atomic import write_all
 
-    write_all({path: text.encode() for path, text in contents.items()})
-
-
-def reading(rows: Any) -> tuple[tuple[str, str], ...]:
-    """How the rows were read, for a report."""
-    told = tuple(("Reading", note) for note in (*rows.doubts, *rows.notes))
-    return (("Kind of file", rows.kind), ("Target", str(rows.target_name)), *told)
-
-
-def notes(rows: Any) -> list[tuple[str, str]]:
-    """The same for the terminal."""
-    return [("note", note) for note in rows.notes]
+    write_all(contents)
 
 
 def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
@@ -285,3 +257,84 @@ def _with_places(fields: dict[str, Any], rows: Any) -> dict[str, Any]:
     parts = {key: _with_places(part, rows) for key, part in fields["parts"].items()}
     strict = [place.row for place in places[len(proving) :]]
     return {**fields, "rows_counted_from": 1, "witness_rows": witness, "strict_rows": strict, "parts": parts}
+
+
+@dataclass(frozen=True, eq=False)
+class _FormulaRows:
+    """The rows that a formula makes of a table; whatever is not said here is said by the table."""
+
+    table: Any
+    formula: str
+    design: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """Labels that seem to mean the same."""
+        from ...files.label_spelling import doubts
+
+        return tuple(doubts(self.target_name, set(self.design.y.tolist())))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a person should know about how the file was read."""
+        return (f"formula: {self.formula}", *self.table.notes)
+
+    @property
+    def target_name(self) -> str:
+        """The left side of the formula."""
+        return self.formula.partition("~")[0].strip()
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """One name for each column of the matrix."""
+        return tuple(map(str, self.design.X.columns))
+
+    def read(self) -> tuple[Any, Any]:
+        """The matrix and the labels."""
+        from ...files.batches import whole
+
+        labels = self.design.y
+        return self.design.X.to_numpy(dtype=float), whole(labels) if labels.dtype.kind == "f" else labels
+
+    def places(self, rows: Sequence[int]) -> Any:
+        """Where rows of the matrix are in the file."""
+        return self.table.places(self.design.rows[list(rows)].tolist())
+
+    def describe(self) -> dict[str, Any]:
+        """Plain facts for JSON."""
+        return {
+            **self.table.describe(),
+            "rows": len(self.design.y),
+            "target": self.target_name,
+            "features": int(self.design.X.shape[1]),
+            "columns": None,
+            "notes": [*self.doubts, *self.notes],
+            "formula": self.formula,
+        }
+
+
+def _formula_rows(source: options.Reading, formula: str) -> _FormulaRows:
+    """Read the variables of a formula, and evaluate it on them."""
+    from ...proofs.statistics.formula import read_formula, variables
+
+    for name in ("target", "features", "exclude"):
+        if getattr(source, name):
+            raise typer.BadParameter(
+                f"--{name} does not go with --formula, which names the columns. Leave it out."
+            )
+    table = replace(source, features=[options.quoted(each) for each in variables(formula)]).open()
+    if not hasattr(table.reader, "frame"):
+        raise InputError(f"{table.name!r} has no named columns, which a formula needs.")
+    with waiting("Reading the rows"):
+        found = read_formula(formula, table.reader.frame())
+    lost = found.n_data - len(found.y)
+    if lost:
+        raise InputError(
+            f"{table.name!r} lacks values in {lost:,} of {found.n_data:,} rows that the formula uses.",
+            remedy="Fill them in, or leave such rows out with missing='drop'.",
+            parameter="missing",
+        )
+    return _FormulaRows(table, formula, found)

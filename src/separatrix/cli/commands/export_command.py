@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -11,8 +12,10 @@ from .. import options
 from ..console import facts, heading, show, write_json
 
 
+@options.reads(only=("sheet", "encoding"))
 def export(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The file that fit or learn wrote.")],
+    source: options.Reading,
     onnx: Annotated[str, typer.Option("--onnx", metavar="FILE", help="Where to write the ONNX graph.")],
     dtype: Annotated[
         str,
@@ -24,8 +27,6 @@ def export(
             "--check", metavar="DATA", help="Compare graph and model on these rows (needs onnxruntime)."
         ),
     ] = None,
-    sheet: options.Sheet = None,
-    encoding: options.TextEncoding = None,
     json: options.Json = False,
 ) -> None:
     """Write a model as an ONNX graph with the outputs label and scores.
@@ -41,15 +42,14 @@ def export(
     options.need_apart(model, onnx=onnx)
     saved = read(model)
     graph = to_onnx(saved.model, dtype=dtype).SerializeToString()
-    source = options.Reading(check, sheet=sheet, encoding=encoding)
-    found = None if check is None else _compare(graph, saved, source, dtype)
+    found = None if check is None else _compare(graph, saved, replace(source, data=check), dtype)
     write_bytes(onnx, graph)
     if json:
         write_json({"onnx": onnx, "bytes": len(graph), "dtype": dtype, "check": found})
         return
     pairs = [
         ("file", f"{onnx}, {len(graph):,} bytes"),
-        ("input", f"X: {dtype}, one row a line"),
+        ("input", f"X: {dtype}, one row per line"),
         ("outputs", "label, scores"),
     ]
     if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -22,26 +22,17 @@ def film(
         typer.Option("--output", "-o", metavar="FILE", help="Where the film goes: .html, .gif or .mp4."),
     ] = "run.html",
     intercept: options.Intercept = True,
-    order: Annotated[
-        str, typer.Option("--order", help="Which mistake comes next: cyclic, shuffled or worst.")
-    ] = "cyclic",
-    max_iter: Annotated[int, typer.Option("--max-iter", min=1, help="How often all rows may be read.")] = 100,
-    eta0: Annotated[
-        float, typer.Option("--eta0", "--learning-rate", help="The learning rate, which scales every update.")
-    ] = 1.0,
+    order: options.Order = "cyclic",
+    max_iter: options.MaxIter = 100,
+    eta0: options.Eta0 = 1.0,
     start: options.Start = None,
-    renormalise: Annotated[
-        bool,
-        typer.Option(
-            "--renormalise/--no-renormalise", help="Scale the weights to length one after each update."
-        ),
-    ] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Makes chance repeatable.")] = 0,
-    fps: Annotated[float, typer.Option("--fps", help="Pictures a second.")] = 2.0,
+    renormalise: options.Renormalise = False,
+    seed: options.Seed = 0,
+    fps: Annotated[float, typer.Option("--fps", help="Pictures per second.")] = 2.0,
     frames: Annotated[
-        int, typer.Option("--frames", min=2, help="A longer run is shown at so many of its updates.")
+        int, typer.Option("--frames", min=2, help="The most pictures; a longer run is shown at some updates.")
     ] = 100,
-    theme: Annotated[str, typer.Option("--theme", metavar="light|dark", help="The colours.")] = "light",
+    theme: Annotated[str, typer.Option("--theme", metavar="light|dark", help="The colors.")] = "light",
     json: options.Json = False,
 ) -> None:
     """Watch a perceptron learn: every update with the weights before and after, and the proof of the bound.
@@ -69,10 +60,9 @@ def film(
     from ...plot.run_display import RunDisplay
     from ...proofs.answer import condition
 
-    model = Perceptron(
-        order=order, max_iter=max_iter, eta0=eta0, init=first, renormalise=renormalise,
-        fit_intercept=intercept, random_state=seed, trace=True,
-    )  # fmt: skip
+    settings: dict[str, Any] = {"order": order, "max_iter": max_iter, "eta0": eta0, "init": first}
+    settings |= {"renormalise": renormalise, "fit_intercept": intercept, "random_state": seed}
+    model = Perceptron(**settings, trace=True)
     with waiting("Learning"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(X, y)

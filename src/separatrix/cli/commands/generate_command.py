@@ -55,7 +55,7 @@ def generate(
     squares: Annotated[
         int | None, typer.Option("--squares", min=1, help="Squares along a side of the checkerboard.")
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Makes chance repeatable.")] = 0,
+    seed: options.Seed = 0,
     json: options.Json = False,
 ) -> None:
     """Make data whose answer is known: a separator and its margin, or rows that prove there is none.

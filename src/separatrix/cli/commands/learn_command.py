@@ -101,10 +101,8 @@ def learn(
     if learnt.interrupted:
         _say_how_to_resume(learnt, checkpoint)
         raise typer.Exit(130)
-    if output is not None:
+    if output is not None or checkpoint is None:
         options.say_saved(output)
-    elif checkpoint is None:
-        say("The model was not saved; give a file with -o model.skops.")
 
 
 def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:

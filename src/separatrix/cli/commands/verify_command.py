@@ -1,16 +1,20 @@
-"""``separatrix verify``: does a certificate hold, and of what? Checked by code that solved nothing."""
+"""``separatrix verify``: does a certificate hold, and for which data? Independent of every solver."""
 
 from __future__ import annotations
 
 import math
 import shlex
+import subprocess
+import sys
 from dataclasses import asdict, dataclass, replace
+from importlib.resources import as_file, files
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
 
-from ...errors import SeparatrixError
+from ...errors import CertificateError, SeparatrixError
 from .. import options
 from ..console import document, facts, heading, show, waiting, write_json
 
@@ -39,8 +43,8 @@ def verify(
         typer.Option(
             "--time-limit",
             metavar="SECONDS",
-            help="Give up a check after so long, for certificates of unknown origin. --memory also limits "
-            "what a check may take.",
+            help="Stop a check after this time, for certificates of unknown origin. --memory also limits "
+            "the memory of a check.",
         ),
     ] = math.inf,
     json: options.Json = False,
@@ -56,10 +60,8 @@ def verify(
         separatrix verify proof.json endometrial.csv
     """
     from ...certificates.check import verify as verify_certificate
-    from ...errors import CertificateError
     from ...files.encoding import Encoding
     from ..certificate_files import unpack
-    from ..independent import ask
 
     if source.elsewhere:
         source.refuse_elsewhere(independent=independent)
@@ -79,7 +81,9 @@ def verify(
         if y is None:
             raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
         checks = [(of, proof, verify_certificate(proof, X, y, **limits)) for of, proof in parts]
-        second = ask(content, X, y, same_data=same_data, time_limit=time_limit) if independent else None
+        second = (
+            _ask_second(content, X, y, same_data=same_data, time_limit=time_limit) if independent else None
+        )
         subject = _subject(source, rows, [proof for _, proof in parts])
     reasons = [options.rows_named(check.reason, rows) for _, _, check in checks]
     holds = all(check.holds for _, _, check in checks) and (second is None or second.holds)
@@ -217,11 +221,74 @@ def _tone(holds: bool) -> str:
 
 def _fitting(encoding: Any, proof: Any) -> Any:
     """The columns of the certificate, which must be as many as it speaks of."""
-    from ...errors import CertificateError
-
     if encoding is not None and encoding.n_features != proof.n_columns:
         raise CertificateError(
             f"The certificate names {encoding.n_features} columns and speaks of {proof.n_columns}; it was "
             "changed."
         )
     return encoding
+
+
+@dataclass(frozen=True)
+class _Second:
+    """What the second checker said.
+
+    Attributes
+    ----------
+    holds : bool
+    words : tuple of str
+        Its lines.
+    """
+
+    holds: bool
+    words: tuple[str, ...]
+
+
+def _ask_second(certificate: bytes, X: Any, y: Any, same_data: bool, time_limit: float) -> _Second:
+    """Let the second checker look at the same certificate and the same numbers.
+
+    It gets them in files that only this user can read, and that are removed when it has answered. ``-I`` and
+    ``-S`` keep environment variables, the current directory and installed packages away from it.
+    """
+    import numpy as np
+
+    with (
+        TemporaryDirectory(prefix="separatrix-") as folder,
+        as_file(files("separatrix.checker") / "check_certificate.py") as checker,
+    ):
+        proof, data = Path(folder, "certificate.json"), Path(folder, "data.npz")
+        proof.write_bytes(certificate)
+        np.savez(data, **_arrays(X), y=_labels(y))
+        command = [sys.executable, "-I", "-S", "-X", "utf8", str(checker), str(proof), str(data)]
+        command += [] if same_data else ["--any-data"]
+        seconds = None if math.isinf(time_limit) else time_limit
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise CertificateError(
+                f"The second checker gave no answer within {time_limit:g} seconds.",
+                remedy="Allow more time, or leave out --independent.",
+                parameter="time_limit",
+            ) from None
+    return _Second(done.returncode == 0, tuple((done.stdout + done.stderr).splitlines()))
+
+
+def _arrays(X: Any) -> dict[str, Any]:
+    import numpy as np
+
+    from ...sparse import sparse
+
+    if not sparse.issparse(X):
+        return {"X": X}
+    return {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": np.array(X.shape)}
+
+
+def _labels(y: Any) -> Any:
+    """The labels as an array that is read without pickle."""
+    import numpy as np
+
+    labels = np.asarray(y)
+    plain = np.asarray(labels.tolist())
+    if plain.dtype.kind not in "biufU" or plain.tolist() != labels.tolist():
+        raise CertificateError("The second checker reads labels only if they are numbers or text.")
+    return plain
