@@ -59,8 +59,8 @@ SWITCHES: dict[str, dict[str, Any]] = {
         "separatrix.margins.soft.soft_margin:far_columns": None,
     },
     "soft by largest margin": {"separatrix.margins.soft.soft_margin:limit_by_largest_margin": "last"},
-    "principal pivoting": {"separatrix.margins.hard.hard_ascent:pivoted_multipliers": None},
-    "dual ascent": {"separatrix.margins.hard.max_margin:MaxMarginSearch.ascends": "never"},
+    "coordinate descent of the hard margin": {"separatrix.margins.hard.max_margin:WIDE": 1 << 62},
+    "coordinate descent of the soft margin": {"separatrix.margins.soft.soft_margin:FEW": 1 << 62},
     "threads": {"separatrix.rows.threads:WORTH_A_THREAD": 1 << 62},
     "second thread of a pass": {"separatrix.perceptron.visitor:AHEAD": 1 << 62},
     "loops in NumPy": {
@@ -184,8 +184,6 @@ def _apply(place: str, value: Any) -> None:
     replaced: Any = value
     if isinstance(value, str) and value.startswith("without "):
         replaced = tuple(each for each in before if each.name != value.removeprefix("without "))
-    elif value == "never":
-        replaced = property(lambda self: False, lambda self, _: None)
     elif value in ("second", "last"):
         replaced = lambda *arguments: arguments[1 if value == "second" else -1]  # noqa: E731
     elif callable(before):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from typing import Any
 
@@ -52,9 +52,54 @@ class Status(Explained):
     )
     PASS_LIMIT = "The pass limit came first", "raise max_iter, or scale the columns", "max_iter"
     UPDATE_LIMIT = "The update limit came first", "raise max_updates, or scale the columns", "max_updates"
+    STEP_LIMIT = "The step limit came first", "raise max_iter, or ask for a wider gap", "gap"
     TIME_LIMIT = "The time limit came first; the weights are those reached so far."
     ONLINE = "Each row was visited once, in the order it came; none was read again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
+    REACHED = "The gap asked for was reached; it was recomputed from the data."
+    STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
+    NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
+    ILLEGAL = "The kernel is not an inner product of these rows: there is no margin to speak of."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution:
+    """What every solver gives back.
+
+    Attributes
+    ----------
+    status : Status
+        How the run ended.
+    history : tuple
+        How it got there: a `PassRecord` for each reading of all rows, or the brackets that a margin solver
+        had one after the other.
+    seconds : float
+        How long a margin solver took; zero where nobody measured it.
+    """
+
+    status: Status
+    history: tuple[Any, ...] = field(default=(), kw_only=True)
+    seconds: float = field(default=0.0, kw_only=True)
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """Bounds of what was looked for, below and above; infinite where none is proved."""
+        return -math.inf, math.inf
+
+    @property
+    def gap(self) -> float:
+        """The width of the bracket, relative to its upper end."""
+        lower, upper = self.bracket
+        return relative_gap(upper, lower)
+
+    @property
+    def outcome(self) -> Status:
+        """The status, by the name that it had in optima before version 0.2."""
+        return self.status
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            object.__setattr__(self, "status" if name == "outcome" else name, value)
 
 
 @dataclass(frozen=True)
@@ -170,10 +215,9 @@ class Cycle:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RunResult:
+class RunResult(Solution):
     """What `Result` and `KernelResult`, which say what each field is, have in common."""
 
-    status: Status
     counts: Ints
     mistakes: int
     errors: int | None
@@ -181,9 +225,13 @@ class RunResult:
     radius: float
     margin_lower: float
     margin_upper: float
-    history: tuple[PassRecord, ...]
     order: str
     visits: int = 0
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """The margin of the weights, and the bound that the counts prove."""
+        return self.margin_lower, self.margin_upper
 
     @property
     def kept_mistakes(self) -> int:
@@ -212,8 +260,7 @@ class RunResult:
     def __setstate__(self, state: dict[str, Any]) -> None:
         history = state["history"]
         known = _records(history) if isinstance(history, dict) else history
-        for name, value in (state | {"history": known}).items():
-            object.__setattr__(self, name, value)
+        super().__setstate__(state | {"history": known})
 
     def _repr_html_(self) -> str:
         return result_card(self)
@@ -413,6 +460,13 @@ def margin_text(lower: float, upper: float, digits: int = 6) -> str:
         return f"{upper:.{digits}g}"
     ends = rounded(lower, ROUND_FLOOR, digits), rounded(upper, ROUND_CEILING, digits)
     return f"between {ends[0]} and {ends[1]}"
+
+
+def relative_gap(upper: float, lower: float) -> float:
+    """What is left between two bounds, relative to the first; one where that is not finite."""
+    if not math.isfinite(upper):
+        return 1.0
+    return max(0.0, upper - lower) / upper if upper > 0.0 else 0.0
 
 
 def rounded(value: float, direction: str = ROUND_CEILING, digits: int = 3) -> str:

@@ -470,10 +470,9 @@ def test_no_model_or_certificate_provokes_a_traceback_or_advice_for_python(clini
 
 def test_every_ending_of_a_run_has_words_without_python():
     from separatrix.cli.advice import in_options
-    from separatrix.margins.optimum import Outcome
     from separatrix.result import Status
 
-    for ending in (*Status, *Outcome):
+    for ending in Status:
         for options in ({}, {"--scale": False, "--model": "perceptron", "--gap": None}):
             assert not PYTHON_ONLY.search(in_options(ending, options))
 

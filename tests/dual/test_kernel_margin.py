@@ -28,7 +28,7 @@ from separatrix.errors import (
     NotSeparable,
 )
 from separatrix.kernels import Gaussian, Geometric, Linear, Polynomial
-from separatrix.margins.optimum import Outcome
+from separatrix.result import Status
 
 law = settings(max_examples=15, deadline=None)
 INTERCEPTS = [True, "lifted", False]
@@ -119,8 +119,8 @@ def test_a_deadline_is_kept_within_a_second_and_what_is_proved_by_then_holds(n_r
     assert min(time.monotonic() - start, time.process_time() - worked) < seconds + 1.0
     assert lower < upper
     assert upper > 0.0  # the margin is positive, as the kernel is strict
-    if found.outcome is not Outcome.REACHED:  # a quick machine separates 500 rows in half a second
-        assert found.outcome is Outcome.TIME_LIMIT
+    if found.status is not Status.REACHED:  # a quick machine separates 500 rows in half a second
+        assert found.status is Status.TIME_LIMIT
         assert lower < 0.0
 
 

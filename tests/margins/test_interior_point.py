@@ -11,10 +11,10 @@ from scipy import sparse
 import separatrix as sx
 from separatrix.deadline import Deadline
 from separatrix.margins.lp.interior_point import gram, solve_interior
-from separatrix.margins.optimum import Outcome
 from separatrix.proofs import signed_rows
 from separatrix.proofs.exact.weights import moved_back
 from separatrix.proofs.strategies import interior_point
+from separatrix.result import Status
 
 
 def planted(seed, n_tight, n_strict, width):
@@ -35,7 +35,7 @@ def test_what_is_called_separated_is(seed):
     w = rng.normal(size=30)
     rows *= np.sign(rows @ w)[:, None]
     found = solve_interior(rows)
-    assert found.outcome is Outcome.REACHED
+    assert found.status is Status.REACHED
     assert (rows @ found.weights > 0.0).all()
     assert np.abs(found.weights).max() <= 1.0
 
@@ -44,7 +44,7 @@ def test_what_is_called_separated_is(seed):
 def test_the_rows_that_no_plane_can_improve_on_are_told_from_those_that_one_separates(seed):
     rows = planted(seed, 40, 25 * (seed % 3), 12)
     found = solve_interior(rows[:, rows.any(axis=0)])
-    assert found.outcome is Outcome.NOT_SEPARABLE
+    assert found.status is Status.NOT_SEPARABLE
     np.testing.assert_array_equal(np.flatnonzero(found.tight), np.arange(40))
     multipliers = found.multipliers * found.tight
     assert (multipliers[:40] > 0.0).all()
@@ -53,7 +53,7 @@ def test_the_rows_that_no_plane_can_improve_on_are_told_from_those_that_one_sepa
 
 def test_a_deadline_that_has_come_ends_it_before_the_first_step():
     rows = planted(0, 40, 10, 12)
-    assert solve_interior(rows, Deadline.after(0.0)).outcome is Outcome.TIME_LIMIT
+    assert solve_interior(rows, Deadline.after(0.0)).status is Status.TIME_LIMIT
 
 
 @pytest.mark.parametrize("shape", [(7, 3), (3000, 200)])
@@ -106,8 +106,8 @@ def test_sparse_rows_take_the_path_of_the_same_rows_as_an_array(seed):
     rows = np.vstack([planted(seed, 40, 20, 12), np.eye(13)[rng.integers(0, 12, 5)] * 0.5])
     rows[rng.uniform(size=rows.shape) < 0.2] = 0.0
     found, expected = solve_interior(sparse.csr_array(rows)), solve_interior(rows)
-    assert found.outcome is expected.outcome
-    if found.outcome is Outcome.REACHED:
+    assert found.status is expected.status
+    if found.status is Status.REACHED:
         assert (rows @ found.weights > 0.0).all()
     else:
         np.testing.assert_array_equal(found.tight, expected.tight)

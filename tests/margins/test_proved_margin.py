@@ -14,11 +14,11 @@ from scipy import sparse
 
 import separatrix as sx
 from separatrix.margins.hard.max_margin import solve_max_margin
-from separatrix.margins.optimum import Outcome
 from separatrix.margins.rounding import proved_margin
 from separatrix.margins.rounding.proved_margin import proved_lower, proved_upper
 from separatrix.margins.rounding.proved_soft import proved_bound, proved_objective
 from separatrix.margins.soft.soft_margin import solve_soft_margin
+from separatrix.result import Status
 from separatrix.rows.memory import as_rows
 from tests import fuzz_brackets, naive_exact
 
@@ -233,4 +233,4 @@ def test_a_gap_that_was_reached_is_no_wider_than_asked_for(free):
         gap = float(rng.choice([0.3, 1e-2, 1e-6, 1e-9, 1e-12]))
         rows = as_rows(X, (side > np.median(side)).astype(np.int32), lift=True)
         found = solve_max_margin(rows, gap=gap, free_intercept=free)
-        assert found.outcome is not Outcome.REACHED or found.gap <= gap
+        assert found.status is not Status.REACHED or found.gap <= gap

@@ -18,7 +18,6 @@ from separatrix.deadline import Deadline, OutOfTime
 from separatrix.dual import kernel_margin
 from separatrix.inputs.data import read_data
 from separatrix.margins.lp.cone_program import ConeOptimum
-from separatrix.margins.optimum import Outcome
 from separatrix.perceptron import orders
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.proofs import prove, signed_rows
@@ -62,7 +61,7 @@ def with_pairs(X, y):
 
 
 def no_linear_program(monkeypatch):
-    nothing = ConeOptimum(Outcome.STALLED, np.nan, np.zeros(0), np.zeros(0))
+    nothing = ConeOptimum(Status.STALLED, np.nan, np.zeros(0), np.zeros(0))
     monkeypatch.setattr(linear_program.ConeProgram, "solve", lambda *_: nothing)
 
 

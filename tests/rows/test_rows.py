@@ -174,7 +174,7 @@ def test_rows_in_memory_have_all_that_the_protocol_lists_and_rows_elsewhere_no_m
     rows = as_rows(np.eye(2), np.array([0, 1]))
     assert {"scan", "take", "combine", "squared_norms"} <= PROTOCOL
     assert all(hasattr(each, name) for each in (rows, Elsewhere(rows)) for name in PROTOCOL)
-    assert not any(hasattr(Elsewhere(rows), name) for name in ("storage", "matrix", "pack", "offer_norms"))
+    assert not any(hasattr(Elsewhere(rows), name) for name in ("storage", "matrix", "offer_norms"))
 
 
 @pytest.mark.parametrize("storage", [name for name in STORAGES if "CSR" not in name])

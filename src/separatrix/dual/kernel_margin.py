@@ -22,11 +22,11 @@ from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
 from ..margins.hard.max_margin import solve_max_margin
-from ..margins.optimum import HardOptimum, Outcome, signed_coefficients
+from ..margins.optimum import HardOptimum, signed_coefficients
 from ..margins.rounding.proved_margin import imbalance
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import Progress
-from ..result import Floats, Ints, margin_text
+from ..result import Floats, Ints, Solution, Status, margin_text
 from ..rows.class_leads import leads
 from ..rows.memory import as_rows
 from .similarity import Similarity, extent
@@ -43,12 +43,12 @@ FACTORED_A_SECOND = 1e9
 
 
 @dataclass(frozen=True, eq=False)
-class KernelOptimum:
+class KernelOptimum(Solution):
     """The largest margin in feature space, bracketed.
 
     Attributes
     ----------
-    outcome : Outcome
+    status : Status
     coefficients : ndarray of shape (1, support) or (classes, support)
         The score of x is ``coefficients @ K(rows, x) + intercept``; scaled so that the smallest is one, where
         it is positive.
@@ -66,7 +66,6 @@ class KernelOptimum:
         Newton steps on working sets, and looks at all rows.
     """
 
-    outcome: Outcome
     coefficients: Floats
     intercept: Floats
     rows: Ints
@@ -78,6 +77,11 @@ class KernelOptimum:
     rivals: Ints
     steps: int
     scans: int
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """The margin of the coefficients, and the bound that the multipliers prove."""
+        return self.margin_lower, self.margin_upper
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,9 +171,9 @@ def solve_kernel_margin(
         with Progress() as search.progress:
             search.run()
     except OutOfTime:
-        search.outcome = Outcome.TIME_LIMIT
+        search.status = Status.TIME_LIMIT
     except KeyboardInterrupt:
-        search.outcome = Outcome.INTERRUPTED
+        search.status = Status.INTERRUPTED
     return search.finish()
 
 
@@ -191,7 +195,7 @@ class KernelMarginSearch:
         self.radius = float(np.sqrt(diagonal.max() + (rows.lift and not rows.free)))
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.gram: Floats = np.zeros((0, 0))
-        self.outcome = Outcome.STEP_LIMIT
+        self.status = Status.STEP_LIMIT
         self.lower, self.upper = -np.inf, np.inf
         blocks = 1 if rows.n_classes == 2 else rows.n_classes
         self.best = (np.zeros((blocks, 0)), np.zeros(blocks), np.zeros(0, dtype=np.int64), 0.0)
@@ -223,22 +227,22 @@ class KernelMarginSearch:
             before = (self.lower, self.upper)
             found = self.solve(max(0.1 * self.gap, goal))
             if self.upper <= ROUNDING * self.radius:
-                self.outcome = Outcome.NOT_SEPARABLE
+                self.status = Status.NOT_SEPARABLE
                 return
             fresh = self.scan(*self.primal(found))
             if not found.margin_lower > 0.0:
                 self.interpolate()
             if self.open_gap <= self.gap:
-                self.outcome = Outcome.REACHED
+                self.status = Status.REACHED
                 return
-            if found.outcome in (Outcome.INTERRUPTED, Outcome.TIME_LIMIT):
-                self.outcome = found.outcome
+            if found.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
+                self.status = found.status
                 return
-            hopeless = found.outcome is Outcome.STEP_LIMIT and not found.margin_lower > 0.0
+            hopeless = found.status is Status.STEP_LIMIT and not found.margin_lower > 0.0
             if self.steps >= self.max_iter or hopeless:
                 return
             if not fresh.size and (self.lower, self.upper) == before and goal <= 0.1 * self.gap:
-                self.outcome = Outcome.STALLED
+                self.status = Status.STALLED
                 return
             goal = min(0.1 * goal if not fresh.size else goal, 0.1 * self.open_gap)
             if fresh.size:
@@ -249,13 +253,13 @@ class KernelMarginSearch:
                     f"kernel max margin: scan {self.scans}, {self.members.size} rows in the working set, "
                     f"margin {margin_text(self.lower, self.upper)}"
                 )
-        self.outcome = Outcome.STALLED
+        self.status = Status.STALLED
 
     def finish(self) -> KernelOptimum:
         """What was found, and how it ended."""
         coefficients, intercept, support, norm = self.best
         return KernelOptimum(
-            self.outcome,
+            self.status,
             coefficients,
             intercept,
             support,
@@ -575,7 +579,7 @@ def no_optimum(rows: KernelRows) -> KernelOptimum:
     nothing, blocks = np.zeros(0, dtype=np.int64), 1 if rows.n_classes == 2 else rows.n_classes
     empty = np.zeros((blocks, 0))
     return KernelOptimum(
-        Outcome.ILLEGAL,
+        Status.ILLEGAL,
         empty,
         np.zeros(blocks),
         nothing,

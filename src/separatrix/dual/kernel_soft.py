@@ -17,10 +17,10 @@ from ..errors import InputError
 from ..kernels import EPS
 from ..margins.brackets import best_shift
 from ..margins.multipliers import against_rivals
-from ..margins.optimum import BracketedMinimum, Outcome, SoftOptimum
+from ..margins.optimum import BracketedMinimum, SoftOptimum
 from ..margins.rounding.proved_margin import imbalance
 from ..margins.soft.soft_margin import solve_soft_margin
-from ..result import Floats, Ints
+from ..result import Floats, Ints, Status
 from ..rows.memory import as_rows
 from .kernel_margin import SCAN, KernelRows, accuracy, coordinates, square_above
 
@@ -33,7 +33,7 @@ class KernelSoftOptimum(BracketedMinimum):
 
     Attributes
     ----------
-    outcome, primal, dual, steps
+    status, primal, dual, steps
         As in `BracketedMinimum`; the rounding of kernel values and sums is counted in, where the kernel
         states a bound of it.
     rows : ndarray of int64
@@ -97,13 +97,13 @@ def solve_kernel_soft(
     primal, coefficients, intercept = min(choices, key=lambda each: each[0])
     support = np.flatnonzero(np.abs(coefficients).max(axis=0) > 0.0)
     reached = primal - dual <= gap * primal
-    outcome = found.outcome
-    if outcome is Outcome.REACHED and not reached:
-        outcome = Outcome.STALLED
-    elif reached and outcome is Outcome.STALLED:
-        outcome = Outcome.REACHED
+    status = found.status
+    if status is Status.REACHED and not reached:
+        status = Status.STALLED
+    elif reached and status is Status.STALLED:
+        status = Status.REACHED
     return KernelSoftOptimum(
-        outcome,
+        status,
         primal,
         dual,
         found.steps,

@@ -24,13 +24,13 @@ from ..errors import ConvergenceWarning, IllegalKernelError
 from ..kernels import Precomputed, check_gram
 from ..margins.hard.centering import far_columns
 from ..margins.hard.max_margin import solve_max_margin
-from ..margins.optimum import HardOptimum, Outcome, SoftOptimum
+from ..margins.optimum import HardOptimum, SoftOptimum
 from ..margins.rounding.proved_margin import proved_lower
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import spoken
 from ..proofs.exact.weights import relative_floats
 from ..proofs.verdict import Verdict
-from ..result import Floats, margin_text
+from ..result import Floats, Status, margin_text
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import not_converged
@@ -208,21 +208,21 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             else:
                 found = self._fit_linear(rows, classes, (X, y, sample_weight))
             self.margin_lower_, self.margin_upper_ = found.margin_lower, found.margin_upper
-            self.converged_ = found.outcome is Outcome.REACHED
+            self.converged_ = found.status is Status.REACHED
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
-        if not self.converged_ and (found.margin_lower > 0.0 or found.outcome is Outcome.INTERRUPTED):
+        if not self.converged_ and (found.margin_lower > 0.0 or found.status is Status.INTERRUPTED):
             reached = f"The best margin is {margin_text(found.margin_lower, found.margin_upper, 9)}."
             if self.kernel_ is None and far_columns(rows) is not None:
                 reached += " Some columns lie far from zero: subtract their means first."
-            warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
+            warnings.warn(not_converged(found.status, reached), stacklevel=2)
         return self
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], given: tuple[Any, Any, Any]) -> HardOptimum:
         free = self.free_intercept
         found = solve_max_margin(rows, gap=self.gap, free_intercept=free, max_iter=self.max_iter)
         verdict = None
-        if not found.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+        if not found.margin_lower > 0.0 and found.status is not Status.INTERRUPTED:
             verdict = exact_verdict(self, *given)
             found = _with_weights_of(verdict, found, rows, free)
         weights, members, rivals, multipliers = found.weights, found.rows, found.rivals, found.multipliers
@@ -248,7 +248,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             reached = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
             found = with_proof(mapped, reached)
             support, coefficients, intercept = found.rows, found.coefficients, found.intercept
-            if not reached.margin_lower > 0.0 and found.outcome is not Outcome.INTERRUPTED:
+            if not reached.margin_lower > 0.0 and found.status is not Status.INTERRUPTED:
                 refuse(self, exact_verdict(self, *given, kernel=kernel), no_margin(found.margin_upper))
                 support, coefficients, intercept = soft_in_span(mapped)
         except IllegalKernelError as problem:
@@ -400,12 +400,12 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             if weights is not None or self.class_weight is not None:
                 found = found.with_rounded_caps()
             self.objective_, self.dual_objective_, self.gap_ = found.primal, found.dual, found.gap
-            self.converged_ = found.outcome is Outcome.REACHED
+            self.converged_ = found.status is Status.REACHED
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
         if not self.converged_:
             reached = f"The relative gap is {found.gap:.2e}, {self.gap:.0e} was asked for."
-            warnings.warn(not_converged(found.outcome, reached), stacklevel=2)
+            warnings.warn(not_converged(found.status, reached), stacklevel=2)
         return self
 
     def _fit_linear(self, rows: Rows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
@@ -443,4 +443,4 @@ def _with_weights_of(verdict: Verdict, found: HardOptimum, rows: Rows, free_inte
     lower = proved_lower(rows, weights, free_intercept)
     if not lower > 0.0:
         return found
-    return replace(found, outcome=Outcome.STALLED, weights=weights, margin_lower=lower)
+    return replace(found, status=Status.STALLED, weights=weights, margin_lower=lower)

@@ -28,22 +28,6 @@ class Box(NamedTuple):
 
 
 @loop
-def fill_those(rows: Any, members: Any, w: Any, scores: Any) -> None:
-    """Fill ``scores[k]`` with the signed score of row ``members[k]`` (two classes)."""
-    for k in range(members.shape[0]):
-        i = members[k]
-        scores[k] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
-
-
-@loop
-def add_those(rows: Any, members: Any, factors: Any, total: Any) -> None:
-    """Add ``sum_k factors[k] * z_i`` with i = members[k] to ``total``."""
-    for k in range(members.shape[0]):
-        i = members[k]
-        add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * factors[k])
-
-
-@loop
 def simplex_level(targets: Any, mass: float) -> float:
     """Return the level for which ``sum_c max(0, targets[c] - level)`` is the mass.
 
@@ -325,36 +309,3 @@ def gram(by_row: Entries, by_column: Entries, start: int, stop: int, square: Any
                 if k > i:
                     break
                 products[k] += value * by_column.data[q]
-
-
-@loop
-def shuffle(order: Any, size: int, seed: Any) -> None:
-    """Put the first ``size`` of ``order`` into random order; ``seed`` moves on (xorshift)."""
-    state = seed[0]
-    for last in range(size - 1, 0, -1):
-        state ^= state << np.uint64(13)
-        state ^= state >> np.uint64(7)
-        state ^= state << np.uint64(17)
-        other = np.int64(((state >> np.uint64(32)) * np.uint64(last + 1)) >> np.uint64(32))
-        order[last], order[other] = order[other], order[last]
-    seed[0] = state
-
-
-@loop
-def descend_often(
-    rows: Any, order: Any, w: Any, state: Descent, passes: int, seed: Any
-) -> tuple[int, float, int]:
-    """Make passes of coordinate descent in random orders, setting rows aside on the way.
-
-    Returns how many rows were visited, the largest violation that the last pass saw, and how many rows are
-    still active: these come first in ``order``.
-    """
-    active, worst, visited = order.shape[0], 0.0, 0
-    for _ in range(passes):
-        shuffle(order, active, seed)
-        visited += active
-        active, worst, _ = descend(rows, order[:active], w, state, True)
-        state.limits[0] = worst
-        if worst == 0.0:
-            break
-    return visited, worst, active

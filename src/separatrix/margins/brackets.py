@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..loops import margins as margin_loops
-from ..result import Floats, Ints, margin_text
+from ..result import Floats, Ints, relative_gap
 from ..rows.class_leads import leads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
@@ -15,7 +15,39 @@ from .linear_algebra import all_scores
 from .multipliers import balanced, feasible
 
 
-class HardBracket:
+class Bracket:
+    """Two ends that are offered weights and multipliers, until they are as near as was asked for."""
+
+    def __init__(self, rows: Rows, caps: Floats, gap: float, free_intercept: bool) -> None:
+        self.rows, self.caps, self.gap, self.free_intercept = rows, caps, gap, free_intercept
+        self.lower, self.upper = -np.inf, np.inf
+
+    @property
+    def width(self) -> float:
+        """What is left between the two ends."""
+        return self.upper - self.lower
+
+    @property
+    def allowed(self) -> float:
+        """The width that was asked for."""
+        return self.gap * self.upper
+
+    @property
+    def open_part(self) -> float:
+        """What is left of the bracket, relative to its upper end; one while nothing is known."""
+        return relative_gap(self.upper, max(0.0, self.lower))
+
+    @property
+    def reached(self) -> bool:
+        """Whether the bracket is as narrow as was asked for."""
+        return self.upper < np.inf and self.width <= self.allowed
+
+    def penalised(self, weights: Floats) -> Floats:
+        """The weights without free intercepts."""
+        return weights[..., :-1] if self.free_intercept else weights
+
+
+class HardBracket(Bracket):
     """The largest margin between what weights reach and what multipliers prove.
 
     Parameters
@@ -29,6 +61,8 @@ class HardBracket:
 
     Attributes
     ----------
+    caps : ndarray of shape (rows,)
+        The most that multipliers may be: infinity, and zero for rows that do not count.
     lower, upper : float
     weights : ndarray
         Of margin ``lower``; scaled so that the smallest score is one, where it is positive.
@@ -37,39 +71,26 @@ class HardBracket:
     """
 
     def __init__(self, rows: Rows, gap: float, free_intercept: bool) -> None:
-        self.gap, self.free_intercept = gap, free_intercept
-        self.lower, self.upper = -np.inf, np.inf
+        caps = np.zeros(rows.n_rows)
+        caps[rows.order] = np.inf
+        super().__init__(rows, caps, gap, free_intercept)
         self.weights: Floats = np.zeros(rows.weights_shape)
         nothing = np.zeros(0, dtype=np.int64)
         self.proof: tuple[Ints, Ints, Floats] = (nothing, nothing, np.zeros(0))
 
-    @property
-    def width(self) -> float:
-        """What is left between the two ends."""
-        return self.upper - self.lower
-
-    @property
-    def open_part(self) -> float:
-        """What is left of the bracket, relative to its upper end; one while no margin is known."""
-        return 1.0 - max(0.0, self.lower) / self.upper
-
-    @property
-    def reached(self) -> bool:
-        """Whether the bracket is as narrow as was asked for."""
-        return self.upper < np.inf and self.width <= self.gap * self.upper
-
-    def text(self) -> str:
-        """How far it is, in a few words."""
-        return f"margin {margin_text(self.lower, self.upper)}"
-
     def norm(self, weights: Floats) -> float:
         """The norm of weights, without free intercepts; numbers near the ends of float64's range are fine."""
-        part = weights[..., :-1] if self.free_intercept else weights
+        part = self.penalised(weights)
         top = float(np.abs(part).max(initial=0.0))
         return top * float(np.linalg.norm(part / top)) if top > 0.0 else 0.0
 
-    def offer_weights(self, weights: Floats, lowest: float) -> None:
-        """Keep the weights if their lowest score is the best yet for their norm."""
+    def offer_weights(self, weights: Floats, lowest: float | None = None) -> None:
+        """Keep the weights if their lowest score is the best yet for their norm.
+
+        Where it is not given, two classes get it with the best intercept, if that is free.
+        """
+        if lowest is None:
+            weights, lowest = self._with_intercept(weights)
         norm = self.norm(weights)
         if norm > 0.0 and lowest / norm > self.lower:
             self.lower = lowest / norm
@@ -77,13 +98,36 @@ class HardBracket:
         if norm == 0.0 and self.lower == -np.inf:
             self.lower = 0.0
 
+    def _with_intercept(self, weights: Floats) -> tuple[Floats, float]:
+        scores, labels = self.rows.scores(weights)[self.rows.order], self.rows.labels[self.rows.order]
+        if not self.free_intercept:
+            return weights, float(scores.min())
+        above, below = float(scores[labels == 1].min()), float(scores[labels == 0].min())
+        weights = weights.copy()
+        weights[-1] += 0.5 * (below - above)
+        return weights, 0.5 * (above + below)
+
+    def offer_multipliers(self, multipliers: Floats) -> Floats:
+        """Keep the bound of the multipliers of all rows, two classes, if it is the lowest yet.
+
+        Returns their combination.
+        """
+        if self.free_intercept:
+            multipliers = balanced(multipliers, self.rows.labels)
+        total, mass = self.rows.combination(multipliers), float(multipliers.sum())
+        members = np.flatnonzero(multipliers)
+        if mass > 0.0:
+            upper = self.norm(total) / mass
+            self.offer_bound(upper, members, np.zeros_like(members), multipliers[members])
+        return total
+
     def offer_bound(self, upper: float, members: Ints, rivals: Ints, multipliers: Floats) -> None:
         """Keep the bound with its proof if it is the lowest yet."""
         if upper < self.upper:
             self.upper, self.proof = upper, (members, rivals, multipliers)
 
 
-class SoftBracket:
+class SoftBracket(Bracket):
     """The soft margin's least objective between that of weights and the bound of multipliers.
 
     Both are summed over the data when they are offered.
@@ -99,8 +143,8 @@ class SoftBracket:
 
     Attributes
     ----------
-    primal, dual : float
-        The lowest objective and the highest bound; at first those of zero weights and zero multipliers.
+    lower, upper : float
+        The highest bound and the lowest objective; at first those of zero multipliers and zero weights.
     weights, multipliers : ndarray
         Which have them.
     combination : ndarray
@@ -108,26 +152,11 @@ class SoftBracket:
     """
 
     def __init__(self, rows: Rows, caps: Floats, gap: float, free_intercept: bool) -> None:
-        self.rows, self.caps, self.gap, self.free_intercept = rows, caps, gap, free_intercept
+        super().__init__(rows, caps, gap, free_intercept)
+        self.lower, self.upper = 0.0, float(caps.sum())
         self.weights = np.zeros(rows.weights_shape)
-        self.primal = float(caps.sum())
         self.multipliers = np.zeros((rows.n_rows, *rows.weights_shape[:-1]))
         self.combination = np.zeros(rows.weights_shape)
-        self.dual = 0.0
-
-    @property
-    def width(self) -> float:
-        """What is left between the two objectives."""
-        return self.primal - self.dual
-
-    @property
-    def reached(self) -> bool:
-        """Whether the objectives are as near as was asked for."""
-        return self.width <= self.gap * self.primal
-
-    def text(self) -> str:
-        """How far it is, in a few words."""
-        return f"relative gap {self.width / self.primal:.2e} of {self.gap:.0e}"
 
     def offer_weights(self, weights: Floats, scores: Floats | None = None) -> None:
         """Keep the weights if their objective, summed over the data, is the lowest yet."""
@@ -140,15 +169,13 @@ class SoftBracket:
             weights = weights.copy()
             weights[-1] += shift
             scores = scores + shift * (2.0 * self.rows.labels - 1.0)
-        objective = 0.5 * self._square(weights) + margin_loops.hinge_sum(scores, self.caps)
-        if objective < self.primal:
-            self.primal, self.weights = objective, weights.copy()
+        part = self.penalised(weights)
+        objective = 0.5 * float(np.vdot(part, part)) + margin_loops.hinge_sum(scores, self.caps)
+        if objective < self.upper:
+            self.upper, self.weights = objective, weights.copy()
 
-    def offer_multipliers(self, multipliers: Floats, total: Floats | None = None) -> Floats:
-        """Keep the multipliers if they prove the highest bound yet; return their combination.
-
-        Of two classes, without a free intercept, that may be given.
-        """
+    def offer_multipliers(self, multipliers: Floats) -> Floats:
+        """Keep the multipliers if they prove the highest bound yet; return their combination."""
         labels = self.rows.labels
         if multipliers.ndim == 2:
             multipliers = feasible(multipliers, self.caps, labels)
@@ -156,21 +183,17 @@ class SoftBracket:
             multipliers = balanced(multipliers, labels)
         if multipliers.ndim == 1:
             mass = float(multipliers.sum())
-            total = self.rows.combination(multipliers) if total is None else total.copy()
+            total = self.rows.combination(multipliers)
         else:
             assert isinstance(self.rows, MemoryRows)  # `solve_soft_margin` has seen to it
             total = np.zeros_like(self.weights)
             margin_loops.add_multiclass(self.rows.storage, multipliers, total)
             mass = float(multipliers.max(axis=1).sum())
-        bound = mass - 0.5 * self._square(total)
-        if bound > self.dual:
-            self.dual, self.multipliers, self.combination = bound, multipliers.copy(), total
+        part = self.penalised(total)
+        bound = mass - 0.5 * float(np.vdot(part, part))
+        if bound > self.lower:
+            self.lower, self.multipliers, self.combination = bound, multipliers.copy(), total
         return total
-
-    def _square(self, weights: Floats) -> float:
-        """The squared norm, without a free intercept."""
-        part = weights[..., :-1] if self.free_intercept else weights
-        return float(np.vdot(part, part))
 
 
 def best_shift(scores: Floats, caps: Floats, labels: Any) -> float:

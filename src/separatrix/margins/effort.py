@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
 from dataclasses import dataclass, field
 
 from ..deadline import Deadline
@@ -28,27 +28,41 @@ class Effort:
 
     Attributes
     ----------
+    name : str
+        What the line of the progress begins with.
     max_steps : int
     deadline : Deadline
     progress : Progress
         Where it says how far it is.
     steps, scans : int
         Newton steps or passes, and scans of all rows.
+    history : list of (float, float)
+        The brackets that were reported, without repetitions.
     """
 
+    name: str
     max_steps: int
     deadline: Deadline
     progress: Progress = field(default_factory=Progress)
     steps: int = 0
     scans: int = 0
+    history: list[tuple[float, float]] = field(default_factory=list)
+    _begin: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long the solver has been at work."""
+        return time.monotonic() - self._begin
 
     @property
     def spent(self) -> bool:
         """Whether the steps are used up."""
         return self.steps >= self.max_steps
 
-    def report(self, text: Callable[[], str]) -> None:
-        """Show a line from time to time, and end when the deadline has come."""
+    def report(self, lower: float, upper: float) -> None:
+        """Note the bracket, show a line from time to time, and end when the deadline has come."""
+        if not self.history or self.history[-1] != (lower, upper):
+            self.history.append((lower, upper))
         need_time(self.deadline)
         if self.progress.due():
-            self.progress.show(text())
+            self.progress.show(f"{self.name}: step {self.steps}, between {lower:.9g} and {upper:.9g}")

@@ -66,19 +66,19 @@ def conjugate_gradients(
     goal: float,
     most: int = 500,
     deadline: Deadline = NEVER,
-) -> tuple[Floats, int]:
+) -> Floats:
     """Solve ``image(step) = -gradient`` until the residual's norm is at most the goal.
 
-    ``inverse`` preconditions. Returns the step, and how many products it took, at most ``most``: a step that
-    took as many may miss the goal. Raises OutOfTime at the deadline.
+    ``inverse`` preconditions. A step that took as many as ``most`` products may miss the goal. Raises
+    OutOfTime at the deadline.
     """
     step = np.zeros_like(gradient)
     residual = -gradient
     direction = inverse(residual)
     energy = float(np.vdot(residual, direction))
-    for taken in range(most):
+    for _ in range(most):
         if float(np.linalg.norm(residual)) <= goal:
-            return step, taken
+            break
         need_time(deadline)
         along = image(direction)
         length = energy / float(np.vdot(direction, along))
@@ -88,4 +88,4 @@ def conjugate_gradients(
         fresh = float(np.vdot(residual, scaled))
         direction = scaled + (fresh / energy) * direction
         energy = fresh
-    return step, most
+    return step

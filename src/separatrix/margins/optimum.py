@@ -9,38 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import notebook
-from ..result import Explained, Floats, Ints, margin_text
-
-
-class Outcome(Explained):
-    """How a margin solver ended; each member is its own explanation."""
-
-    REACHED = "The gap asked for was reached; it was recomputed from the data."
-    STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
-    STEP_LIMIT = "The step limit came first", "raise max_iter, or ask for a wider gap", "gap"
-    TIME_LIMIT = "The deadline came first; the bracket is what was proved by then."
-    NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
-    ILLEGAL = "The kernel is not an inner product of these rows: there is no margin to speak of."
-    INTERRUPTED = "The run was interrupted; the weights are those reached so far."
-
-
-def relative_gap(primal: float, dual: float) -> float:
-    """What is left between two objectives, relative to the first; one where that is not finite."""
-    if not np.isfinite(primal):
-        return 1.0
-    return (primal - dual) / primal if primal > 0.0 else 0.0
-
+from ..result import Floats, Ints, Solution, margin_text
 
 CAPS = 2.0**-51  # what rounding changes at most in C times the weights of a row and of its class
 
 
 @dataclass(frozen=True, eq=False)
-class BracketedMinimum:
+class BracketedMinimum(Solution):
     """The minimum of ``|w|^2 / 2 + sum_i caps[i] * max(0, 1 - score_i)``, bracketed.
 
     Attributes
     ----------
-    outcome : Outcome
+    status : Status
     primal, dual : float
         The objective of what was found, rounded up, and a lower bound of every objective, rounded down: the
         exact minimum lies between them.
@@ -48,15 +28,14 @@ class BracketedMinimum:
         Newton steps or passes of coordinate descent.
     """
 
-    outcome: Outcome
     primal: float
     dual: float
     steps: int
 
     @property
-    def gap(self) -> float:
-        """(primal - dual) / primal: no weights have an objective lower by a larger part."""
-        return relative_gap(self.primal, self.dual)
+    def bracket(self) -> tuple[float, float]:
+        """The bound below every objective, and the objective that was found."""
+        return self.dual, self.primal
 
     def with_rounded_caps(self) -> Self:
         """The same bracket where caps are products that were rounded: true of the exact products, too."""
@@ -71,7 +50,7 @@ class BracketedMinimum:
         ]
 
     def _repr_html_(self) -> str:
-        return notebook.card(self.outcome.value, self._facts())
+        return notebook.card(self.status.value, self._facts())
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +59,7 @@ class SoftOptimum(BracketedMinimum):
 
     Attributes
     ----------
-    outcome, primal, dual, steps
+    status, primal, dual, steps
         As in `BracketedMinimum`; the multipliers prove the bound.
     weights : ndarray of shape (width,) or (classes, width)
     multipliers : ndarray of shape (rows,) or (rows, classes)
@@ -92,12 +71,12 @@ class SoftOptimum(BracketedMinimum):
 
 
 @dataclass(frozen=True, eq=False)
-class HardOptimum:
+class HardOptimum(Solution):
     """The largest margin, bracketed.
 
     Attributes
     ----------
-    outcome : Outcome
+    status : Status
     weights : ndarray of shape (width,) or (classes, width)
         Scaled so that the smallest score is one, where it is positive.
     multipliers : ndarray of shape (support,)
@@ -114,7 +93,6 @@ class HardOptimum:
         Newton steps on working sets, and scans of all rows.
     """
 
-    outcome: Outcome
     weights: Floats
     multipliers: Floats
     rows: Ints
@@ -125,11 +103,9 @@ class HardOptimum:
     scans: int
 
     @property
-    def gap(self) -> float:
-        """(upper - lower) / upper: no margin is larger by a larger part; one while nothing is proved."""
-        if not 0.0 < self.margin_upper < np.inf:
-            return 1.0
-        return max(0.0, self.margin_upper - self.margin_lower) / self.margin_upper
+    def bracket(self) -> tuple[float, float]:
+        """The margin of the weights, and the bound that the multipliers prove."""
+        return self.margin_lower, self.margin_upper
 
     def _repr_html_(self) -> str:
         facts = [
@@ -138,7 +114,7 @@ class HardOptimum:
             ("support", f"{np.unique(self.rows).size:,} rows"),
             ("steps", f"{self.steps:,}, with {self.scans:,} scans of all rows"),
         ]
-        return notebook.card(self.outcome.value, facts)
+        return notebook.card(self.status.value, facts)
 
 
 def signed_coefficients(

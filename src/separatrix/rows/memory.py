@@ -22,7 +22,6 @@ R = TypeVar("R", bound=Rows)
 GATHERED = 64  # rows copied at a time: those of a file are brought in with their neighbours
 MULTIPLIED = 1 << 22  # numbers copied at a time for a product
 SCANNED = 1 << 24  # numbers that are scanned at a time: each piece finds its own lowest scores
-SCATTERED = 1 << 14  # columns from which on sparse rows find their weights too far apart for the cache
 
 
 @dataclass(eq=False)
@@ -174,23 +173,6 @@ class MemoryRows:
             found = self._csr()[indices]
             taken = SparseRows(found.data, found.indices, found.indptr, storage.labels[indices], storage.lift)
         return replace(self, storage=taken, order=np.arange(len(indices)))
-
-    @property
-    def scattered(self) -> bool:
-        """Whether many passes over a few of these rows are worth packing them first."""
-        return self.sparse and self.n_columns > SCATTERED
-
-    def pack(self, indices: Ints) -> tuple[MemoryRows, Ints]:
-        """Copy a few sparse rows without the columns they have nothing in; also, which weights are left."""
-        part = self.take(indices)
-        old = part.storage.indices
-        columns = np.flatnonzero(np.bincount(old, minlength=self.n_columns))
-        places = np.empty(self.n_columns, dtype=old.dtype)
-        places[columns] = np.arange(columns.size)
-        packed = replace(
-            part, storage=part.storage._replace(indices=places[old]), n_columns=int(columns.size)
-        )
-        return packed, np.append(columns, self.n_columns) if self.lifted else columns
 
     def outputs(self, weights: Floats) -> Floats:
         """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""

@@ -26,17 +26,20 @@ TYPES = {
     "separatrix/Cycle/1": "separatrix.result.Cycle",
     "separatrix/Expansion/1": "separatrix.dual.expansion.Expansion",
     "separatrix/HardOptimum/1": "separatrix.margins.optimum.HardOptimum",
+    "separatrix/HardOptimum/2": "separatrix.margins.optimum.HardOptimum",  # a status
     "separatrix/KernelOptimum/1": "separatrix.dual.kernel_margin.KernelOptimum",
+    "separatrix/KernelOptimum/2": "separatrix.dual.kernel_margin.KernelOptimum",  # a status
     "separatrix/KernelPerceptron/1": "separatrix.estimators.kernel.KernelPerceptron",
     "separatrix/KernelResult/1": "separatrix.result.KernelResult",
     "separatrix/KernelResult/2": "separatrix.result.KernelResult",  # the history as columns
     "separatrix/KernelTrace/1": "separatrix.result.KernelTrace",
     "separatrix/KernelSoftOptimum/1": "separatrix.dual.kernel_soft.KernelSoftOptimum",
+    "separatrix/KernelSoftOptimum/2": "separatrix.dual.kernel_soft.KernelSoftOptimum",  # a status
     "separatrix/LinearProgram/1": "separatrix.estimators.linear_program.LinearProgram",
     "separatrix/LinearProgram/2": "separatrix.estimators.linear_program.LinearProgram",  # fit_intercept
     "separatrix/MaxMargin/1": "separatrix.estimators.margin.MaxMargin",
     "separatrix/MaxMargin/2": "separatrix.estimators.margin.MaxMargin",  # fit_intercept
-    "separatrix/Outcome/1": "separatrix.margins.optimum.Outcome",
+    "separatrix/Outcome/1": "separatrix.result.Status",
     "separatrix/PassRecord/1": "separatrix.result.PassRecord",
     "separatrix/Perceptron/1": "separatrix.estimators.linear.Perceptron",
     "separatrix/PublishedBound/1": "separatrix.dual.budget_bound.PublishedBound",
@@ -47,6 +50,7 @@ TYPES = {
     "separatrix/SoftMargin/1": "separatrix.estimators.margin.SoftMargin",
     "separatrix/SoftMargin/2": "separatrix.estimators.margin.SoftMargin",  # fit_intercept
     "separatrix/SoftOptimum/1": "separatrix.margins.optimum.SoftOptimum",
+    "separatrix/SoftOptimum/2": "separatrix.margins.optimum.SoftOptimum",  # a status
     "separatrix/Status/1": "separatrix.result.Status",
     "separatrix/SupportRows/1": "separatrix.dual.support.SupportRows",
     "separatrix/Trace/1": "separatrix.result.Trace",

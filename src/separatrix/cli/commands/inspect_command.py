@@ -52,8 +52,7 @@ def model_facts(estimator: Any) -> dict[str, Any]:
             known[name.rstrip("_")] = _plain(getattr(model, name))
     found = getattr(model, "result_", None) or getattr(model, "optimum_", None)
     if found is not None:
-        ending = found.status if hasattr(found, "status") else found.outcome
-        known["outcome"] = in_options(ending, used(estimator))
+        known["outcome"] = in_options(found.status, used(estimator))
         if hasattr(found, "margin_upper"):
             known["margin"] = margin_facts(_bounds(model), _kind(model))
         for name in ("radius", "errors"):

@@ -1,22 +1,17 @@
 """The largest margin: the shortest combination of signed rows.
 
-Every direction proves a lower bound of the margin, every combination of signed rows an upper one.
-Two methods narrow the bracket; the number of columns and their storage decide.
-
-With few columns, not sparse, a working set holds the rows that were lowest under some earlier weights; on it
-the hard-margin problem is solved by proximal Newton steps in the weights, and a scan of all rows
-then closes the bracket or names the rows that are missing. With many, or sparse rows, coordinate ascent
-and Newton steps in the multipliers of the support (``hard_ascent``) do the same: in memory, with two classes,
-on all rows at once; else on the working set. That method is at its best where the support is independent, as
-with text or more columns than rows; where it is given up, the proximal steps go on from where it stood. A few
-hundred rows of many more numbers get their multipliers from their inner products (``pivoting``), and what
-follows usually has nothing left to do.
+Every direction proves a lower bound of the margin, every combination of signed rows an upper one. A working
+set holds the rows that were lowest under some earlier weights; on it the hard-margin problem is solved by
+proximal Newton steps in the weights, and a scan of all rows then closes the bracket or names the rows that
+are missing. Two classes of many columns begin with coordinate descent over all rows, if these are in memory:
+where the support is nearly independent, as with text, that is all there is to do; else its weights pick the
+first working set.
 
 With a free intercept, columns far from zero are moved near it first: the margin is the same, and floats
 resolve it. A lifted margin depends on where the rows lie, and its bracket stays wide if floats do not.
 
 With many classes a signed row stands for a row and a rival class (Kesler's construction), built
-for a working set only, on which either method works.
+for a working set only.
 """
 
 from __future__ import annotations
@@ -27,28 +22,27 @@ import numpy as np
 
 from ...deadline import NEVER, Deadline, OutOfTime
 from ...errors import InputError
-from ...result import Floats
+from ...result import Floats, Ints, Status
 from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...rows.threads import calm_threads
 from ..brackets import HardBracket
 from ..effort import Effort, need_time
-from ..optimum import HardOptimum, Outcome
-from ..pairs import mean_direction
+from ..multipliers import balanced
+from ..optimum import HardOptimum
+from ..pairs import Pairs, mean_direction, rows_of
 from ..rounding.proved_margin import proved_bracket
+from ..soft.coordinate_descent import descend
 from ..soft.proximal_newton import ProximalNewton
-from ..working_problem import WorkingProblem
 from .centering import far_columns, moved_rows, moved_weights
-from .hard_ascent import ROUNDING, ascend_all, ascend_some
 
 MOST_STAGES = 60  # proximal steps on one working set
 PATIENCE = 4  # of them in turn that may gain nothing
-SLOW = 50  # solutions of one working set in which the bracket has to halve; else rounding is to blame
-WIDE = 500  # columns from which on the multipliers of the support are solved for
-BATCH = 5000  # rows that a scan adds then
+WIDE = 500  # columns from which on coordinate descent begins
+ROUNDING = 1e-13  # a margin below this part of the rows' size is not told from zero
 PRECISION = 5e-4  # part of the gap asked for that the rounding of plain sums may add to it
 NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
-NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
+NEARLY = 0.5  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
 LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
@@ -95,25 +89,25 @@ def solve_max_margin(
 def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline: Deadline) -> HardOptimum:
     longest = float(rows.squared_norms[rows.order].max())  # also: every value is finite
     bracket = HardBracket(rows, NEARLY * gap, free_intercept)
-    effort = Effort(max_iter, deadline)
+    effort = Effort("max margin", max_iter, deadline)
     search = MaxMarginSearch(rows, bracket, effort)
     try:
         # numbers near the ends of float64's range may leave it on the way: what is found is summed anew
         with calm_threads(search.problem.pairs.width), np.errstate(all="ignore"), effort.progress:
-            outcome = search.run(float(np.sqrt(max(0.0, longest - free_intercept))))
+            status = search.run(float(np.sqrt(max(0.0, longest - free_intercept))))
     except KeyboardInterrupt:
-        outcome = Outcome.INTERRUPTED
+        status = Status.INTERRUPTED
     except OutOfTime:
-        outcome = Outcome.REACHED if bracket.reached else Outcome.TIME_LIMIT
+        status = Status.REACHED if bracket.reached else Status.TIME_LIMIT
     members, rivals, multipliers = bracket.proof
     used = multipliers > 0.0
     proof = members[used], rivals[used], _as_long(multipliers[used], bracket)
     ends = bracket.lower, bracket.upper
     lower, upper = proved_bracket(rows, bracket.weights, proof, ends, free_intercept, PRECISION * gap)
-    if outcome is Outcome.REACHED and upper - lower > max(gap, NARROWEST) * upper:
-        outcome = Outcome.STALLED
+    if status is Status.REACHED and upper - lower > max(gap, NARROWEST) * upper:
+        status = Status.STALLED
     return HardOptimum(
-        outcome,
+        status,
         bracket.weights,
         proof[2],
         proof[0],
@@ -122,6 +116,8 @@ def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline
         upper,
         effort.steps,
         effort.scans,
+        history=tuple(effort.history),
+        seconds=effort.seconds,
     )
 
 
@@ -145,59 +141,45 @@ class MaxMarginSearch:
         What is proved so far.
     effort : Effort
     problem : WorkingProblem
-    ascends : bool
-        Whether dual ascent is used; once given up, it stays so.
-    batch : int
-        How many rows a scan adds to the working set at most.
     """
 
     def __init__(self, rows: Rows, bracket: HardBracket, effort: Effort) -> None:
         self.rows, self.bracket, self.effort = rows, bracket, effort
         self.problem = WorkingProblem(rows, bracket.free_intercept)
-        pairs = self.problem.pairs
-        wide, two = pairs.width > WIDE, pairs.blocks == 1
-        # with several free intercepts, passes creep
-        self.ascends = (wide and (two or not bracket.free_intercept)) or (two and rows.sparse)
-        self.batch = BATCH if self.ascends and wide else max(100, 2 * pairs.width)
 
-    def run(self, reach: float) -> Outcome:
+    def run(self, reach: float) -> Status:
         """Narrow the bracket; ``reach`` is the norm of the longest row, a free intercept's one left out."""
-        bracket, progress = self.bracket, _Halving()
+        bracket = self.bracket
         current, sigma = self.first_weights(reach), 0.0
         goal = width = np.inf
         while True:
             if bracket.upper <= ROUNDING * self.problem.scale:
-                return Outcome.NOT_SEPARABLE
+                return Status.NOT_SEPARABLE
             grown = not bracket.reached and self.scan(current)
             if bracket.reached:
-                return Outcome.REACHED
-            if not grown and goal == 0.0 and progress.ended(width, bracket.width):
-                return Outcome.STALLED
+                return Status.REACHED
+            if not grown and goal == 0.0 and not bracket.width < width:
+                return Status.STALLED
             if self.effort.spent:
-                return Outcome.STEP_LIMIT
+                return Status.STEP_LIMIT
             width = bracket.width
             goal = max(1e-4 * bracket.gap, min(1e-2, 0.05 * bracket.open_part)) if grown else 0.0
             current, sigma = self.solve(current, sigma, goal)
-            self.effort.report(self.text)
-
-    def text(self) -> str:
-        """How far it is, in a line."""
-        size = self.problem.pairs.size or self.rows.order.size
-        return f"max margin: step {self.effort.steps}, {size} rows in the working set, {self.bracket.text()}"
+            self.effort.report(bracket.lower, bracket.upper)
 
     def first_weights(self, reach: float) -> Floats:
-        """Where to begin; by dual ascent on all rows in memory, usually the end."""
+        """Where to begin; with many columns of two classes in memory, often the end."""
         need_time(self.effort.deadline)
-        two, sane = self.problem.pairs.blocks == 1, SHORTEST < reach < LONGEST
-        if self.ascends and two and sane and isinstance(self.rows, MemoryRows):
-            weights, self.ascends = ascend_all(self.rows, reach, self.problem, self.bracket, self.effort)
-            return weights
-        return mean_direction(self.rows)
+        rows = self.rows
+        wide = self.problem.pairs.width > WIDE and rows.n_classes == 2
+        if not (wide and isinstance(rows, MemoryRows) and SHORTEST < reach < LONGEST):
+            return mean_direction(rows)
+        return descend(rows, self.bracket, self.effort, np.random.default_rng(0))[0]
 
     def scan(self, weights: Floats) -> bool:
         """Score every row; offer the weights; return whether the working set has grown."""
         need_time(self.effort.deadline)
-        found = self.rows.scan(weights, self.batch)
+        found = self.rows.scan(weights, min(2000, max(100, 2 * self.problem.pairs.width)))
         self.effort.scans += 1
         self.bracket.offer_weights(weights, float(found.scores[0]))
         return self.problem.add(found.rows, weights)
@@ -208,10 +190,6 @@ class MaxMarginSearch:
         problem, shape = self.problem, self.rows.weights_shape
         rows, factors = problem.scaled_rows()
         start = weights.ravel() / factors if problem.multipliers.any() else None
-        if self.ascends:
-            start, self.ascends = ascend_some(rows, problem, self.bracket, self.effort, goal)
-            if self.ascends:
-                return (start * factors).reshape(shape), 0.0
         engine = ProximalNewton(
             rows,
             np.full(rows.n_rows, np.inf),
@@ -247,17 +225,73 @@ class MaxMarginSearch:
         return used
 
 
-class _Halving:
-    """Whether solving the same working set again and again still narrows the bracket."""
+class WorkingProblem:
+    """Rows that scans picked, with numbers of size one, and their multipliers.
 
-    def __init__(self) -> None:
-        self.repeats = 0
-        self.mark = np.inf  # how wide the bracket was, `SLOW` repeats ago
+    Attributes
+    ----------
+    pairs : Pairs
+        Which rows, and against which class each is held.
+    unpenalised : list of int
+        Where free intercepts stand in the flattened weights.
+    multipliers : ndarray of shape (pairs,)
+        Of the scaled rows.
+    scale : float
+        The largest number of the first working set, free intercepts left out: what rows are divided by and
+        margins compared with. Zero before there is one.
+    """
 
-    def ended(self, before: float, now: float) -> bool:
-        """Count one more solution, which took the bracket from one width to another."""
-        self.repeats += 1
-        if self.repeats % SLOW:
-            return not now < before
-        halved, self.mark = now < 0.5 * self.mark, now
-        return not halved
+    def __init__(self, rows: Rows, free_intercept: bool) -> None:
+        self.rows = rows
+        self.pairs = Pairs(rows)
+        self.unpenalised = self.pairs.intercepts if free_intercept else []
+        self.multipliers: Floats = np.zeros(0)
+        self.scale = 0.0
+
+    def add(self, candidates: Ints, weights: Floats) -> bool:
+        """Put rows with their worst rivals under the weights into the set; return whether any was new."""
+        added = self.pairs.add(candidates, weights)
+        self.multipliers = np.concatenate([self.multipliers, np.zeros(added)])
+        return added > 0
+
+    def scaled_rows(self) -> tuple[MemoryRows, Floats]:
+        """The signed rows divided by the scale (free intercepts left alone), and how weights scale back."""
+        matrix = self.pairs.matrix()
+        penalised = np.ones(matrix.shape[1])
+        penalised[self.unpenalised] = 0.0
+        dense = isinstance(matrix, np.ndarray)
+        if self.scale == 0.0:
+            numbers = matrix * penalised if dense else matrix.data * penalised[matrix.indices]
+            self.scale = float(np.abs(numbers).max(initial=0.0)) or 1.0
+        factors = np.where(penalised > 0.0, 1.0 / self.scale, 1.0)
+        if dense:
+            matrix *= factors
+        else:
+            matrix.data *= factors[matrix.indices]
+        return rows_of(matrix), factors
+
+    def offer(self, rows: MemoryRows, engine: ProximalNewton, bracket: HardBracket) -> tuple[float, float]:
+        """The margin of the scaled rows, bracketed; the upper end holds for all rows and is offered."""
+        shape = self.rows.weights_shape
+        norm = bracket.norm(engine.weights.reshape(shape))
+        lower = self.scale * float(engine.scores.min()) / norm if norm > 0.0 else 0.0
+        multipliers = self._balanced(engine.multipliers) if self.unpenalised else engine.multipliers
+        mass = float(multipliers.sum())
+        if mass <= 0.0:
+            return lower, np.inf
+        upper = self.scale * bracket.norm(rows.combination(multipliers / mass).reshape(shape))
+        with np.errstate(all="ignore"):
+            scaled = multipliers / self.scale**2
+        # any multiple proves the same: one within the range of floats
+        usable = np.isfinite(scaled).all() and np.array_equal(scaled > 0.0, multipliers > 0.0)
+        bracket.offer_bound(upper, self.pairs.members, self.pairs.rivals, scaled if usable else multipliers)
+        return lower, upper
+
+    def _balanced(self, multipliers: Floats) -> Floats:
+        labels = self.rows.labels[self.pairs.members]
+        if self.pairs.blocks == 1:
+            return balanced(multipliers, labels)
+        places = np.arange(multipliers.size), self.pairs.rivals
+        table = np.zeros((multipliers.size, self.pairs.blocks))
+        table[places] = -multipliers
+        return np.asarray(-balanced(table, labels)[places])

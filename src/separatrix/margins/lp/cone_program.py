@@ -15,20 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...deadline import NEVER, Deadline
+from ...result import Floats, Solution, Status
 from ...sparse import sparse
-from ..optimum import Outcome
 from .highs import WARM, quiet_solver, run_until
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ConeOptimum:
+class ConeOptimum(Solution):
     """What one solve found.
 
     Attributes
     ----------
-    outcome : Outcome
+    status : Status
         REACHED where the solver itself calls this optimal, TIME_LIMIT where the deadline came first.
     margin : float
         The smallest score on the working set, in units of the scaled rows; NaN where none is known.
@@ -37,7 +35,6 @@ class ConeOptimum:
         The dual value of each row, in the order in which rows were added.
     """
 
-    outcome: Outcome
     margin: float
     weights: Floats
     duals: Floats
@@ -79,13 +76,13 @@ class ConeProgram:
 
     def solve(self, deadline: Deadline = NEVER) -> ConeOptimum:
         """Optimise from the last basis; at the deadline, give up."""
-        outcome = run_until(self._highs, deadline)
+        status = run_until(self._highs, deadline)
         solution = self._highs.getSolution()
         values = np.asarray(solution.col_value)
         if values.size != self.width + 1:
-            outcome = Outcome.STALLED if outcome is Outcome.REACHED else outcome
-            return ConeOptimum(outcome, np.nan, np.zeros(self.width), np.zeros(0))
-        return ConeOptimum(outcome, float(values[-1]), values[:-1], -np.asarray(solution.row_dual))
+            status = Status.STALLED if status is Status.REACHED else status
+            return ConeOptimum(status, np.nan, np.zeros(self.width), np.zeros(0))
+        return ConeOptimum(status, float(values[-1]), values[:-1], -np.asarray(solution.row_dual))
 
 
 def _entries(rows: Any, last: float) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:

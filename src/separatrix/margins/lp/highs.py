@@ -7,7 +7,7 @@ from typing import Any
 import highspy
 
 from ...deadline import Deadline
-from ..optimum import Outcome
+from ...result import Status
 
 TOLERANCE = 1e-9
 # For programs that change a little at a time: each run starts from the last basis.
@@ -24,7 +24,7 @@ def quiet_solver(**options: Any) -> Any:
     return solver
 
 
-def run_until(solver: Any, deadline: Deadline) -> Outcome:
+def run_until(solver: Any, deadline: Deadline) -> Status:
     """Optimise until the deadline; REACHED where HiGHS itself calls the end optimal.
 
     STALLED is any other end: no solution exists, or HiGHS found none.
@@ -32,7 +32,7 @@ def run_until(solver: Any, deadline: Deadline) -> Outcome:
     solver.setOptionValue("time_limit", solver.getRunTime() + deadline.left)
     solver.run()
     ends = {
-        highspy.HighsModelStatus.kOptimal: Outcome.REACHED,
-        highspy.HighsModelStatus.kTimeLimit: Outcome.TIME_LIMIT,
+        highspy.HighsModelStatus.kOptimal: Status.REACHED,
+        highspy.HighsModelStatus.kTimeLimit: Status.TIME_LIMIT,
     }
-    return ends.get(solver.getModelStatus(), Outcome.STALLED)
+    return ends.get(solver.getModelStatus(), Status.STALLED)

@@ -26,11 +26,9 @@ import scipy  # loads linalg when it is used: small questions do without it
 from numpy.typing import NDArray
 
 from ...deadline import NEVER, Deadline, OutOfTime
+from ...result import Floats, Solution, Status
 from ...rows import threads
 from ...sparse import sparse
-from ..optimum import Outcome
-
-Floats = NDArray[np.float64]
 
 MOST_STEPS = 150
 CORRECTIONS = 3  # of a step, each for the price of one more solution with the same factors
@@ -46,12 +44,12 @@ FLOPS_A_SECOND = 4e9  # before the first step has shown how many there are
 
 
 @dataclass(frozen=True, eq=False)
-class Centre:
+class Centre(Solution):
     """Where the path was left.
 
     Attributes
     ----------
-    outcome : Outcome
+    status : Status
         REACHED: the weights separate the rows; NOT_SEPARABLE: nothing does, as far as floats tell; else
         STALLED or TIME_LIMIT.
     weights : ndarray of shape (columns,)
@@ -63,7 +61,6 @@ class Centre:
         Whether a small change of each multiplier makes the combination vanish.
     """
 
-    outcome: Outcome
     weights: Floats
     multipliers: Floats
     slacks: Floats
@@ -91,17 +88,10 @@ def solve_interior(rows: Any, deadline: Deadline = NEVER) -> Centre:
     with threads.calm_threads(size, ONE_THREAD), np.errstate(all="ignore"):
         path = _Path(rows)
         try:
-            outcome = path.follow(deadline)
+            status = path.follow(deadline)
         except OutOfTime:
-            outcome = Outcome.TIME_LIMIT
-        return Centre(outcome, path.x[:-1], path.multipliers, path.slacks, path.even)
-
-
-def products(matrix: Any) -> Floats:
-    """See `dual_ascent`, whose compiled loops dense rows do without."""
-    from ..soft import dual_ascent
-
-    return dual_ascent.products(matrix)
+            status = Status.TIME_LIMIT
+        return Centre(status, path.x[:-1], path.multipliers, path.slacks, path.even)
 
 
 class _Path:
@@ -119,7 +109,7 @@ class _Path:
         self.X = np.ones(self.n + 2 * self.p)
         self.Y = np.concatenate([self.multipliers, upper, upper - pull])
 
-    def follow(self, deadline: Deadline) -> Outcome:
+    def follow(self, deadline: Deadline) -> Status:
         """Steps until the rows are separated, or the products vanish."""
         operations = self.n * float(self.p) ** 2 + float(self.p) ** 3 / 3.0
         seconds = operations / FLOPS_A_SECOND
@@ -129,20 +119,20 @@ class _Path:
             begin = time.monotonic()
             mean = float(self.X @ self.Y) / self.X.size
             if not np.isfinite(mean):
-                return Outcome.STALLED
+                return Status.STALLED
             best, idle = (mean, 0) if mean < 0.5 * best else (best, idle + 1)
             if mean < VANISHED:
-                return Outcome.NOT_SEPARABLE
+                return Status.NOT_SEPARABLE
             if idle > PATIENCE or not self._factorise():
-                return Outcome.STALLED
+                return Status.STALLED
             if self._corrected():
-                return Outcome.NOT_SEPARABLE
+                return Status.NOT_SEPARABLE
             self._step(mean)
             lowest = float(self.slacks.min() + self.x[-1])
             if lowest > DEEP * float(self.Y[self.n :].sum()):
-                return Outcome.REACHED
+                return Status.REACHED
             seconds = 1.5 * (time.monotonic() - begin)
-        return Outcome.STALLED
+        return Status.STALLED
 
     def _factorise(self) -> bool:
         """The Cholesky factors of the normal equations; a ridge where rounding has made them indefinite."""
@@ -238,7 +228,7 @@ def gram(matrix: Any, factors: Floats) -> Floats:
     Only the lower triangle is meant.
     """
     if sparse.issparse(matrix):
-        return products(sparse.csr_array((sparse.diags_array(factors) @ matrix).T))
+        return _sparse_gram(sparse.csr_array(sparse.diags_array(factors) @ matrix))
     n, cores = matrix.shape[0], threads.n_threads() if matrix.size > 2 * threads.WORTH_A_THREAD else 1
     edges = [n * part // cores for part in range(cores + 1)]
     parts = threads.run_all(_gram_of, [(matrix, factors, *each) for each in itertools.pairwise(edges)])
@@ -251,3 +241,17 @@ def gram(matrix: Any, factors: Floats) -> Floats:
 def _gram_of(matrix: Floats, factors: Floats, start: int, stop: int) -> Floats:
     part = matrix[start:stop] * factors[start:stop, None]
     return np.asarray(part.T @ part)
+
+
+def _sparse_gram(by_row: Any) -> Floats:
+    from ...loops import margins as margin_loops  # dense rows need no compiled loop
+
+    by_column = by_row.tocsc()
+    by_row = by_column.tocsr()  # whose indices ascend
+    size = by_column.shape[1]
+    square = np.zeros((size, size))
+    parts = [margin_loops.Entries(each.data, each.indices, each.indptr) for each in (by_column, by_row)]
+    # rows of a triangle grow: edges at the square roots cut it into equal areas
+    edges = [int(np.sqrt(size * stop)) for _, stop in threads.chunks(size, size * size)]
+    threads.run_all(margin_loops.gram, [(*parts, *each, square) for each in itertools.pairwise([0, *edges])])
+    return square

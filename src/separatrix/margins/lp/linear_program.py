@@ -21,11 +21,10 @@ import numpy as np
 from ...deadline import NEVER, Deadline, OutOfTime
 from ...errors import InputError, SeparatrixError
 from ...progress import Progress
-from ...result import Floats, Ints
+from ...result import Floats, Ints, Solution, Status
 from ...rows.protocol import Rows
 from ...sparse import sparse
 from ..effort import need_time
-from ..optimum import Outcome
 from ..pairs import Pairs, mean_direction
 from .highs import TOLERANCE, quiet_solver, run_until
 
@@ -37,12 +36,12 @@ FLOPS_A_NUMBER = 1000.0
 
 
 @dataclass(frozen=True, eq=False)
-class ProgramOptimum:
+class ProgramOptimum(Solution):
     """The solution of a separating linear program.
 
     Attributes
     ----------
-    outcome : Outcome
+    status : Status
         REACHED: the weights are those of the last program, which scans completed. TIME_LIMIT: the deadline
         came first, and the rest is what the last program scanned by then gave.
     separated : bool
@@ -60,7 +59,6 @@ class ProgramOptimum:
         How often HiGHS was called.
     """
 
-    outcome: Outcome
     separated: bool
     weights: Floats
     value: float
@@ -93,8 +91,8 @@ def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline
         with Progress() as progress:
             search.run(progress)
     except OutOfTime:
-        return search.optimum(Outcome.TIME_LIMIT)
-    return search.optimum(Outcome.REACHED)
+        return search.optimum(Status.TIME_LIMIT)
+    return search.optimum(Status.REACHED)
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,11 +155,11 @@ class ProgramSearch:
             added += pairs.add(over, -found.missing) if over.size else 0
         return lowest.mistakes, added
 
-    def optimum(self, outcome: Outcome) -> ProgramOptimum:
+    def optimum(self, status: Status) -> ProgramOptimum:
         """What the last program that was scanned gave."""
         used = self.best.multipliers > 0.0
         return ProgramOptimum(
-            outcome,
+            status,
             self.separated,
             self.best.weights,
             self.best.value,
@@ -235,10 +233,10 @@ def _highs(
     program.a_matrix_.value_ = matrix.data
     solver = quiet_solver()
     solver.passModel(program)
-    outcome = run_until(solver, deadline)
-    if outcome is Outcome.TIME_LIMIT:
+    status = run_until(solver, deadline)
+    if status is Status.TIME_LIMIT:
         raise OutOfTime
-    if outcome is not Outcome.REACHED:
+    if status is not Status.REACHED:
         return None, np.zeros(matrix.shape[0])
     solution = solver.getSolution()
     return np.asarray(solution.col_value), np.asarray(solution.row_dual)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,13 @@ from scipy import linalg, sparse
 from ...deadline import NEVER, Deadline
 from ...loops import margins as margin_loops
 from ...result import Floats
-from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...sparse import dense
 from ..effort import need_time
 from ..linear_algebra import conjugate_gradients, lifted_matrix, signed_matrix
 
-DIRECT = 2000  # the most columns for which their products are factorised, of sparse rows
-DIRECT_DENSE = 5000  # the same of dense rows, whose products cost no more than some conjugate gradients
-DIRECT_ROWS = 5000  # the most free rows; beyond both limits conjugate gradients take over
-DIRECT_JOINT = 1000  # the same for the weights of many classes together
-PRECONDITIONED = 1000  # the most columns of a class whose products are factorised for a preconditioner
+DIRECT = 5000  # unknowns of the largest system that is factorised; beyond, conjugate gradients take over
 INEXACT = 1e-3  # the part of a gradient that conjugate gradients leave of it
-FULL = 1 / 3  # share of numbers that are not zero from which on sparse rows are multiplied as an array
 
 
 def newton_step(
@@ -49,18 +42,16 @@ def newton_step(
     width, size = gradient.size, members.size
     if size == 0:
         return -gradient / ridge
-    if width <= min(size, DIRECT if rows.sparse else DIRECT_DENSE):
+    if width <= min(size, DIRECT):
         need_time(deadline, width**2 * (2.0 * size + width / 3.0))
         square = rows.outer_sum(members)
         square *= sigma
         square[np.diag_indices_from(square)] += ridge
         return _solve(square, -gradient)
-    if size <= DIRECT_ROWS:
+    if size <= DIRECT:
         need_time(deadline, size**2 * (2.0 * rows.numbers / rows.n_rows + size / 3.0))
         return _by_rows(signed_matrix(rows, members), sigma, ridge, gradient, unpenalised)
-    if isinstance(rows, MemoryRows):
-        return _by_iteration(signed_matrix(rows, members), sigma, ridge, gradient, deadline)
-    return _by_scans(rows, free, sigma, ridge, gradient, deadline)
+    return _by_iteration(rows, free, sigma, ridge, gradient, deadline)
 
 
 def _by_rows(matrix: Any, sigma: float, ridge: Floats, gradient: Floats, unpenalised: list[int]) -> Floats:
@@ -115,34 +106,11 @@ def _joint_step(
     if members.size == 0:
         return -gradient / ridge
     matrix = lifted_matrix(rows, members)
-    if sparse.issparse(matrix) and matrix.nnz > FULL * matrix.shape[0] * matrix.shape[1]:
-        matrix = matrix.toarray()
     directions = int(faces.sum()) - members.size
-    if gradient.size <= DIRECT_JOINT and gradient.size <= directions:
-        need_time(deadline, gradient.size**2 * (len(faces) + gradient.size / 3.0))
-        return _joint_by_columns(matrix, faces, sigma, ridge, gradient)
-    if directions <= DIRECT_ROWS:
+    if directions <= DIRECT:
         need_time(deadline, directions**2 * (2.0 * rows.numbers / rows.n_rows + directions / 3.0))
         return _joint_by_rows(matrix, faces, sigma, ridge, gradient, unpenalised)
     return _joint_by_iteration(matrix, faces, sigma, ridge, gradient, deadline)
-
-
-def _joint_by_columns(
-    matrix: Any, faces: NDArray[np.bool_], sigma: float, ridge: Floats, gradient: Floats
-) -> Floats:
-    classes, width = gradient.shape
-    square = np.zeros((gradient.size, gradient.size))
-    blocks = square.reshape(classes, width, classes, width)
-    shares = sigma / faces.sum(axis=1)
-    for r in range(classes):
-        for s in range(r + 1):
-            both = np.flatnonzero(faces[:, r] & faces[:, s])
-            if both.size:
-                part = matrix[both]
-                factors = (sigma if r == s else 0.0) - shares[both]
-                blocks[r, :, s, :] = dense(part.T @ (part * factors[:, None]))
-    square[np.diag_indices_from(square)] += ridge.ravel()
-    return _solve(square, -gradient.ravel()).reshape(gradient.shape)
 
 
 def _joint_by_rows(
@@ -194,9 +162,7 @@ def _joint_by_iteration(
     gradient: Floats,
     deadline: Deadline,
 ) -> Floats:
-    """Conjugate gradients, preconditioned by the systems of the single classes."""
-    classes, width = gradient.shape
-    need_time(deadline, classes * min(width, PRECONDITIONED) ** 2 * (2.0 * len(faces) + width / 3.0))
+    """Conjugate gradients, preconditioned by the diagonal."""
     counts = faces.sum(axis=1, keepdims=True)
     transposed = matrix.T.tocsr() if sparse.issparse(matrix) else matrix.T
 
@@ -206,9 +172,12 @@ def _joint_by_iteration(
         result: Floats = ridge * step + sigma * (transposed @ moves).T
         return result
 
-    inverse = _single_classes(matrix, faces, sigma * (1.0 - 1.0 / counts), ridge)
+    squares = matrix.multiply(matrix).T if sparse.issparse(matrix) else (matrix**2).T
+    diagonal = ridge + dense(squares @ np.where(faces, sigma * (1.0 - 1.0 / counts), 0.0)).T
     goal = INEXACT * float(np.linalg.norm(gradient))
-    return conjugate_gradients(image, inverse, gradient, goal=goal, deadline=deadline)[0]
+    return conjugate_gradients(
+        image, lambda residual: residual / diagonal, gradient, goal=goal, deadline=deadline
+    )
 
 
 def _solve(square: Floats, right: Floats) -> Floats:
@@ -220,20 +189,7 @@ def _solve(square: Floats, right: Floats) -> Floats:
     return np.asarray(solution)
 
 
-def _by_iteration(matrix: Any, sigma: float, ridge: Floats, gradient: Floats, deadline: Deadline) -> Floats:
-    """Conjugate gradients, preconditioned by the diagonal."""
-    diagonal = ridge + sigma * _column_squares(matrix)
-    transposed = matrix.T.tocsr() if sparse.issparse(matrix) else matrix.T
-    return conjugate_gradients(
-        lambda step: ridge * step + sigma * (transposed @ (matrix @ step)),
-        lambda residual: residual / diagonal,
-        gradient,
-        goal=INEXACT * float(np.linalg.norm(gradient)),
-        deadline=deadline,
-    )[0]
-
-
-def _by_scans(
+def _by_iteration(
     rows: Rows,
     free: NDArray[np.bool_],
     sigma: float,
@@ -243,7 +199,7 @@ def _by_scans(
 ) -> Floats:
     """Conjugate gradients on free rows too many to copy: each product scores all rows and combines them.
 
-    The diagonal is not known there; its mean, from the rows' norms, stands in for it.
+    They are preconditioned by the mean of the diagonal, which the norms of the rows give.
     """
     diagonal = ridge + sigma * float(rows.squared_norms[free].sum()) / gradient.size
     return conjugate_gradients(
@@ -252,32 +208,4 @@ def _by_scans(
         gradient,
         goal=INEXACT * float(np.linalg.norm(gradient)),
         deadline=deadline,
-    )[0]
-
-
-def _single_classes(
-    matrix: Any, faces: NDArray[np.bool_], factors: Floats, ridge: Floats
-) -> Callable[[Floats], Floats]:
-    """Solve with each class's part of the system, or with its diagonal where columns are many."""
-    parts = [np.flatnonzero(face) for face in faces.T]
-    if ridge.shape[1] > PRECONDITIONED:
-        squares = [_column_squares(matrix[each], factors[each]) for each in parts]
-        diagonal = ridge + np.array(squares)
-        return lambda residual: residual / diagonal
-    solvers = []
-    for each, own in zip(parts, ridge, strict=True):
-        part = matrix[each]
-        square = dense(part.T @ (part * factors[each])) if each.size else np.zeros((own.size, own.size))
-        square[np.diag_indices_from(square)] += own
-        solvers.append(linalg.cho_factor(square, lower=True, overwrite_a=True, check_finite=False))
-    return lambda residual: np.array(
-        [
-            linalg.cho_solve(solver, each, check_finite=False)
-            for solver, each in zip(solvers, residual, strict=True)
-        ]
     )
-
-
-def _column_squares(matrix: Any, factors: Floats | float = 1.0) -> Floats:
-    squares = matrix.multiply(matrix).multiply(factors) if sparse.issparse(matrix) else matrix**2 * factors
-    return np.asarray(squares.sum(axis=0)).ravel()

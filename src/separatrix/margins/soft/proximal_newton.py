@@ -20,7 +20,7 @@ Research 1 (1976).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -57,9 +57,6 @@ class ProximalNewton:
         Where to start.
     scores : ndarray of shape (rows,), optional
         Those of the first weights, where they are known.
-    enough : callable, optional
-        Called with weights, scores, multipliers and their combination before each Newton step; says whether
-        the proximal step may end there.
     deadline : Deadline
         When to raise OutOfTime; the state is then that of the last proximal step.
     """
@@ -74,7 +71,6 @@ class ProximalNewton:
         weights: Floats | None = None,
         multipliers: Floats | None = None,
         scores: Floats | None = None,
-        enough: Callable[[Floats, Floats, Floats, Floats], bool] | None = None,
         deadline: Deadline = NEVER,
     ) -> None:
         shape = (rows.n_rows, *rows.weights_shape[:-1])
@@ -89,7 +85,6 @@ class ProximalNewton:
         if scores is None:
             scores = np.zeros(shape) if weights is None else all_scores(rows, weights)
         self.scores = scores
-        self.enough = enough
         self.newton_steps = 0
         self.free = np.zeros(shape, dtype=np.bool_)
 
@@ -112,8 +107,6 @@ class ProximalNewton:
         least, stale, before = np.inf, 0, self.free.copy()
         for _ in range(MOST_NEWTON_STEPS):
             moved, size = self._clip(scores, box, total)
-            if self.enough is not None and self.enough(weights, scores, current, total):
-                break
             gradient = ridge * (weights - centre_weights) - total
             error = float(np.sqrt(np.sum(gradient**2 / ridge)))
             if error <= ACCURACY * moved / np.sqrt(sigma) or error <= 1e-15 * float(np.linalg.norm(weights)):

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...result import Floats
+from ...result import Floats, Status
 from ...rows.protocol import Rows
 from ..brackets import SoftBracket
 from ..hard.max_margin import solve_max_margin
-from ..optimum import Outcome, SoftOptimum
+from ..optimum import SoftOptimum
 from ..rounding.proved_soft import PRECISION, proved_bound, proved_objective
 
 LONGER = 0.125  # part of the gap by which weights are made longer; the objective grows by twice as much
@@ -51,4 +51,4 @@ def limit_by_largest_margin(
             primal = proved_objective(rows, caps, weights, free, PRECISION * gap)
             if primal < found.primal:
                 found = replace(found, weights=weights, primal=primal)
-    return found if found.gap > gap else replace(found, outcome=Outcome.REACHED)
+    return found if found.gap > gap else replace(found, status=Status.REACHED)

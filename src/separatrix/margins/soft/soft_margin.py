@@ -1,38 +1,37 @@
 """The soft margin: hinge losses against the norm, with a duality gap that is recomputed from the data.
 
-Two methods share the work. Where the Newton systems are small, proximal Newton steps reach any gap above
-rounding in a few dozen scans of the rows. With many columns, or many classes, dual coordinate descent
-(``coordinate_descent``) goes first; where it stalls, or with many classes has cost what a Newton step will,
-Newton steps finish from where it stood. Coordinate descent visits rows one by one and so needs them in
-memory; two classes of rows elsewhere are left to Newton steps alone.
+Two methods share the work. With few columns, proximal Newton steps reach any gap above rounding in a few
+dozen scans of the rows. With many columns, or many classes, dual coordinate descent (``coordinate_descent``)
+goes first, and where it creeps, Newton steps finish from where it stood. Coordinate descent visits rows one
+by one and so needs them in memory; two classes of rows elsewhere are left to Newton steps alone.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
 from ...deadline import NEVER, Deadline, OutOfTime
 from ...errors import InputError
-from ...result import Floats
+from ...result import Floats, Status
 from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...rows.threads import calm_threads
 from ..brackets import SoftBracket
 from ..effort import Effort, need_time
 from ..hard.centering import far_columns, moved_rows, moved_weights
-from ..optimum import Outcome, SoftOptimum
+from ..optimum import SoftOptimum
 from ..rounding.proved_soft import PRECISION, proved_bound, proved_objective
-from .coordinate_descent import POLISH, descend
-from .newton_system import DIRECT
+from .coordinate_descent import descend
 from .proximal_newton import ProximalNewton
 from .soft_limit import limit_by_largest_margin
 
 NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
 IDLE_SHORT = 5  # proximal steps without progress that are made shorter
 IDLE_MOST = 12  # that end a run
+FEW = 2000  # weights that Newton steps find alone, or with many classes after coordinate descent
+POLISH = 1 << 23  # numbers that may be read beyond the gap, so that small problems end exactly
 EXACT = 1e-15  # the relative gap below which there is nothing left to polish
 SMALL = 1 << 16  # numbers of rows whose largest margin is looked for if the run stalls
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
@@ -109,24 +108,24 @@ def _solve(
     _ = rows.squared_norms  # every value is finite
     caps = np.where(ignored, 0.0, caps)
     bracket = SoftBracket(rows, caps, NEARLY * gap, free_intercept)
-    effort = Effort(max_iter, deadline)
+    effort = Effort("soft margin", max_iter, deadline)
     try:
         # caps near the ends of float64's range may leave it on the way: what is found is summed anew
         with calm_threads(rows.n_columns), np.errstate(all="ignore"), effort.progress:
             need_time(deadline)
-            outcome = _minimise(rows, bracket, effort, np.random.default_rng(seed))
+            status = _minimise(rows, bracket, effort, np.random.default_rng(seed))
     except KeyboardInterrupt:
-        outcome = Outcome.INTERRUPTED
+        status = Status.INTERRUPTED
     except OutOfTime:
-        outcome = Outcome.REACHED if bracket.reached else Outcome.TIME_LIMIT
-    found = _proved(bracket, gap, outcome, effort.steps)
+        status = Status.REACHED if bracket.reached else Status.TIME_LIMIT
+    found = _proved(bracket, gap, status, effort)
     small = rows.n_classes == 2 and rows.order.size * rows.weights_shape[-1] <= SMALL
-    if found.outcome is Outcome.STALLED and small:
+    if found.status is Status.STALLED and small:
         return limit_by_largest_margin(rows, caps, gap, free_intercept, found)
     return found
 
 
-def _proved(bracket: SoftBracket, gap: float, outcome: Outcome, steps: int) -> SoftOptimum:
+def _proved(bracket: SoftBracket, gap: float, status: Status, effort: Effort) -> SoftOptimum:
     """What was found, with all rounding counted.
 
     A solver that keeps scores up to date step by step may lose their digits far from the origin. Where
@@ -137,32 +136,40 @@ def _proved(bracket: SoftBracket, gap: float, outcome: Outcome, steps: int) -> S
     with np.errstate(all="ignore"):
         primal = proved_objective(rows, caps, weights, free, precision)
         dual = proved_bound(rows, caps, multipliers, bracket.combination, free, precision)
-        if not primal <= bracket.primal * (1.0 + gap):
+        if not primal <= bracket.upper * (1.0 + gap):
             for other in (bracket.combination, np.zeros_like(weights)):
                 again = SoftBracket(rows, caps, gap, free)
-                again.primal = np.inf
+                again.upper = np.inf
                 again.offer_weights(other)
                 objective = proved_objective(rows, caps, again.weights, free, precision)
                 if objective < primal:
                     primal, weights = objective, again.weights
-    return _judged(SoftOptimum(outcome, primal, dual, steps, weights, multipliers), gap)
+    found = SoftOptimum(
+        status,
+        primal,
+        dual,
+        effort.steps,
+        weights,
+        multipliers,
+        history=tuple(effort.history),
+        seconds=effort.seconds,
+    )
+    return _judged(found, gap)
 
 
 def _judged(found: SoftOptimum, gap: float) -> SoftOptimum:
     """What was found, called stalled if rounding leaves a wider gap than was asked for."""
-    stalled = found.outcome is Outcome.REACHED and found.gap > gap
-    return replace(found, outcome=Outcome.STALLED) if stalled else found
+    stalled = found.status is Status.REACHED and found.gap > gap
+    return replace(found, status=Status.STALLED) if stalled else found
 
 
-def _minimise(rows: Rows, bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Outcome:
+def _minimise(rows: Rows, bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Status:
     """Choose the method."""
-    small = rows.n_classes == 2 and rows.weights_shape[0] <= DIRECT
-    if small or not isinstance(rows, MemoryRows):
+    few = bracket.weights.size <= FEW
+    if (few and rows.n_classes == 2) or not isinstance(rows, MemoryRows):
         return _newton(bracket, effort, _first_guess(bracket, effort, generator))
     found = descend(rows, bracket, effort, generator)
-    if found.outcome is not None:
-        return found.outcome
-    return _newton(bracket, effort, found.weights, found.multipliers)
+    return Status.REACHED if bracket.reached and not few else _newton(bracket, effort, *found)
 
 
 def _first_guess(bracket: SoftBracket, effort: Effort, generator: np.random.Generator) -> Floats | None:
@@ -190,7 +197,7 @@ def _first_guess(bracket: SoftBracket, effort: Effort, generator: np.random.Gene
 
 def _newton(
     bracket: SoftBracket, effort: Effort, weights: Floats | None, multipliers: Floats | None = None
-) -> Outcome:
+) -> Status:
     """Proximal Newton steps until the gap is reached or rounding stops them."""
     rows, caps = bracket.rows, bracket.caps
     sigma, scores = _first_sigma(caps), None
@@ -200,7 +207,6 @@ def _newton(
         sigma *= 10.0
         scores = rows.scores(weights)
         multipliers = np.clip(sigma * (1.0 - scores), 0.0, caps)
-    dear = not isinstance(rows, MemoryRows) and not bracket.free_intercept and 4 * rows.numbers > POLISH
     engine = ProximalNewton(
         rows,
         caps,
@@ -209,7 +215,6 @@ def _newton(
         weights=weights,
         multipliers=multipliers,
         scores=scores,
-        enough=partial(_enough, bracket) if dear else None,
         deadline=effort.deadline,
     )
     two = rows.n_classes == 2
@@ -218,8 +223,6 @@ def _newton(
         before = engine.newton_steps
         engine.advance()
         effort.steps += engine.newton_steps - before
-        if dear and bracket.reached:
-            return Outcome.REACHED
         bracket.offer_weights(engine.weights, engine.scores)
         total = bracket.offer_multipliers(engine.multipliers)
         if two or not bracket.free_intercept:
@@ -227,8 +230,8 @@ def _newton(
             bracket.offer_weights(total)
         if bracket.reached:
             spare -= (engine.newton_steps - before + 4) * rows.numbers
-            if spare < 0 or bracket.width <= EXACT * bracket.primal:
-                return Outcome.REACHED
+            if spare < 0 or bracket.open_part <= EXACT:
+                return Status.REACHED
         idle = idle + 1 if bracket.width > 0.9 * best else 0
         best = min(best, bracket.width)
         if 0 < idle <= IDLE_SHORT and not bracket.reached and two:
@@ -236,18 +239,9 @@ def _newton(
             # not help either, rows may be small: then the steps grow again.
             engine.sigma = max(engine.first_sigma, 1e-2 * engine.sigma)
         if idle >= (3 if bracket.reached else IDLE_MOST):
-            return Outcome.REACHED if bracket.reached else Outcome.STALLED
-        effort.report(lambda: f"soft margin: step {effort.steps}, {bracket.text()}")
-    return Outcome.REACHED if bracket.reached else Outcome.STEP_LIMIT
-
-
-def _enough(
-    bracket: SoftBracket, weights: Floats, scores: Floats, multipliers: Floats, total: Floats
-) -> bool:
-    """Whether what a Newton step begins with is as good as asked for: steps on rows elsewhere are dear."""
-    bracket.offer_weights(weights, scores)
-    bracket.offer_multipliers(multipliers, total)
-    return bracket.reached
+            return Status.REACHED if bracket.reached else Status.STALLED
+        effort.report(bracket.lower, bracket.upper)
+    return Status.REACHED if bracket.reached else Status.STEP_LIMIT
 
 
 def _unpenalised(bracket: SoftBracket) -> tuple[int, ...]:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from ...deadline import NEVER, Deadline
 from ...margins.lp.highs import TOLERANCE, quiet_solver, run_until
-from ...margins.optimum import Outcome
+from ...result import Status
 from ...sparse import sparse
 from .conditioning import Balanced, Columns, well_conditioned
 from .integer_rows import part, solved, times, vanishing
@@ -254,7 +254,7 @@ def _solve(values: Floats, deadline: Deadline) -> _Solution | None:
         solver.passModel(program)
         outcome = run_until(solver, deadline)
         deadline.need()
-        if outcome is Outcome.REACHED:
+        if outcome is Status.REACHED:
             return _solution(solver, n_rows)
     return None
 

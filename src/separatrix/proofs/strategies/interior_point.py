@@ -12,7 +12,7 @@ import numpy as np
 
 from ...deadline import OutOfTime
 from ...margins.lp.interior_point import solve_interior
-from ...margins.optimum import Outcome
+from ...result import Status
 from ..exact.weights import moved_back
 from ..problem import NOTHING, Attempt, Floats, Inseparable, Ints, Knowledge, Learned, Problem, Separated
 
@@ -43,12 +43,12 @@ class InteriorPoint:
         while True:
             given = signed.few_floats(few)
             found = solve_interior(given.rows, problem.deadline)
-            if found.outcome is Outcome.NOT_SEPARABLE:
+            if found.status is Status.NOT_SEPARABLE:
                 values = found.multipliers * given.scales
                 return _proved(problem, few[found.tight], values[found.tight]) or Learned(known.rows)
-            if found.outcome is Outcome.TIME_LIMIT:
+            if found.status is Status.TIME_LIMIT:
                 raise OutOfTime  # the simplex method would take longer to read these rows than the time left
-            if found.outcome is not Outcome.REACHED:
+            if found.status is not Status.REACHED:
                 return Learned()
             weights = np.zeros(signed.width)
             weights[given.live] = found.weights * given.factors

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...deadline import OutOfTime
 from ...margins.lp.cone_program import ConeProgram
-from ...margins.optimum import Outcome
+from ...result import Status
 from ..problem import (
     NOTHING,
     Attempt,
@@ -102,7 +102,7 @@ class WorkingProgram:
         while True:
             problem.deadline.need()
             best = self.program.solve(problem.deadline)
-            if best.outcome is not Outcome.REACHED:
+            if best.status is not Status.REACHED:
                 return Learned(self.members, self.upper)
             duals = np.abs(best.duals[problem.tight.size :])
             if best.margin <= POSITIVE:
