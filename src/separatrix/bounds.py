@@ -17,8 +17,7 @@ from .errors import InputError, InputTypeError
 from .estimators.hyperplane import EXACT_SECONDS
 from .estimators.kernel import KernelPerceptron
 from .margins.hard.max_margin import solve_max_margin
-from .margins.linear_algebra import row_scores
-from .margins.pairs import Pairs, rows_of
+from .margins.pairs import Pairs, row_scores, rows_of
 from .margins.soft.soft_margin import solve_soft_margin
 from .proofs.verdict import separability
 from .result import Floats, Result, Status, margin_text

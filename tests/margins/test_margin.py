@@ -18,7 +18,7 @@ import separatrix as sx
 from separatrix.errors import ConvergenceWarning, InputError, LabelError, NotSeparable
 from separatrix.loops import margins as margin_loops
 from separatrix.margins.hard.max_margin import solve_max_margin
-from separatrix.margins.soft import newton_system
+from separatrix.margins.soft import proximal_newton
 from separatrix.result import Status
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
@@ -312,16 +312,16 @@ def test_many_classes_have_one_optimum_however_they_are_stored_and_weighed(inter
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("unpenalised", [[], [-1]])
 @pytest.mark.parametrize("limit", [10**6, 0], ids=["factorised", "iterated"])
-def test_joint_newton_systems_are_solved(storage, unpenalised, limit, monkeypatch):
+def test_joint_proximal_newtons_are_solved(storage, unpenalised, limit, monkeypatch):
     generator = np.random.default_rng(1)
     X, y = generator.standard_normal((40, 3)), np.arange(40) % 4
     free = generator.random((40, 4)) < 0.5
     gradient = generator.standard_normal((4, 4))
     ridge = np.ones((4, 4))
     ridge[:, unpenalised] = 1e-2
-    monkeypatch.setattr(newton_system, "DIRECT", limit)
+    monkeypatch.setattr(proximal_newton, "DIRECT", limit)
     rows = as_rows(storage(X), y.astype(np.int32), n_classes=4)
-    step = newton_system.newton_step(rows, free, 3.0, ridge, gradient, unpenalised)
+    step = proximal_newton.newton_step(rows, free, 3.0, ridge, gradient, unpenalised)
     truth = naive.joint_newton_step(np.column_stack([X, np.ones(40)]), free, 3.0, ridge, gradient)
     error = 1e-6 if limit else 1e-2
     np.testing.assert_allclose(step, truth, rtol=error, atol=error)
@@ -354,7 +354,7 @@ def test_proximal_multipliers_are_the_nearest_allowed(seed, sigma):
     np.testing.assert_allclose(total, current.T @ np.column_stack([X, np.ones(6)]), atol=1e-12)
 
 
-def test_more_columns_than_a_newton_system_takes():
+def test_more_columns_than_a_proximal_newton_takes():
     generator = np.random.default_rng(0)
     X = sparse.random_array((300, 5000), density=0.01, rng=generator, format="csr")
     y = generator.integers(0, 2, 300)

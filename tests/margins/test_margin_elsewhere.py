@@ -17,7 +17,7 @@ from separatrix.errors import InputError
 from separatrix.margins.hard.max_margin import solve_max_margin
 from separatrix.margins.lp.cone_program import ConeProgram
 from separatrix.margins.lp.linear_program import solve_linear_program
-from separatrix.margins.soft import newton_system, soft_margin
+from separatrix.margins.soft import proximal_newton, soft_margin
 from separatrix.margins.soft.soft_margin import solve_soft_margin
 from separatrix.result import Status
 from separatrix.rows.class_leads import best_rivals, leads
@@ -92,7 +92,7 @@ def test_rows_elsewhere_are_not_copied_but_for_the_working_set():
 def test_rows_elsewhere_have_the_soft_margin_of_rows_in_memory(make, limit, free, monkeypatch):
     rows, caps = make(), np.random.default_rng(0).uniform(0.5, 2.0, make().n_rows)
     near = solve_soft_margin(rows, caps, free_intercept=free)
-    monkeypatch.setattr(newton_system, "DIRECT", limit)
+    monkeypatch.setattr(proximal_newton, "DIRECT", limit)
     far = solve_soft_margin(Elsewhere(rows), caps, free_intercept=free)
     assert near.status is far.status is Status.REACHED
     assert far.gap <= 1e-6
@@ -256,6 +256,6 @@ def test_a_system_that_would_end_after_the_deadline_is_not_begun(monkeypatch):
     rows = as_rows(generator.standard_normal((3000, 1500)), np.arange(3000) % 2)
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=lambda: 0.0))
     with monkeypatch.context() as patch:
-        patch.setattr(newton_system, "_solve", None)  # nothing comes to it
+        patch.setattr(proximal_newton, "_solve", None)  # nothing comes to it
         found = solve_soft_margin(rows, np.ones(3000), deadline=Deadline(0.1))
     assert found.status is Status.TIME_LIMIT

@@ -22,7 +22,8 @@ from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
 from ..margins.hard.max_margin import solve_max_margin
-from ..margins.optimum import HardOptimum, signed_coefficients
+from ..margins.optimum import HardOptimum
+from ..margins.pairs import signed_coefficients
 from ..margins.rounding.proved_margin import imbalance
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import Progress

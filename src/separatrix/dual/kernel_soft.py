@@ -15,8 +15,7 @@ from scipy import linalg
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..kernels import EPS
-from ..margins.brackets import best_shift
-from ..margins.multipliers import against_rivals
+from ..margins.brackets import against_rivals, best_shift
 from ..margins.optimum import BracketedMinimum, SoftOptimum
 from ..margins.rounding.proved_margin import imbalance
 from ..margins.soft.soft_margin import solve_soft_margin

@@ -13,8 +13,8 @@ from .. import inputs
 from ..dual.kernel_margin import expansion
 from ..errors import ConvergenceWarning, InputError, NotSeparable
 from ..kernels import Kernel, Precomputed, tuned
-from ..margins.multipliers import against_rivals
-from ..margins.optimum import signed_coefficients
+from ..margins.brackets import against_rivals
+from ..margins.pairs import signed_coefficients
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints, rounded
 from ..rows.protocol import Rows

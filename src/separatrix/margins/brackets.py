@@ -1,18 +1,22 @@
-"""What is proved so far: the best weights and the best multipliers that a solver has offered."""
+"""What a margin solver has proved so far, with which multipliers, and how much it has done for it."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..deadline import Deadline
 from ..loops import margins as margin_loops
+from ..progress import Progress
 from ..result import Floats, Ints, relative_gap
 from ..rows.class_leads import leads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from .linear_algebra import all_scores
-from .multipliers import balanced, feasible
+from .pairs import all_scores
 
 
 class Bracket:
@@ -213,3 +217,107 @@ def best_shift(scores: Floats, caps: Floats, labels: Any) -> float:
     right = int(np.searchsorted(slopes, tiny, side="right"))
     left, right = min(left, order.size - 1), min(right, order.size - 1)
     return float(0.5 * (bends[order[left]] + bends[order[right]]))
+
+
+def balanced(multipliers: Floats, labels: NDArray[Any]) -> Floats:
+    """Shrink multipliers until they pull no intercept: what a free intercept asks for.
+
+    With two classes the heavier one is scaled down. With many, what each class gives to the others
+    must equal what it gets: factors ``1 - p_r + p_s`` on the flow from r to s do it, where the
+    potentials p solve a Laplacian system of the size of the classes.
+    """
+    if multipliers.ndim == 1:
+        positive = labels == 1
+        above, below = float(multipliers[positive].sum()), float(multipliers[~positive].sum())
+        if min(above, below) == 0.0:
+            return np.zeros_like(multipliers)
+        return np.where(
+            positive, multipliers * min(1.0, below / above), multipliers * min(1.0, above / below)
+        )
+    classes = multipliers.shape[1]
+    against = against_rivals(multipliers, labels)
+    flow = np.zeros((classes, classes))  # flow[r, s]: what rows of class r hold against class s
+    np.add.at(flow, labels, against)
+    return _with_own(against * _circulating(flow)[labels], labels)
+
+
+def feasible(multipliers: Floats, caps: Floats, labels: NDArray[Any]) -> Floats:
+    """Multipliers of many classes without what rounding added: their signs, caps and sums are right."""
+    against = against_rivals(multipliers, labels)
+    carried = against.sum(axis=1)
+    over = carried > caps
+    against[over] *= (caps[over] / carried[over])[:, None]
+    return _with_own(against, labels)
+
+
+def against_rivals(multipliers: Floats, labels: NDArray[Any]) -> Floats:
+    """What each row holds against each class, zero for its own."""
+    against = np.maximum(-multipliers, 0.0)
+    against[np.arange(labels.size), labels] = 0.0
+    return against
+
+
+def _with_own(against: Floats, labels: NDArray[Any]) -> Floats:
+    """The multipliers: each row's own class carries what the row holds against the others."""
+    multipliers: Floats = -against
+    multipliers[np.arange(labels.size), labels] = against.sum(axis=1)
+    return multipliers
+
+
+def _circulating(flow: Floats) -> Floats:
+    """Factors in [0, 1] that make what each class gives equal to what it gets; zeros where none are near."""
+    both = flow + flow.T
+    laplacian = np.diag(both.sum(axis=1)) - both
+    excess = flow.sum(axis=1) - flow.sum(axis=0)
+    potentials = np.linalg.lstsq(laplacian, excess, rcond=None)[0]
+    factors: Floats = 1.0 - potentials[:, None] + potentials[None, :]
+    used = flow > 0.0
+    if not used.any() or factors[used].min() < 0.0:
+        return np.zeros_like(flow)
+    return np.where(used, factors / max(1.0, float(factors[used].max())), 0.0)
+
+
+@dataclass(eq=False)
+class Effort:
+    """The steps and scans that a solver has made, the most it may make, and when it has to end.
+
+    Attributes
+    ----------
+    name : str
+        What the line of the progress begins with.
+    max_steps : int
+    deadline : Deadline
+    progress : Progress
+        Where it says how far it is.
+    steps, scans : int
+        Newton steps or passes, and scans of all rows.
+    history : list of (float, float)
+        The brackets that were reported, without repetitions.
+    """
+
+    name: str
+    max_steps: int
+    deadline: Deadline
+    progress: Progress = field(default_factory=Progress)
+    steps: int = 0
+    scans: int = 0
+    history: list[tuple[float, float]] = field(default_factory=list)
+    _begin: float = field(default_factory=time.monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long the solver has been at work."""
+        return time.monotonic() - self._begin
+
+    @property
+    def spent(self) -> bool:
+        """Whether the steps are used up."""
+        return self.steps >= self.max_steps
+
+    def report(self, lower: float, upper: float) -> None:
+        """Note the bracket, show a line from time to time, and end when the deadline has come."""
+        if not self.history or self.history[-1] != (lower, upper):
+            self.history.append((lower, upper))
+        self.deadline.need()
+        if self.progress.due():
+            self.progress.show(f"{self.name}: step {self.steps}, between {lower:.9g} and {upper:.9g}")

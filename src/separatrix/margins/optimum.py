@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import notebook
 from ..result import Floats, Ints, Solution, margin_text
@@ -115,25 +114,3 @@ class HardOptimum(Solution):
             ("steps", f"{self.steps:,}, with {self.scans:,} scans of all rows"),
         ]
         return notebook.card(self.status.value, facts)
-
-
-def signed_coefficients(
-    labels: NDArray[Any], members: Ints, rivals: Ints, multipliers: Floats, n_classes: int
-) -> tuple[Ints, Floats]:
-    """The rows that carry multipliers, and the factor with which each enters the weights of each class.
-
-    Returns
-    -------
-    support : ndarray of shape (support,)
-    coefficients : ndarray of shape (1, support) or (classes, support)
-    """
-    support, place = np.unique(members, return_inverse=True)
-    own = labels[members]
-    if n_classes == 2:
-        coefficients = np.zeros((1, support.size))
-        np.add.at(coefficients[0], place, (2.0 * own - 1.0) * multipliers)
-    else:
-        coefficients = np.zeros((n_classes, support.size))
-        np.add.at(coefficients, (own, place), multipliers)
-        np.add.at(coefficients, (rivals, place), -multipliers)
-    return support, coefficients

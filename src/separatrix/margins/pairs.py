@@ -1,17 +1,18 @@
-"""A working set of signed rows: pairs of a row and the class it is held against."""
+"""Signed rows: working sets of pairs of a row and the class it is held against, matrices, and scores."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ..loops.layouts import DenseRows
 from ..result import Floats, Ints
-from ..rows.class_leads import best_rivals
+from ..rows.class_leads import best_rivals, leads
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import sparse
-from .linear_algebra import lifted_matrix, signed_matrix
 
 
 class Pairs:
@@ -90,3 +91,66 @@ def mean_direction(rows: Rows) -> Floats:
     shares = np.zeros(rows.n_rows)
     shares[rows.order] = 1.0 / counts[labels[rows.order]]
     return rows.combination(shares) if rows.n_classes == 2 else rows.class_sums(shares)
+
+
+def signed_coefficients(
+    labels: NDArray[Any], members: Ints, rivals: Ints, multipliers: Floats, n_classes: int
+) -> tuple[Ints, Floats]:
+    """The rows that carry multipliers, and the factor with which each enters the weights of each class.
+
+    Returns
+    -------
+    support : ndarray of shape (support,)
+    coefficients : ndarray of shape (1, support) or (classes, support)
+    """
+    support, place = np.unique(members, return_inverse=True)
+    own = labels[members]
+    if n_classes == 2:
+        coefficients = np.zeros((1, support.size))
+        np.add.at(coefficients[0], place, (2.0 * own - 1.0) * multipliers)
+    else:
+        coefficients = np.zeros((n_classes, support.size))
+        np.add.at(coefficients, (own, place), multipliers)
+        np.add.at(coefficients, (rivals, place), -multipliers)
+    return support, coefficients
+
+
+def signed_matrix(rows: Rows, members: Ints) -> Any:
+    """The signed lifted rows of ``members``, copied into memory: an array, or CSR where X is."""
+    part = rows.take(members)
+    return _times(part, 2.0 * part.labels - 1.0)
+
+
+def lifted_matrix(rows: Rows, members: Ints) -> Any:
+    """The lifted rows of ``members``, unsigned, copied into memory: an array, or CSR where X is."""
+    return _times(rows.take(members), np.ones(members.size))
+
+
+def _times(rows: MemoryRows, factors: Floats) -> Any:
+    part = rows.storage
+    if isinstance(part, DenseRows):
+        matrix = np.empty((rows.n_rows, rows.n_columns + rows.lifted))
+        np.multiply(part.values, factors[:, None], out=matrix[:, : rows.n_columns])
+        if rows.lifted:
+            matrix[:, -1] = factors
+        return matrix
+    scaled = part.data * np.repeat(factors, np.diff(part.indptr))
+    plain = sparse.csr_array((scaled, part.indices, part.indptr), shape=(rows.n_rows, rows.n_columns))
+    return sparse.hstack([plain, factors[:, None]], format="csr") if rows.lifted else plain
+
+
+def all_scores(rows: Rows, weights: Floats) -> Floats:
+    """<w, z_i> for every row; with many classes the outputs of all of them."""
+    if weights.ndim == 1:
+        return rows.scores(weights)
+    values = getattr(rows.storage, "values", None) if isinstance(rows, MemoryRows) else None
+    if values is None or values.dtype != np.float64:
+        return rows.outputs(weights)
+    outputs: Floats = values @ weights[:, : rows.n_columns].T
+    return outputs + weights[:, -1] if rows.lifted else outputs
+
+
+def row_scores(rows: Rows, weights: Floats) -> Floats:
+    """The score of every row: signed, or that of its class less the best other."""
+    scores = all_scores(rows, weights)
+    return scores if weights.ndim == 1 else leads(scores, rows.labels)

@@ -26,9 +26,7 @@ from ...result import Floats, Ints, Status
 from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...rows.threads import calm_threads
-from ..brackets import HardBracket
-from ..effort import Effort, need_time
-from ..multipliers import balanced
+from ..brackets import Effort, HardBracket, balanced
 from ..optimum import HardOptimum
 from ..pairs import Pairs, mean_direction, rows_of
 from ..rounding.proved_margin import proved_bracket
@@ -158,7 +156,7 @@ class MaxMarginSearch:
             grown = not bracket.reached and self.scan(current)
             if bracket.reached:
                 return Status.REACHED
-            if not grown and goal == 0.0 and not bracket.width < width:
+            if not grown and goal == 0.0 and not bracket.width < 0.9 * width:
                 return Status.STALLED
             if self.effort.spent:
                 return Status.STEP_LIMIT
@@ -169,7 +167,7 @@ class MaxMarginSearch:
 
     def first_weights(self, reach: float) -> Floats:
         """Where to begin; with many columns of two classes in memory, often the end."""
-        need_time(self.effort.deadline)
+        self.effort.deadline.need()
         rows = self.rows
         wide = self.problem.pairs.width > WIDE and rows.n_classes == 2
         if not (wide and isinstance(rows, MemoryRows) and SHORTEST < reach < LONGEST):
@@ -178,7 +176,7 @@ class MaxMarginSearch:
 
     def scan(self, weights: Floats) -> bool:
         """Score every row; offer the weights; return whether the working set has grown."""
-        need_time(self.effort.deadline)
+        self.effort.deadline.need()
         found = self.rows.scan(weights, min(2000, max(100, 2 * self.problem.pairs.width)))
         self.effort.scans += 1
         self.bracket.offer_weights(weights, float(found.scores[0]))
@@ -186,7 +184,7 @@ class MaxMarginSearch:
 
     def solve(self, weights: Floats, sigma: float, goal: float) -> tuple[Floats, float]:
         """Solve the working set to a relative gap; return its weights and the step length to go on with."""
-        need_time(self.effort.deadline)
+        self.effort.deadline.need()
         problem, shape = self.problem, self.rows.weights_shape
         rows, factors = problem.scaled_rows()
         start = weights.ravel() / factors if problem.multipliers.any() else None
@@ -221,7 +219,7 @@ class MaxMarginSearch:
             best, lowest = min(best, upper - lower), min(lowest, upper)
             if idle >= PATIENCE:
                 break
-            need_time(self.effort.deadline)
+            self.effort.deadline.need()
         return used
 
 

@@ -24,7 +24,6 @@ from ...progress import Progress
 from ...result import Floats, Ints, Solution, Status
 from ...rows.protocol import Rows
 from ...sparse import sparse
-from ..effort import need_time
 from ..pairs import Pairs, mean_direction
 from .highs import TOLERANCE, quiet_solver, run_until
 
@@ -122,13 +121,13 @@ class ProgramSearch:
 
     def run(self, progress: Progress) -> None:
         """Solve programs until a scan adds no row to them."""
-        need_time(self.deadline)
+        self.deadline.need()
         weights = mean_direction(self.rows)
-        need_time(self.deadline)
+        self.deadline.need()
         self.pairs.add(self.rows.scan(weights, FIRST).rows, weights)
         solve = _primal if self.primal else _dual
         while True:
-            need_time(self.deadline)
+            self.deadline.need()
             found = solve(self.pairs, self.deadline)
             self.programs += 1
             mistakes, added = self.scan(found)
@@ -149,7 +148,7 @@ class ProgramSearch:
         low = lowest.rows[lowest.scores < wanted - slack]
         added = pairs.add(low, weights) if low.size else 0
         if found.missing is not None:
-            need_time(self.deadline)
+            self.deadline.need()
             costly = self.rows.scan(-found.missing, FIRST)
             over = costly.rows[costly.scores < -1.0 - slack]
             added += pairs.add(over, -found.missing) if over.size else 0
@@ -210,7 +209,7 @@ def _matrix(pairs: Pairs, copies: int, deadline: Deadline) -> Any:
     """The signed rows as CSR; raises OutOfTime where HiGHS could not even read so many copies in time."""
     blocks = 1 if pairs.blocks == 1 else 2
     numbers = copies * blocks * pairs.size * pairs.rows.numbers / pairs.rows.n_rows
-    need_time(deadline, FLOPS_A_NUMBER * numbers)
+    deadline.need(operations=FLOPS_A_NUMBER * numbers)
     return sparse.csr_array(pairs.matrix())
 
 

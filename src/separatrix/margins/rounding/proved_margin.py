@@ -19,8 +19,7 @@ import numpy as np
 from ...result import Floats, Ints
 from ...rows.protocol import Rows
 from ...sparse import sparse
-from ..linear_algebra import lifted_matrix, row_scores
-from ..pairs import Pairs
+from ..pairs import Pairs, lifted_matrix, row_scores
 from .summing import UNIT, UP, length_bounds, lost, power_of, scaled_columns, sums, terms
 
 SHORTEST = 2.0**-500  # above the root of all that underflow may take from the square of a norm

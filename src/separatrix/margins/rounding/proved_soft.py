@@ -12,9 +12,8 @@ import numpy as np
 
 from ...result import Floats
 from ...rows.protocol import Rows
-from ..linear_algebra import row_scores
-from ..multipliers import against_rivals
-from ..pairs import Pairs
+from ..brackets import against_rivals
+from ..pairs import Pairs, row_scores
 from .proved_margin import (
     MOST_PRODUCTS,
     combination_error,

@@ -108,9 +108,10 @@ def split_products(a: Floats, b: Floats) -> tuple[Floats, Floats]:
 
 
 def exact_sum(a: Floats, b: Floats) -> float:
-    """The sum of products of two vectors, rounded once; numbers near the ends of the range may fail."""
-    high, low = split_products(a, b)
-    return math.fsum([*high.tolist(), *low.tolist()])
+    """The sum of products of two vectors, rounded once, but for products that underflow beside the others."""
+    first, second = power_of(a), power_of(b)
+    high, low = split_products(np.ldexp(a, -first), np.ldexp(b, -second))
+    return float(np.ldexp(math.fsum([*high.tolist(), *low.tolist()]), first + second))
 
 
 def _upper_half(values: Floats) -> Floats:

@@ -18,8 +18,7 @@ import numpy as np
 from ...loops import margins as margin_loops
 from ...result import Floats
 from ...rows.memory import MemoryRows
-from ..brackets import HardBracket, SoftBracket
-from ..effort import Effort
+from ..brackets import Effort, HardBracket, SoftBracket
 
 PASSES = 50  # made in any case; from then on, doubling their number has to divide the gap by ten
 

@@ -20,22 +20,27 @@ Research 1 (1976).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg, sparse
 
 from ...deadline import NEVER, Deadline
 from ...loops import margins as margin_loops
 from ...result import Floats
 from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
-from ..linear_algebra import all_scores
-from .newton_system import newton_step
+from ...sparse import dense
+from ..pairs import all_scores, lifted_matrix
 
 MOST_NEWTON_STEPS = 60
 GROWTH = 10.0  # of the step length, from one proximal step to the next
 ACCURACY = 0.3  # the part of a step's own gain that its inner problem's error may have
 STEEPEST = 1e14  # sigma grows up to this many times its first value
+DIRECT = 5000  # unknowns of the largest system that is factorised; beyond, conjugate gradients take over
+INEXACT = 1e-3  # the part of a gradient that conjugate gradients leave of it
 
 
 class ProximalNewton:
@@ -180,3 +185,218 @@ class ProximalNewton:
             if not low < length < high:
                 length = 0.5 * (low + high) if high < np.inf else 4.0 * low
         return length
+
+
+def newton_step(
+    rows: Rows,
+    free: NDArray[np.bool_],
+    sigma: float,
+    ridge: Floats,
+    gradient: Floats,
+    unpenalised: list[int],
+    deadline: Deadline = NEVER,
+) -> Floats:
+    """Solve ``(diag(ridge) + sigma * sum over free rows of z z^T) step = -gradient``.
+
+    With many classes, each row adds ``x x^T`` for every direction in which its free multipliers can move
+    without changing their sum. The ridge is one but for the ``unpenalised`` weights, where it may be tiny.
+    Raises OutOfTime where the deadline leaves no time for the system.
+    """
+    deadline.need()
+    if gradient.ndim == 2:
+        return _joint_step(rows, free, sigma, ridge, gradient, unpenalised, deadline)
+    members = np.flatnonzero(free)
+    width, size = gradient.size, members.size
+    if size == 0:
+        return -gradient / ridge
+    if width <= min(size, DIRECT):
+        deadline.need(operations=width**2 * (2.0 * size + width / 3.0))
+        square = rows.outer_sum(members)
+        square *= sigma
+        square[np.diag_indices_from(square)] += ridge
+        return _solve(square, -gradient)
+    if size <= DIRECT:
+        deadline.need(operations=size**2 * (2.0 * rows.numbers / rows.n_rows + size / 3.0))
+        matrix, signs = lifted_matrix(rows, members), 2.0 * rows.labels[members, None] - 1.0
+        each = np.arange(size)
+        step = _by_rows(matrix, each, signs, sigma, ridge[None], gradient[None], unpenalised)
+        return step.reshape(width)
+    return _by_iteration(rows, free, sigma, ridge, gradient, deadline)
+
+
+def _bordered(
+    square: Floats, products: Floats, border: Floats, sigma: float, ridge: Floats, gradient: Floats
+) -> tuple[Floats, Floats]:
+    """What each free row pulls, and the shifts of the unpenalised weights; ``square`` is overwritten.
+
+    ``products`` are those of the rows with the gradient at the penalised weights; ``gradient`` has its
+    entries at the unpenalised ones.
+    """
+    square[np.diag_indices_from(square)] += 1.0 / sigma
+    solved = _solve(square, np.column_stack([-products, border]))
+    pulls, responses = solved[:, 0], solved[:, 1:]
+    small = border.T @ responses + np.diag(ridge)
+    wanted = -gradient - border.T @ pulls
+    if not (np.isfinite(small).all() and np.isfinite(wanted).all()):
+        return pulls, np.zeros(len(small))  # numbers left the range of floats: no shift is known to help
+    # Equal shifts of all classes' intercepts change nothing: the least-squares step has none.
+    shift: Floats = linalg.lstsq(small, wanted, check_finite=False)[0]
+    return pulls + responses @ shift, shift
+
+
+def _joint_step(
+    rows: Rows,
+    free: NDArray[np.bool_],
+    sigma: float,
+    ridge: Floats,
+    gradient: Floats,
+    unpenalised: list[int],
+    deadline: Deadline,
+) -> Floats:
+    moving = free.sum(axis=1) >= 2
+    members, faces = np.flatnonzero(moving), free[moving]
+    if members.size == 0:
+        return -gradient / ridge
+    matrix = lifted_matrix(rows, members)
+    directions = int(faces.sum()) - members.size
+    if directions <= DIRECT:
+        deadline.need(operations=directions**2 * (2.0 * rows.numbers / rows.n_rows + directions / 3.0))
+        return _by_rows(matrix, *_directions(faces), sigma, ridge, gradient, unpenalised)
+    return _joint_by_iteration(matrix, faces, sigma, ridge, gradient, deadline)
+
+
+def _by_rows(
+    matrix: Any,
+    places: NDArray[Any],
+    directions: Floats,
+    sigma: float,
+    ridge: Floats,
+    gradient: Floats,
+    unpenalised: list[int],
+) -> Floats:
+    """Woodbury: a system with one unknown for each direction, bordered by the unpenalised weights.
+
+    A direction says what a row of the matrix, at its place, adds to each class; products of two are those of
+    their rows times their own. Dividing by the tiny ridge of an unpenalised weight would drown the rest, so
+    its column is eliminated.
+    """
+    penalised = gradient.copy()
+    penalised[:, unpenalised] = 0.0
+    free = dense(matrix[:, unpenalised])
+    products = dense(matrix @ matrix.T)
+    products -= free @ free.T
+    square = directions @ directions.T
+    margin_loops.multiply_products(products, places, square)
+    pulls, shift = _bordered(
+        square,
+        ((matrix @ penalised.T)[places] * directions).sum(axis=1),
+        (directions[:, :, None] * free[places, None, :]).reshape(len(directions), -1),
+        sigma,
+        ridge[:, unpenalised].ravel(),
+        gradient[:, unpenalised].ravel(),
+    )
+    factors = np.zeros((matrix.shape[0], directions.shape[1]))
+    np.add.at(factors, places, pulls[:, None] * directions)
+    step: Floats = -penalised - (matrix.T @ factors).T
+    step[:, unpenalised] = shift.reshape(len(gradient), -1)
+    return step
+
+
+def _directions(faces: NDArray[np.bool_]) -> tuple[NDArray[Any], Floats]:
+    """Orthonormal directions within each face whose entries sum to zero (Helmert), with their rows."""
+    ranks = faces.cumsum(axis=1)
+    places, columns = np.nonzero(faces & (ranks >= 2))
+    order = ranks[places, columns]
+    directions = (faces[places] & (ranks[places] < order[:, None])).astype(np.float64)
+    directions[np.arange(places.size), columns] = 1.0 - order
+    return places, directions / np.sqrt(order * (order - 1.0))[:, None]
+
+
+def _joint_by_iteration(
+    matrix: Any,
+    faces: NDArray[np.bool_],
+    sigma: float,
+    ridge: Floats,
+    gradient: Floats,
+    deadline: Deadline,
+) -> Floats:
+    """Conjugate gradients, preconditioned by the diagonal."""
+    counts = faces.sum(axis=1, keepdims=True)
+    transposed = matrix.T.tocsr() if sparse.issparse(matrix) else matrix.T
+
+    def image(step: Floats) -> Floats:
+        moves = np.where(faces, matrix @ step.T, 0.0)
+        moves -= np.where(faces, moves.sum(axis=1, keepdims=True) / counts, 0.0)
+        result: Floats = ridge * step + sigma * (transposed @ moves).T
+        return result
+
+    squares = matrix.multiply(matrix).T if sparse.issparse(matrix) else (matrix**2).T
+    diagonal = ridge + dense(squares @ np.where(faces, sigma * (1.0 - 1.0 / counts), 0.0)).T
+    goal = INEXACT * float(np.linalg.norm(gradient))
+    return conjugate_gradients(
+        image, lambda residual: residual / diagonal, gradient, goal=goal, deadline=deadline
+    )
+
+
+def _solve(square: Floats, right: Floats) -> Floats:
+    """Solve a positive definite system of which the lower triangle is given."""
+    _, solution, problem = linalg.lapack.dposv(square.T, right, lower=0)  # LAPACK's order of memory
+    if problem:  # rounding made a tiny pivot negative
+        whole = np.tril(square) + np.tril(square, -1).T
+        solution = linalg.lstsq(whole, right, check_finite=False)[0]
+    return np.asarray(solution)
+
+
+def _by_iteration(
+    rows: Rows,
+    free: NDArray[np.bool_],
+    sigma: float,
+    ridge: Floats,
+    gradient: Floats,
+    deadline: Deadline,
+) -> Floats:
+    """Conjugate gradients on free rows too many to copy: each product scores all rows and combines them.
+
+    They are preconditioned by the mean of the diagonal, which the norms of the rows give.
+    """
+    diagonal = ridge + sigma * float(rows.squared_norms[free].sum()) / gradient.size
+    return conjugate_gradients(
+        lambda step: ridge * step + sigma * rows.combination(np.where(free, rows.scores(step), 0.0)),
+        lambda residual: residual / diagonal,
+        gradient,
+        goal=INEXACT * float(np.linalg.norm(gradient)),
+        deadline=deadline,
+    )
+
+
+def conjugate_gradients(
+    image: Callable[[Floats], Floats],
+    inverse: Callable[[Floats], Floats],
+    gradient: Floats,
+    *,
+    goal: float,
+    most: int = 500,
+    deadline: Deadline = NEVER,
+) -> Floats:
+    """Solve ``image(step) = -gradient`` until the residual's norm is at most the goal.
+
+    ``inverse`` preconditions. A step that took as many as ``most`` products may miss the goal. Raises
+    OutOfTime at the deadline.
+    """
+    step = np.zeros_like(gradient)
+    residual = -gradient
+    direction = inverse(residual)
+    energy = float(np.vdot(residual, direction))
+    for _ in range(most):
+        if float(np.linalg.norm(residual)) <= goal:
+            break
+        deadline.need()
+        along = image(direction)
+        length = energy / float(np.vdot(direction, along))
+        step += length * direction
+        residual = residual - length * along
+        scaled = inverse(residual)
+        fresh = float(np.vdot(residual, scaled))
+        direction = scaled + (fresh / energy) * direction
+        energy = fresh
+    return step

@@ -18,8 +18,7 @@ from ...result import Floats, Status
 from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...rows.threads import calm_threads
-from ..brackets import SoftBracket
-from ..effort import Effort, need_time
+from ..brackets import Effort, SoftBracket
 from ..hard.centering import far_columns, moved_rows, moved_weights
 from ..optimum import SoftOptimum
 from ..rounding.proved_soft import PRECISION, proved_bound, proved_objective
@@ -112,7 +111,7 @@ def _solve(
     try:
         # caps near the ends of float64's range may leave it on the way: what is found is summed anew
         with calm_threads(rows.n_columns), np.errstate(all="ignore"), effort.progress:
-            need_time(deadline)
+            deadline.need()
             status = _minimise(rows, bracket, effort, np.random.default_rng(seed))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
