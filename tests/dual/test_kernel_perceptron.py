@@ -303,7 +303,7 @@ def test_rounding_errors_stay_within_their_bound(kernel, dtype, data):
     radius = float(np.sqrt(max((X**2).sum(axis=1).max(), (Y**2).sum(axis=1).max())))
     bound = similarity.rounding(40, radius, np.dtype(dtype))
     fast = similarity.block(
-        similarity.left(X, np.dtype(dtype)), similarity.right(Y, np.dtype(dtype)), dtype=np.dtype(dtype)
+        similarity.side(X, np.dtype(dtype)), similarity.side(Y, np.dtype(dtype)), dtype=np.dtype(dtype)
     )
     roots = np.sqrt(np.outer(similarity.diagonal(X), similarity.diagonal(Y)))
     shares = []

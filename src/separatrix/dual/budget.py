@@ -112,7 +112,7 @@ class Budget:
         """The outputs of some rows under coefficients of the support."""
         if not self.size:
             return np.zeros((left.size, self.columns))
-        right = self.similarity.right(self.anchors.part(0, self.size), dtype)
+        right = self.similarity.side(self.anchors.part(0, self.size), dtype)
         values: Floats = self.similarity.block(left, right, dtype=dtype) @ coef.astype(dtype)
         return values.astype(np.float64)
 
@@ -335,8 +335,8 @@ class _Visit:
         if similarity.fixed:
             self._alone(indices, matrix, anchors)
             return
-        left = similarity.left(matrix)
-        inside = similarity.block(left, similarity.right(anchors))
+        left = similarity.side(matrix)
+        inside = similarity.block(left, similarity.side(anchors))
         values = (
             similarity.block(left, budget.right())
             if budget.size
@@ -380,7 +380,7 @@ class _Visit:
         rows, budget, similarity = self.rows, self.budget, self.budget.similarity
         kernel_row = np.zeros(budget.capacity)
         if budget.size:
-            kernel_row = similarity.block(similarity.left(matrix), budget.right())[0]
+            kernel_row = similarity.block(similarity.side(matrix), budget.right())[0]
             kernel_row[budget.size :] = 0.0
         outputs = kernel_row[None, :] @ budget.coef
         if not np.all(np.isfinite(outputs)):

@@ -6,14 +6,12 @@ import copy
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..kernels import Rounding
 from ..loops import kernels as kernel_loops
 from ..result import Floats, Ints
 from ..rows import threads
+from ..sparse import sparse
 from .similarity import Side, Similarity, TrainingRows
-from .support import SupportRows, grown
 
 
 class Expansion:
@@ -40,7 +38,6 @@ class Expansion:
         self.reach = np.zeros(self.columns)
         self.measures = np.array([0.0, np.inf])
         self.width, self.radius, self.longest = 0, 0.0, 0.0
-        self._pieces: dict[Any, tuple[Side, NDArray[Any]]] = {}
 
     def fork(self) -> Expansion:
         """A copy that goes on by itself; the original stays as it is."""
@@ -48,11 +45,7 @@ class Expansion:
         other.anchors = self.anchors.fork()
         other.coef = self.coef.copy()
         other.reach, other.measures = self.reach.copy(), self.measures.copy()
-        other._pieces = dict(self._pieces)
         return other
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_pieces": {}}
 
     def measure(self, rows: TrainingRows) -> None:
         """Take note of the largest row that is to come."""
@@ -120,60 +113,26 @@ class Expansion:
         Not for a kernel without a bound, whose outputs are all computed in the last resort.
         """
         sums = (3 * self.made + self.PIECE + 4 * self.BLOCK + 64) * float(np.finfo(np.float64).eps)
-        return 2.0 * self._rounding(np.float64).total + sums
+        rounding = self.similarity.rounding(self.width, self.radius, np.float64)
+        assert rounding is not None, "a kernel without a bound is computed one row at a time"
+        return 2.0 * rounding.total + sums
 
-    def _rounding(self, dtype: Any) -> Rounding:
-        found = self.similarity.rounding(self.width, self.radius, dtype)
-        assert found is not None, "a kernel without a bound is computed one row at a time"
-        return found
-
-    def slack(self, spread: Floats, roots: Floats) -> Floats:
-        """What outputs in float32 may be off by: shape (rows, columns)."""
-        rounding = self._rounding(np.float32)
-        sums = (self.PIECE + 8) * float(np.finfo(np.float32).eps)
-        return (rounding.relative + sums) * spread + rounding.absolute * roots[:, None] * self.reach
-
-    def outputs_since(self, left: Side, since: int, dtype: Any, room: NDArray[Any]) -> tuple[Floats, Floats]:
-        """What the updates from the given one on add to the outputs of some rows.
-
-        In float32 also the sums of the magnitudes that were added, from which errors are bounded.
-        """
+    def outputs_since(self, left: Side, since: int, room: Floats) -> Floats:
+        """What the updates from the given one on add to the outputs of some rows."""
         total = np.zeros((left.size, self.columns))
-        spread = np.zeros((left.size if dtype == np.float32 else 0, self.columns))
-        for number in range(since // self.PIECE, -(-self.made // self.PIECE)):
-            side, corrections = self._piece(number, dtype)
-            first = max(0, since - number * self.PIECE)
-            part = Side(side.rows[first:], None if side.terms is None else side.terms[:, first:])
-            out = room[: left.size * part.size].reshape(left.size, part.size)
-            values = self.similarity.block(left, part, dtype=dtype, out=out)
-            total += values @ corrections[first:]
-            if spread.size:
-                spread += np.abs(values, out=values) @ np.abs(corrections[first:])
-        return total, 1.001 * spread
-
-    def _piece(self, number: int, dtype: Any) -> tuple[Side, NDArray[Any]]:
-        """The rows of some consecutive updates, ready for products; whole pieces are kept."""
-        start, stop = number * self.PIECE, min((number + 1) * self.PIECE, self.made)
-        key = number, stop, dtype
-        if key not in self._pieces:
-            anchors = self.anchors.take(self.updates[start:stop, 0])
-            made = self.similarity.right(anchors, dtype), self.corrections(start, stop).astype(dtype)
-            for stale in [each for each in self._pieces if each[0] == number]:
-                del self._pieces[stale]
-            self._pieces[key] = made
-        return self._pieces[key]
-
-    def forget_pieces(self, before: int) -> None:
-        """Let go of pieces that hold only updates before the given one."""
-        for key in [each for each in self._pieces if each[1] <= before]:
-            del self._pieces[key]
+        for start in range(since, self.made, self.PIECE):
+            stop = min(start + self.PIECE, self.made)
+            right = self.similarity.side(self.anchors.take(self.updates[start:stop, 0]))
+            out = room[: left.size * right.size].reshape(left.size, right.size)
+            total += self.similarity.block(left, right, out=out) @ self.corrections(start, stop)
+        return total
 
     def outputs(self, left: Side, coef: Floats, dtype: Any = np.float64) -> Floats:
         """The outputs of some rows under coefficients of the support."""
         total = np.zeros((left.size, coef.shape[1]))
         for start in range(0, self.size, self.PIECE):
             stop = min(self.size, start + self.PIECE)
-            right = self.similarity.right(self.anchors.part(start, stop), dtype)
+            right = self.similarity.side(self.anchors.part(start, stop), dtype)
             total += self.similarity.block(left, right, dtype=dtype) @ coef[start:stop].astype(dtype)
         return total
 
@@ -186,7 +145,7 @@ class Expansion:
         values = np.empty((left.size, self.size))
         for start in range(0, self.size, self.PIECE):
             stop = min(self.size, start + self.PIECE)
-            right = self.similarity.right(self.anchors.part(start, stop), dtype)
+            right = self.similarity.side(self.anchors.part(start, stop), dtype)
             values[:, start:stop] = self.similarity.block(left, right, dtype=dtype)
         script = self.updates[: self.made, :3].copy()
         amounts = self.amounts[: self.made]
@@ -211,5 +170,56 @@ class Expansion:
             else:
                 anchors = self.anchors.take(np.minimum(np.arange(start, stop), self.size - 1))
                 coef = np.concatenate([coef, np.zeros((stop - self.size, self.columns))])
-            total += self.similarity.block(left, self.similarity.right(anchors)) @ coef
+            total += self.similarity.block(left, self.similarity.side(anchors)) @ coef
         return total
+
+
+class SupportRows:
+    """Rows that are only ever added: of numbers, dense or sparse, or of indices.
+
+    A copy made by `fork` shares what both have; rows added to one are not seen by the other, as long as
+    only one of the two goes on.
+    """
+
+    def __init__(self) -> None:
+        self._rows: Any = None
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def fork(self) -> SupportRows:
+        """A copy that may go on by itself."""
+        other = SupportRows()
+        other._rows, other._size = self._rows, self._size
+        return other
+
+    def append(self, rows: Any) -> None:
+        """Add rows; dense ones become sparse beside sparse ones."""
+        size = self._size + rows.shape[0]
+        if sparse.issparse(rows) or sparse.issparse(self._rows):
+            kept = [] if self._rows is None else [sparse.csr_array(self._rows[: self._size])]
+            self._rows = sparse.vstack([*kept, sparse.csr_array(rows, dtype=np.float64)], format="csr")
+        else:
+            kind = np.int64 if rows.ndim == 1 else np.float64
+            self._rows = grown(self._rows, self._size, size, rows.shape[1:], kind)
+            self._rows[self._size : size] = rows
+        self._size = size
+
+    def part(self, start: int, stop: int) -> Any:
+        """Some consecutive rows, not copied where they are dense."""
+        return self._rows[start : min(stop, self._size)]
+
+    def take(self, indices: Ints) -> Any:
+        """A copy of some rows."""
+        return self._rows[indices]
+
+
+def grown(array: Any, used: int, needed: int, shape: tuple[int, ...], dtype: Any) -> Any:
+    """An array with room for ``needed`` entries: the same one, or a larger copy of its used part."""
+    if array is not None and array.shape[0] >= needed:
+        return array
+    room = np.zeros((max(needed, 64, 2 * used), *shape), dtype=dtype)
+    if used:
+        room[:used] = array[:used]
+    return room

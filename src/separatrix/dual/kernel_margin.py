@@ -39,8 +39,6 @@ FIRST_GOAL = 0.1  # the gap to which the first working sets are solved
 NEAR = 1.5  # rows that score more than this, where the support scores one, leave the working set
 ROUNDING = 1e-7  # of the radius: the square root of what is lost when a Gram matrix is rounded
 MOST_ROUNDS = 200
-# Multiplications of a factorisation, at least: one that may outlast the time is not begun.
-FACTORED_A_SECOND = 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,8 +314,8 @@ class KernelMarginSearch:
     def solve(self, goal: float) -> HardOptimum:
         """The largest margin of the working set, in coordinates of its own; keeps the best upper bound."""
         rows = self.rows
-        self.deadline.need(self.members.size**3 / FACTORED_A_SECOND)
-        self.coordinates = coordinates(self.gram, rows.kernel)[0]
+        self.deadline.need(operations=self.members.size**3)
+        self.coordinates = coordinates(self.gram, rows.kernel)
         labels = rows.labels[self.members]
         inner = as_rows(self.coordinates, labels, n_classes=rows.n_classes, lift=rows.lift)
         found = solve_max_margin(
@@ -347,7 +345,7 @@ class KernelMarginSearch:
         """
         rows, classes = self.rows, np.arange(self.rows.n_classes)
         labels = rows.labels[self.members]
-        self.deadline.need(self.members.size**3 / FACTORED_A_SECOND)
+        self.deadline.need(operations=self.members.size**3)
         goal = 2.0 * labels[:, None] - 1.0 if rows.n_classes == 2 else (labels[:, None] == classes) * 1.0
         try:
             factor = linalg.cho_factor(self.gram + float(rows.lift and not rows.free), lower=True)
@@ -369,7 +367,7 @@ class KernelMarginSearch:
         used = np.unique(found.rows)
         if not used.size:
             return used, np.zeros((weights.shape[0], 0)), intercept
-        self.deadline.need(4.0 * used.size**3 / FACTORED_A_SECOND)
+        self.deadline.need(operations=4.0 * used.size**3)
         basis = self.coordinates[used]
         if rows.lift and not rows.free:
             basis, inside = np.column_stack([basis, np.ones(used.size)]), weights
@@ -518,11 +516,11 @@ def square_above(
     return max(total, 0.0) + error * float((magnitudes.sum(axis=1) ** 2).sum())
 
 
-def coordinates(gram: Floats, kernel: Kernel) -> tuple[Floats, Ints]:
-    """Rows L with ``L @ L.T`` equal to a Gram matrix up to rounding, and the rows that span the others."""
+def coordinates(gram: Floats, kernel: Kernel) -> Floats:
+    """Rows L with ``L @ L.T`` equal to a Gram matrix up to rounding."""
     size = gram.shape[0]
     if size == 0:
-        return np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
+        return np.zeros((0, 0))
     factor, pivots, rank, _ = linalg.lapack.dpstrf(np.array(gram, order="F"), lower=1)
     rows = np.zeros((size, max(1, rank)))
     rows[pivots - 1, :rank] = np.tril(factor)[:, :rank]
@@ -535,44 +533,29 @@ def coordinates(gram: Floats, kernel: Kernel) -> tuple[Floats, Ints]:
             f"The kernel {kernel} is not legal: its Gram matrix on {size} of these rows is not positive "
             "semidefinite. See sx.kernels.check_legal(kernel, X) for a vector that proves it."
         )
-    return rows, np.asarray(pivots[:rank] - 1, dtype=np.int64)
+    return rows
 
 
-def soft_in_span(rows: KernelRows, *, positive_part: bool = False) -> tuple[Ints, Floats, Floats]:
+def soft_in_span(rows: KernelRows) -> tuple[Ints, Floats, Floats]:
     """The soft margin with C = 1 among the weights that some rows span: support, coefficients, intercept.
 
-    With up to ``LARGEST_SPAN`` rows the span is that of all of them, and nothing is lost. ``positive_part``
-    sets negative eigenvalues of their Gram matrix to zero, for kernels that are not legal.
+    With up to ``LARGEST_SPAN`` rows the span is that of all of them, and nothing is lost. If the kernel is
+    not legal, the nearest matrix that is an inner product's takes the place of theirs (Higham 1988): negative
+    eigenvalues count as zero.
     """
-    members = rows.order
-    if members.size > LARGEST_SPAN:
-        members = np.sort(np.random.default_rng(0).permutation(members)[:LARGEST_SPAN])
-    embed = _positive_embedding if positive_part else _embedding
-    spanning, transform = embed(rows.gram(members), rows.kernel)
-    support = members[spanning]
-    embedded = expansion(
-        rows.kernel, rows.X, rows.order, rows.kernel.anchors(rows.X, support), transform.T, np.zeros(1)
-    )
+    support = rows.order
+    if support.size > LARGEST_SPAN:
+        support = np.sort(np.random.default_rng(0).permutation(support)[:LARGEST_SPAN])
+    values, vectors = linalg.eigh(rows.gram(support))
+    kept = values > support.size * EPS * np.abs(values).max(initial=0.0)
+    # K(x, support) @ transform has the inner products of the kernel
+    transform = vectors[:, kept] / np.sqrt(values[kept]) if kept.any() else np.zeros((support.size, 1))
+    embedded = rows.outputs(rows.order, support, transform.T, np.zeros(1))
     inner = as_rows(embedded, rows.labels[rows.order], n_classes=rows.n_classes, lift=rows.lift)
     found = solve_soft_margin(inner, np.ones(inner.n_rows), free_intercept=rows.free)
     weights = np.atleast_2d(found.weights)
     inside, intercept = (weights[:, :-1], weights[:, -1]) if rows.lift else (weights, np.zeros(len(weights)))
     return support, inside @ transform.T, intercept
-
-
-def _embedding(gram: Floats, kernel: Kernel) -> tuple[Ints, Floats]:
-    """Rows that span the others, and T: ``K(x, those rows) @ T`` has the inner products of the kernel."""
-    factor, spanning = coordinates(gram, kernel)
-    triangle = factor[spanning]
-    return spanning, linalg.solve_triangular(triangle, np.eye(spanning.size), lower=True, trans="T")
-
-
-def _positive_embedding(gram: Floats, kernel: Kernel) -> tuple[Ints, Floats]:
-    """As `_embedding`, of all rows, for the nearest matrix that is an inner product's (Higham 1988)."""
-    values, vectors = linalg.eigh(gram)
-    kept = values > gram.shape[0] * EPS * np.abs(values).max(initial=0.0)
-    transform = vectors[:, kept] / np.sqrt(values[kept]) if kept.any() else np.zeros((gram.shape[0], 1))
-    return np.arange(gram.shape[0]), transform
 
 
 def no_optimum(rows: KernelRows) -> KernelOptimum:

@@ -3,10 +3,9 @@
 Rows are visited in blocks. The outputs of a block are one matrix product of its kernel rows with the updates
 made since the block was last seen; corrections inside the block are a compiled loop. How the products are cut
 changes their last bits, so every output carries a bound of its error. Where the bound leaves room for another
-answer (mistake or not, and against which rival), the row is scored again: in float64, and at last one row
-alone against the support in tiles of a fixed shape. That last sum depends on the updates only, never on the
-blocks, so neither do the mistakes. A kernel that states no bound of its rounding is computed in this last way
-only.
+answer (mistake or not, and against which rival), the row is scored again, alone against the support in tiles
+of a fixed shape. That sum depends on the updates only, never on the blocks, so neither do the mistakes. A
+kernel that states no bound of its rounding is computed in this way only.
 """
 
 from __future__ import annotations
@@ -38,26 +37,24 @@ class KernelRun:
         *,
         max_iter: int,
         max_updates: int | None,
-        dtype: Any,
         memory_limit: float,
         first_row: int = 0,
         remember: bool = True,
         progress: Progress | None = None,
     ) -> None:
         self.rows, self.expansion = rows, expansion
-        self.max_iter, self.dtype, self.progress = max_iter, np.dtype(dtype), progress
+        self.max_iter, self.progress = max_iter, progress
         self.first_row = first_row
         self.passes, self.settled = 0, 0
         self.history: list[PassRecord] = []
-        self.block_rows = block_rows(rows, self.dtype, memory_limit)
-        self._room = np.empty(self.block_rows * expansion.PIECE, dtype=self.dtype)
+        self.block_rows = block_rows(rows, memory_limit)
+        self._room = np.empty(self.block_rows * expansion.PIECE)
         shape = (rows.size, expansion.columns)
         self._outputs = np.zeros(shape) if remember else None
-        self._spread = np.zeros(shape) if remember and self.dtype == np.float32 else None
         self._seen: list[tuple[Ints, int]] = []
         self._slots = np.full(rows.size, -1, dtype=np.int64)
         self._indices = np.zeros(0, dtype=np.int64)
-        self._side: Side | None = None
+        self._anchors: Side | None = None
         self.counts = np.zeros((rows.size, expansion.columns), dtype=np.int64)
         most = np.iinfo(np.int64).max
         limit = most if max_updates is None else min(max_updates, most)
@@ -105,34 +102,27 @@ class KernelRun:
             self._bring_up(indices, since)
         self._seen = [(indices, self.expansion.made) for indices, _ in self._seen]
 
-    def _bring_up(self, indices: Ints, since: int) -> tuple[Floats, Floats]:
-        """The outputs of a block after all updates, and what float32 may have them off by."""
-        left = self._left(indices, self.dtype)
-        added, spread = self.expansion.outputs_since(left, since, self.dtype, self._room)
+    def _bring_up(self, indices: Ints, since: int) -> Floats:
+        """The outputs of a block after all updates."""
+        added = self.expansion.outputs_since(self._side(indices), since, self._room)
         if self._outputs is not None:
             added += self._outputs[indices]
             self._outputs[indices] = added
         self._check_range(added)
-        if self.dtype == np.float64:
-            return added, np.zeros_like(added)
-        if self._spread is not None:
-            spread += self._spread[indices]
-            self._spread[indices] = spread
-        return added, self.expansion.slack(spread, self.rows.roots[indices])
+        return added
 
     def _blocks(self, order: Ints) -> Iterator[Ints]:
         for start in range(0, order.size, self.block_rows):
             yield order[start : start + self.block_rows]
 
-    def _left(self, indices: Ints, dtype: Any) -> Side:
-        return self.expansion.similarity.left(self.rows.X[indices], dtype)
+    def _side(self, indices: Ints) -> Side:
+        return self.expansion.similarity.side(self.rows.X[indices])
 
     def _visit(self, indices: Ints, since: int) -> bool:
         """Learn from one block; return whether all of it was visited."""
         if self.expansion.similarity.fixed:
             return all(self._visit_alone(indices[row : row + 1]) for row in range(indices.size))
-        self.expansion.forget_pieces(since)
-        outputs, slack = self._bring_up(indices, since)
+        outputs = self._bring_up(indices, since)
         block = kernel_loops.Block(
             scores=outputs,
             gram=np.empty((indices.size, indices.size)),
@@ -141,10 +131,8 @@ class KernelRun:
             steps=self.rows.steps[indices],
             roots=self.rows.roots[indices],
             errors=np.full(indices.size, self.expansion.error()),
-            slack=slack,
         )
-        self._indices, self._side = indices, None
-        self._refine(block, 0)
+        self._indices, self._anchors = indices, None
         self._know(block, np.flatnonzero(leads(outputs, block.labels) <= 0.0))
         position = 0
         while True:
@@ -165,7 +153,7 @@ class KernelRun:
 
     def _visit_alone(self, index: Ints) -> bool:
         """Learn from one row, scored in the way that decides; return whether it was visited."""
-        outputs = self.expansion.settled_outputs(self._left(index, np.float64))
+        outputs = self.expansion.settled_outputs(self._side(index))
         self._check_range(outputs)
         block = kernel_loops.Block(
             scores=outputs,
@@ -175,7 +163,6 @@ class KernelRun:
             steps=self.rows.steps[index],
             roots=self.rows.roots[index],
             errors=np.zeros(1),
-            slack=np.zeros_like(outputs),
         )
         self._indices = index
         kernel_loops.learn_block(block, self.tally, 0)
@@ -195,34 +182,16 @@ class KernelRun:
         """Fill the kernel rows of likely mistakes with the rest of the block."""
         similarity, here = self.expansion.similarity, self._indices
         if positions.size:
-            if self._side is None:
-                self._side = similarity.right(similarity.kernel.anchors(self.rows.X, here))
-            left = self._left(here[positions], np.float64)
-            block.gram[positions] = similarity.block(left, self._side)
+            if self._anchors is None:
+                self._anchors = similarity.side(similarity.kernel.anchors(self.rows.X, here))
+            block.gram[positions] = similarity.block(self._side(here[positions]), self._anchors)
             block.known[positions] = True
 
-    def _refine(self, block: kernel_loops.Block, start: int) -> None:
-        """Score in float64 the rows from ``start`` on that float32 leaves unsure, or soon might."""
-        scores = np.abs(leads(block.scores[start:], block.labels[start:]))
-        slack = block.slack[start:].max(axis=1)
-        unsure = start + np.flatnonzero((slack > 0.0) & (scores <= 2.5 * slack))
-        if unsure.size and self.expansion.made:
-            left = self._left(self._indices[unsure], np.float64)
-            block.scores[unsure] = self.expansion.outputs(left, self.expansion.coef[: self.expansion.size])
-            block.slack[unsure] = 0.0
-            if self._spread is not None:
-                self._spread[self._indices[unsure]] = 0.0
-
     def _settle(self, block: kernel_loops.Block, position: int) -> None:
-        """Score a row that is not sure once more, in float64 first, then in the way that decides."""
-        if block.slack[position].any():
-            self._refine(block, position)
-            if not block.slack[position].any():
-                return
-        left = self._left(self._indices[position : position + 1], np.float64)
-        block.scores[position] = self.expansion.settled_outputs(left)[0]
+        """Score a row that is not sure once more, in the way that decides."""
+        side = self._side(self._indices[position : position + 1])
+        block.scores[position] = self.expansion.settled_outputs(side)[0]
         block.errors[position] = 0.0
-        block.slack[position] = 0.0
         self.settled += 1
 
     def _flush(self) -> None:
@@ -259,8 +228,7 @@ class KernelRun:
         """Look at every row and correct the most violated one; return whether none was violated."""
         outputs: Any = self._outputs
         close = self._close_to_worst()
-        lefts = [self._left(close[[i]], np.float64) for i in range(close.size)]
-        settled = np.concatenate([self.expansion.settled_outputs(left) for left in lefts])
+        settled = np.concatenate([self.expansion.settled_outputs(self._side(each[None])) for each in close])
         lowest = leads(settled, self.rows.labels[close])
         row = close[[int(np.argmin(lowest))]]
         self.tally.measures[kernel_loops.FLOOR] = lowest.min()
@@ -284,8 +252,6 @@ class KernelRun:
         assert self._outputs is not None, "where the worst row is looked for, outputs are remembered"
         scores = leads(self._outputs, self.rows.labels)
         errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
-        if self._spread is not None:
-            errors += 2.0 * self.expansion.slack(self._spread, self.rows.roots).max(axis=1)
         here = self.rows.members
         lowest = (scores + errors)[here].min()
         return np.asarray(here[scores[here] - errors[here] <= lowest])
@@ -343,7 +309,6 @@ def solve_kernel_perceptron(
     order: str = "cyclic",
     max_iter: int = 100,
     max_updates: int | None = None,
-    dtype: Any = np.float64,
     memory_limit: float = 1e9,
     seed: np.random.Generator | None = None,
 ) -> KernelResult:
@@ -360,8 +325,6 @@ def solve_kernel_perceptron(
     order : {"cyclic", "shuffled", "worst"}
     max_iter, max_updates : int
         Where to stop if no separator was found.
-    dtype : float32 or float64
-        The arithmetic of the large products. Whatever it is, the mistakes are those of float64.
     memory_limit : float
         Bytes that blocks of products may take.
     seed : Generator, optional
@@ -373,7 +336,6 @@ def solve_kernel_perceptron(
             expansion,
             max_iter=max_iter,
             max_updates=max_updates,
-            dtype=dtype,
             memory_limit=memory_limit,
             remember=max_iter > 1,
             progress=progress,
@@ -403,14 +365,14 @@ def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> Non
             return
 
 
-def block_rows(rows: TrainingRows, dtype: Any, memory_limit: float) -> int:
+def block_rows(rows: TrainingRows, memory_limit: float) -> int:
     """How many rows a block may have: its rows, its products and the kernel inside it fit the limit."""
     width = rows.X.shape[1] if not sparse.issparse(rows.X) else rows.width
-    fixed = Expansion.PIECE * width * dtype.itemsize
+    fixed = 8 * Expansion.PIECE * width
     for size in (Expansion.BLOCK, 256, 128, 64, 32, 16, 8, 4, 2, 1):
-        if fixed + size * (24 * size + Expansion.PIECE * dtype.itemsize + 16 * width) <= memory_limit:
+        if fixed + size * (24 * size + 8 * Expansion.PIECE + 16 * width) <= memory_limit:
             return size
     raise InputError(
         f"memory_limit={memory_limit:g} bytes is too little for one block of rows with {width} columns: "
-        f"{fixed + Expansion.PIECE * dtype.itemsize + 16 * width + 24:g} bytes are needed."
+        f"{fixed + 8 * Expansion.PIECE + 16 * width + 24:g} bytes are needed."
     )

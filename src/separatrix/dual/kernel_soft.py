@@ -79,7 +79,7 @@ def solve_kernel_soft(
             parameter="X",
         )
     gram = rows.gram(members)
-    points = coordinates(gram, rows.kernel)[0]
+    points = coordinates(gram, rows.kernel)
     inner = as_rows(points, rows.labels[members], n_classes=rows.n_classes, lift=rows.lift)
     found = solve_soft_margin(
         inner,

@@ -38,17 +38,11 @@ class Similarity:
     kernel: kernels.Kernel
     lift: bool
 
-    def left(self, rows: Any, dtype: Any = np.float64) -> Side:
-        """Rows whose kernel with others will be asked for."""
-        terms = self.kernel.row_terms(rows) if self.kernel.by_products else None
-        return Side(self._typed(rows, dtype), terms)
-
-    def right(self, anchors: Any, dtype: Any = np.float64) -> Side:
-        """Rows of an expansion: what `kernels.Kernel.anchors` gave."""
-        return self.left(anchors, dtype)
-
-    def _typed(self, rows: Any, dtype: Any) -> Any:
-        return rows.astype(dtype, copy=False) if self.kernel.by_products else rows
+    def side(self, rows: Any, dtype: Any = np.float64) -> Side:
+        """Rows whose kernel with others will be asked for, or what `kernels.Kernel.anchors` gave of them."""
+        if not self.kernel.by_products:
+            return Side(rows, None)
+        return Side(rows.astype(dtype, copy=False), self.kernel.row_terms(rows))
 
     def block(self, left: Side, right: Side, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
         """The similarity of every row on the left with every row on the right."""

@@ -53,8 +53,8 @@ def _replayed(expansion: Expansion, rows: TrainingRows) -> KernelTrace:
     added = expansion.corrections(0, expansion.made)
     for first in range(0, expansion.made, BLOCK):
         last = min(first + BLOCK, expansion.made)
-        left = similarity.left(rows.X[corrected[first:last]])
-        values = similarity.block(left, similarity.right(expansion.anchors.take(updates[:last, 0])))
+        left = similarity.side(rows.X[corrected[first:last]])
+        values = similarity.block(left, similarity.side(expansion.anchors.take(updates[:last, 0])))
         earlier = np.arange(last) < np.arange(first, last)[:, None]
         outputs = np.where(earlier, values, 0.0) @ added[:last]
         scores[first:last] = leads(outputs, rows.labels[corrected[first:last]])

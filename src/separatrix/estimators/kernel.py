@@ -49,7 +49,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     values with the support, weighed by how often each was mistaken. A tie is a mistake. More than two
     classes are learnt natively, from one matrix of outputs, by Kesler's construction: a mistake is corrected
     against the class with the largest other output, the first of equal ones. Neither the mistakes
-    nor the support depend on how the rows are cut into blocks, on the dtype, or, in ``partial_fit``, into
+    nor the support depend on how the rows are cut into blocks, or, in ``partial_fit``, into
     calls.
 
     If the classes can be separated in the feature space, with some margin, and neither a budget nor
@@ -99,10 +99,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     class_weight : dict, "balanced" or None, default=None
         Scales the updates of each class.
     dtype : {"float64", "float32"}, default="float64"
-        The arithmetic of the large products, and of predictions of many rows, which float32 makes faster.
-        In ``fit``, scores that its rounding could turn are computed again in float64, so the mistakes are
-        the same, unless products of the rows' numbers underflow in float32; that may cost more than it
-        saves.
+        The arithmetic of predictions of many rows, which float32 makes faster. ``fit`` always computes in
+        float64.
     memory_limit : float, default=1e9
         Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
     random_state : int, RandomState or None, default=None
@@ -255,7 +253,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                     order=self.order,
                     max_iter=self.max_iter,
                     max_updates=self.max_updates,
-                    dtype=np.dtype(self.dtype),
                     memory_limit=self.memory_limit,
                     seed=seed,
                 )
@@ -343,7 +340,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             machine,
             max_iter=1,
             max_updates=None,
-            dtype=np.dtype(self.dtype),
             memory_limit=self.memory_limit,
             first_row=self._rows_seen,
             remember=False,
@@ -368,12 +364,12 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
         if self._fitted_as["average"] == "voted" and isinstance(machine, Expansion):
             votes = np.concatenate(
-                [machine.votes(machine.similarity.left(part, dtype), dtype) for part in parts]
+                [machine.votes(machine.similarity.side(part, dtype), dtype) for part in parts]
             )
             return shares_of(votes, machine.visits)
         similarity = machine.similarity
         outputs = np.concatenate(
-            [machine.outputs(similarity.left(part, dtype), self.dual_coef_, dtype) for part in parts]
+            [machine.outputs(similarity.side(part, dtype), self.dual_coef_, dtype) for part in parts]
         )
         return scores_of(outputs)
 

@@ -257,7 +257,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             message = f"{problem} The soft margin with C=1 of the matrix's positive part is used here."
             warnings.warn(message, ConvergenceWarning, stacklevel=3)
             found = no_optimum(mapped)
-            support, coefficients, intercept = soft_in_span(mapped, positive_part=True)
+            support, coefficients, intercept = soft_in_span(mapped)
         self.classes_ = classes
         if free and len(intercept) > 1:
             intercept = intercept - intercept.mean()  # a common shift of all classes changes no score

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from .compiling import loop
 
 # Clock entries of a BlockTally, and why a block was left.
-VISITS, MISTAKES, LIMIT, LOGGED, REASON = 0, 1, 2, 3, 4
-FINISHED, UNSURE, UNKNOWN, STOPPED = 0, 1, 2, 3
+VISITS, MISTAKES, LIMIT, LOGGED, REASON = range(5)
+FINISHED, UNSURE, UNKNOWN, STOPPED = range(4)
 # Measures of a BlockTally.
-SQUARED_LENGTH, FLOOR = 0, 1
+SQUARED_LENGTH, FLOOR = range(2)
 
 
 class Block(NamedTuple):
@@ -18,8 +18,8 @@ class Block(NamedTuple):
 
     ``scores[p, c]`` are the outputs (one column for two classes) and ``gram[p]`` the kernel of row p with
     every row of the block, filled where ``known[p]``. ``scores[p, c]`` may be off by
-    ``slack[p, c] + errors[p] * roots[p] * reach[c]``; where both are zero, the scores are final. ``roots``
-    are the roots of the kernel's diagonal.
+    ``errors[p] * roots[p] * reach[c]``; where that is zero, the scores are final. ``roots`` are the roots of
+    the kernel's diagonal.
     """
 
     scores: Any
@@ -29,7 +29,6 @@ class Block(NamedTuple):
     steps: Any
     roots: Any
     errors: Any
-    slack: Any
 
 
 class BlockTally(NamedTuple):
@@ -47,17 +46,17 @@ class BlockTally(NamedTuple):
 
 
 @loop
-def is_sure(outputs: Any, own: int, rival: int, slack: Any, unit: float, reach: Any) -> bool:
+def is_sure(outputs: Any, own: int, rival: int, unit: float, reach: Any) -> bool:
     """Whether rounding can change neither that a row is right, nor, if it is wrong, its rival.
 
-    ``slack[c] + unit * reach[c]`` bounds the error of ``outputs[c]``.
+    ``unit * reach[c]`` bounds the error of ``outputs[c]``.
     """
     right = wrong = True
     for c in range(outputs.shape[0]):
         if c != own:
-            right &= outputs[own] - outputs[c] > slack[own] + slack[c] + unit * (reach[own] + reach[c])
+            right &= outputs[own] - outputs[c] > unit * (reach[own] + reach[c])
         if c != rival:
-            wrong &= outputs[rival] - outputs[c] > slack[rival] + slack[c] + unit * (reach[rival] + reach[c])
+            wrong &= outputs[rival] - outputs[c] > unit * (reach[rival] + reach[c])
     return right or wrong
 
 
@@ -88,11 +87,11 @@ def learn_block(block: Block, tally: BlockTally, start: int) -> int:
             own = block.labels[p]
             rival = rival_of(scores[p], own)
             score = scores[p, own] - scores[p, rival]
-            sure = unit == 0.0 or is_sure(scores[p], own, rival, block.slack[p], unit, reach)
+            sure = unit == 0.0 or is_sure(scores[p], own, rival, unit, reach)
         else:
             sign = 2.0 * block.labels[p] - 1.0
             score = sign * scores[p, 0]
-            sure = unit == 0.0 or abs(score) > block.slack[p, 0] + unit * reach[0]
+            sure = unit == 0.0 or abs(score) > unit * reach[0]
         if not sure:
             clock[REASON] = UNSURE
             return p

@@ -23,7 +23,8 @@ class Bracket:
     """Two ends that are offered weights and multipliers, until they are as near as was asked for."""
 
     def __init__(self, rows: Rows, caps: Floats, gap: float, free_intercept: bool) -> None:
-        self.rows, self.caps, self.gap, self.free_intercept = rows, caps, gap, free_intercept
+        self.rows, self.caps, self.free_intercept = rows, caps, free_intercept
+        self.gap = 0.5 * gap  # of plain sums; the other half is for their rounding
         self.lower, self.upper = -np.inf, np.inf
 
     @property

@@ -52,7 +52,7 @@ TYPES = {
     "separatrix/SoftOptimum/1": "separatrix.margins.optimum.SoftOptimum",
     "separatrix/SoftOptimum/2": "separatrix.margins.optimum.SoftOptimum",  # a status
     "separatrix/Status/1": "separatrix.result.Status",
-    "separatrix/SupportRows/1": "separatrix.dual.support.SupportRows",
+    "separatrix/SupportRows/1": "separatrix.dual.expansion.SupportRows",
     "separatrix/Trace/1": "separatrix.result.Trace",
     "separatrix/Voters/1": "separatrix.perceptron.voting.Voters",
     "separatrix/Votes/1": "separatrix.result.Votes",

@@ -29,7 +29,7 @@ from ...rows.threads import calm_threads
 from ..brackets import Effort, HardBracket, balanced
 from ..optimum import HardOptimum
 from ..pairs import Pairs, mean_direction, rows_of
-from ..rounding.proved_margin import proved_bracket
+from ..rounding.proved_margin import PRECISION, proved_bracket
 from ..soft.coordinate_descent import descend
 from ..soft.proximal_newton import ProximalNewton
 from .centering import far_columns, moved_rows, moved_weights
@@ -38,10 +38,7 @@ MOST_STAGES = 60  # proximal steps on one working set
 PATIENCE = 4  # of them in turn that may gain nothing
 WIDE = 500  # columns from which on coordinate descent begins
 ROUNDING = 1e-13  # a margin below this part of the rows' size is not told from zero
-PRECISION = 5e-4  # part of the gap asked for that the rounding of plain sums may add to it
 NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
-NEARLY = 0.5  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
-LONGEST, SHORTEST = 1e50, 1e-50  # norms of rows that need no scaling
 
 
 def solve_max_margin(
@@ -86,7 +83,7 @@ def solve_max_margin(
 
 def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline: Deadline) -> HardOptimum:
     longest = float(rows.squared_norms[rows.order].max())  # also: every value is finite
-    bracket = HardBracket(rows, NEARLY * gap, free_intercept)
+    bracket = HardBracket(rows, gap, free_intercept)
     effort = Effort("max margin", max_iter, deadline)
     search = MaxMarginSearch(rows, bracket, effort)
     try:
@@ -170,7 +167,8 @@ class MaxMarginSearch:
         self.effort.deadline.need()
         rows = self.rows
         wide = self.problem.pairs.width > WIDE and rows.n_classes == 2
-        if not (wide and isinstance(rows, MemoryRows) and SHORTEST < reach < LONGEST):
+        # products of multipliers and squares stay within the range of floats
+        if not (wide and isinstance(rows, MemoryRows) and 0.0 < reach**6 < np.inf):
             return mean_direction(rows)
         return descend(rows, self.bracket, self.effort, np.random.default_rng(0))[0]
 

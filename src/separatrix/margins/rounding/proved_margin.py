@@ -23,6 +23,7 @@ from ..pairs import Pairs, lifted_matrix, row_scores
 from .summing import UNIT, UP, length_bounds, lost, power_of, scaled_columns, sums, terms
 
 SHORTEST = 2.0**-500  # above the root of all that underflow may take from the square of a norm
+PRECISION = 5e-4  # part of the gap asked for that the rounding of plain sums may add to it
 MOST_PRODUCTS = 1 << 23  # that are summed exactly; beyond, a bound of the rounding of plain sums serves
 
 

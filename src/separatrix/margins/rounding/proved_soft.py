@@ -25,8 +25,6 @@ from .proved_margin import (
 )
 from .summing import UNIT, UP, length_bounds
 
-PRECISION = 2e-3  # part of the gap asked for that the rounding of plain sums may add to it
-
 
 def proved_objective(rows: Rows, caps: Floats, weights: Floats, free: bool, precision: float) -> float:
     """A bound above ``|w|^2 / 2 + sum_i caps[i] max(0, 1 - score_i)``."""

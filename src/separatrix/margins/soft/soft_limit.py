@@ -16,7 +16,8 @@ from ...rows.protocol import Rows
 from ..brackets import SoftBracket
 from ..hard.max_margin import solve_max_margin
 from ..optimum import SoftOptimum
-from ..rounding.proved_soft import PRECISION, proved_bound, proved_objective
+from ..rounding.proved_margin import PRECISION
+from ..rounding.proved_soft import proved_bound, proved_objective
 
 LONGER = 0.125  # part of the gap by which weights are made longer; the objective grows by twice as much
 

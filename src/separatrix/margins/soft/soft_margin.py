@@ -21,17 +21,15 @@ from ...rows.threads import calm_threads
 from ..brackets import Effort, SoftBracket
 from ..hard.centering import far_columns, moved_rows, moved_weights
 from ..optimum import SoftOptimum
-from ..rounding.proved_soft import PRECISION, proved_bound, proved_objective
+from ..rounding.proved_margin import PRECISION
+from ..rounding.proved_soft import proved_bound, proved_objective
 from .coordinate_descent import descend
 from .proximal_newton import ProximalNewton
 from .soft_limit import limit_by_largest_margin
 
-NEARLY = 0.99  # of the gap asked for is what plain sums have to reach; the rest is for their rounding
-IDLE_SHORT = 5  # proximal steps without progress that are made shorter
-IDLE_MOST = 12  # that end a run
+IDLE = 12  # proximal steps without progress that end a run; the first half of them are made shorter
 FEW = 2000  # weights that Newton steps find alone, or with many classes after coordinate descent
 POLISH = 1 << 23  # numbers that may be read beyond the gap, so that small problems end exactly
-EXACT = 1e-15  # the relative gap below which there is nothing left to polish
 SMALL = 1 << 16  # numbers of rows whose largest margin is looked for if the run stalls
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
 
@@ -106,7 +104,7 @@ def _solve(
     ignored[rows.order] = False
     _ = rows.squared_norms  # every value is finite
     caps = np.where(ignored, 0.0, caps)
-    bracket = SoftBracket(rows, caps, NEARLY * gap, free_intercept)
+    bracket = SoftBracket(rows, caps, gap, free_intercept)
     effort = Effort("soft margin", max_iter, deadline)
     try:
         # caps near the ends of float64's range may leave it on the way: what is found is summed anew
@@ -229,15 +227,15 @@ def _newton(
             bracket.offer_weights(total)
         if bracket.reached:
             spare -= (engine.newton_steps - before + 4) * rows.numbers
-            if spare < 0 or bracket.open_part <= EXACT:
+            if spare < 0:
                 return Status.REACHED
         idle = idle + 1 if bracket.width > 0.9 * best else 0
         best = min(best, bracket.width)
-        if 0 < idle <= IDLE_SHORT and not bracket.reached and two:
+        if 0 < idle < IDLE // 2 and not bracket.reached and two:
             # Long steps let multipliers that repeat each other jump between their caps. Where short ones do
             # not help either, rows may be small: then the steps grow again.
             engine.sigma = max(engine.first_sigma, 1e-2 * engine.sigma)
-        if idle >= (3 if bracket.reached else IDLE_MOST):
+        if idle >= (3 if bracket.reached else IDLE):
             return Status.REACHED if bracket.reached else Status.STALLED
         effort.report(bracket.lower, bracket.upper)
     return Status.REACHED if bracket.reached else Status.STEP_LIMIT
