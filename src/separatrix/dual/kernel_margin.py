@@ -21,13 +21,13 @@ from scipy import linalg
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import IllegalKernelError
 from ..kernels import EPS, Kernel
+from ..margins.brackets import Effort
 from ..margins.hard.max_margin import solve_max_margin
 from ..margins.optimum import HardOptimum
 from ..margins.pairs import signed_coefficients
 from ..margins.rounding.proved_margin import imbalance
 from ..margins.soft.soft_margin import solve_soft_margin
-from ..progress import Progress
-from ..result import Floats, Ints, Solution, Status, margin_text
+from ..result import Floats, Ints, Solution, Status, relative_gap
 from ..rows.class_leads import leads
 from ..rows.memory import as_rows
 from .similarity import Similarity, extent
@@ -38,7 +38,6 @@ SCAN = 1 << 21  # kernel values held at a time
 FIRST_GOAL = 0.1  # the gap to which the first working sets are solved
 NEAR = 1.5  # rows that score more than this, where the support scores one, leave the working set
 ROUNDING = 1e-7  # of the radius: the square root of what is lost when a Gram matrix is rounded
-MOST_ROUNDS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +166,8 @@ def solve_kernel_margin(
     """
     search = KernelMarginSearch(rows, gap, max_iter, deadline)
     try:
-        with Progress() as search.progress:
-            search.run()
+        with search.effort.progress:
+            search.status = search.run()
     except OutOfTime:
         search.status = Status.TIME_LIMIT
     except KeyboardInterrupt:
@@ -180,10 +179,10 @@ class KernelMarginSearch:
     """The working set with its Gram matrix, and the best bracket so far."""
 
     def __init__(self, rows: KernelRows, gap: float, max_iter: int, deadline: Deadline) -> None:
-        self.rows, self.gap, self.max_iter = rows, gap, max_iter
-        self.given, self.reserve = deadline, 0.0  # seconds of it that are left for the certified bracket
+        self.rows, self.gap = rows, gap
+        self.effort = Effort("kernel max margin", max_iter, deadline)
         self.share = max(100, max_iter // 20)  # of the steps, for one working set
-        self.progress = Progress()
+        self.reserve = 0.0  # seconds that are left for the certified bracket
         diagonal = rows.kernel.diagonal(rows.X)[rows.order]
         if diagonal.min() < 0.0:
             row = int(rows.order[diagonal.argmin()])
@@ -194,65 +193,53 @@ class KernelMarginSearch:
         self.radius = float(np.sqrt(diagonal.max() + (rows.lift and not rows.free)))
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.gram: Floats = np.zeros((0, 0))
-        self.status = Status.STEP_LIMIT
+        self.status = Status.INTERRUPTED
         self.lower, self.upper = -np.inf, np.inf
         blocks = 1 if rows.n_classes == 2 else rows.n_classes
         self.best = (np.zeros((blocks, 0)), np.zeros(blocks), np.zeros(0, dtype=np.int64), 0.0)
         nothing = np.zeros(0, dtype=np.int64)
         self.proof: tuple[Floats, Ints, Ints] = (np.zeros(0), nothing, nothing)
-        self.steps = self.scans = 0
 
     @property
     def open_gap(self) -> float:
         """What is left of the bracket, relative to its upper end."""
-        if not 0.0 < self.upper < np.inf:
-            return 1.0
-        return min(1.0, max(0.0, self.upper - max(self.lower, 0.0)) / self.upper)
+        return relative_gap(self.upper, max(self.lower, 0.0))
 
     @property
     def deadline(self) -> Deadline:
         """When the search has to end."""
-        return Deadline(self.given.moment - self.reserve)
+        return Deadline(self.effort.deadline.moment - self.reserve)
 
     def keep_back(self, scan: float) -> None:
         """Leave the time of two scans for the certified bracket."""
         self.reserve = max(self.reserve, 2.0 * scan)
 
-    def run(self) -> None:
+    def run(self) -> Status:
         """Alternate between solving the working set and scanning all rows."""
         self.add(self.first_rows())
         goal = FIRST_GOAL
-        for _ in range(MOST_ROUNDS):
+        while True:
             before = (self.lower, self.upper)
             found = self.solve(max(0.1 * self.gap, goal))
             if self.upper <= ROUNDING * self.radius:
-                self.status = Status.NOT_SEPARABLE
-                return
+                return Status.NOT_SEPARABLE
             fresh = self.scan(*self.primal(found))
             if not found.margin_lower > 0.0:
                 self.interpolate()
             if self.open_gap <= self.gap:
-                self.status = Status.REACHED
-                return
+                return Status.REACHED
             if found.status in (Status.INTERRUPTED, Status.TIME_LIMIT):
-                self.status = found.status
-                return
+                return found.status
             hopeless = found.status is Status.STEP_LIMIT and not found.margin_lower > 0.0
-            if self.steps >= self.max_iter or hopeless:
-                return
+            if self.effort.spent or hopeless:
+                return Status.STEP_LIMIT
             if not fresh.size and (self.lower, self.upper) == before and goal <= 0.1 * self.gap:
-                self.status = Status.STALLED
-                return
+                return Status.STALLED
             goal = min(0.1 * goal if not fresh.size else goal, 0.1 * self.open_gap)
             if fresh.size:
                 self.drop(found)
             self.add(fresh)
-            if self.progress.due():
-                self.progress.show(
-                    f"kernel max margin: scan {self.scans}, {self.members.size} rows in the working set, "
-                    f"margin {margin_text(self.lower, self.upper)}"
-                )
-        self.status = Status.STALLED
+            self.effort.report(self.lower, self.upper)
 
     def finish(self) -> KernelOptimum:
         """What was found, and how it ended."""
@@ -266,8 +253,10 @@ class KernelMarginSearch:
             self.upper,
             norm,
             *self.proof,
-            self.steps,
-            self.scans,
+            self.effort.steps,
+            self.effort.scans,
+            history=tuple(self.effort.history),
+            seconds=self.effort.seconds,
         )
 
     def first_rows(self) -> Ints:
@@ -322,10 +311,10 @@ class KernelMarginSearch:
             inner,
             gap=goal,
             free_intercept=rows.free,
-            max_iter=max(1, min(self.share, self.max_iter - self.steps)),
+            max_iter=max(1, min(self.share, self.effort.max_steps - self.effort.steps)),
             deadline=self.deadline,
         )
-        self.steps += found.steps
+        self.effort.steps += found.steps
         mass = float(found.multipliers.sum())
         if mass > 0.0:
             used, coefficients = signed_coefficients(
@@ -389,7 +378,7 @@ class KernelMarginSearch:
         start = time.monotonic()
         outputs = rows.outputs(rows.order, support, coefficients, np.zeros_like(intercept), self.deadline)
         self.keep_back(time.monotonic() - start)
-        self.scans += 1
+        self.effort.scans += 1
         if rows.free and rows.n_classes == 2:
             positive = rows.labels[rows.order] == 1
             intercept = -(outputs[positive].min(axis=0) + outputs[~positive].max(axis=0)) / 2.0

@@ -77,7 +77,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     gap : float, default=1e-9
         The largest relative difference between the two ends of the bracket.
     max_iter : int, default=10_000
-        The most Newton steps.
+        The most Newton steps and passes of coordinate descent.
     inseparable : {"raise", "warn"}, default="raise"
         What to do where the classes cannot be separated. "warn" fits the soft margin with C = 1
         instead; for a matrix that is no inner product's (negative eigenvalues), that of its positive part.
@@ -112,7 +112,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         Whether the bracket is as narrow as ``gap`` asks; with a kernel, before the rounding of its values is
         added.
     n_iter_ : int
-        Newton steps; at least one.
+        Newton steps and passes of coordinate descent; at least one.
     optimum_ : HardOptimum or KernelOptimum
         All of this as the solver gave it.
     n_features_in_ : int
@@ -127,14 +127,11 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     computed from kernel values, whose rounding limits it to about ``eps (R / margin)^2``. Memory grows with
     the square of the working set; no kernel matrix of all rows is made unless all are in it.
 
-    Two methods narrow the bracket. On dense rows with up to 500 columns the solver works on the few that
-    scans of the data name, by proximal steps on the multipliers whose inner problems Newton's method solves.
-    Elsewhere passes of coordinate ascent find the support and Newton steps in its multipliers end the run (a
-    few hundred rows of many more numbers get theirs from the rows' inner products, with no passes at all);
-    where the support comes to more rows than columns, or the margin is below a millionth of the largest
-    number, the proximal steps go on from there. Where no separator is found, the exact question is asked for
-    up to a minute, and `NotSeparable` carries the certificate; without one the message says that nothing is
-    proved.
+    Two methods narrow the bracket. The solver works on the few rows that scans of the data name, by proximal
+    steps on the multipliers whose inner problems Newton's method solves. Two classes with more than 500
+    columns, in memory, begin with passes of coordinate descent over all rows, which are often enough. Where
+    no separator is found, the exact question is asked for up to a minute, and `NotSeparable` carries the
+    certificate; without one the message says that nothing is proved.
 
     Examples
     --------

@@ -63,7 +63,8 @@ def solve_max_margin(
         one, half the distance between the hulls of the classes. Else it is the margin of the rows as they
         are: the lifted one, if they are lifted.
     max_iter : int
-        The most Newton steps. They are counted after each proximal step, and may exceed it by those of one.
+        The most Newton steps and passes. Newton steps are counted after each proximal step, and may exceed it
+        by those of one.
     deadline : Deadline
         When to end with the bracket known by then. The solver ends within a fraction of a second and one
         scan of the rows: systems that may take longer are not begun.
