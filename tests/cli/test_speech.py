@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import separatrix as sx
+from separatrix.cli.options import Reading
 from separatrix.files.table import open_table
 from separatrix.report import remedies, tables, words
 from tests import run as commands
@@ -178,98 +179,46 @@ def advised(X, y, **options):
 
 
 def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
-    """But for packages that are not here, and R: there only the data and the columns can be checked."""
-    for path, target in (("patients.csv", "recovered"), ("tied.csv", "ill"), ("my data.csv", "Out come")):
-        with open(path) as stream:
-            rows = list(csv.DictReader(stream, delimiter=";" if " " in path else ","))
-        table = open_table(path, target=target)
+    """But for packages that are not here, and R. Names of columns and labels are whatever the file has."""
+    pathlib.Path("comma.csv").write_text(
+        '"a,b",c,y\n' + "".join(f"{k * k},{k % 3},{k // 5}\n" for k in range(10))
+    )
+    for path, target in (
+        ("patients.csv", "recovered"),
+        ("tied.csv", "ill"),
+        ("my data.csv", "Out come"),
+        ("comma.csv", "y"),
+    ):
+        source = Reading(path, target)
+        table = source.open()
         X, y = table.read()
         data = tables.read(X, y, table.feature_names)
         verdict = sx.separability(X, y, feature_names=table.feature_names)
-        found = remedies.remedies(verdict, data, target=target, source=path)
-        less = ["Leave a variable out"] if len(rows[0]) > 2 else []  # of one variable nothing would be left
+        found = remedies.remedies(verdict, data, command=source.command("check"))
+        less = ["Leave a variable out"] if X.shape[1] > 1 else []  # of one variable nothing would be left
         assert [each.name for each in found] == ["Firth's penalty", "Ridge", *less, "An exact test"]
         for remedy in found:
             assert remedy.when.endswith(".")
             for language, line in remedy.code:
                 assert "\n" not in line
-                if language == "R":
+                if language == "shell":
                     assert path in line
-                    assert all(name in line for name in rows[0] if name != "Patient")
-                    assert "Patient" not in line
-                    assert ('sep = ";", dec = ",", check.names = FALSE' in line) == (path == "my data.csv")
-                elif language == "shell":
                     run(*shlex.split(line)[1:])
-                else:
+                elif language == "Python" and ("firthmodels" not in line or find_spec("firthmodels")):
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore")
-                        if "firthmodels" not in line or find_spec("firthmodels"):
-                            exec(line, {})
+                        exec(line, {"X": X, "y": y})
     assert "pvalue" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "dose,recovered\n1,false\n2,false\n3,true\n4,true\n",
-        "dose,recovered\n1,F\n2,F\n3,T\n4,T\n",
-        "dose,recovered\n1,None\n2,None\n3,all\n4,all\n",
-        'dose,recovered\n1,"5"" or less"\n2,"5"" or less"\n3,more\n4,more\n',
-        "dose,arm,recovered\n1,none,no\n2,left,no\n3,none,yes\n4,left,yes\n",
-    ],
-)
-def test_words_that_other_programs_read_otherwise_are_in_no_line_of_code(folder, written):
-    """pandas takes "true" for a truth value and "none" for a missing one: no label would be equal to it."""
-    pathlib.Path("words.csv").write_text(written)
-    table = open_table("words.csv", target="recovered")
-    X, y = table.read()
-    verdict = sx.separability(X, y, feature_names=table.feature_names)
-    data = tables.read(X, y, table.feature_names)
-    found = remedies.remedies(verdict, data, target="recovered", source="words.csv")
-    assert found
-    assert not any("words.csv" in line for remedy in found for _, line in remedy.code)
-
-
-def test_a_variable_with_a_comma_is_left_out_by_the_line_that_is_advised(folder):
-    pathlib.Path("comma.csv").write_text(
-        '"a,b",c,y\n' + "".join(f"{k},{k % 3},{k // 5}\n" for k in range(10))
-    )
-    table = open_table("comma.csv", target="y", features=["a,b", "c"])
-    X, y = table.read()
-    verdict = sx.separability(X, y, feature_names=table.feature_names)
-    data = tables.read(X, y, table.feature_names)
-    lines = [
-        line
-        for each in remedies.remedies(verdict, data, target="y", source="comma.csv")
-        for line in each.code
-    ]
-    (line,) = [line for language, line in lines if language == "shell"]
-    assert "'\"a,b\"'" in line
-    run(*shlex.split(line)[1:])
-
-
-@pytest.mark.parametrize(
-    ("cell", "options"), [("9", ("--na=9", "--missing", "drop")), ("", ("--missing", "drop"))]
-)
-def test_lines_of_code_do_not_read_a_file_that_was_read_in_part(folder, cell, options):
-    pathlib.Path("codes.csv").write_text(f"dose,y\n1,0\n2,0\n{cell},0\n{cell},1\n5,1\n6,1\n")
-    found = run("check", "codes.csv", "--target", "y", *options)
-    assert "What to do next" in found.stdout
-    assert "read_csv" not in found.stdout
-
-
-@pytest.mark.parametrize(
-    ("written", "options"),
-    [
-        ("dose,recovered\n$1,no\n$2,no\n$3,yes\n$4,yes\n", ()),  # needs more than two words
-        ("dose,recovered\n1,no\n2,no\n3,yes\n4,yes\n5,no\n", ("--where", "dose < 5")),
-    ],
-)
-def test_lines_speak_of_arrays_where_other_programs_would_read_the_file_otherwise(folder, written, options):
-    pathlib.Path("file.csv").write_text(written)
-    said = run("check", "file.csv", "-t", "recovered", *options).stdout
-    assert "FirthLogisticRegression().fit(X, y)" in said
-    assert "read_csv" not in said
+def test_the_line_that_checks_again_reads_the_same_rows(folder):
+    pathlib.Path("codes.csv").write_text("dose,age,y\n1,3,0\n2,1,0\n9,2,0\n9,3,1\n5,4,1\n6,1,1\n")
+    said = run("check", "codes.csv", "-t", "y", "--na=9", "--missing", "drop", "--where", "age < 5").stdout
+    (line,) = [each for each in said.splitlines() if "shell:" in each]
+    words = shlex.split(line.partition("shell:")[2])
+    again = "check codes.csv --target y --where 'age < 5' --missing drop --na 9"
+    assert words[1:-2] == shlex.split(again)
+    run(*words[1:])
 
 
 def test_who_names_no_target_is_told_the_columns(folder):

@@ -279,9 +279,12 @@ class Reading:
         >>> Reading("my data.csv", where="age > 30", na=["-9"]).verify_command("proof.json")
         "separatrix verify proof.json 'my data.csv' --where 'age > 30' --na=-9"
         """
-        words = ["separatrix", "verify", _path(certificate)]
-        words += [] if self.data is None else [_path(self.data)]
-        return shlex.join([*words, *self.given(*NOT_REPEATED)])
+        return shlex.join(self.command("verify", _path(certificate), without=NOT_REPEATED))
+
+    def command(self, name: str, *words: str, without: tuple[str, ...] = ("data",)) -> list[str]:
+        """A command line about the same rows, as words."""
+        data = [] if self.data is None else [_path(self.data)]
+        return ["separatrix", name, *words, *data, *self.given(*without)]
 
     def given(self, *without: str) -> list[str]:
         """The options that were given, but some, as words of a command line."""

@@ -156,7 +156,7 @@ def variable_table(verdict: Verdict, data: NamedData | None) -> Listing | None:
     counted = any("(" in value for row in shown for value in row[2:])
     notes = ["The number of rows is in parentheses."] if counted else []
     notes += [f"{left:,} more variables are not shown."] if left > 0 else []
-    head = ("variable", "coefficient", *(f"if {label}" for label in classes))
+    head = ("variable", "coefficient", *(f"where {label}" for label in classes))
     return Listing("Variables that separate", head, tuple(shown), " ".join(notes))
 
 

@@ -133,7 +133,7 @@ def check(
             }
         )
     else:
-        _show(rows, source.shown(X, y, rows), verdict)
+        _show(rows, source.shown(X, y, rows), verdict, [] if formula else source.command("check"))
         if explain and (steps := _steps(verdict)):
             listed = [(step.strategy, f"{step.outcome}, {step.seconds:.3f} s") for step in steps]
             show("The search:", facts(listed), "")
@@ -172,7 +172,7 @@ def _matches(verdict: Any, wanted: list[str]) -> bool:
     return verdict.status in wanted or (verdict.separable is False and "inseparable" in wanted)
 
 
-def _show(rows: Any, data: Any, verdict: Any) -> None:
+def _show(rows: Any, data: Any, verdict: Any, command: list[str]) -> None:
     import numpy as np
 
     from ...report import remedies, tables, words
@@ -213,14 +213,7 @@ def _show(rows: Any, data: Any, verdict: Any) -> None:
     if after := words.consequence(verdict):
         show(after, "")
         show_table(tables.variable_table(verdict, data))
-    file = rows.name if _read_whole(rows) else None
-    show_remedies(remedies.remedies(verdict, data, target=rows.target_name, source=file))
-
-
-def _read_whole(rows: Any) -> bool:
-    """Whether other programs read the same rows from the file if they are given its name only."""
-    asked, known = rows.asked, getattr(rows, "table", rows).encoding
-    return not (asked.get("where") or asked.get("sql") or asked.get("missing") == "drop" or known.na)
+    show_remedies(remedies.remedies(verdict, data, command=command))
 
 
 def _write(

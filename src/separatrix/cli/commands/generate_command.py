@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,25 +13,7 @@ import typer
 from .. import options
 from ..console import plain, say, write_json
 
-# The options that each kind of data knows, by the names of the generators' parameters.
-KINDS = {
-    "separable": ("n_columns", "margin"),
-    "overlapping": ("n_columns", "noise"),
-    "multiclass": ("n_columns", "n_classes", "margin"),
-    "xor": ("noise",),
-    "rings": ("n_columns", "gap"),
-    "spirals": ("turns",),
-    "checkerboard": ("squares", "gap"),
-}
-OPTIONS = {
-    "n_columns": "--columns",
-    "n_classes": "--classes",
-    "margin": "--margin",
-    "noise": "--noise",
-    "gap": "--gap",
-    "turns": "--turns",
-    "squares": "--squares",
-}
+KINDS = ("separable", "overlapping", "multiclass", "xor", "rings", "spirals", "checkerboard")
 
 
 def generate(
@@ -44,7 +27,7 @@ def generate(
     classes: Annotated[int | None, typer.Option("--classes", min=2, help="How many classes.")] = None,
     margin: Annotated[
         float | None,
-        typer.Option("--margin", help="Of the known separator; of two classes the largest there is."),
+        typer.Option("--margin", help="Of the known separator; with two classes, the largest margin."),
     ] = None,
     noise: Annotated[
         float | None,
@@ -71,24 +54,23 @@ def generate(
 
         separatrix generate rings --gap 0.2 -o rings.csv --json
     """
-    given = {
-        "n_columns": columns, "n_classes": classes, "margin": margin, "noise": noise, "gap": gap,
-        "turns": turns, "squares": squares,
-    }  # fmt: skip
     if kind not in KINDS:
         raise typer.BadParameter(f"KIND is one of {', '.join(KINDS)}. Got {kind!r} instead.")
-    chosen = {name: value for name, value in given.items() if value is not None}
-    for name in chosen:
-        if name not in KINDS[kind]:
-            knows = " and ".join(each for each, names in KINDS.items() if name in names)
-            raise typer.BadParameter(f"{OPTIONS[name]} is an option of {knows}, not of {kind}. Leave it out.")
     if output is not None and Path(output).suffix.lower() not in ("", ".csv", ".txt"):
         raise typer.BadParameter(
             f"--output is a CSV file, a name that ends in .csv. Got {str(output)!r} instead."
         )
     from ... import datasets
 
-    problem = getattr(datasets, f"make_{kind}")(rows, random_state=seed, **chosen)
+    given = {
+        "n_columns": columns, "n_classes": classes, "margin": margin, "noise": noise, "gap": gap,
+        "turns": turns, "squares": squares,
+    }  # fmt: skip
+    chosen = {name: value for name, value in given.items() if value is not None}
+    make = getattr(datasets, f"make_{kind}")
+    for name in chosen.keys() - signature(make).parameters.keys():
+        raise typer.BadParameter(f"--{name.removeprefix('n_')} is not an option of {kind}. Leave it out.")
+    problem = make(rows, random_state=seed, **chosen)
     if output is not None:
         from ...atomic import write_text
 
@@ -121,9 +103,9 @@ def _words(problem: Any) -> str:
     if hasattr(problem, "witness_rows"):
         rows = ", ".join(str(row + 1) for row in problem.witness_rows.tolist())
         curved = f" Mapped, they have a margin of {problem.margin:.6g}." if hasattr(problem, "margin") else ""
-        return f"No plane separates them: rows {rows} prove it.{curved}"
+        return f"No hyperplane separates them: rows {rows} prove it.{curved}"
     many = problem.weights.ndim > 1
     through = "" if many or problem.intercept else " through the origin"
-    kind = "a choice of weights, one vector a class," if many else f"a plane{through}"
-    largest = "" if many else ", the largest there is"
+    kind = "a choice of weights, one vector per class," if many else f"a hyperplane{through}"
+    largest = "" if many else ", the largest possible"
     return f"Separable: {kind} has margin {problem.margin:.6g}{largest}."

@@ -6,11 +6,12 @@ import shlex
 import signal
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
+from ...progress import Progress
 from .. import options
 from ..console import facts, heading, say, show, write_json
 
@@ -22,7 +23,7 @@ def learn(
         str | None,
         typer.Option(
             "--classes",
-            help="Every class to come, separated by commas. Default: the target is read once before.",
+            help="All classes, separated by commas. Default: the target is read once before.",
         ),
     ] = None,
     average: Annotated[
@@ -40,19 +41,20 @@ def learn(
         ),
     ] = None,
     every: Annotated[
-        int | None, typer.Option("--every", min=1, metavar="ROWS", help="Save the state after so many rows.")
+        int | None,
+        typer.Option("--every", min=1, metavar="N", help="Save the state after N rows."),
     ] = None,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="Save the state after so many seconds.")
+        float, typer.Option("--seconds", min=0.0, help="Save the state after this many seconds.")
     ] = 30.0,
     json: options.Json = False,
 ) -> None:
-    """Learn online: each row is seen once, in order, and every mistake is corrected at once.
+    """Learn online: each row is visited once, in order, and every mistake is corrected at once.
 
-    With --checkpoint the run may be killed at any moment: the same command goes on from the last state that
-    was saved, and ends with the same weights and counts as a run that was never stopped. Rows added to the
-    data later are learnt when the command is repeated. With --classes, LIBSVM and CSV of plain numbers are
-    learnt from standard input as they come; other tables are read to their end first.
+    With --checkpoint the run may be killed at any moment: the same command continues from the last state that
+    was saved, and ends with the same weights and counts as a run that was never stopped. Rows that are added
+    to the data later are learned when the command is repeated. With --classes, LIBSVM and CSV of plain
+    numbers are learned from standard input as they arrive; other tables are read to their end first.
 
     For example:
 
@@ -67,135 +69,118 @@ def learn(
     options.need_apart(source.data, output=output, checkpoint=checkpoint)
     rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a request to end is handled as Ctrl-C is
-    line = _Line() if sys.stderr.isatty() else None
-    with options.naming_rows(rows), line or nullcontext():
-        learnt = learn_online(
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a request to end is handled like Ctrl-C
+    with options.naming_rows(rows), Progress() as line:
+        learned = learn_online(
             rows,
             classes=None if classes is None else options.labels(classes),
             average=average,
             path=checkpoint,
             every_rows=every,
             every_seconds=seconds,
-            report=None if line is None else line.report,
+            report=_reporter(line) if line.watched else None,
         )
     taken = time.perf_counter() - begun
-    if learnt.repaired:
+    if learned.repaired:
         say(f"{checkpoint} was damaged; the state saved before it was used.")
-    if learnt.resumed:
-        say(f"Went on from row {learnt.resumed:,}.")
-    if output is not None and not learnt.interrupted:
+    if learned.resumed:
+        say(f"Continued from row {learned.resumed:,}.")
+    if output is not None and not learned.interrupted:
         from ...storage.models import save
 
-        options.name_features(learnt.model, learnt.encoding)
-        save(learnt.model, output, columns=learnt.encoding.as_dict())
+        options.name_features(learned.model, learned.encoding)
+        save(learned.model, output, columns=learned.encoding.as_dict())
     if json:
         from ...files.label_spelling import doubts
 
-        told = [*doubts(str(rows.target_name), learnt.model.classes_.tolist()), *rows.notes]
-        write_json(_plain(learnt, taken, output) | {"notes": told})
+        told = [*doubts(str(rows.target_name), learned.model.classes_.tolist()), *rows.notes]
+        write_json(_plain(learned, taken, output) | {"notes": told})
     else:
-        options.show_doubts(rows.target_name, learnt.model.classes_)
-        show_learnt(learnt, taken)
+        options.show_doubts(rows.target_name, learned.model.classes_)
+        _show(learned, taken)
         options.say_notes(rows)
-    if learnt.interrupted:
-        _say_how_to_resume(learnt, checkpoint)
+    if learned.interrupted:
+        _say_how_to_resume(learned, checkpoint)
         raise typer.Exit(130)
     if output is not None or checkpoint is None:
         options.say_saved(output)
 
 
-def _plain(learnt: Any, seconds: float, output: str | None) -> dict[str, Any]:
+def _plain(learned: Any, seconds: float, output: str | None) -> dict[str, Any]:
     return {
-        "rows": learnt.rows,
-        "mistakes": learnt.mistakes,
-        "mistake_rate": learnt.rate,
-        "sorted_by_class": learnt.sorted,
-        "resumed_from": learnt.resumed,
-        "interrupted": learnt.interrupted,
-        "classes": learnt.model.classes_,
-        "features": learnt.encoding.n_features,
+        "rows": learned.rows,
+        "mistakes": learned.mistakes,
+        "mistake_rate": learned.rate,
+        "sorted_by_class": learned.sorted,
+        "resumed_from": learned.resumed,
+        "interrupted": learned.interrupted,
+        "classes": learned.model.classes_,
+        "features": learned.encoding.n_features,
         "seconds": seconds,
-        "rows_per_second": _speed(learnt, seconds),
-        "model_file": None if learnt.interrupted else output,
+        "rows_per_second": _speed(learned, seconds),
+        "model_file": None if learned.interrupted else output,
     }
 
 
-def show_learnt(learnt: Any, seconds: float) -> None:
-    """Say what one pass over the rows came to."""
+def _show(learned: Any, seconds: float) -> None:
+    """Say what one pass over the rows gave."""
     from ...estimators.online import novikoff_so_far
     from ...files.encoding import shown
     from ...result import rounded
 
-    upper, bound = novikoff_so_far(learnt.model)
+    upper, bound = novikoff_so_far(learned.model)
     known = (
-        f"no margin is above {rounded(upper)}, to rounding: Novikoff's bound is {bound:,.0f} mistakes or "
-        "more if the classes can be separated at all"
+        f"no margin is above {rounded(upper)}, up to rounding: if the classes can be separated at all, "
+        f"Novikoff's bound is {bound:,.0f} mistakes or more"
     )
     show(
-        heading(f"{learnt.mistakes:,} mistakes in {learnt.rows:,} rows: {100 * learnt.rate:.2f} %."),
+        heading(f"{learned.mistakes:,} mistakes in {learned.rows:,} rows: {100 * learned.rate:.2f} %."),
         "",
         facts(
             [
-                ("features", f"{learnt.encoding.n_features:,}"),
-                ("classes", shown(learnt.model.classes_.tolist())),
+                ("features", f"{learned.encoding.n_features:,}"),
+                ("classes", shown(learned.model.classes_.tolist())),
                 ("bound", known if 0.0 < bound < float("inf") else "says nothing yet"),
-                ("time", f"{seconds:.2f} s, {_speed(learnt, seconds):,.0f} rows/s"),
+                ("time", f"{seconds:.2f} s, {_speed(learned, seconds):,.0f} rows/s"),
             ]
         ),
         "",
     )
-    if learnt.sorted:
+    if learned.sorted:
         say(
-            "The rows come sorted by class: a guess that the next is like the last is nearly always right, "
-            "and this rate says little about new rows. Shuffle the file, or fit with more than one pass."
+            "The rows are sorted by class: guessing that the next row is like the last one is nearly always "
+            "right, so this rate says little about new rows. Shuffle the file, or fit with several passes."
         )
 
 
-def _speed(learnt: Any, seconds: float) -> float:
-    return float((learnt.rows - learnt.resumed) / max(seconds, 1e-9))
+def _speed(learned: Any, seconds: float) -> float:
+    return float((learned.rows - learned.resumed) / max(seconds, 1e-9))
 
 
-def _say_how_to_resume(learnt: Any, checkpoint: str | None) -> None:
+def _say_how_to_resume(learned: Any, checkpoint: str | None) -> None:
     if checkpoint is None:
-        say(f"Stopped after row {learnt.rows:,}. Nothing was saved; with --checkpoint a run can be resumed.")
+        say(f"Stopped after row {learned.rows:,}. Nothing was saved; with --checkpoint a run can be resumed.")
         return
     command = shlex.join(["separatrix", *sys.argv[1:]])
-    say(f"Stopped after row {learnt.rows:,}; the state is in {checkpoint}. To go on: {command}")
+    say(f"Stopped after row {learned.rows:,}; the state is in {checkpoint}. To continue: {command}")
 
 
-def _against_the_bound(progress: Any) -> str:
-    """The mistakes beside what Novikoff's bound allows at least, in a few words."""
-    if not 0.0 < progress.bound_lower < float("inf"):
-        return ""
-    return f"; {progress.mistakes:,} mistakes, Novikoff's bound is {progress.bound_lower:,.0f} or more"
+def _reporter(line: Progress) -> Callable[[Any], None]:
+    """Show the running mistake rate on the terminal."""
+    begun, rows = time.perf_counter(), 0
 
+    def report(progress: Any) -> None:
+        nonlocal rows
+        rows += progress.recent_rows
+        if not line.due():
+            return
+        bound = ""
+        if 0.0 < progress.bound_lower < float("inf"):
+            bound = f"; Novikoff's bound is {progress.bound_lower:,.0f} mistakes or more"
+        speed = rows / (time.perf_counter() - begun)
+        line.show(
+            f"row {progress.rows:,}, {progress.mistakes:,} mistakes ({100 * progress.rate:.2f} %; of late "
+            f"{100 * progress.recent_rate:.2f} %), {speed:,.0f} rows/s{bound}"
+        )
 
-class _Line:
-    """The running mistake rate on the terminal."""
-
-    def __init__(self) -> None:
-        from ...progress import Progress
-
-        self._progress, self._begun = Progress(), time.perf_counter()
-        self._rows, self._rate = 0, 0.0
-
-    def __enter__(self) -> _Line:
-        self._progress.__enter__()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._progress.__exit__(*error)
-
-    def report(self, progress: Any) -> None:
-        """Show how far the run is, when it is time to."""
-        # Of late: a mean over about the last hundred batches.
-        weight = 0.01 if self._rows else 1.0
-        self._rate += weight * (progress.recent_rate - self._rate)
-        self._rows += progress.recent_rows
-        if self._progress.due():
-            speed = self._rows / (time.perf_counter() - self._begun)
-            self._progress.show(
-                f"row {progress.rows:,}, mistakes {100 * progress.rate:.2f} % (of late "
-                f"{100 * self._rate:.2f} %), {speed:,.0f} rows/s{_against_the_bound(progress)}"
-            )
+    return report
