@@ -127,7 +127,8 @@ def test_light_dark_phone_and_print_have_their_styles():
 def test_every_color_of_a_picture_follows_light_and_dark():
     for case in ("overlapping", "two features", "three classes"):
         view = figures.View(investigate(*CASES[case]))
-        for figure in (figures.boundary(view), figures.margins(view)):
+        history = figures.bracket(records((-1.0, 4.0), (0.5, 2.0)))
+        for figure in (figures.boundary(view), figures.margins(view), figures.weights(view), history):
             assert not re.findall("#[0-9a-f]{6}", figure.svg)
             assert "var(--ink)" in figure.svg
 

@@ -1,4 +1,4 @@
-"""What to do next, in the words of the command line: options where the library speaks of parameters."""
+"""What to do next, in terms of the command line: options instead of the parameters of the library."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Options = Mapping[str, Any]  # what a command was given, by the names of its opt
 def in_options(told: Any, options: Options) -> str:
     """An error, a warning or an ending of the library as the command line says it.
 
-    What was found stays as it is; the advice, which is for who calls the library, becomes a sentence about
-    options, or is left out where no option helps.
+    The problem stays as it is; the remedy, which is for callers of the library, becomes a sentence about
+    options, or is left out if no option helps.
     """
     problem, parameter = getattr(told, "problem", None), getattr(told, "parameter", None)
     if problem is None:
@@ -24,7 +24,7 @@ def in_options(told: Any, options: Options) -> str:
 
 
 def advice(parameter: str | None, options: Options) -> str:
-    """What an option can do about it; nothing where none can.
+    """The sentence that says which option helps; empty if none does.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def _change(parameter: str | None, options: Options) -> str:
 
 
 def _scaling(options: Options) -> str:
-    """No advice to scale what was scaled, and the option only where there is one."""
+    """Advise to scale only what was not scaled, and name the option only if there is one."""
     if options.get("--scale"):
         return ""
     return "scale the columns with --scale" if "--scale" in options else "scale the columns"

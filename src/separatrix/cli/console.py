@@ -121,7 +121,7 @@ def write_json(values: Any) -> None:
 
 
 def plain(values: Any) -> Any:
-    """Plain values for JSON, which has no infinity: None stands for it."""
+    """Plain values for JSON, which has no infinity: it becomes None."""
     if isinstance(values, dict):
         return {str(key): plain(value) for key, value in values.items()}
     if isinstance(values, list | tuple):
@@ -135,7 +135,7 @@ def plain(values: Any) -> Any:
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """A spinner on the terminal while something takes its time; nothing where there is no terminal.
+    """A spinner on the terminal while something takes its time; nothing if there is no terminal.
 
     What the library has to say meanwhile (how far it is, that it compiles) is shown in the same line.
     """

@@ -513,7 +513,7 @@ def labels(words: str) -> list[Any]:
 
 
 def names(words: Sequence[str] | None) -> list[str] | None:
-    """The names of a list; those with commas stand in quotation marks.
+    """The names of a list; those with commas are in quotation marks.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def view_box(places: Floats) -> Box:
 
 
 def prepare_axes(ax: Axes, plane: Plane, box: Box) -> None:
-    """Limits, labels, and equal scales where that leaves a picture of a reasonable shape."""
+    """Set limits and labels, and equal scales if the picture keeps a reasonable shape."""
     left, right, bottom, top = box
     across, up = map(written, plane.labels)
     ax.set(xlim=(left, right), ylim=(bottom, top), xlabel=across, ylabel=up)

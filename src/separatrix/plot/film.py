@@ -1,4 +1,4 @@
-"""Pictures one after the other: a GIF, a page that plays by itself, or an MP4 where ffmpeg is there."""
+"""Films: pictures as a GIF, as a page that plays by itself, or as an MP4 if ffmpeg is installed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,11 @@ from ..atomic import replacing
 from ..errors import InputError
 from ..progress import Progress
 
-COLORS = 64  # of one picture: flat areas and their edges need no more
-HOLD = 4  # how many times longer the last picture of a GIF stays
+COLORS = 64  # per picture: flat areas and their edges need no more
 
 
 class Film:
-    """Pictures that a figure goes through.
+    """The pictures of a figure that changes.
 
     Parameters
     ----------
@@ -33,7 +32,7 @@ class Film:
     count : int
         How many pictures there are.
     fps : float
-        Pictures a second.
+        Pictures per second.
     dpi : int
     title : str
     """
@@ -42,11 +41,11 @@ class Film:
         self, pictures: Callable[[], Iterable[Figure]], count: int, *, fps: float, dpi: int, title: str
     ) -> None:
         if not 0.0 < fps <= 60.0:
-            raise InputError(f"fps must be above 0 and at most 60 pictures a second. Got {fps!r}.")
+            raise InputError(f"fps must be above 0 and at most 60 pictures per second. Got {fps!r}.")
         self.pictures, self.count, self.fps, self.dpi, self.title = pictures, count, fps, dpi, title
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the film by the ending of the name: .gif, .html or .mp4; all of it or nothing."""
+        """Write the film, in the format of the file's ending: .gif, .html or .mp4; all of it or nothing."""
         target = Path(path)
         writers: dict[str, Callable[[Path], None]] = {
             ".gif": self._write_gif,
@@ -62,7 +61,7 @@ class Film:
             write(part)
 
     def to_html(self) -> str:
-        """A piece of HTML that plays the film; it needs nothing from the network."""
+        """HTML that plays the film and needs nothing from the network."""
         return PLAYER.format(
             title=html.escape(self.title, quote=True),
             pause=round(1000.0 / self.fps),
@@ -80,7 +79,7 @@ class Film:
             path,
             save_all=True,
             append_images=images[1:],
-            duration=[pause] * (len(images) - 1) + [HOLD * pause],
+            duration=[pause] * (len(images) - 1) + [4 * pause],
             loop=0,
             optimize=True,
             format="gif",
@@ -96,7 +95,7 @@ class Film:
                 "An MP4 film is made by ffmpeg, which was not found. Install it, or write .gif or .html, "
                 "which need nothing else."
             )
-        # The temporary name does not end in .mp4, so the format has to be said.
+        # The temporary name does not end in .mp4, so the format has to be given.
         options: Any = {"fps": self.fps, "extra_args": ["-f", "mp4"]}
         writer = FFMpegWriter(**options)
         figures = iter(self.pictures())

@@ -84,10 +84,10 @@ class GramDisplay(Display):
         y : labels, optional
             To sort the rows by.
         signed : bool
-            Show ``y_i y_j K(x_i, x_j)``, the products of the signed rows, for two classes: where all are
-            positive, no row stands in the way of another.
+            Show ``y_i y_j K(x_i, x_j)``, the products of the signed rows, for two classes: if all are
+            positive, no update on one row lowers the score of another.
         max_rows : int
-            Of more rows, so many are shown, evenly spread over the rows sorted by class.
+            Of more rows, this many are shown, evenly spread over the rows sorted by class.
         ax : Axes, optional
         theme : {"light", "dark"}, Palette or None
         title : str, optional
@@ -239,7 +239,7 @@ def _gram(kernel: Any, table: Any) -> Floats:
 
 
 def _spread(codes: Ints, most: int) -> Ints:
-    """The rows to show, sorted by class; of many, every so-manieth."""
+    """The rows to show, sorted by class; of many rows, evenly spread ones."""
     order = np.argsort(codes, kind="stable")
     if len(order) <= most:
         return order

@@ -36,9 +36,9 @@ class HullDisplay(Display):
     common : tuple of Fraction or None
         The point that lies in both hulls, exactly.
     witnesses : ndarray of int64
-        The rows whose weighed means it is.
+        The rows whose weighted means it is.
     nearest : ndarray of shape (2, columns) or None
-        Where the hulls do not meet: the nearest points of the two, to rounding.
+        If the hulls do not meet: their nearest points, up to rounding.
     ax_, figure_ : Axes, Figure
         After `plot`.
     hulls_, witness_hulls_ : list of PolyCollection
@@ -227,7 +227,7 @@ def hull_corners(places: Floats) -> Floats:
 
 
 def _nearest(points: Points) -> Floats:
-    """The two points between which the largest margin lies: means of the support rows, weighed."""
+    """The two points between which the largest margin lies: weighted means of the support rows."""
     model = MaxMargin().fit(points.table, points.codes)
     found = []
     for sign in (-1.0, 1.0):

@@ -42,9 +42,9 @@ def kernel_film(
     X, y : rows and labels
         Those of the training.
     fps : float
-        Pictures a second.
+        Pictures per second.
     max_frames : int
-        A longer run is shown at so many of its updates, evenly spread.
+        A longer run is shown at this many updates, evenly spread.
     dpi : int
     theme : {"light", "dark"}, Palette or None
     resolution : int
@@ -79,7 +79,7 @@ def kernel_film(
             with style(colors):
                 axes.clear()
                 for axis in (axes.xaxis, axes.yaxis):
-                    axis.get_major_ticks()  # a tick takes the colours that hold where it is made
+                    axis.get_major_ticks()  # a tick keeps the colors of the moment it is made
             title = f"update {step:,} of {made:,}: row {trace.rows[step - 1]} corrected"
             DecisionRegionDisplay.from_estimator(
                 after(estimator, X, step),
@@ -99,7 +99,7 @@ def kernel_film(
 
 
 def after(estimator: KernelPerceptron, X: Any, step: int) -> KernelPerceptron:
-    """The model as it was after so many updates; the rows of a budget that has changed since are in X."""
+    """The model after the first ``step`` updates; X has the rows that a budget has removed since."""
     then, machine = copy.copy(estimator), estimator._machine
     if isinstance(machine, Expansion):
         coef = np.zeros((machine.size, machine.columns))

@@ -1,4 +1,4 @@
-"""The margin bracket closing: what the weights prove from below and the counts from above."""
+"""The bracket of the best margin: the weights prove a lower bound, the counts an upper bound."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from ..result import Floats, Trace
 from ..rows.class_leads import leads
 from ..views.model import Points, read_model, read_points
 from ..views.palettes import Palette
+from .drawing import BAND
 from .run_display import adds_plain_rows, trace_of
 from .style import Display, add_legend, axes_for, plain_ticks, style
-
-BLOCK = 1 << 22  # scores that are looked at together
 
 
 @dataclass(eq=False, repr=False)
@@ -125,32 +124,21 @@ class BracketDisplay(Display):
             lower, upper = np.append(self.lower, self.lower[-1]), np.append(self.upper, self.upper[-1])
             known = lower > 0.0
             floor = self._floor()
+            filled = np.where(known, lower, floor)
             self.gap_ = ax.fill_between(
-                times,
-                np.where(known, lower, floor),
-                upper,
-                step="post",
-                color=colors.mix(colors.color(0), 0.2),
-                linewidth=0.0,
+                times, filled, upper, step="post", color=colors.tint(0, BAND), linewidth=0.0
             )
-            (self.upper_line_,) = ax.step(
-                times, upper, where="post", color=colors.color(0), label="upper bound:\nthe counts"
-            )
+            counts, weights = "upper bound:\nthe counts", "lower bound:\nthe weights"
+            (self.upper_line_,) = ax.step(times, upper, where="post", color=colors.color(0), label=counts)
+            shown = np.where(known, lower, np.nan)
             (self.lower_line_,) = ax.step(
-                times,
-                np.where(known, lower, np.nan),
-                where="post",
-                color=colors.color(1),
-                linewidth=2.6,
-                label="lower bound:\nthe weights",
+                times, shown, where="post", color=colors.color(1), linewidth=2.6, label=weights
             )
             self.margin_line_ = None
             if self.margin is not None:
+                known_here = "best margin,\nknown here"
                 self.margin_line_ = ax.axhline(
-                    self.margin,
-                    color=colors.accent,
-                    linestyle=(0, (1, 1.5)),
-                    label="best margin,\nknown here",
+                    self.margin, color=colors.accent, linestyle=(0, (1, 1.5)), label=known_here
                 )
             ax.set(xlabel=self.unit, ylabel="margin: best bounds so far", yscale="log")
             ax.set_ylim(floor, 1.3 * float(np.max(self.upper[np.isfinite(self.upper)], initial=floor * 10.0)))
@@ -162,14 +150,8 @@ class BracketDisplay(Display):
             plain_ticks(ax.yaxis)
             ax.grid(axis="y")
             if not known.any():
-                ax.text(
-                    0.02,
-                    0.03,
-                    "no separator was found: no lower bound above zero",
-                    transform=ax.transAxes,
-                    color=colors.muted,
-                    fontsize=9,
-                )
+                missing = "no separator was found: no lower bound above zero"
+                ax.text(0.02, 0.03, missing, transform=ax.transAxes, color=colors.muted, fontsize=9)
             if title is not None:
                 ax.set_title(title)
             handles = [self.upper_line_, self.lower_line_, self.margin_line_]
@@ -212,14 +194,14 @@ def _after_each_mistake(estimator: Perceptron, points: Points) -> tuple[Floats, 
     return lower, upper
 
 
-def _scores(trace: Trace, points: Points) -> Any:
-    """The scores of all rows after each update, many updates in one product."""
+def _scores(trace: Trace, points: Points, at_once: int = 1 << 22) -> Any:
+    """The scores of all rows after each update; one product gives about so many of them."""
     columns = points.table.shape[1]
     weights = (
         trace.weights if trace.weights.ndim == 3 else np.stack([0 * trace.weights, trace.weights], axis=1)
     )
     n_classes = weights.shape[1]
-    step = max(1, BLOCK // (len(points.codes) * n_classes))
+    step = max(1, at_once // (len(points.codes) * n_classes))
     for first in range(0, len(weights), step):
         part = weights[first : first + step]
         table = np.asarray(points.table @ part[:, :, :columns].reshape(-1, columns).T)

@@ -35,7 +35,7 @@ from .style import LAYOUT, Display, add_legend, halo, new_figure, palette, palet
 
 
 def trace_of(run: Any) -> Trace:
-    """The trace of a fitted model or of a result; where there is none, how to keep one."""
+    """The trace of a fitted model or of a result; if there is none, the error says how to keep one."""
     result = run if isinstance(run, Result) else getattr(run, "result_", None)
     trace = getattr(result, "trace", None)
     if isinstance(trace, Trace):
@@ -63,9 +63,9 @@ class LengthBounds:
     start : float
         The length of the first weights.
     radius : float or None
-        ``sqrt(start^2 + radius^2 t)`` is never exceeded; None where updates were scaled row by row.
+        ``sqrt(start^2 + radius^2 t)`` is never exceeded; None if updates were scaled row by row.
     margin : float or None
-        ``margin * t`` is always reached; None where no separator is known or the start is not zero.
+        ``margin * t`` is always reached; None if no separator is known or the start is not zero.
     """
 
     bound: float | None
@@ -77,7 +77,7 @@ class LengthBounds:
 
 @dataclass(eq=False, repr=False)
 class RunDisplay(Display):
-    """A run of the perceptron, one picture an update.
+    """A run of the perceptron, one picture per update.
 
     Make one with `from_estimator`; `save` writes the film.
 
@@ -205,7 +205,7 @@ class RunDisplay(Display):
         return self.show(self.n_updates if step is None else step)
 
     def show(self, step: int) -> RunDisplay:
-        """Show another update on the axes that are there."""
+        """Show another update on the same axes."""
         if not 0 <= step <= self.n_updates:
             raise InputError(f"step must be from 0 to {self.n_updates}, the updates of the run. Got {step}.")
         for artist in self._moving:
@@ -219,7 +219,7 @@ class RunDisplay(Display):
         return self
 
     def steps(self, max_frames: int = 100) -> list[int]:
-        """The updates that a film of so many pictures shows: the start, the last, and evenly between."""
+        """The updates that a film shows: the start, the last one, and others evenly between them."""
         count = min(max_frames, self.n_updates + 1)
         if count < 2:
             raise InputError(f"A film needs at least two pictures. Got max_frames={max_frames}.")
@@ -233,9 +233,9 @@ class RunDisplay(Display):
         Parameters
         ----------
         fps : float
-            Pictures a second.
+            Pictures per second.
         max_frames : int
-            A longer run is shown at so many of its updates, evenly spread.
+            A longer run is shown at this many updates, evenly spread.
         dpi : int
         theme : {"light", "dark"}, Palette or None
             By default that of the picture.
@@ -256,7 +256,7 @@ class RunDisplay(Display):
         return Film(pictures, len(self.steps(max_frames)), fps=fps, dpi=dpi, title=title)
 
     def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the run as a film, by the ending of the name: .gif, .html (plays anywhere) or .mp4.
+        """Write the run as a film, in the format of the file's ending: .gif, .html (plays anywhere) or .mp4.
 
         Parameters
         ----------

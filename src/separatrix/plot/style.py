@@ -1,4 +1,4 @@
-"""One look for every picture of matplotlib, in the colours of `views.palettes`."""
+"""One look for every picture of matplotlib, in the colors of `views.palettes`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUT: Final = "compressed"  # constrained, and aware of axes of equal scales
 
 
 class Display:
-    """A picture that can be drawn again; in a notebook it is one line, not the numbers behind it."""
+    """A picture that can be drawn again; a notebook shows it as one line, without the numbers behind it."""
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._told()}>"
@@ -39,7 +39,7 @@ class Display:
 
 
 def written(name: str) -> str:
-    r"""A name as matplotlib writes it: no formula, and no character that is not seen.
+    r"""A name as matplotlib may write it: not as a formula, and without invisible characters.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def palette(theme: str | Palette | None = None) -> Palette:
 
 
 def palette_of(ax: Axes) -> Palette:
-    """The palette that suits axes which are there already."""
+    """The palette that suits existing axes."""
     return _suits(ax.get_facecolor())
 
 
@@ -78,8 +78,8 @@ def _suits(background: Any) -> Palette:
     if background is None or background == "none":
         return LIGHT
     red, green, blue, alpha = mpl.colors.to_rgba(background)
-    grey = 0.2126 * red + 0.7152 * green + 0.0722 * blue
-    return DARK if alpha > 0.5 and grey < 0.4 else LIGHT
+    gray = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    return DARK if alpha > 0.5 and gray < 0.4 else LIGHT
 
 
 def settings(theme: str | Palette | None = None) -> Any:
@@ -134,7 +134,7 @@ def settings(theme: str | Palette | None = None) -> Any:
 
 @contextmanager
 def style(theme: str | Palette | None = None) -> Iterator[Palette]:
-    """Everything made inside has the look of a theme.
+    """Give everything that is made inside the look of a theme.
 
     Examples
     --------
@@ -157,8 +157,7 @@ def new_figure(
 ) -> tuple[Figure, Any]:
     """A figure and its axes in the look of a theme.
 
-    The figure belongs to the caller alone: it opens no window, notebooks show it, and nothing has to be
-    closed.
+    The figure opens no window, notebooks show it, and nothing has to be closed.
 
     Parameters
     ----------
@@ -181,7 +180,7 @@ def new_figure(
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Write the powers of ten of a logarithmic axis as numbers; where fewer than two fit, others too."""
+    """Write the powers of ten of a logarithmic axis as numbers; if fewer than two fit, other numbers too."""
     low, high = axis.get_view_interval()
     decades = np.log10(high / low) if 0.0 < low < high else np.inf
     if decades < 0.5:
@@ -206,8 +205,8 @@ def axes_for(
 
 
 def add_legend(ax: Axes, handles: list[Any]) -> None:
-    """Beside the picture, where the layout makes room for it; inside otherwise."""
-    figure = ax.figure.figure  # the whole figure, also where the axes lie in a part of it
+    """Put the legend beside the picture if the layout makes room for it, else inside."""
+    figure = ax.figure.figure  # the whole figure, even if the axes are in a part of it
     if figure.get_layout_engine() is not None:
         ax.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, frameon=False
@@ -218,5 +217,5 @@ def add_legend(ax: Axes, handles: list[Any]) -> None:
 
 
 def halo(colors: Palette) -> list[Any]:
-    """A rim of paper, so that lines and text stay legible over points."""
+    """A rim in the color of the paper: lines and text stay legible over points."""
     return [patheffects.withStroke(linewidth=3.2, foreground=colors.paper)]

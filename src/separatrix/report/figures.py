@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import io
-import itertools
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from xml.etree import ElementTree as ET
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from ..estimators.margin import MaxMargin, SoftMargin
 from ..markup import Markup
-from ..plot.drawing import BAND, REGION, class_handles
+from ..plot.drawing import BAND, class_handles
 from ..plot.margin_bracket import BracketDisplay
+from ..plot.page_svg import page_svg, svg_text
 from ..plot.regions import DecisionRegionDisplay
 from ..plot.style import new_figure, style, written
 from ..result import Floats, PassRecord, RunResult, often_corrected
@@ -30,8 +26,6 @@ from ..views.model import Model, Points, plane_for, read_model
 from ..views.palettes import LIGHT
 from .findings import Findings, updates
 from .tables import short
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 @dataclass(frozen=True)
@@ -200,7 +194,7 @@ def mistakes(result: RunResult, most: int = 200) -> Figure:
 
 
 def bracket(history: tuple[PassRecord, ...], most: int = 200) -> Figure | None:
-    """How the best bounds so far of the best margin came together, at so many readings at most."""
+    """How the best bounds of the best margin so far approached each other; at most so many readings."""
     upper = np.minimum.accumulate([record.margin_upper for record in history])
     lower = np.maximum.accumulate([record.margin_lower for record in history])
     if not 0.0 < upper[-1] < math.inf:
@@ -227,43 +221,12 @@ def _figure(
 ) -> Figure:
     """Draw a picture; with a view, the classes are named above it."""
     figure, ax = new_figure(LIGHT, size=(5.4, height))
-    with style(LIGHT), mpl.rc_context({"svg.hashsalt": title, "font.sans-serif": ["DejaVu Sans"]}):
+    with style(LIGHT):
         draw(ax)
         if view is not None:
             handles = class_handles(LIGHT, view.classes[:8])
             figure.legend(handles=handles, loc="outside upper left", ncols=4, frameon=False)
-        file = io.StringIO()
-        figure.savefig(file, format="svg", transparent=True, metadata={"Date": None})
-    return Figure(title, _themed(file.getvalue(), title), caption.strip())
-
-
-def _themed(text: str, title: str) -> Markup:
-    """An SVG file of matplotlib as an element of the page, whose style sheet has the colors."""
-    known = {LIGHT.paper: "card", LIGHT.ink: "ink", LIGHT.muted: "muted", LIGHT.faint: "faint"}
-    known |= {LIGHT.accent: "accent"} | {LIGHT.color(k): f"c{k}" for k in range(len(LIGHT.classes))}
-    colors = {color: f"var(--{name})" for color, name in known.items()}
-    for k, share in itertools.product(range(len(LIGHT.classes)), (REGION, BAND)):
-        mixed = f"color-mix(in srgb,var(--c{k}) {100 * share:.0f}%,var(--card))"
-        colors[mpl.colors.to_hex(LIGHT.tint(k, share))] = mixed
-    root = ET.fromstring(text)
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag == f"{SVG}metadata" or child.find(f"{SVG}style") is not None:
-                parent.remove(child)
-        if parent.tag == f"{SVG}g":
-            parent.attrib.pop("id", None)  # the ids of two pictures on one page would be the same
-        if "d" in parent.attrib:  # a tenth of a point is as fine as it is seen
-            parent.set("d", re.sub(r"(\.\d)\d+", r"\1", parent.attrib["d"]))
-        if "style" in parent.attrib:
-            parent.set(
-                "style", re.sub("#[0-9a-f]{6}", lambda e: colors.get(e[0], e[0]), parent.attrib["style"])
-            )
-    size = root.attrib["viewBox"]
-    root.attrib.clear()
-    root.attrib.update({"viewBox": size, "role": "img", "aria-label": title})
-    ET.register_namespace("", SVG[1:-1])
-    ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
-    return Markup(ET.tostring(root, encoding="unicode"))
+    return Figure(title, page_svg(svg_text(figure, title), title), caption.strip())
 
 
 def _deviations(table: Any) -> Floats:

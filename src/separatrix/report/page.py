@@ -20,7 +20,7 @@ from ..markup import Markup, document, facts, join, table, tag
 from ..proofs.statistics.formula import read_formula
 from ..proofs.verdict import Verdict, separability
 from ..result import margin_text
-from ..views.palettes import DARK, LIGHT, Palette
+from ..views.palettes import DARK, LIGHT
 from . import tables, words
 from .findings import Findings, investigate, updates
 from .remedies import remedies
@@ -285,12 +285,7 @@ def _cell(kind: str, text: str, column: str) -> Markup:
 
 def _style() -> str:
     sheet = resources.files(__package__).joinpath("style.css").read_text("utf-8")
-    return sheet.replace("/*light*/", _colours(LIGHT)).replace("/*dark*/", _colours(DARK))
-
-
-def _colours(palette: Palette) -> str:
-    classes = "".join(f"--c{k}:{palette.color(k)};" for k in range(8))
-    return (
-        f"--paper:{palette.paper};--ink:{palette.ink};--muted:{palette.muted};--faint:{palette.faint};"
-        f"--accent:{palette.accent};{classes}"
-    )
+    for name, palette in (("light", LIGHT), ("dark", DARK)):
+        colors = "".join(f"--{variable}:{color};" for variable, color in palette.variables.items())
+        sheet = sheet.replace(f"/*{name}*/", colors)
+    return sheet

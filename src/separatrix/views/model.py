@@ -1,4 +1,4 @@
-"""What a picture needs to know of a classifier: its scores, and the plane in which to look at them."""
+"""What a picture needs to know about a classifier: its scores, and the plane that shows them."""
 
 from __future__ import annotations
 
@@ -241,13 +241,13 @@ def _widest(table: Any, first: Floats) -> Floats:
 def _nearest_linear(table: Any, target: Floats) -> Floats:
     """The gradient of the linear function that fits the target best, by a few steps of least squares."""
     mean = np.asarray(table.mean(axis=0)).ravel()
-    centred = LinearOperator(
+    centered = LinearOperator(
         table.shape,
         matvec=lambda v: np.asarray(table @ v).ravel() - mean @ np.ravel(v),
         rmatvec=lambda r: np.asarray(table.T @ r).ravel() - mean * np.sum(r),
         dtype=np.float64,
     )
-    return np.asarray(lsqr(centred, target - target.mean(), iter_lim=50)[0])
+    return np.asarray(lsqr(centered, target - target.mean(), iter_lim=50)[0])
 
 
 def _oriented(directions: Floats) -> Floats:
@@ -259,7 +259,7 @@ def _oriented(directions: Floats) -> Floats:
 def plane_scores(
     model: Model, plane: Plane, points: Points, coordinates: Floats, *, at_once: int = 4096
 ) -> Floats:
-    """The scores at points of the plane, of which so many are lifted to rows at once."""
+    """The scores at points of the plane; so many points are lifted to rows at once."""
     if model.weights is not None:
         weights, offsets = plane_weights(model, plane)
         return np.asarray(coordinates @ weights.T + offsets)
@@ -287,7 +287,7 @@ def _like(X: Any, rows: Floats) -> Any:
 
 
 def need_two(classes: NDArray[Any], what: str) -> None:
-    """Refuse more than two classes where a picture is about two."""
+    """Refuse more than two classes if a picture is about two."""
     if classes.size != 2:
         raise LabelError(
             f"{what} needs two classes. Got {classes.size}: {', '.join(map(repr, classes[:5].tolist()))}"

@@ -1,8 +1,8 @@
-"""The colours of every picture: told apart by the colour-blind, on light and on dark paper.
+"""The colors of every picture: the color-blind can tell them apart, on light and on dark paper.
 
-The first four colours of classes are from Okabe and Ito (2008), lightened on dark paper; the others were
-chosen to stay apart from them under the colour deficiencies of Machado, Oliveira and Fernandes (2009). No
-meaning rests on colour alone: classes have their own markers, and lines their own dashes.
+The first four colors of classes are from Okabe and Ito (2008), lightened on dark paper; the others were
+chosen to differ from them under the color deficiencies of Machado, Oliveira and Fernandes (2009). No
+meaning depends on color alone: classes have their own markers, and lines their own dashes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ DASHES = ("-", "--", "-.", ":")
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme.
+    """The colors of one theme.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Palette:
     accent : str
         What the eye should find first: an update, a bound, a common point.
     classes : tuple of str
-        One colour a class, or a line; `color` and `marker` go round when there are more.
+        One color per class or line; `color` and `marker` start again if there are more.
 
-    Every colour is written as ``#rrggbb``.
+    Every color is written as ``#rrggbb``.
     """
 
     name: str
@@ -38,8 +38,14 @@ class Palette:
     accent: str
     classes: tuple[str, ...]
 
+    @property
+    def variables(self) -> dict[str, str]:
+        """The colors by the names that pages have for them: those of classes are c0, c1 and so on."""
+        named = {name: getattr(self, name) for name in ("paper", "ink", "muted", "faint", "accent")}
+        return named | {f"c{k}": color for k, color in enumerate(self.classes)}
+
     def color(self, index: int) -> str:
-        """The colour of a class or a line."""
+        """The color of a class or a line."""
         return self.classes[index % len(self.classes)]
 
     def marker(self, index: int) -> str:
@@ -47,11 +53,11 @@ class Palette:
         return MARKERS[index % len(MARKERS)]
 
     def tint(self, index: int, strength: float) -> tuple[float, float, float]:
-        """The colour of a class, mixed into the paper: 0 is paper, 1 the colour itself."""
+        """The color of a class, mixed into the paper: 0 is paper, 1 the color itself."""
         return self.mix(self.color(index), strength)
 
     def mix(self, color: str, strength: float) -> tuple[float, float, float]:
-        """Any colour, mixed into the paper."""
+        """Any color, mixed into the paper."""
         there, here = _shares(color), _shares(self.paper)
         red, green, blue = (strength * a + (1.0 - strength) * b for a, b in zip(there, here, strict=True))
         return red, green, blue

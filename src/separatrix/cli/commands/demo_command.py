@@ -1,4 +1,4 @@
-"""``separatrix demo``: the whole story on bundled data, by the commands themselves."""
+"""``separatrix demo``: a tour of the commands on bundled data."""
 
 from __future__ import annotations
 
@@ -18,43 +18,41 @@ def demo(
         ),
     ] = Path("separatrix-demo"),
 ) -> None:
-    """The whole story in under a minute: a verdict, its proof, a model, its mistakes, and a report.
+    """A tour in under a minute: a verdict, its proof, a model, its mistakes, and a report.
 
-    The data come with scikit-learn: Fisher's irises, and the Wisconsin breast tumours.
+    The data are part of scikit-learn: Fisher's irises, and the Wisconsin breast tumors.
 
     For example:
 
         separatrix demo
     """
     output.mkdir(parents=True, exist_ok=True)
-    irises, tumours, changed = (
-        str(output / f"{name}.csv") for name in ("irises", "tumours", "tumours-changed")
-    )
+    irises, tumors, changed = (str(output / f"{name}.csv") for name in ("irises", "tumors", "tumors-changed"))
     proof, model, answers, report = (
         str(output / name) for name in ("proof.json", "model.skops", "predictions.csv", "report.html")
     )
     _write_irises(irises)
-    _write_tumours(tumours, changed)
+    _write_tumors(tumors, changed)
     story = [
-        ("Which kinds of iris can be told apart by a plane?",
+        ("Which species of iris can be separated by a hyperplane?",
          ["check", irises, "--target", "species", "--multiclass", "pairwise"]),
         ("Two of them cannot. These flowers prove it:",
          ["check", irises, "--target", "species", "--where", "species <> 'setosa'"]),
-        ("Can tumours be told apart? The proof is written to a file.",
-         ["check", tumours, "--target", "diagnosis", "--certificate", proof]),
+        ("Can the tumors be separated? The proof is written to a file.",
+         ["check", tumors, "--target", "diagnosis", "--certificate", proof]),
         ("Anybody can check the proof, without trusting the program that found it.",
-         ["verify", proof, tumours]),
-        ("A proof of other data is refused: here one number was changed.",
+         ["verify", proof, tumors]),
+        ("A proof for other data is refused: here one number was changed.",
          ["verify", proof, changed]),
-        ("Learn a separator, hold theory against its mistakes, score it on rows kept back, draw a report.",
-         ["fit", tumours, "--target", "diagnosis", "--scale", "--max-iter", "10000", "--folds", "5",
+        ("Learn a separator, compare its mistakes with theory, score it by cross-validation, draw a report.",
+         ["fit", tumors, "--target", "diagnosis", "--scale", "--max-iter", "10000", "--folds", "5",
           "--output", model, "--report", report]),
         ("Use it.",
-         ["predict", model, tumours, "--target", "diagnosis", "--scores", "--output", answers]),
+         ["predict", model, tumors, "--target", "diagnosis", "--scores", "--output", answers]),
     ]  # fmt: skip
     for words, command in story:
         _act(words, command)
-    show(heading("That is the story. Open the report:", "bold"), f"  {Path(report).resolve().as_uri()}")
+    show(heading("That is all. Open the report:", "bold"), f"  {Path(report).resolve().as_uri()}")
 
 
 def _act(words: str, command: list[str]) -> None:
@@ -78,7 +76,7 @@ def _write_irises(path: str) -> None:
     _write(path, [*names, "species"], data.data, data.target_names[data.target])
 
 
-def _write_tumours(path: str, changed: str) -> None:
+def _write_tumors(path: str, changed: str) -> None:
     from sklearn.datasets import load_breast_cancer
 
     data = load_breast_cancer()

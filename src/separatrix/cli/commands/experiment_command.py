@@ -1,4 +1,4 @@
-"""``separatrix experiment``: ask a question of the course again, and write down what comes out."""
+"""``separatrix experiment``: run an experiment of the course, and report what it shows."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .. import options
-from ..console import show, write_json
+from ..console import WIDTH, show, write_json
 
 if TYPE_CHECKING:
     from ...experiments import Experiment
-
-WIDTH = 100
 
 
 def experiment(
@@ -37,8 +35,8 @@ def experiment(
 ) -> None:
     """Run the experiments of the course: question, theorem, figure, and an answer that was checked.
 
-    All of them take a minute or two, and about a fifth of that with --quick.
-
+        All of them take a minute or two, and about a fifth of that with --quick.
+    
     For example:
 
         separatrix experiment list
@@ -79,7 +77,7 @@ def experiment(
 
 
 def _facts(one: Experiment) -> dict[str, object]:
-    """What a machine may want to know."""
+    """The outcome in plain values."""
     words = ("name", "title", "source", "question", "method", "theorem", "reference", "answer", "holds")
     findings = [{"text": each.text, "holds": each.holds} for each in one.findings]
     return {word: getattr(one, word) for word in words} | {"findings": findings, "rows": one.n_rows}

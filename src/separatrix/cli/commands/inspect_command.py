@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,14 +12,12 @@ from .. import options
 from ..advice import in_options
 from ..console import facts, heading, show, show_table, write_json
 
-WEIGHTS = 10  # the largest weights are shown
-
 
 def inspect(
     file: Annotated[str, typer.Argument(metavar="FILE", help="A model (.skops) or a certificate (.json).")],
     json: options.Json = False,
 ) -> None:
-    """What does this file say? A model or a certificate; nothing in it is executed.
+    """What does this file contain? A model or a certificate; nothing in it is executed.
 
     For example:
 
@@ -89,60 +88,46 @@ def _model(file: str, json: bool) -> None:
 
     saved = read(file)
     known = model_facts(saved.model)
-    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
-    names = None if encoding is None else encoding.feature_names
     if json:
-        write_json(
-            {
-                "kind": "model",
-                "format": saved.version,
-                "release": saved.release,
-                **known,
-                "columns": saved.columns,
-            }
-        )
+        versions = {"kind": "model", "format": saved.version, "release": saved.release}
+        write_json({**versions, **known, "columns": saved.columns})
         return
-    told = [] if encoding is None else encoding.told()
-    notes = [("note", note) for note in told]
+    encoding = None if saved.columns is None else Encoding.from_dict(saved.columns)
+    notes = [] if encoding is None else [("note", note) for note in encoding.told()]
     show(heading(f"A model: {known['type']}"), "", facts([*_pairs(known, saved), *notes]), "")
-    show_table(_weights(saved.model, names))
+    show_table(_weights(saved.model, None if encoding is None else encoding.feature_names))
 
 
 def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
     from ...report.tables import short
     from .fit_command import last
 
-    set_here = ", ".join(
-        f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None
-    )
-    pairs = [
+    given = ", ".join(f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None)
+    last_only = " by the last weights" if known["parameters"].get("average") else ""
+    shown: dict[str, tuple[str, Callable[[Any], str]]] = {
+        "outcome": ("status", str),
+        "mistakes": ("mistakes", _grouped),
+        "n_iter": ("readings" if "mistakes" in known else "steps", _grouped),
+        "errors": ("errors", lambda count: f"{count:,}{last_only}"),
+        "margin": ("best margin", lambda _: margin_of(last(saved.model))),
+        "objective": ("objective", short),
+        "support": ("support", lambda count: f"{count:,} rows"),
+    }
+    found = {name: write for name, write in shown.items() if known.get(name) is not None}
+    return [
         ("saved by", f"separatrix {saved.release}, format {saved.version}"),
-        ("parameters", set_here),
-        ("features", f"{known['features']:,}" if known["features"] is not None else "not fitted"),
+        ("parameters", given),
+        ("features", "not fitted" if known["features"] is None else f"{known['features']:,}"),
         ("classes", ", ".join(map(str, known["classes"]))),
+        *((words, write(known[name])) for name, (words, write) in found.items()),
     ]
-    if "outcome" in known:
-        pairs.append(("status", known["outcome"]))
-    for name, words in (
-        ("mistakes", "mistakes"),
-        ("n_iter", "readings" if "mistakes" in known else "steps"),
-    ):
-        if known.get(name) is not None:
-            value = known[name]
-            pairs.append((words, f"{value:,}" if isinstance(value, int) else str(value)))
-    if known.get("errors") is not None:
-        by = " by the last weights" if known["parameters"].get("average") else ""
-        pairs.append(("errors", f"{known['errors']:,}{by}"))
-    if "margin" in known:
-        pairs.append(("best margin", margin_of(last(saved.model))))
-    if "objective" in known:
-        pairs.append(("objective", short(known["objective"])))
-    if "support" in known:
-        pairs.append(("support", f"{known['support']:,} rows"))
-    return pairs
 
 
-def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
+def _grouped(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _weights(estimator: Any, names: tuple[str, ...] | None, most: int = 10) -> Any:
     """The largest weights of a linear model."""
     import numpy as np
 
@@ -153,7 +138,7 @@ def _weights(estimator: Any, names: tuple[str, ...] | None) -> Any:
     if not hasattr(model, "coef_"):
         return None
     sizes = np.abs(model.coef_).max(axis=0)
-    order = [j for j in np.argsort(-sizes, kind="stable")[:WEIGHTS].tolist() if sizes[j] > 0.0]
+    order = [j for j in np.argsort(-sizes, kind="stable")[:most].tolist() if sizes[j] > 0.0]
     labels = [str(model.classes_[-1])] if len(model.coef_) == 1 else [str(label) for label in model.classes_]
     rows = [
         (str(j) if names is None else names[j], *(short(float(value)) for value in model.coef_[:, j]))
@@ -172,35 +157,24 @@ def _certificate(file: str, json: bool) -> None:
     from .verify_command import columns_of, question_of
 
     parts, columns = unpack(Path(file).read_bytes())
+    target = columns.get("target")
     if json:
-        write_json(
-            {
-                "kind": "certificate",
-                "target": columns.get("target"),
-                "certificates": [{"of": of, **_claim(proof)} for of, proof in parts],
-            }
-        )
+        claims = [{"of": of, **_claim(proof)} for of, proof in parts]
+        write_json({"kind": "certificate", "target": target, "certificates": claims})
         return
     encoding = Encoding.from_dict(columns["encoding"]) if "encoding" in columns else None
     for of, proof in parts:
-        known = _claim(proof)
-        left = f", {len(set(proof.excluded)):,} rows of them left out" if proof.excluded else ""
-        show(
-            heading(f"A certificate: {proof.claim}{f' ({of})' if of else ''}"),
-            "",
-            facts(
-                [
-                    ("question", question_of(proof)),
-                    ("classes", ", ".join(proof.classes)),
-                    ("target", str(columns.get("target") or "")),
-                    *([] if encoding is None else [("columns", shown(columns_of(encoding)))]),
-                    ("data", f"{counted(proof.n_rows, 'row')}, {counted(proof.n_columns, 'column')}{left}"),
-                    ("SHA-256", proof.sha256),
-                    ("proof", known["proof"]),
-                ]
-            ),
-            "",
-        )
+        left = f"; {len(set(proof.excluded)):,} of the rows are left out" if proof.excluded else ""
+        pairs = [
+            ("question", question_of(proof)),
+            ("classes", ", ".join(proof.classes)),
+            ("target", str(target or "")),
+            *([] if encoding is None else [("columns", shown(columns_of(encoding)))]),
+            ("data", f"{counted(proof.n_rows, 'row')}, {counted(proof.n_columns, 'column')}{left}"),
+            ("SHA-256", proof.sha256),
+            ("proof", _claim(proof)["proof"]),
+        ]
+        show(heading(f"A certificate: {proof.claim}{f' ({of})' if of else ''}"), "", facts(pairs), "")
     show("A certificate is only a claim until it is checked: separatrix verify CERTIFICATE DATA")
 
 

@@ -21,7 +21,7 @@ def play(
         typer.Option(
             "--host",
             metavar="ADDRESS",
-            help="Where to listen. Any address but this machine's own asks for a token, which the link has.",
+            help="Where to listen. Any address but this machine's own needs a token, which is in the link.",
         ),
     ] = "127.0.0.1",
     lesson: Annotated[
@@ -34,7 +34,7 @@ def play(
         bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
     ] = True,
 ) -> None:
-    """See a perceptron think, on your own points, in the browser; with proofs.
+    """Watch a perceptron learn from your own points, in the browser, with proofs.
 
     The page is served by this program on this machine. Nothing is sent anywhere else. Ctrl-C ends it.
 

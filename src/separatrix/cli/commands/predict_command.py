@@ -16,8 +16,6 @@ from ...printable import printable
 from .. import options
 from ..console import say, write_json
 
-BATCH = 16_384  # rows that are held at a time
-
 
 @options.reads("target", "features", "exclude", "text")
 def predict(
@@ -102,12 +100,12 @@ class _Counted:
         self.agreed: int | None = 0 if compare else None
         self.classes = [label.item() if hasattr(label, "item") else label for label in model.classes_]
 
-    def outputs(self) -> Iterator[tuple[Any, Any]]:
-        """What the model says of the rows, and their labels where there is a target, some at a time."""
+    def outputs(self, at_once: int = 16_384) -> Iterator[tuple[Any, Any]]:
+        """The scores of the rows, and their labels if there is a target; so many rows at a time."""
         from ...inputs import refuse_not_finite
 
         done = 0
-        for X, y in self.source.batches(BATCH):
+        for X, y in self.source.batches(at_once):
             with options.naming_rows(self.source, done):
                 if hasattr(self.model, "steps"):
                     refuse_not_finite(X)  # by its row and column, which a scaler does not name
@@ -116,7 +114,7 @@ class _Counted:
             yield found, y
 
     def batches(self, outputs: Iterator[tuple[Any, Any]]) -> Iterator[Any]:
-        """The same as Arrow batches, counted on their way."""
+        """The same as Arrow batches, which are counted."""
         import numpy as np
         import pyarrow as pa
 
@@ -167,7 +165,7 @@ def _write(batches: Iterator[Any], output: str | None) -> None:
 
 
 def _seen(batch: Any) -> Any:
-    """What a person sees of the rows on a terminal, which obeys some characters."""
+    """The rows as a terminal may show them: it would obey some characters."""
     import pyarrow as pa
 
     columns = [

@@ -28,7 +28,7 @@ def verify(
     same_data: Annotated[
         bool,
         typer.Option(
-            "--same-data/--any-data", help="Also compare the hash of the data, or check only the mathematics."
+            "--same-data/--any-data", help="Compare the hash of the data too, or check only the mathematics."
         ),
     ] = True,
     independent: Annotated[
@@ -52,8 +52,8 @@ def verify(
     """Does a certificate hold for these data? Exit code 0 if it does, 1 if it does not.
 
     The target and the columns are those in the certificate, unless they are given here. Conditions and
-    queries are not part of a certificate: give those that were given to check. What the claim is about is
-    always printed: target, columns, how they were read, and whether that is the plain reading of the file.
+    queries are not part of a certificate: repeat those that were given to check. The answer always says what
+    the claim is about: target, columns, how they were read, and whether this is the file's plain reading.
 
     For example:
 
@@ -154,7 +154,7 @@ class _Subject:
     plain : bool or None
         Whether this is the plain reading; None where the data cannot be read again to tell.
     differences : tuple of str
-        What is read otherwise, a sentence each.
+        What is read differently, one sentence each.
     """
 
     words: str
@@ -176,7 +176,7 @@ def _subject(source: options.Reading, rows: Any, proofs: list[Any]) -> _Subject:
             used = {column.name for column in rows.encoding.columns}
             left_out = tuple(each.name for each in plain.columns if each.name not in used)
         except SeparatrixError as problem:
-            differences.append(f"Plainly read, it is refused: {problem.problem}")
+            differences.append(f"Without these options, the file is refused: {problem.problem}")
     most = max(len(set(proof.excluded)) for proof in proofs)
     if most:
         differences.append(f"{most:,} of {proofs[0].n_rows:,} rows are left out by the certificate.")
@@ -188,7 +188,7 @@ def _subject(source: options.Reading, rows: Any, proofs: list[Any]) -> _Subject:
     if again:
         return _Subject(f"This is {plainly}.", (), True, ())
     return _Subject(
-        "Standard input is read once, so that this was not compared with its plain reading.", (), None, ()
+        "Standard input is read only once, so this was not compared with its plain reading.", (), None, ()
     )
 
 
