@@ -310,7 +310,7 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
         (("film", "patients.csv", "-t", "recovered", "--theme", "x"), "--theme"),
         (("film", "patients.csv", "-t", "recovered", "--frames", "1"), "--frames"),
         (("generate", "xor", "--noise", "2", "-o", "x.csv"), "quadrant"),
-        (("generate", "xor", "--margin", "1", "-o", "x.csv"), "separable and multiclass"),
+        (("generate", "xor", "--margin", "1", "-o", "x.csv"), "--margin is not an option of xor"),
         (("generate", "foo", "-o", "x.csv"), "KIND is one of"),
         (("generate", "xor", "-o", "no/x.csv"), "directory does not exist"),
     ],

@@ -36,7 +36,7 @@ def experiment(
     """Run the experiments of the course: question, theorem, figure, and an answer that was checked.
 
         All of them take a minute or two, and about a fifth of that with --quick.
-    
+
     For example:
 
         separatrix experiment list
