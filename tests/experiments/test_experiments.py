@@ -16,6 +16,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 import separatrix as sx
 from separatrix import experiments
@@ -364,7 +365,7 @@ def test_an_experiment_gives_the_same_table_and_the_same_picture_every_time(repo
     again = experiments.run(name, quick=True)
     for column, values in report[1][name].table.items():
         np.testing.assert_array_equal(values, again.table[column])
-    assert study_page._svg(again.figure, name) == (report[0] / f"{name}.svg").read_text(encoding="utf-8")
+    assert study_page.svg_text(again.figure, name) == (report[0] / f"{name}.svg").read_text(encoding="utf-8")
 
 
 # ---------------------------------------------------------------- interrupted and started again
@@ -382,7 +383,7 @@ def _toy(measure, bound=100.0):
         plan=lambda quick: [{"cell_seed": seed} for seed in range(3 if quick else 10)],
         measure=measure,
         findings=lambda table: [Finding("There are rows.", len(table["value"]) > 0)],
-        draw=lambda table: study_page.Figure(),
+        draw=lambda table: Figure(),
         bounds=(Bounded("value", "limit", "The limit"),),
     )
 
@@ -426,7 +427,7 @@ def test_a_violated_bound_is_said_loudly(toy):
     one = experiments.run("toy")
     assert not one.holds
     assert "NOT CONFIRMED BY THIS RUN: The limit is exceeded by 1 of 10 values of value" in one.answer
-    text = study_page.page([one], {"toy": "<svg></svg>"})
+    text = study_page.page([one], {"toy": study_page.svg_text(one.figure, "toy")})
     assert "NOT confirmed" in text
     assert 'class="fails"' in text
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 from collections.abc import Mapping, Sequence
-from html import escape
 from pathlib import Path
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
 
 from .. import __version__, atomic
 from ..markup import Markup, document, facts, join, table, tag
+from ..plot.page_svg import page_svg, svg_text
 from ..views.palettes import DARK, LIGHT, Palette
 from .runner import names, run
 from .study import Experiment, Finding, percent
@@ -88,7 +83,7 @@ def run_all(directory: str | os.PathLike[str], *, quick: bool = False) -> list[E
 def save_figure(experiment: Experiment, directory: str | os.PathLike[str]) -> Path:
     """Write the figure as SVG beside its table."""
     path = Path(directory) / f"{experiment.name}.svg"
-    atomic.write_text(path, _svg(experiment.figure, experiment.name))
+    atomic.write_text(path, svg_text(experiment.figure, experiment.name))
     return path
 
 
@@ -169,7 +164,7 @@ def _section(place: int, experiment: Experiment, svg: str) -> Markup:
         tag("h2", f"{place}. {experiment.title}"),
         tag("p", experiment.source, class_="source"),
         asked,
-        tag("figure", Markup(_inline(svg, experiment.title)), caption),
+        tag("figure", page_svg(svg, f"Figure: {experiment.title}"), caption),
         facts([("What it shows", shows)]),
         _table(experiment),
         id=experiment.name,
@@ -208,38 +203,5 @@ def _cell(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _inline(svg: str, title: str) -> str:
-    """Return a figure as an element of the page, with the colors and fonts of the page, light or dark."""
-    text = svg[svg.index("<svg") :]
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text, flags=re.DOTALL)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)  # ids of groups repeat from figure to figure; none is used
-    width = re.search(r'width="([\d.]+)pt"', text)
-    text = re.sub(
-        r'(<svg[^>]*?) width="[^"]*"',
-        r"\1",
-        re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1),
-        count=1,
-    )
-    for name, shade in _shades(LIGHT).items():
-        text = re.sub(re.escape(shade), f"var(--{name})", text, flags=re.IGNORECASE)
-    text = re.sub(r"font: ([^;\"']*?)'DejaVu Sans'[^;\"]*", r"font: \1var(--sans)", text)
-    label = escape(f"Figure: {title}", quote=True)
-    size = f' style="max-width: {float(width[1]) * 4 / 3:.0f}px"' if width else ""
-    return text.replace("<svg", f'<svg role="img" aria-label="{label}"{size}', 1)
-
-
-def _svg(figure: Figure, salt: str) -> str:
-    """Return the figure as SVG text, the same every time."""
-    text = io.StringIO()
-    with mpl.rc_context({"svg.hashsalt": salt, "svg.fonttype": "none"}):
-        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None}, transparent=True)
-    return text.getvalue()
-
-
-def _shades(palette: Palette) -> dict[str, str]:
-    named = {name: getattr(palette, name) for name in ("paper", "ink", "muted", "faint", "accent")}
-    return named | {f"series-{place}": shade for place, shade in enumerate(palette.classes)}
-
-
 def _variables(palette: Palette) -> str:
-    return " ".join(f"--{name}: {shade};" for name, shade in _shades(palette).items())
+    return " ".join(f"--{name}: {color};" for name, color in palette.variables.items())

@@ -28,9 +28,9 @@ def svg_text(figure: Figure, salt: str) -> str:
 
 
 def page_svg(text: str, title: str) -> Markup:
-    """An SVG file of matplotlib in the light palette as an element whose colors are variables of the page.
+    """An SVG file of matplotlib in the light palette as an element of a page that trusts no text in it.
 
-    The variables are those of `Palette.variables`.
+    Its colors are variables of the page, those of `Palette.variables`, and its font is ``--sans``.
     """
     colors = {color: f"var(--{name})" for name, color in LIGHT.variables.items()}
     for k, share in itertools.product(range(len(LIGHT.classes)), (REGION, BAND)):
@@ -46,10 +46,12 @@ def page_svg(text: str, title: str) -> Markup:
         if path := parent.get("d"):  # a tenth of a point is as fine as it is seen
             parent.set("d", re.sub(r"(\.\d)\d+", r"\1", path))
         if look := parent.get("style"):
+            look = look.replace("'DejaVu Sans'", "var(--sans,system-ui)")
             parent.set("style", re.sub("#[0-9a-f]{6}", lambda found: colors.get(found[0], found[0]), look))
-    size = root.attrib["viewBox"]
+    box = root.attrib["viewBox"]
+    wide = f"max-width:{float(box.split()[2]) * 4 / 3:.0f}px"  # a point is 4/3 pixels
     root.attrib.clear()
-    root.attrib.update({"viewBox": size, "role": "img", "aria-label": title})
+    root.attrib.update({"viewBox": box, "role": "img", "aria-label": title, "style": wide})
     ET.register_namespace("", SVG[1:-1])
     ET.register_namespace("xlink", "http://www.w3.org/1999/xlink")
     return Markup(ET.tostring(root, encoding="unicode"))

@@ -35,7 +35,7 @@ def experiment(
 ) -> None:
     """Run the experiments of the course: question, theorem, figure, and an answer that was checked.
 
-        All of them take a minute or two, and about a fifth of that with --quick.
+    All of them take a minute or two, and about a fifth of that with --quick.
 
     For example:
 
