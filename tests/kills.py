@@ -363,8 +363,8 @@ class Trial:
 LOADED = (
     "matplotlib.figure", "onnx", "pyarrow.csv", "pyarrow.parquet", "sklearn.pipeline", "skops.io",
     "separatrix.cli.app", "separatrix.estimators.online", "separatrix.experiments",
-    "separatrix.proofs.verdict", "separatrix.report.page", "separatrix.storage.models",
-    "separatrix.storage.onnx", "separatrix.files.table",
+    "separatrix.proofs.verdict", "separatrix.report.figures", "separatrix.report.page",
+    "separatrix.storage.models", "separatrix.storage.onnx", "separatrix.files.table",
 )  # fmt: skip
 
 

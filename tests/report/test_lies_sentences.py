@@ -297,7 +297,7 @@ def test_rows_that_were_dropped_are_counted(tmp_path):
 
 def test_a_file_that_is_refused_without_options_is_told(tmp_path):
     said, found = verified(tmp_path, "a;label\n1,234;0\n2,345;1\n", "--decimal", ",")
-    assert "Plainly read, it is refused:" in said
+    assert "Without these options, the file is refused:" in said
     assert found["plain"] is False
 
 

@@ -574,4 +574,4 @@ def test_a_verdict_on_more_columns_than_memory_has_room_for_is_refused_before_th
     done = run(code, "check", path)
     assert done.returncode == 2
     assert "30,000,000 columns" in done.stderr
-    assert "12 GB, and 8 GB are free" in done.stderr
+    assert "12 GB in all, and 8 GB are free" in done.stderr
