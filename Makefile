@@ -131,8 +131,8 @@ format: setup ## put the code in order: formatting and the safe style fixes
 	$(RUN) -m ruff check --fix .
 	$(RUN) -m ruff format .
 
-docs: setup ## build the site into docs/_build/html; warnings are errors
-	$(RUN) -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+docs: setup ## build the site into docs/_build/html, with progress; warnings are errors
+	$(RUN) -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
 
 release-check: setup ## build, look inside, install in clean environments, use it there; licences
 	$(RUN) tests/release.py

@@ -2,7 +2,7 @@
 
 python -m benchmarks [--data DIR] [--quick] [--only SECTION ...] [--margins M ...] [--peer-seconds N]
 
-The README's table: `pip install liblinear-official vowpalwabbit` into the environment, then
+The table of docs/speed.md: `pip install liblinear-official vowpalwabbit` into the environment, then
 python -m benchmarks --only pass zero verdict start --margins 0.1 0.01 --peer-seconds 8
 python -m benchmarks.results
 """

@@ -132,7 +132,7 @@ def is_lost(row: Measured) -> bool:
 
 
 def _sections(rows: list[Measured]) -> dict[str, list[Measured]]:
-    """The rows by section, those that the README shows first."""
+    """The rows by section, those that docs/speed.md shows first."""
     present = {row["section"] for row in rows}
     names = [name for name in NAMES if name in present] + sorted(present - set(NAMES))
     return {name: [row for row in rows if row["section"] == name] for name in names}

@@ -1,6 +1,6 @@
-"""The results of the last full measurement of each section, kept in a file; the README shows some of them.
+"""The results of the last full measurement of each section, kept in a file; docs/speed.md shows some of them.
 
-python -m benchmarks.results        # writes the README's table from the file
+python -m benchmarks.results        # write the table of docs/speed.md again from the file
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from separatrix.atomic import write_text
 from .table import Row
 
 RESULTS = Path(__file__).parent / "results" / "bench.json"
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
-# The rows that the README shows, by section and by what is said of them; whether they were won or lost is not
+# The rows that docs/speed.md shows, by section and by what is said of them; whether they were won or lost is not
 # asked. A section that was not measured yet is left out.
 SHOWN = {
     "pass": ("dense float64", "CSR"),
@@ -42,7 +42,7 @@ NAMES = {
 }
 MOST = 4  # rows of a section
 SEVERAL = ("Perceptron as shipped", "Perceptron", "LinearSVC", "SVC")  # contenders of one program
-# The columns of the README's table, and what the contenders of each are called in the rows.
+# The columns of that table, and what the contenders of each are called in the rows.
 PROGRAMS = {
     "scikit-learn": (*SEVERAL, "scikit-learn's"),
     "liblinear": ("liblinear",),
@@ -62,7 +62,7 @@ def keep(rows: Sequence[Row], notes: Sequence[str], path: Path = RESULTS) -> Non
 
 
 def rendered(path: Path = RESULTS) -> str:
-    """The README's table in Markdown: what was measured, whoever was faster, and how busy the machine was."""
+    """The table in Markdown: what was measured, whoever was faster, and how busy the machine was."""
     lines = [f"| | separatrix | {' | '.join(PROGRAMS)} |", "|---" * (len(PROGRAMS) + 2) + "|"]
     shown = []
     for section, parts in SHOWN.items():
@@ -110,7 +110,7 @@ def is_peer(against: str) -> bool:
 
 
 def with_table(text: str, table: str) -> str:
-    """The README with this table between its marks."""
+    """The page with this table between its marks."""
     before, rest = text.split(BEGIN)
     return before + BEGIN + table + END + rest.split(END)[1]
 
@@ -123,4 +123,4 @@ def read(path: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 if __name__ == "__main__":
-    write_text(README, with_table(README.read_text("utf-8"), rendered()))
+    write_text(PAGE, with_table(PAGE.read_text("utf-8"), rendered()))

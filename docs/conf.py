@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`. Warnings are errors; nothing is fetched from the network."""
+"""Configuration of the site, for `make docs`. Warnings are errors; the build does not use the network."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "src"), str(HERE.parent)]
 os.environ.setdefault("MPLBACKEND", "Agg")
 
-# found by the path above
+# The path above finds these two.
 separatrix, page = import_module("separatrix"), import_module("benchmarks.page")
 
 project = "separatrix"
@@ -39,14 +39,14 @@ source_suffix = {".rst": "restructuredtext", ".md": "markdown"}
 exclude_patterns = ["_build", "**/README.md", "**/GALLERY_HEADER.rst"]
 nitpicky = False
 suppress_warnings = ["config.cache"]
-if len(str(HERE).split()) > 1:  # no file of ours has a space in its name, but a folder above them may
+if len(str(HERE).split()) > 1:  # our files have no spaces in their names, but a folder above may
     suppress_warnings.append("sphinx_gallery.space_in_filename")
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 4
 
 autosummary_generate = True
-autodoc_typehints = "none"  # the docstrings name the types
+autodoc_typehints = "none"  # the docstrings state the types
 numpydoc_show_class_members = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
@@ -67,10 +67,14 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
+html_logo = "_static/logo.svg"
+html_favicon = "_static/logo.svg"
 templates_path = ["_templates"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
+    "logo": {"text": "separatrix"},
+    "header_links_before_dropdown": 6,
     "show_prev_next": True,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
@@ -80,14 +84,14 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 html_copy_source = False
-# Pages without pages below them have nothing to show beside them.
-html_sidebars = {name: [] for name in ("index", "start", "gallery", "benchmarks/index")}
+# Pages without subpages have nothing to show in the sidebar.
+html_sidebars = {name: [] for name in ("index", "start", "gallery", "speed", "benchmarks/index", "writing")}
 
 warnings.filterwarnings("ignore", message=".*non-interactive.*")
 
 
 def _mathml(node: nodes.Node, *, block: bool) -> str:
-    """Formulas as MathML, which browsers draw and screen readers speak without any script."""
+    """Render a formula as MathML, which browsers draw and screen readers speak without a script."""
     return tex2mathml(node.astext(), as_block=block).replace(
         '<mo stretchy="false">|</mo>', '<mo stretchy="false" lspace="0em" rspace="0em">|</mo>'
     )
@@ -104,7 +108,7 @@ def _block(self, node):
 
 
 def _signature(app, what, name, obj, options, signature, returned):
-    """Estimators explain what they do not take; what they take is their signature, as Python tells it."""
+    """Show the parameters of an estimator as Python sees them, without annotations."""
     if what == "class" and issubclass(obj, BaseEstimator):
         plain = [each.replace(annotation=each.empty) for each in inspect.signature(obj).parameters.values()]
         return str(inspect.Signature(plain)), None
@@ -112,12 +116,12 @@ def _signature(app, what, name, obj, options, signature, returned):
 
 
 def _write_benchmarks(app):
-    """The page of the benchmarks comes from their results file."""
+    """Write the page of the benchmarks from their results file."""
     page.write(HERE / "benchmarks")
 
 
 def _copy_gallery(app, error):
-    """The gallery's pictures stand in HTML, for light and dark, so Sphinx does not see them."""
+    """Copy the pictures of the gallery: they are in HTML, for light and dark, so Sphinx does not see them."""
     if error is None:
         shutil.copytree(HERE / "gallery", Path(app.outdir) / "gallery", dirs_exist_ok=True)
 

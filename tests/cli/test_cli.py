@@ -657,17 +657,6 @@ def test_numbers_are_plain_in_json():
     }
 
 
-def test_the_readme_shows_what_the_commands_say(tmp_path, monkeypatch):
-    text = DOCS.parent.parent.joinpath("README.md").read_text().split("## From the command line")[1]
-    _, table, shown = re.findall(r"```\w*\n(.*?)```", text, re.DOTALL)[:3]
-    monkeypatch.chdir(tmp_path)
-    pathlib.Path("patients.csv").write_text(table)
-    for part in shown.split("$ separatrix ")[1:]:
-        command, *lines = part.splitlines()
-        said = [line.rstrip() for line in fine(*command.split()).stdout.splitlines()]
-        assert [line for line in lines if line and line != "..." and line not in said] == []
-
-
 @pytest.mark.parametrize("end", ["csv", "parquet"])
 def test_learning_from_rows_sorted_by_class_says_so(tmp_path, end):
     """Only then: neither from shuffled rows, nor from few."""
