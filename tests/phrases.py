@@ -61,7 +61,7 @@ PHRASES: dict[str, str] = {
     r"to and fro": '"in both directions"',
     r"for ever": '"forever"',
     r"as ever": '"as usual", or leave it out',
-    r"(one|two) long": '"of length one"',
+    r"(one|two) long[.,;:]": '"of length one"',
     r", there (it|they) (is|are)": "say what exists: the map is available as",
     r"bit by bit": '"bit for bit"; "bit by bit" means gradually',
     r"(draws?|drawn|chosen|wired|made) (\w+ )?by chance": '"at random"',
