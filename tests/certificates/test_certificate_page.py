@@ -126,8 +126,8 @@ def test_overflow_decides_nothing_beyond_the_magnitude_of_the_page():
 
 def test_what_is_read_at_most_is_what_the_page_says():
     found = re.search(
-        r"at most 2\^(\d+) characters of text; 2\^(\d+) characters a number, .*?; 2\^(\d+) entries a list; "
-        r"2\^(\d+) products a row",
+        r"at most 2\^(\d+) characters of text; 2\^(\d+) characters per number, .*?; 2\^(\d+) entries per list; "
+        r"2\^(\d+) products per row",
         PAGE,
     )
     limits = claims.MAX_TEXT, claims.MAX_DIGITS, claims.MAX_ENTRIES, claims.MAX_MONOMIALS
@@ -147,7 +147,7 @@ def test_whole_scores_are_not_rounded_below_the_magnitude_of_the_page():
 @pytest.mark.parametrize("rows", [1, 3, 4, 1000])
 @pytest.mark.parametrize("largest", [1, 7, 8, 4095])
 def test_sums_of_rows_are_cut_to_the_bits_of_the_page(rows, largest, monkeypatch):
-    assert int(re.search(r"a whole multiplier below 2\^(\d+)", PAGE)[1]) == numbers.COARSE.bit_length() - 1
+    assert int(re.search(r"an integer multiplier below 2\^(\d+)", PAGE)[1]) == numbers.COARSE.bit_length() - 1
     formula, c = stated("the leading `b = "), largest.bit_length()
     assert "multipliers (of one class, those of a row added up) below 2^c" in PAGE
     seen, cut_off = [], numbers._cut
@@ -181,7 +181,7 @@ def test_the_bounds_of_approximate_multipliers_are_those_of_the_page(seed):
     e = np.abs(np.eye(p) - rows.T @ B).sum(axis=1)
     assert "`q = (1 + 8h) max_i (e_i + h a_i + t)`" in PAGE
     q = (1 + 8 * h) * (e + h * (np.abs(rows.T) @ b) + t).max()
-    condition = stated("the largest whole number with `")
+    condition = stated("the largest integer with `")
     w = max(w for w in range(53) if value(condition, w=w, k=k))
     E = value(stated("and `E = "), h=h, k=k, w=w)
     (a1, a2, a3), (m1, m2, m3) = (cut(each, w) for each in (rows.T, m))
