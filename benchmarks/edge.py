@@ -58,19 +58,20 @@ PAGE = Path(__file__).parent.parent / "docs" / "edge.md"
 
 
 ABOUT = """
-    What `sx.separability(X, y, quasi=False)` answers near the edge between separable and not, and how
-    long it takes. Seconds are those of the processor, on two cores, with the check by `sx.verify` (hash
-    included) beside them. Gaussian rows have random labels: with fewer than two rows a column a plane is
-    to be expected, with more none (Cover 1965). Texts are counts of words, as frequent as Zipf's law
-    says. Their labels are given by a plane, or are random; or they are given by a plane, and four texts
-    are planted among them: two of one label that together have the words of two of the other. Letters
-    are Enron's, spam or not, by their most frequent words; of equal ones the first is kept. Images are
-    MNIST's training set as edges, blurred, thresholded, turned by 45 degrees or as products of
-    neighbours; from *peeled* ones the rows that proved them inseparable were taken, again and again,
-    until what is left is just separable, or just not. Not among them, as it stayed undecided after 300 s:
-    30,000 texts of 80 words in 10,000 columns, labels by a plane, 5 % of them flipped.
-    `make bench BENCH_ARGS="--only edge --data DIR"` measures it and writes this page; all 300 questions
-    about images are asked by `make bench-edge BENCH_ARGS="--data DIR --questions --page"`."""
+    This page shows what `sx.separability(X, y, quasi=False)` answers for data that are nearly, or only
+    just, separable, and how long it takes. The column "seconds" is CPU time on two cores, and "verify" is
+    the CPU time of `sx.verify`, including the hash of the data. Gaussian rows have random labels: with
+    fewer than two rows per column they are likely to be separable, and with more they are not (Cover 1965).
+    Texts are word counts that follow Zipf's law. Their labels come from a hyperplane or are random. In the
+    third kind, the labels come from a hyperplane and four texts are planted: two texts of one label
+    together have the same words as two texts of the other label. Letters are Enron's messages, spam or not,
+    by their most frequent words; duplicates are removed. Images are MNIST's training set as edges, blurred,
+    thresholded, rotated by 45 degrees ("turned") or as products of neighboring pixels. For *peeled* images,
+    the rows that proved inseparability were removed, again and again, until the rest was only just
+    separable, or only just not. One question stayed undecided after 300 s and is not in the table: 30,000
+    texts of 80 words in 10,000 columns, with labels from a hyperplane of which 5 % are flipped. `make bench
+    BENCH_ARGS="--only edge --data DIR"` measures the table and writes this page; `make bench-edge
+    BENCH_ARGS="--data DIR --questions --page"` asks all 300 questions about images."""
 
 
 @dataclass(frozen=True)
@@ -159,9 +160,10 @@ def questions(
     """All questions, those that take longest last in each kind."""
     for columns, ratio in itertools.product(GAUSSIAN[:2] if quick else GAUSSIAN, ROWS_A_COLUMN):
         rows = round(columns * ratio)
-        yield Question("gaussian", f"{ratio:g} rows a column of {columns}", _gaussian(rows, columns))
+        yield Question("gaussian", f"{ratio:g} rows per column, {columns} columns", _gaussian(rows, columns))
     for rows, columns in () if quick else TALL:
-        yield Question("gaussian", f"{rows // columns} rows a column of {columns}", _gaussian(rows, columns))
+        name = f"{rows // columns} rows per column, {columns} columns"
+        yield Question("gaussian", name, _gaussian(rows, columns))
     for columns, (name, made) in itertools.product(TEXT[:1] if quick else TEXT, TEXTS.items()):
         yield Question("text", f"{columns} words, {name}", partial(made, columns))
     if directory is None or quick:
@@ -222,7 +224,7 @@ def _planted_text(columns: int) -> tuple[Any, Any]:
 
 
 TEXTS: dict[str, Callable[[int], tuple[Any, Any]]] = {
-    "labels by a plane": _separable_text,
+    "labels from a hyperplane": _separable_text,
     "random labels": _random_text,
     "a planted conflict": _planted_text,
 }
@@ -356,7 +358,8 @@ def summary(answers: list[Answer]) -> str:
     """How many answers there are, how many came within half a minute, and how many never."""
     undecided = [each for each in answers if each.status == "undecided"]
     soon = sum(each.wall_seconds <= 30.0 for each in answers)
-    return f"{len(answers)} questions, {soon} answered within 30 s by the clock, {len(undecided)} undecided"
+    within = f"{soon} answered within 30 s of wall-clock time"
+    return f"{len(answers)} questions, {within}, {len(undecided)} undecided"
 
 
 def page(answers: list[Answer]) -> str:
@@ -366,11 +369,11 @@ def page(answers: list[Answer]) -> str:
     kinds = ("gaussian", "text", *(f"images, {kind}" for kind in (*KINDS, "peeled")))
     absent = [kind for kind in kinds if kind not in {each.kind for each in answers}]
     lines = [
-        "# How far verdicts reach",
+        "# Verdicts near the edge of separability",
         "",
         *textwrap.fill(" ".join(ABOUT.split()), 120, break_on_hyphens=False).split("\n"),
         "",
-        f"Measured: {summary(answers)}. Load average meanwhile: {min(loads):.0f} to {max(loads):.0f}.",
+        f"Measured: {summary(answers)}. Load average during the run: {min(loads):.0f} to {max(loads):.0f}.",
         *([f"Not measured yet: {'; '.join(absent)}."] if absent else []),
         "",
         "| kind | question | rows | columns | verdict | proof | seconds | verify |",
@@ -378,7 +381,7 @@ def page(answers: list[Answer]) -> str:
     ]
     plain = [each for each in answers if not each.kind.startswith("images")]
     lines += [_line(each) for each in sorted(plain, key=lambda a: (a.kind, a.columns, a.rows))]
-    lines += ["", "Images, one line a kind:", ""]
+    lines += ["", "Images, one line per kind:", ""]
     lines += [
         "| kind | questions | separable | inseparable | undecided | median s | longest s | verify, longest |",
         "|---|---|---|---|---|---|---|---|",

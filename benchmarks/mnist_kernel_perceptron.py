@@ -182,11 +182,12 @@ def page(lines: list[Line], book: Book) -> str:
     absent = f"\nNot run yet: degree {', '.join(map(str, missing))}.\n" if missing else ""
     return f"""# The kernel perceptron on MNIST
 
-Freund and Schapire (1999) learnt MNIST's digits with voted perceptrons and the kernel (1 + <x, x'>)^d. This
-is their table for `sx.KernelPerceptron`: all ten digits in one model, the 60,000 training images in their
-order, test error in percent on the 10,000 test images for the last weights, for their mean over every visit,
-and for the vote of all of them. Learning is in float64, predicting in float32. The *support* are the images
-that were ever mistaken. The section `kernels` of `make bench` has the times.
+Freund and Schapire (1999) trained voted perceptrons with the kernel (1 + <x, x'>)^d on MNIST's digits. This
+page reproduces their table with `sx.KernelPerceptron`. One model learns all ten digits from the 60,000
+training images, in the order of the file. The table shows the test error in percent on the 10,000 test
+images for the last weights, for the mean of the weights over all visits, and for the vote of all weights.
+Training uses float64, and prediction float32. The *support* is the number of images on which the run made a
+mistake. The section `kernels` of `make bench` has the times.
 
 | degree | scale | passes | last | averaged | voted | support | mistakes |
 |---|---|---|---|---|---|---|---|
@@ -196,21 +197,23 @@ that were ever mistaken. The section `kernels` of `make bench` has the times.
 
 ## How the scale was chosen
 
-Pixels lie between 0 and 1 and are divided by the *scale*, one of {scales}: fixed before any of the trials
-below. For each degree and each scale of it, {TRIAL_PASSES} passes over the first {LEARNT:,} training images
-learnt averaged weights, whose errors on the last {HELD_OUT:,} training images are counted here; the scale
-with the fewest was taken, of equal ones the smallest. The test set has no part in that choice.
+Pixels lie between 0 and 1 and are divided by the *scale*, which is one of {scales}. These scales were fixed
+before the trials below. For each degree and scale, a model was trained with {TRIAL_PASSES} passes over the
+first {LEARNT:,} training images. The table counts the errors of its averaged weights on the last
+{HELD_OUT:,} training images. For each degree we chose the scale with the fewest errors, and the smallest
+scale in case of a tie. The test set was not used for this choice.
 
 | degree | {" | ".join(f"{scale:g}" for scale in SCALES)} |
 |---|{"---|" * len(SCALES)}
 {trials}
 
-An earlier table, whose test errors were known when the grid was widened, chose among 2.5, 5 and 10 in the
-same way. Learning does not depend on chance, so runs at a scale that both grids choose were not repeated.
+An earlier version of this page chose among the scales 2.5, 5 and 10 in the same way, and its test errors
+were known when we added more scales. Training is deterministic, so we did not repeat runs whose scale both
+versions chose.
 
-`make bench-mnist-kernel BENCH_ARGS="--data DIR --degrees 4,5,3,2,1"` makes this page anew, going on from
-`mnist-kernel.jsonl` if that is there. The mistakes depend neither on blocks nor on the dtype: scores that
-rounding might turn are computed again in one fixed way.
+`make bench-mnist-kernel BENCH_ARGS="--data DIR --degrees 4,5,3,2,1"` writes this page again. It continues
+from `mnist-kernel.jsonl` if that file exists. The number of mistakes depends neither on block sizes nor on
+the dtype, because scores whose sign could change by rounding are computed again in one fixed way.
 """
 
 

@@ -52,18 +52,20 @@ def _introduction(plain: dict[str, Answer], note: str) -> list[str]:
     seconds = [each.seconds for each in plain.values()]
     undecided = [question for question, each in plain.items() if each.status == "undecided"]
     asked = f"""
-        Every pair of digits and every digit against the rest, on the training set (60,000 images), the
-        test set (10,000) and both together: {len(plain)} questions, asked with an intercept, on the 784
-        pixels as they are (integers from 0 to 255). Each answer below has a certificate that `sx.verify`
-        accepted after reading it back from its file. For *separable*: weights under which every image
-        lies strictly on its own side, checked exactly. For *inseparable*: multipliers on some images with
-        which the signed images sum to exactly the zero vector (Gordan), or a proof that there are such
-        multipliers: one point lies in both convex hulls, so no hyperplane can separate them."""
+        We asked about every pair of digits and every digit against the rest, on the training set (60,000
+        images), the test set (10,000 images) and both together. These are {len(plain)} questions, with an
+        intercept, about the 784 pixels as they are (integers from 0 to 255). Each answer below has a
+        certificate that `sx.verify` accepted after reading it from its file. The proof of *separable*
+        consists of weights for which every image lies strictly on its own side, checked exactly. The proof
+        of *inseparable* consists of multipliers for some images such that the signed images sum to exactly
+        the zero vector (Gordan), or of a proof that such multipliers exist. This means that one point lies
+        in both convex hulls, so no hyperplane can separate them."""
     repeated = f"""
-        {"Undecided: " + ", ".join(undecided) if undecided else "None is undecided"}. `make bench-mnist
-        BENCH_ARGS="--data DIR --out DIR"` repeats it, and `python -m benchmarks.mnist_table` writes this
-        page. All {len(plain)} took {sum(seconds) / 60:.0f} minutes of computing, none more than
-        {max(seconds):.0f} seconds. {note}"""
+        {"Undecided: " + ", ".join(undecided) if undecided else "No question is undecided"}. `make
+        bench-mnist BENCH_ARGS="--data DIR --out DIR"` repeats the measurement, and `python -m
+        benchmarks.mnist_table` writes this page. All {len(plain)} answers together took
+        {sum(seconds) / 60:.0f} minutes to compute, and none took more than {max(seconds):.0f} seconds.
+        {note}"""
     return ["# Is MNIST linearly separable?", "", _wrapped(asked), "", _wrapped(repeated), ""]
 
 
@@ -94,7 +96,7 @@ def _conclusion(plain: dict[str, Answer]) -> str:
         return "So the training set is linearly separable."
     cut = "none of the ten digits can" if len(digits) == 10 else f"{len(digits)} of the ten digits cannot"
     return (
-        f"So the training set is not linearly separable: {cut} be cut off from the others by a hyperplane, "
+        f"So the training set is not linearly separable: {cut} be separated from the others by a hyperplane, "
         f"and {len(pairs)} of the 45 pairs of digits cannot be separated."
     )
 
@@ -114,17 +116,16 @@ def _finer(plain: dict[str, Answer], finer: dict[str, Answer]) -> list[str]:
     quasi = sum(each.status == "quasi-separable" for each in finer.values())
     seconds = [each.seconds for each in finer.values()] or [0.0]
     meaning = f"""
-        The finer question, answered for {len(finer)} of the {asked} inseparable cases (`--quasi`): does a
-        hyperplane exist with no image on its wrong side and some strictly on their own
-        (*quasi-separable*), or not even that (*overlapping*)? {quasi} are quasi-separable, {
-        len(finer) - quasi
-    } overlap. A pixel that is lit in images of one class only is enough for the former. The
-        column "finer" has the answers and how many images are strictly separated, each with a certificate
-        as well. These took {sum(seconds) / 60:.0f} minutes, none more than {max(seconds):.0f} seconds, on
-        a busy machine."""
+        We also asked a second question about {len(finer)} of the {asked} inseparable cases (`--quasi`): is
+        there a hyperplane with no image on the wrong side and some images strictly on their own side
+        (*quasi-separable*), or is there none (*overlapping*)? The answer is quasi-separable in {quasi}
+        cases, and overlapping in {len(finer) - quasi}. A single pixel that is nonzero only in images of one
+        class is enough for quasi-separability. The column "finer" shows the answers and how many images are
+        strictly separated; each has a certificate, too. These answers took {sum(seconds) / 60:.0f} minutes,
+        and none took more than {max(seconds):.0f} seconds, on a busy machine."""
     margin = """
-        The margin is that of the lifted rows (pixels and a constant 1), in units of grey levels; it is
-        the margin of the weights found, not the largest one."""
+        The margin is that of the lifted rows (pixels and a constant 1), in units of gray levels. It is
+        the margin of the weights that were found, not the largest possible margin."""
     return [_wrapped(meaning), "", _wrapped(margin), ""]
 
 

@@ -20,8 +20,8 @@ from .table import Row
 RESULTS = Path(__file__).parent / "results" / "bench.json"
 PAGE = Path(__file__).parent.parent / "docs" / "speed.md"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
-# The rows that docs/speed.md shows, by section and by what is said of them; whether they were won or lost is not
-# asked. A section that was not measured yet is left out.
+# The rows that docs/speed.md shows, by section and by name; whether they were won or lost does not matter.
+# A section that was not measured yet is left out.
 SHOWN = {
     "pass": ("dense float64", "CSR"),
     "zero": ("",),

@@ -120,14 +120,14 @@ def _speeds() -> dict[str, float]:
 
 # The assumptions of the simulation; everything else is measured. Bandwidths are common in data centers.
 WORKERS, CORES, ROWS, WIDTH, SHARDS = 100, 16, 10**9, 1000, 1600
-LINK = 1.25e9  # bytes a second into and out of the coordinator: 10 Gbit/s
+LINK = 1.25e9  # bytes per second into and out of the coordinator: 10 Gbit/s
 OVERHEAD = 1e-3  # seconds of the scheduler for each task of a round
 
 
 def rounds_table(found: dict[str, Any]) -> str:
     """Rounds and bytes of each verdict, and the law that they follow."""
     lines = [
-        "| rows | margin | verdict | rounds | of these epochs | sent, kB | received, MB | bytes a row |",
+        "| rows | margin | verdict | rounds | of these epochs | sent, kB | received, MB | bytes per row |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for each in found["verdicts"]:
@@ -141,13 +141,14 @@ def rounds_table(found: dict[str, Any]) -> str:
     slope, level = law(found)
     by_rows = np.polyfit(*np.log([(e["rows"], sum(e["rounds"].values())) for e in found["verdicts"]]).T, 1)[0]
     return "\n".join(lines) + (
-        f"\n\nFitted: received = {slope:.1f} bytes a row and {level / 1e3:.0f} kB an epoch (least squares, "
-        f"{len(found['verdicts'])} verdicts). Rounds grow with the rows as their power {by_rows:.2f}.\n"
+        f"\n\nFitted: received = {slope:.1f} bytes per row and {level / 1e3:.0f} kB per epoch (least "
+        f"squares, {len(found['verdicts'])} verdicts). The number of rounds grows with the "
+        f"number of rows to the power {by_rows:.2f}.\n"
     )
 
 
 def law(found: dict[str, Any]) -> tuple[float, float]:
-    """Bytes received per row and per epoch."""
+    """Return the bytes received per row and per epoch."""
     table = [(e["rows"], e["rounds"].get("pass", 0), e["received"]) for e in found["verdicts"]]
     rows, epochs, received = np.array(table, dtype=float).T
     slope, level = np.linalg.lstsq(np.column_stack([rows, epochs]), received, rcond=None)[0]
@@ -159,7 +160,7 @@ def simulation(found: dict[str, Any]) -> str:
     speed = found["scan_numbers_per_core_second"]
     reading = ROWS * WIDTH / speed / (WORKERS * CORES)
     lines = [
-        "| epochs | reading | weights to and fro | one number a row | scheduler | all |",
+        "| epochs | reading | sending weights | one number per row | scheduler | total |",
         "|---|---|---|---|---|---|",
     ]
     once = ROWS * law(found)[0] / LINK
@@ -172,10 +173,9 @@ def simulation(found: dict[str, Any]) -> str:
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     most = reading / (2 * 8 * WIDTH / LINK + OVERHEAD)
     return "\n".join(lines) + (
-        f"\n\nOne core scans {speed / 1e9:.2f} * 10^9 numbers a second (measured, {WIDTH:,} columns of "
-        f"float32). With these numbers a round of {WORKERS} workers reads for {reading:.2f} s, in which the "
-        "coordinator "
-        f"serves {most:,.0f} shards.\n"
+        f"\n\nOne core scans {speed / 1e9:.2f} * 10^9 numbers per second (measured, {WIDTH:,} columns of "
+        f"float32). With these numbers, {WORKERS} workers read for {reading:.2f} s per round; in this "
+        f"time the coordinator serves {most:,.0f} shards.\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""A page that needs a package beyond those of the tests is left out where that is missing."""
+"""Skip a page that needs an extra package if the package is not installed."""
 
 from importlib.util import find_spec
 

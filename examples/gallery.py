@@ -1,6 +1,6 @@
 """Draw the gallery: ``python examples/gallery.py`` writes docs/gallery.md and the pictures beside it.
 
-Every function here is one picture. Its docstring is the text, its body the code that the page shows.
+Every function here draws one picture. The page shows its docstring as text and its body as code.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ THEMES = ("light", "dark")
 HEAD = """\
 # Gallery
 
-Every picture of `sx.plot`, with the code that draws it. This page is written by `python examples/gallery.py`;
-the pictures come in a light and a dark version, and classes differ in marker as well as in colour. Install
-with `pip install '.[plot]'`. All displays take `ax=` to draw on axes of your own, `theme="light"` or
-`"dark"`, and keep what they drew in attributes that end in an underscore. Legends stand beside the axes where
-the figure makes room for them, as `plt.subplots(layout="compressed")` does.
+This page shows every kind of picture that `sx.plot` draws, with its code. `python examples/gallery.py`
+writes the page. The pictures have a light and a dark version, and classes differ in marker as well as in
+color. To install what is needed, run `pip install '.[plot]'`. All displays accept `ax=` to draw on your own
+axes, and `theme="light"` or `"dark"`. They keep what they drew in attributes that end in an underscore.
+Legends are next to the axes if the figure makes room for them, as with `plt.subplots(layout="compressed")`.
 
 ```python
 import numpy as np
@@ -40,8 +40,8 @@ import separatrix as sx
 def largest_margin():
     """The largest margin.
 
-    The band between the classes is as wide as it can be; the ringed rows hold it. The lines between two
-    classes with linear scores are exact.
+    The band between the classes is as wide as possible. The circled rows are the support vectors. The
+    lines between two classes with linear scores are drawn exactly.
     """
     X, y = sx.datasets.make_separable(80, margin=0.12, intercept=0.2, random_state=3)
     model = sx.MaxMargin().fit(X, y)
@@ -49,10 +49,9 @@ def largest_margin():
 
 
 def hard_points():
-    """Mistakes as sizes.
+    """Mistakes per row.
 
-    The more often the run corrected a row, the larger its point. The large points carry the information; the
-    dots were never corrected.
+    The size of a point shows how often its row was corrected. The smallest dots were never corrected.
     """
     X, y = sx.datasets.make_separable(200, margin=0.02, random_state=5)
     model = sx.Perceptron().fit(X, y)
@@ -62,7 +61,8 @@ def hard_points():
 def soft_margin():
     """Classes that overlap.
 
-    Rows on the wrong side are crossed out. The band of a soft margin is where the hinge loss begins.
+    Rows on the wrong side are crossed out. Rows inside the band, or on the wrong side, have a positive
+    hinge loss.
     """
     X, y = sx.datasets.make_overlapping(120, noise=0.08, random_state=1)
     model = sx.SoftMargin(C=10).fit(X, y)
@@ -72,7 +72,8 @@ def soft_margin():
 def many_classes():
     """Many classes, one weight vector each.
 
-    The arrows are the weights less their mean; the class with the largest score has the region.
+    The arrows are the weight vectors minus their mean. Each region belongs to the class with the largest
+    score.
     """
     X, y = sx.datasets.make_multiclass(150, 2, n_classes=4, margin=0.02, random_state=2)
     model = sx.Perceptron().fit(X, y)
@@ -82,8 +83,8 @@ def many_classes():
 def kernel_regions():
     """Kernels, and any classifier of scikit-learn.
 
-    Classifiers are asked for their scores on a grid. Here the kernel perceptron separates a disc from the
-    ring around it.
+    The scores of a classifier are computed on a grid. Here the kernel perceptron separates a disk from
+    the ring around it.
     """
     X, y = sx.datasets.make_rings(120, 2, random_state=0)
     model = sx.KernelPerceptron(kernel=sx.kernels.Gaussian(c=1.0)).fit(X, y)
@@ -93,8 +94,8 @@ def kernel_regions():
 def many_columns():
     """More than two columns.
 
-    10,000 rows of 30 columns, seen along the weights and along the widest direction across them: distances to
-    the plane are true.
+    The picture projects 10,000 rows of 30 columns onto the weights and onto the widest direction orthogonal
+    to them, so distances from the hyperplane are to scale.
     """
     X, y = sx.datasets.make_separable(10_000, 30, margin=0.05, random_state=0)
     model = sx.MaxMargin().fit(X, y)
@@ -104,9 +105,9 @@ def many_columns():
 def one_update():
     """One update of a run.
 
-    Left, the picked row, the weights before and after, and the boundary they moved. Right, Novikoff's proof
-    for a run from zero: after t mistakes the weights are at least as long as the dashed line and at most as
-    long as the solid one, and beyond their crossing no run can go on.
+    The left side shows the row that was picked, the weights before and after, and the boundary. The right
+    side shows Novikoff's proof for a run from zero: after t mistakes, the length of the weights is at least
+    the dashed line and at most the solid line, so no run can continue beyond the point where they cross.
     """
     X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
     model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
@@ -114,10 +115,10 @@ def one_update():
 
 
 def whole_run():
-    """The whole run as a film.
+    """The whole run as an animation.
 
-    `.gif`, `.html` (a player that needs no network) or, with ffmpeg, `.mp4`. In a notebook, `run.film()`
-    plays.
+    You can save it as `.gif`, as `.html` (a player that needs no network) or, with ffmpeg, as `.mp4`. In a
+    notebook, `run.film()` plays it.
     """
     X, y = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_state=3)
     model = sx.Perceptron(order="cyclic", trace=True).fit(X, y)
@@ -129,8 +130,8 @@ def whole_run():
 def bracket():
     """The margin bracket narrows.
 
-    The counts of the mistakes prove an upper bound on every margin, weights that separate a lower one. Drawn
-    is the best of each so far.
+    The mistake counts prove an upper bound on every margin, and weights that separate the rows prove a
+    lower bound. The plot shows the best of each so far.
     """
     problem = sx.datasets.make_separable(300, 2, margin=0.02, random_state=0)
     model = sx.Perceptron(order="cyclic", trace=True).fit(problem.X, problem.y)
@@ -138,10 +139,10 @@ def bracket():
 
 
 def hulls_that_meet():
-    """No line separates these: the hulls share a point.
+    """No line separates these rows: the hulls share a point.
 
-    The ringed rows prove it. The star is a weighed mean of the ringed rows of either class, and the two means
-    are the same in exact fractions.
+    The circled rows prove it. The star is a weighted mean of the circled rows of each class, and the two
+    means are equal as exact fractions.
     """
     X = np.array([[0, 5], [1, 2], [7, 0], [4, 2], [3, 7], [1, 6], [5, 0], [7, 1]])
     y = np.array([0, 0, 0, 0, 1, 1, 1, 1])
@@ -149,10 +150,10 @@ def hulls_that_meet():
 
 
 def hulls_apart():
-    """These can be separated: there is a gap.
+    """These rows can be separated: there is a gap between the hulls.
 
-    The nearest points of the two hulls. The largest margin of a line that may lie anywhere is half of their
-    distance; of lines through the origin it may be less.
+    The plot shows the nearest points of the two hulls. The largest margin of a line with an intercept is
+    half of their distance. For lines through the origin it may be smaller.
     """
     X, y = sx.datasets.make_separable(100, margin=0.1, random_state=3)
     return sx.plot.HullDisplay.from_data(X, y)
@@ -161,8 +162,9 @@ def hulls_apart():
 def gram_matrix():
     """The Gram matrix.
 
-    All inner products of a kernel, rows sorted by class. Blocks show that rows of a class are more alike than
-    rows of two; an eigenvalue below zero, by more than rounding, would show that it is no kernel.
+    The matrix contains the kernel values of all pairs of rows, sorted by class. Blocks on the diagonal show
+    that rows of the same class are more similar than rows of different classes. An eigenvalue below zero,
+    by more than rounding, would show that the function is not a kernel.
     """
     X, y = sx.datasets.make_separable(120, margin=0.15, random_state=3)
     return sx.plot.GramDisplay.from_kernel(sx.kernels.Gaussian(c=2.0), X, y)

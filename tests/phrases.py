@@ -1,8 +1,8 @@
 """Find phrases that a reader has to decode: ``python tests/phrases.py docs examples README.md``.
 
-Every entry is a pattern and what to write instead. docs/writing.md explains how we write. A space in a pattern
-also matches the end of a line, and the sign of a comment at the beginning of the next one. A pattern belongs
-here if it is almost never right: a check that cries wolf is switched off.
+Every entry is a pattern and what to write instead. docs/writing.md explains how we write. A space in a
+pattern also matches the end of a line, and the sign of a comment at the beginning of the next one. Add a
+pattern only if it is almost never right, because a check with many false alarms would be switched off.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from pathlib import Path
 
 PHRASES: dict[str, str] = {
     # Rates and amounts
-    r"(bytes?|characters|one|once|numbers?|weights?|vectors?|lists?|columns?|tasks?|sentences?|commands?|pictures|lines?|floats?|rows?|labels?|"
-    r"entries|products|models?|GB|MB|s) a (row|column|class|second|number|list|job|item|task|shard|block|pass|pair|piece|line|file|product|step|round|"
-    r"reading|mistake|kind)": 'use "per" for rates: one weight per class',
+    r"(bytes?|characters|one|once|numbers?|weights?|vectors?|lists?|columns?|tasks?|sentences?|commands?|"
+    r"pictures|lines?|floats?|rows?|labels?|entries|products|models?|GB|MB|s) a (row|column|class|second|"
+    r"number|list|job|item|task|shard|block|pass|pair|piece|line|file|product|step|round|reading|mistake|"
+    r"kind)": 'use "per" for rates: one weight per class',
     r"so many": "say how many, or what the number depends on: N processes",
     r"those many": "say the number: products of k of its numbers",
     r"after so long": "name the limit: after this many seconds",
@@ -25,7 +26,8 @@ PHRASES: dict[str, str] = {
     # Negation
     r"(is|are) (?-i:none)": '"there are no rows", "is not a number"',
     r"(has|have) (?-i:none)": "say what is missing: has no row on the wrong side",
-    r"(is|are|was|were) no (features?|floats?|numbers?|kernels?|measurements?|probabilit(y|ies)|part|files?|columns?|planes?|table|proof)": 'use "not": is not a float',
+    r"(is|are|was|were) no (features?|floats?|numbers?|kernels?|measurements?|probabilit(y|ies)|part|files?|"
+    r"columns?|planes?|table|proof)": 'use "not": is not a float',
     r"(has|have|had) not[.;:]": "repeat the verb: other kernels do not have this form",
     r"not even that": "say what does not hold",
     r"solve[sd]? nothing": '"independent of the solver"',
@@ -83,13 +85,13 @@ PHRASES: dict[str, str] = {
     r"told how": '"inferred"',
     r"a cell that is (none|two)": '"a cell that is not a number, or could be read in two ways"',
     # American spelling that codespell does not know
-    r"(learnt|spelt|burnt|whilst|amongst|towards|upwards|outwards|afterwards)": "American spelling: learned, while, toward",
+    r"(learnt|spelt|burnt|whilst|amongst|(to|up|out|after)wards)": "American spelling: learned, toward",
 }
 KINDS = {".py", ".md", ".rst", ".js", ".html"}
 GENERATED = {"_build", "generated", "__pycache__"}
 MADE = ("docs/course", "docs/applications", "docs/benchmarks")  # by `make docs`
 QUOTING = ("docs/writing.md", "tests/phrases.py")  # these name the phrases
-HELP = re.compile(r"^\| `(--|[A-Z]+`).*$", re.MULTILINE)  # in docs/cli.md: repeated from src, and checked there
+HELP = re.compile(r"^\| `(--|[A-Z]+`).*$", re.MULTILINE)  # in docs/cli.md: the help in src, checked there
 
 
 def search(phrase: str) -> re.Pattern[str]:
@@ -125,7 +127,7 @@ def main(places: list[str]) -> int:
     for path in files(places):
         text = path.read_text(encoding="utf-8")
         for line, phrase, advice in sorted(found_in(HELP.sub("", text) if path.name == "cli.md" else text)):
-            print(f"{path}:{line}: {phrase!r}: {advice}")
+            sys.stdout.write(f"{path}:{line}: {phrase!r}: {advice}\n")
             failed = True
     return int(failed)
 

@@ -95,11 +95,12 @@ def test_the_page_of_the_site_lists_losses_before_all_other_tables(tmp_path):
     assert all(f"{{image}} {path.name}" in text and path.stat().st_size > 1000 for path in pictures)
 
 
-def test_the_picture_of_the_readme_is_drawn_by_its_script(tmp_path):
+def test_the_pictures_of_the_readme_are_drawn_by_their_script(tmp_path):
     from examples import readme_picture
 
     written = readme_picture.draw(tmp_path)
-    assert [path.name for path in written] == ["run-light.png", "run-dark.png"]
+    names = ["answer-light.png", "answer-dark.png", "run-light.png", "run-dark.png"]
+    assert [path.name for path in written] == names
     assert all((readme_picture.FOLDER / path.name).exists() for path in written)
 
 
@@ -182,14 +183,14 @@ def test_a_column_of_the_page_counts_what_was_not_decided():
         for i, status in enumerate(["separable", "undecided", "inseparable"])
     ]
     assert "| images, edges, pairs | 3 | 1 | 1 | 1 |" in edge.page(asked)
-    assert edge.summary(asked) == "3 questions, 3 answered within 30 s by the clock, 1 undecided"
+    assert edge.summary(asked) == "3 questions, 3 answered within 30 s of wall-clock time, 1 undecided"
 
 
 @pytest.mark.parametrize("name", edge.TEXTS)
 def test_texts_have_the_verdict_that_they_are_made_for(name):
     X, y = edge.TEXTS[name](1000)
     found = edge.ask(edge.Question("text", name, lambda: (X, y)), 60.0)
-    assert found.status == ("separable" if name == "labels by a plane" else "inseparable")
+    assert found.status == ("separable" if name == "labels from a hyperplane" else "inseparable")
     assert X.shape[1] == 1000
     rows = {tuple(row) for row in X.toarray().tolist()}
     assert name != "random labels" or len(rows) == X.shape[0]

@@ -8,7 +8,8 @@ from pathlib import Path
 from tests import phrases
 
 PAGE = Path(__file__).parents[2] / "docs" / "writing.md"
-PAIRS = [line.strip("| ").split(" | ") for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
+LINES = PAGE.read_text("utf-8").splitlines()
+PAIRS = [line.strip("| ").split(" | ") for line in LINES if line.startswith("| ")]
 
 
 def test_every_sentence_on_the_left_is_found_and_none_on_the_right():
