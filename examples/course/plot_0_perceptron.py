@@ -2,25 +2,26 @@ r"""
 0. The perceptron, its bound, and curved separators
 ===================================================
 
-*A chapter on the algorithm, on which distance its theorem needs, on embeddings, and on kernels.*
+*This chapter covers the algorithm, the distance that its theorem needs, embeddings, and kernels.*
 
 The algorithm
 -------------
 
 Given signed rows :math:`z_1, \ldots, z_n`, start with :math:`w = 0`. While some row has
-:math:`\langle w, z_i\rangle \le 0`, add it: :math:`w \leftarrow w + z_i`. Each such update is a *mistake*.
+:math:`\langle w, z_i\rangle \le 0`, add it: :math:`w \leftarrow w + z_i`. Each such update is called a *mistake*.
 
-**Theorem (Novikoff 1962).** Suppose a unit vector :math:`u` and a number :math:`\gamma > 0` have
-:math:`\langle u, z_i\rangle \ge \gamma` for all :math:`i`, and :math:`|z_i| \le R`. Then the perceptron that starts at zero
-makes at most :math:`(R/\gamma)^2` mistakes, in whatever order it meets them.
+**Theorem (Novikoff 1962).** Suppose that a unit vector :math:`u` and a number :math:`\gamma > 0` satisfy
+:math:`\langle u, z_i\rangle \ge \gamma` for all :math:`i`, and that :math:`|z_i| \le R` for all :math:`i`. Then the perceptron that starts at zero
+makes at most :math:`(R/\gamma)^2` mistakes, in whatever order it visits the rows.
 
-**Proof.** Watch two numbers. An update adds :math:`\langle u, z_i\rangle \ge \gamma` to :math:`\langle w, u\rangle`: after
-:math:`M` mistakes :math:`\langle w, u\rangle \ge M\gamma`. And it changes :math:`|w|^2` by
-:math:`2\langle w, z_i\rangle + |z_i|^2 \le R^2`, because a mistake has :math:`\langle w, z_i\rangle \le 0`: after
-:math:`M` mistakes :math:`|w|^2 \le M R^2`. Together :math:`M\gamma \le \langle w, u\rangle \le |w| \le R\sqrt M`. ∎
+**Proof.** Follow two numbers. An update adds :math:`\langle u, z_i\rangle \ge \gamma` to :math:`\langle w, u\rangle`, so after
+:math:`M` mistakes :math:`\langle w, u\rangle \ge M\gamma`. The same update changes :math:`|w|^2` by
+:math:`2\langle w, z_i\rangle + |z_i|^2 \le R^2`, because a mistake has :math:`\langle w, z_i\rangle \le 0`. So after
+:math:`M` mistakes :math:`|w|^2 \le M R^2`. Together, :math:`M\gamma \le \langle w, u\rangle \le |w| \le R\sqrt M`, and hence
+:math:`M \le (R/\gamma)^2`. ∎
 
-Here is a run, with the two curves of the proof. The weights cannot be shorter than the line below, nor longer than the
-curve above, and the two cross at :math:`(R/\gamma)^2`.
+Here is a run, with the two curves of the proof. The length of the weights stays above the straight line and below the
+curve, and the two cross at :math:`(R/\gamma)^2`.
 """
 
 import matplotlib.pyplot as plt
@@ -31,20 +32,20 @@ problem = sx.datasets.make_separable(40, margin=0.15, intercept=0.2, random_stat
 model = sx.Perceptron(order="cyclic", trace=True).fit(problem.X, problem.y)
 sx.plot.RunDisplay.from_estimator(model, problem.X, problem.y)
 allowed = sx.mistake_bounds(model, problem.X, problem.y)["Novikoff"].value
-print(f"{model.mistakes_} mistakes, allowed: {allowed:.1f}")
+print(f"{model.mistakes_} mistakes; the theorem allows {allowed:.1f}")
 
 # %%
-# The slip: which distance?
-# -------------------------
+# An error in the note: which distance?
+# -------------------------------------
 #
-# The note takes for :math:`\delta` the smallest distance between a good and a bad *point*, and states the bound
-# :math:`4R^2/\delta^2`. That is false. Nor does the distance between the *hulls* of the two classes mend it: that is twice
-# the margin of the best plane *anywhere*, while the perceptron's planes go through the origin of the space it runs in.
-# What the theorem needs is :math:`\gamma`, the length of the shortest point in the hull of the signed rows.
+# In the note, :math:`\delta` is the smallest distance between a good and a bad *point*, and the bound is
+# :math:`4R^2/\delta^2`. This is false. The distance between the convex *hulls* of the two classes does not work either: it is twice
+# the margin of the best hyperplane *with a free intercept*, while the perceptron's hyperplanes go through the origin of the space it runs in.
+# The theorem needs :math:`\gamma`, the length of the shortest vector in the convex hull of the signed rows.
 #
-# **Counterexample.** One good point :math:`(1, h)`, one bad point :math:`(\varphi, -h)` with
-# :math:`\varphi = (\sqrt 5 - 1)/2`, no lift. The hulls stay at least :math:`1 - \varphi` apart, so
-# :math:`4R^2/\delta^2` stays near 27. The mistakes do not stay.
+# **Counterexample.** Take one good point :math:`(1, h)` and one bad point :math:`(\varphi, -h)` with
+# :math:`\varphi = (\sqrt 5 - 1)/2`, without a lift. The hulls are at least :math:`1 - \varphi` apart for every :math:`h`, so
+# :math:`4R^2/\delta^2` stays near 27. But the number of mistakes grows as :math:`h` shrinks.
 
 golden = (np.sqrt(5) - 1) / 2
 for h in (0.01, 0.001, 0.0001):
@@ -55,11 +56,11 @@ for h in (0.01, 0.001, 0.0001):
     print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
 
 # %%
-# The counts are Fibonacci numbers: the run tries to write the golden ratio as a fraction. The largest margin
-# through the origin is :math:`h`, and :math:`(R/\gamma)^2` is :math:`1 + 1/h^2`: the theorem holds.
+# The counts are Fibonacci numbers: the run approximates the golden ratio by fractions. The largest margin
+# of a line through the origin is :math:`h`, and :math:`(R/\gamma)^2` is :math:`1 + 1/h^2`, so the theorem holds.
 #
-# A lift does not mend it. Take two numbers far from the origin, good :math:`1/h` and bad :math:`\varphi/h`, and lift them to
-# :math:`(x, 1)`. They lie far apart, and yet:
+# A lift does not help. Take two numbers far from the origin, the good one :math:`1/h` and the bad one :math:`\varphi/h`, and lift them to
+# :math:`(x, 1)`. They are far apart, but the same happens:
 
 for h in (0.01, 0.001, 0.0001):
     numbers = np.array([[1 / h], [golden / h]])
@@ -68,20 +69,26 @@ for h in (0.01, 0.001, 0.0001):
     print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
 
 # %%
-# The formula stays where it was, and the mistakes grow without end, in both cases. **Proof.** Say that weights which separate are
-# the sum of :math:`n` times the first signed row and :math:`m` times the second, :math:`M = n + m`, and let
-# :math:`e = n - \varphi m`. For the two points :math:`w = (e, hM)`, and its scores :math:`e + h^2M` and
-# :math:`-\varphi e + h^2M` are positive only if :math:`|e| < h^2M/\varphi`. For the two numbers :math:`w = (e/h, n - m)`, with
-# scores :math:`e/h^2 + n - m` and :math:`-\varphi e/h^2 - n + m`; here :math:`e > 0`, since otherwise the first would
-# need :math:`n > m`, and then :math:`e > 0` after all; so the second gives the same :math:`|e| < h^2M/\varphi`. But
-# :math:`(n - \varphi m)(n + m/\varphi) = n^2 + nm - m^2` is a whole number other than zero, so
-# :math:`|e| \ge 1/(n + m/\varphi) \ge \varphi/M`. Together :math:`M > \varphi/h`. ∎
+# In both cases, the formula stays bounded and the number of mistakes :math:`M` grows without bound, because :math:`M > \varphi/h`.
 #
-# Curves are planes elsewhere
-# ---------------------------
+# **Proof.** The final weights are the sum of :math:`n` times the first signed row and :math:`m` times the second, with
+# :math:`M = n + m`. Let :math:`e = n - \varphi m`.
 #
-# A disc in the plane is not cut out by a line. But :math:`\phi(x) = (x_1, x_2, x_1^2 + x_2^2)` lifts it onto a bowl, and
-# there a plane does it: good points lie below the height :math:`r^2`, bad ones above.
+# For the two points, :math:`w = (e, hM)`. Its scores :math:`e + h^2M` and :math:`-\varphi e + h^2M` are positive only if
+# :math:`|e| < h^2M/\varphi`.
+#
+# For the two numbers, :math:`w = (e/h, n - m)`, with scores :math:`e/h^2 + n - m` and :math:`-\varphi e/h^2 - n + m`. Suppose that
+# :math:`e \le 0`. Then the first score is positive only if :math:`n > m`, but :math:`n > m` implies :math:`e > 0`, a contradiction. So
+# :math:`e > 0`, and the second score gives :math:`e < h^2(m - n)/\varphi \le h^2M/\varphi`, the same bound as before.
+#
+# On the other hand, :math:`(n - \varphi m)(n + m/\varphi) = n^2 + nm - m^2` is a nonzero integer, so
+# :math:`|e| \ge 1/(n + m/\varphi) \ge \varphi/M`. Together, :math:`\varphi/M < h^2M/\varphi`, that is, :math:`M > \varphi/h`. ∎
+#
+# Curved separators are hyperplanes in another space
+# --------------------------------------------------
+#
+# A line cannot separate a disk in the plane from the points around it. But :math:`\phi(x) = (x_1, x_2, x_1^2 + x_2^2)` maps the plane onto a bowl, and
+# in three dimensions a plane separates them: the points of a disk of radius :math:`r` around the origin lie below the height :math:`r^2`, and the others above.
 
 rings = sx.datasets.make_rings(120, 2, random_state=0)
 flat = sx.separability(rings.X, rings.y)
@@ -98,9 +105,9 @@ axes.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_1^2 + x_2^2$")
 axes.legend()
 
 # %%
-# In general one takes all monomials up to a degree :math:`d`. A separating plane among them is a polynomial. In
-# :math:`n` variables there are :math:`N(n, d) = \binom{n+d}{d}` of them: a monomial of degree at most :math:`d` is a choice
-# of :math:`d` things, with repetition, among :math:`n` variables and the number one.
+# In general, take all monomials up to a degree :math:`d` as coordinates. A separating hyperplane in these coordinates is a polynomial in the
+# original ones. In :math:`n` variables there are :math:`N(n, d) = \binom{n+d}{d}` monomials, because a monomial of degree at most
+# :math:`d` is a choice of :math:`d` factors, with repetition, from the :math:`n` variables and the number one.
 
 for n, d in ((2, 3), (3, 2), (10, 4)):
     columns = (
@@ -109,7 +116,7 @@ for n, d in ((2, 3), (3, 2), (10, 4)):
     print(f"{n} variables, degree {d}: {len(columns)} monomials")
 
 # %%
-# For each data set there is a smallest degree that separates, if no point has two labels; the library proves each step:
+# If no point has two labels, there is a smallest degree that separates the data. The library proves each step:
 
 X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
 print(sx.smallest_separating_degree(X, y, max_degree=3))
@@ -118,30 +125,30 @@ print(sx.smallest_separating_degree(X, y, max_degree=3))
 # The kernel trick
 # ----------------
 #
-# The weights are a sum of rows: :math:`w = \sum_i a_i z_i`, where :math:`a_i` counts the mistakes on row :math:`i`. So a
+# If the run starts at zero, the weights are a sum of rows: :math:`w = \sum_i a_i z_i`, where :math:`a_i` counts the mistakes on row :math:`i`. So a
 # score is :math:`\langle w, z_j\rangle = y_j \sum_i a_i y_i K(x_i, x_j)` with
-# :math:`K(x, x') = \langle\phi(x), \phi(x')\rangle`, and nobody has to write :math:`\phi` down. For
-# :math:`\phi(x) = (1, x, \ldots, x^d)` on the line, :math:`K` is the geometric sum
-# :math:`1 + xx' + \cdots + (xx')^d = (1 - (xx')^{d+1})/(1 - xx')`, and where :math:`xx' = 1`, where that fraction says
-# nothing, it is :math:`d + 1`.
+# :math:`K(x, x') = \langle\phi(x), \phi(x')\rangle`, and :math:`\phi` itself is never computed. For
+# :math:`\phi(x) = (1, x, \ldots, x^d)` on the real line, :math:`K` is the geometric sum
+# :math:`1 + xx' + \cdots + (xx')^d = (1 - (xx')^{d+1})/(1 - xx')`. If :math:`xx' = 1`, the fraction is undefined and the
+# sum is :math:`d + 1`.
 
 print(sx.kernels.Geometric(degree=4)(np.array([[1.0]]), np.array([[1.0], [0.5]])))
 
 # %%
-# **Two more slips.** The note's version with an embedding corrects only where the score is :math:`< 0`. From :math:`w = 0` all scores are
-# zero, so it stops at once and has learnt nothing. *A tie is a mistake*; chapter 3 shows what happens otherwise. And in its last
-# algorithm the indices are crossed: with :math:`\alpha_i` the signed count of row :math:`i`, the score of row :math:`j` sums
-# :math:`\alpha_i K(x_i, x_j)` over :math:`i`, not :math:`\alpha_j K(x_j, x_i)`.
+# **Two more errors in the note.** First, its version with an embedding corrects a row only if the score is :math:`< 0`. At :math:`w = 0` all scores are
+# zero, so it stops immediately without learning anything. *A tie is a mistake*; chapter 3 shows what happens otherwise. Second, its last
+# algorithm confuses two indices. If :math:`\alpha_i` is the signed count of row :math:`i`, the score of row :math:`j` is the sum of
+# :math:`\alpha_i K(x_i, x_j)` over :math:`i`, not of :math:`\alpha_j K(x_j, x_i)`.
 #
-# **Counterexample.** Where the values of :math:`K` are positive, the crossed score has the sign of :math:`\alpha_j` alone. So
-# each row is corrected once, and the algorithm stops, whether the rows are right or not.
+# **Counterexample.** If all values of :math:`K` are positive, the wrong score has the sign of :math:`\alpha_j`. So
+# each row is corrected once, and the algorithm stops, whether or not the rows are classified correctly.
 
 gram = sx.kernels.Gaussian(c=1.0)(rings.X)
 labels = np.where(rings.y == np.unique(rings.y)[1], 1, -1)
 
 
 def kernel_perceptron(score):
-    """Signed counts, where a mistake is a row whose score does not have its sign."""
+    """Return the signed counts; a mistake is a row whose score does not have its sign."""
     alpha = np.zeros(len(labels))
     while True:
         before = alpha.copy()
@@ -153,8 +160,8 @@ def kernel_perceptron(score):
 
 
 rules = {
-    "right": lambda alpha, j: alpha @ gram[:, j],
-    "crossed": lambda alpha, j: alpha[j] * gram[:, j].sum(),
+    "correct": lambda alpha, j: alpha @ gram[:, j],
+    "indices confused": lambda alpha, j: alpha[j] * gram[:, j].sum(),
 }
 for name, score in rules.items():
     alpha = kernel_perceptron(score)
@@ -162,30 +169,32 @@ for name, score in rules.items():
     print(f"{name}: {abs(alpha).sum():.0f} updates, {wrong} rows wrong at the end")
 
 # %%
-# The library's kernel perceptron on the same rows:
+# The library's kernel perceptron makes the same updates on the same rows. (By default, it also has an intercept, which the algorithm
+# above does not have; the number of updates would then be different.)
 
-model = sx.KernelPerceptron(kernel=sx.kernels.Gaussian(c=1.0)).fit(rings.X, rings.y)
+kernel = sx.kernels.Gaussian(c=1.0)
+model = sx.KernelPerceptron(kernel=kernel, fit_intercept=False).fit(rings.X, rings.y)
 sx.plot.DecisionRegionDisplay.from_estimator(model, rings.X, rings.y)
 used = np.count_nonzero(model.mistake_counts_)
 print(f"{model.mistakes_} mistakes on {used} of {len(rings.y)} rows")
 print(f"separated: {model.converged_}")
 
 # %%
-# Measure it, and show it
-# -----------------------
+# Experiments and playground
+# --------------------------
 #
-# These experiments repeat what was claimed, many times, with seeds, and hold it against the theorem:
+# These experiments test the claims of this chapter on many random data sets, and compare the results with the theorem:
 #
 # - ``separatrix experiment hulls``: which distance bounds the updates?
 # - ``separatrix experiment degree``: which degree separates?
-# - ``separatrix experiment monomials``: how wide does the embedding become?
-# - ``separatrix experiment kernel-time``: when does the kernel pay?
+# - ``separatrix experiment monomials``: how many coordinates does the embedding have?
+# - ``separatrix experiment kernel-time``: when is the kernel faster than the embedding?
 #
-# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 0``. (If the playground is
-# running, `here it is <http://127.0.0.1:8317/?lesson=0>`_.)
+# ``separatrix play --lesson 0`` opens this chapter as a lesson in the playground. (If the playground is
+# already running, use `this link <http://127.0.0.1:8317/?lesson=0>`_.)
 #
-# To think about
-# --------------
+# Questions
+# ---------
 #
-# - Multiply all points by 10. What happens to the mistakes, to :math:`R`, to :math:`\gamma`?
-# - Two identical points with different labels: which embedding separates them?
+# - Multiply all points by 10, without a lift. What happens to the number of mistakes, to :math:`R`, and to :math:`\gamma`?
+# - Which embedding separates two identical points with different labels?

@@ -2,24 +2,28 @@ r"""
 1. Linear programs, and the best among the separators
 =====================================================
 
-*A chapter on finding a separator by other means, and on choosing one.*
+*This chapter finds separators by other methods, and asks which separator is best.*
 
-Separable means: the linear program is feasible
------------------------------------------------
+Separable means that a linear program is feasible
+-------------------------------------------------
 
-Let :math:`Z` be the matrix of the signed rows. The data are separable if some :math:`w` has :math:`Zw > 0`. Scaling
-:math:`w` shows that this is the same as :math:`Zw \ge 1`: a linear program with nothing to optimise.
+Let :math:`Z` be the matrix whose rows are the signed rows. The data are separable if some :math:`w` has :math:`Zw > 0`. By scaling
+:math:`w`, this is equivalent to :math:`Zw \ge 1` for some :math:`w`. The note's linear program asks for such a :math:`w`, with a zero objective.
 
-**Either, or.** Exactly one of two things is true (Gordan 1873): some :math:`w` has :math:`Zw > 0`; or some
+``sx.LinearProgram`` solves a different program that answers the same question: it maximizes the smallest score
+:math:`\min_i \langle w, z_i\rangle` over all :math:`w` whose coordinates lie between −1 and 1. The maximum is positive if and only if the
+data are separable. Its solution need not satisfy :math:`Zw \ge 1`, but a positive multiple of it does.
+
+**Theorem of the alternative (Gordan 1873).** Exactly one of two statements is true: some :math:`w` has :math:`Zw > 0`; or some
 :math:`l \ge 0`, not all zero, has :math:`Z^\top l = 0`.
 
-*Not both:* then :math:`0 = \langle Z^\top l, w\rangle = \sum_i l_i \langle z_i, w\rangle > 0`. *One of them:* if zero is
-not in the hull of the rows, the shortest point :math:`p` of the hull is not zero, and
-:math:`\langle p, z_i\rangle \ge |p|^2 > 0` for every row, as otherwise a step from :math:`p` towards :math:`z_i` would be
-shorter; so :math:`w = p` separates. If zero is in the hull, its weights are :math:`l`. ∎
+**Proof.** *Both cannot be true*, because then :math:`0 = \langle Z^\top l, w\rangle = \sum_i l_i \langle z_i, w\rangle > 0`. *One of them is true:* If zero is
+not in the convex hull of the rows, the shortest vector :math:`p` of the hull is not zero. Then
+:math:`\langle p, z_i\rangle \ge |p|^2 > 0` for every row, because otherwise a small step from :math:`p` toward :math:`z_i` would lead to a
+shorter vector of the hull. So :math:`w = p` separates. If zero is in the hull, it is a convex combination of the rows, and its coefficients are :math:`l`. ∎
 
-The multipliers :math:`l` are a *proof* that nothing separates, and the weights :math:`w` are a proof that something does.
-This library never answers without one of them, and checks it in exact arithmetic.
+The multipliers :math:`l` are a *proof* that nothing separates the data, and the weights :math:`w` are a proof that they are separable.
+Whenever this library gives one of the two answers, it has checked the proof in exact arithmetic.
 """
 
 import matplotlib.pyplot as plt
@@ -32,17 +36,17 @@ program = sx.LinearProgram().fit(X, y)
 print(f"separated by a linear program: {program.score(X, y) == 1.0}")
 verdict = sx.separability(X, y)
 check = sx.verify(verdict.certificate, X, y)
-print(f"{verdict.status}; checked by code that solved nothing: {check.holds}")
+print(f"{verdict.status}; the independent check accepts the proof: {check.holds}")
 
 # %%
 # The batch perceptron, and a bound without the dimension
 # -------------------------------------------------------
 #
-# The note states Novikoff's theorem with :math:`B = \min\{|w| : Zw \ge 1\}` in place of the margin: at most
-# :math:`(RB)^2` updates. It is the same statement, :math:`B = 1/\gamma`: if :math:`|u| = 1` has the largest margin
+# The note states Novikoff's theorem with :math:`B = \min\{|w| : Zw \ge 1\}` instead of the margin: there are at most
+# :math:`(RB)^2` updates. This is the same statement, because :math:`B = 1/\gamma`: if the unit vector :math:`u` has the largest margin
 # :math:`\gamma`, then :math:`u/\gamma` is the shortest :math:`w` with :math:`Zw \ge 1`.
 
-# With fit_intercept="lifted" the margin is that of the lifted rows, which the theorem speaks of.
+# With fit_intercept="lifted" the margin is that of the lifted rows, as in the theorem.
 margin = sx.MaxMargin(fit_intercept="lifted").fit(X, y)
 lifted = np.column_stack([X, np.ones(len(X))])
 w = np.append(margin.coef_[0], margin.intercept_[0])
@@ -53,8 +57,8 @@ model = sx.Perceptron().fit(X, y)
 print(f"{model.mistakes_} mistakes; (R B)² = {(R * B) ** 2:.0f}")
 
 # %%
-# "Each update makes :math:`w` more correct on its point": :math:`\langle w + z, z\rangle = \langle w, z\rangle + |z|^2`.
-# On the other points anything may happen. Here is how many points are wrong after each update:
+# "Each update makes :math:`w` more correct on its point", because :math:`\langle w + z, z\rangle = \langle w, z\rangle + |z|^2`.
+# On the other points, the score can rise or fall. The plot shows how many points are wrong after each update:
 
 trace = sx.Perceptron(order="cyclic", trace=True).fit(X, y).result_.trace
 signs = np.where(y == np.unique(y)[1], 1, -1)
@@ -67,35 +71,39 @@ axes.set(xlabel="update", ylabel="points that are wrong")
 # What Minsky and Papert showed
 # -----------------------------
 #
-# The note says that they argued in 1969 that a *multilayer* perceptron cannot learn XOR. What they proved is about a *single*
-# layer: one plane does not separate XOR, and a proof is four multipliers.
+# The note says that in 1969 they argued that a *multilayer* perceptron cannot learn XOR. What they proved is about a *single*
+# layer: no line separates XOR. Four multipliers prove it:
 
 X4, y4 = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
 proof = sx.separability(X4, y4)
 print(proof.status, {row: str(weight) for row, weight in proof.witness_rows.items()})
 
 # %%
-# Half of row 0 plus half of row 1 is the point (½, ½); so is half of row 2 plus half of row 3. One point lies in both
-# hulls, so no line has them on different sides. Two lines and a rule to combine them do, so stacking
+# Half of row 0 plus half of row 1 is the point (½, ½), and so is half of row 2 plus half of row 3. This point lies in both
+# hulls, so no line separates the classes. Two lines and a rule that combines them separate the classes, so stacked
 # perceptrons *can* represent XOR: see :ref:`XOR four ways <sphx_glr_applications_plot_xor_four_ways.py>`.
 #
 # Which separator?
 # ----------------
 #
-# **The distance of a point from a plane** :math:`\{v : \langle w, v\rangle + b = 0\}` is :math:`|\langle w, x\rangle + b|/|w|`.
-# *Why?* Walk from :math:`x` along the normal: :math:`v = x - s\,w/|w|`. It is on the plane when
-# :math:`\langle w, x\rangle - s|w| + b = 0`, so :math:`s = (\langle w, x\rangle + b)/|w|`. Any other point :math:`v'` of the
-# plane is farther: :math:`v - v'` is at right angles to :math:`w`, so
+# **The distance of a point** :math:`x` **from the hyperplane** :math:`\{v : \langle w, v\rangle + b = 0\}` is :math:`|\langle w, x\rangle + b|/|w|`.
+#
+# **Proof.** Move from :math:`x` along the normal to :math:`v = x - s\,w/|w|`. This point is on the hyperplane if
+# :math:`\langle w, x\rangle - s|w| + b = 0`, that is, if :math:`s = (\langle w, x\rangle + b)/|w|`. Any other point :math:`v'` of the
+# hyperplane is farther from :math:`x`: the vector :math:`v - v'` is orthogonal to :math:`w`, so
 # :math:`|x - v'|^2 = |x - v|^2 + |v - v'|^2`. ∎
 #
-# The **margin** of a separator is its smallest such distance, and a separator of margin :math:`m` makes no error when every
-# point is moved by less than :math:`m`. So the largest margin bears the longest moves. Among planes through the origin its normal is
-# the shortest point of the hull of the signed rows, and the margin is the length of that point; with a free intercept the margin is
-# half the distance between the two hulls.
+# The **margin** of a separator is the smallest distance of a row from its hyperplane. A separator with margin :math:`m` still makes no error if every
+# point moves by less than :math:`m`, so the separator with the largest margin tolerates the largest moves. Among hyperplanes through the origin, its normal is
+# the shortest vector in the hull of the signed rows, and the margin is the length of this vector. With a free intercept, the largest margin is
+# half the distance between the hulls of the two classes.
 #
-# **A slip.** One slide says that the data are not separable if the margin of :math:`w` is negative. That is a fact about this
-# :math:`w` only: turn a separator round, and its margin is negative. The data are not separable if *no* :math:`w` has a positive
+# **An error in the note.** One slide says that the data are not separable if the margin of :math:`w` is negative. But this only says something about this
+# :math:`w`: if :math:`w` separates the rows, the margin of :math:`-w` is negative. The data are not separable if *no* :math:`w` has a positive
 # margin.
+#
+# The next figure compares three separators: the perceptron's, that of ``sx.LinearProgram`` (largest smallest score with bounded coordinates), and the
+# one with the largest margin.
 
 best = sx.MaxMargin().fit(X, y)
 figure, panels = plt.subplots(1, 3, figsize=(10, 3.4), layout="compressed")
@@ -113,26 +121,27 @@ for axes, (name, model) in zip(
     axes.set_title(f"{name}: margin {distances.min():.3f}")
 
 # %%
-# The library brackets the largest margin from both sides. Any separator proves a lower bound. Any multipliers
-# :math:`a \ge 0` prove the upper bound :math:`|\sum a_i z_i| / \sum a_i`, because that point is in the hull.
+# The library gives a lower and an upper bound on the largest margin. Any separator proves a lower bound. Any multipliers
+# :math:`a \ge 0`, not all zero, prove the upper bound :math:`|\sum a_i z_i| / \sum a_i`, because the vector :math:`\sum a_i z_i / \sum a_i` is in the hull
+# of the signed rows, and the largest margin is the length of the shortest vector there.
 
 sx.plot.BracketDisplay.from_estimator(
     sx.Perceptron(order="cyclic", trace=True).fit(X, y), X, y
 )
 
 # %%
-# Measure it, and show it
-# -----------------------
+# Experiments and playground
+# --------------------------
 #
 # - ``separatrix experiment separators``: how do three methods that find a separator differ?
-# - ``separatrix experiment robustness``: how much perturbation does each separator bear?
+# - ``separatrix experiment robustness``: how much perturbation does each separator tolerate?
 # - ``separatrix experiment own-point``: what does an update do to its own point, and to the others?
 #
-# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 1``. (If the playground is
-# running, `here it is <http://127.0.0.1:8317/?lesson=1>`_.)
+# ``separatrix play --lesson 1`` opens this chapter as a lesson in the playground. (If the playground is
+# already running, use `this link <http://127.0.0.1:8317/?lesson=1>`_.)
 #
-# To think about
-# --------------
+# Questions
+# ---------
 #
 # - Add a point far behind its own class. Which of the three separators can change?
-# - In how many points of a picture does the largest margin rest, at least?
+# - What is the smallest possible number of support vectors of the largest margin?
