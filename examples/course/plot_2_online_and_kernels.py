@@ -1,15 +1,15 @@
 r"""
-2. Online learning, data that no plane separates, and legal kernels
-===================================================================
+2. Online learning, inseparable data, and legal kernels
+=======================================================
 
-*A chapter on bounds that hold whatever comes, and on what may be called a kernel.*
+*This chapter proves mistake bounds for arbitrary sequences of rows, and shows which functions are kernels.*
 
 The smallest example
 --------------------
 
-A positive point :math:`(1, 0)` and a negative one :math:`(0, 1)`, without a lift. From :math:`w = (0, 0)` the first is
-a mistake (a tie is one): :math:`w = (1, 0)`. The second has score zero, a mistake: :math:`w = (1, -1)`. Both are right
-now.
+Take a positive point :math:`(1, 0)` and a negative point :math:`(0, 1)`, without a lift. At :math:`w = (0, 0)`, the first point is
+a mistake, because a tie counts as one, and :math:`w` becomes :math:`(1, 0)`. The second point now has score zero, which is a mistake, and :math:`w`
+becomes :math:`(1, -1)`. Now both points are correct.
 """
 
 import matplotlib.pyplot as plt
@@ -22,38 +22,37 @@ print(model.result_.trace.weights)
 print(sx.mistake_bounds(model, X, y).summary())
 
 # %%
-# Two mistakes, and two are allowed: with :math:`k` orthonormal signed rows the theorem is tight, :math:`R = 1`,
-# :math:`\gamma = 1/\sqrt k`, and :math:`k` mistakes are made.
+# The run made two mistakes, and the bound is two. In general, the bound is tight for :math:`k` orthonormal signed rows: then :math:`R = 1` and
+# :math:`\gamma = 1/\sqrt k`, so the bound is :math:`k`, and the run makes :math:`k` mistakes.
 #
 # The theorem with :math:`w^*`
 # ----------------------------
 #
-# The note measures the data by a :math:`w^*` with :math:`\langle w^*, z_i\rangle \ge 1`: there are at most
-# :math:`R^2|w^*|^2` updates. With :math:`w^* = u/\gamma` that is :math:`(R/\gamma)^2`. (One slide has :math:`M \le R^2|w|^2`;
-# it means :math:`w^*`.) Rows may come one at a time and never again: the proof looks at mistakes only, so it holds for any
-# sequence, made by chance or by an adversary.
+# The note uses a vector :math:`w^*` with :math:`\langle w^*, z_i\rangle \ge 1` for all rows instead of the margin. There are at most
+# :math:`R^2|w^*|^2` updates from zero. For :math:`w^* = u/\gamma` this is :math:`(R/\gamma)^2`. (One slide has :math:`M \le R^2|w|^2`, but
+# means :math:`w^*`.) Each row may arrive only once. The proof considers only the mistakes, so the bound holds for any
+# sequence of rows, whether random or chosen by an adversary.
 #
-# When the best plane is not perfect
-# ----------------------------------
+# If no hyperplane is perfect
+# ---------------------------
 #
 # The *hinge loss* of :math:`w^*` on a signed row is :math:`\max(0, 1 - \langle w^*, z\rangle)`.
 #
-# **Theorem.** From zero weights, for every :math:`w^*`, the mistakes are at most :math:`R^2|w^*|^2 + 2L`, where :math:`L` is
-# the sum of the hinge losses of :math:`w^*` over the rounds in which a mistake was made.
+# **Theorem.** For a start at zero and every :math:`w^*`, the number of mistakes :math:`M` is at most :math:`R^2|w^*|^2 + 2L`, where :math:`L` is
+# the sum of the hinge losses of :math:`w^*` over the rounds in which the perceptron made a mistake.
 #
 # **Proof.** Each mistake adds :math:`\langle w^*, z\rangle \ge 1 - \text{loss}` to :math:`\langle w, w^*\rangle`, so
 # :math:`M - L \le \langle w, w^*\rangle \le |w||w^*| \le R\sqrt M\,|w^*|`. If :math:`M > L`, squaring gives
-# :math:`M^2 - 2ML + L^2 \le M R^2|w^*|^2`; divide by :math:`M` and drop :math:`L^2/M`. If :math:`M \le L`, there is nothing
-# to prove. ∎
+# :math:`M^2 - 2ML + L^2 \le M R^2|w^*|^2`; divide by :math:`M` and drop :math:`L^2/M`. If :math:`M \le L`, the claim holds
+# because :math:`L \le 2L`. ∎
 #
-# Solving the quadratic in :math:`\sqrt M` instead of dropping a term is sharper:
+# It is sharper to solve the quadratic inequality in :math:`\sqrt M` than to drop a term. This gives
 # :math:`M \le (A/2 + \sqrt{A^2/4 + L})^2` with :math:`A = R|w^*|`.
 #
-# **The slip: a lost square.** Several slides have :math:`R^2|w^*| + 2L`. That is false. For the two orthonormal rows above
-# :math:`w^* = (1, -1)` has no loss and :math:`R = 1`, so the formula gives :math:`|w^*| = 1.41`; but 2 mistakes are made.
+# **An error in the note: a missing square.** Several slides state the bound :math:`R^2|w^*| + 2L`. This is false. For the two orthonormal rows above,
+# :math:`w^* = (1, -1)` has no loss and :math:`R = 1`, so this formula gives :math:`|w^*| = 1.41`, but the run makes 2 mistakes.
 #
-# The sum :math:`L` runs over all mistakes of the *whole run*. Taking the losses of one pass for a run of many passes is
-# another way to get it wrong.
+# The sum :math:`L` runs over all mistakes of the *whole run*. It is also wrong to use the losses of a single pass for a run with several passes.
 
 noisy = sx.datasets.make_overlapping(400, 5, noise=0.05, random_state=0)
 stream = sx.Perceptron(order="cyclic")
@@ -67,14 +66,15 @@ axes.plot(range(10, 401, 10), made)
 axes.set(
     xlabel="rows seen",
     ylabel="mistakes so far",
-    title="a stream in which 5 % of the labels are wrong",
+    title="A stream with 5 % wrong labels",
 )
 
 # %%
-# Which :math:`w^*` is best? :math:`R^2|w^*|^2 + 2L` is, up to a factor, the objective of a soft-margin support vector machine with
-# :math:`C = 1/R^2`. The bound is itself an SVM; ``mistake_bounds`` solves it.
+# Which :math:`w^*` gives the best bound? The expression :math:`R^2|w^*|^2 + 2L` equals :math:`2R^2(|w^*|^2/2 + L/R^2)`. If :math:`L` were the loss on a fixed set of rows,
+# this would be, up to a factor, the objective of a soft-margin support vector machine with :math:`C = 1/R^2`. For a run that is finished, the
+# rounds with a mistake are such a fixed set, so finding the best bound means training an SVM. ``mistake_bounds`` does this.
 
-# One pass, so that the mistakes are those of an online run; that it did not separate is known.
+# One pass, so the mistakes are those of an online run. We ignore the warning that it did not separate the classes.
 import warnings
 
 with warnings.catch_warnings():
@@ -83,28 +83,29 @@ with warnings.catch_warnings():
 print(sx.mistake_bounds(once, noisy.X, noisy.y).summary())
 
 # %%
-# Why are they legal?
-# -------------------
+# Which functions are kernels?
+# ----------------------------
 #
 # A *kernel* is a function :math:`K(x, x') = \langle\phi(x), \phi(x')\rangle` for some :math:`\phi` into a space with an inner
-# product. Let :math:`K_1, K_2` be kernels.
+# product. If :math:`K_1` and :math:`K_2` are kernels, so are the following:
 #
 # - :math:`cK_1` for :math:`c \ge 0`: take :math:`\sqrt c\,\phi_1`.
 # - :math:`f(x)f(x')K_1`: take :math:`f(x)\phi_1(x)`.
-# - :math:`K_1 + K_2`: write :math:`\phi_1` and :math:`\phi_2` one after the other.
+# - :math:`K_1 + K_2`: concatenate :math:`\phi_1` and :math:`\phi_2`.
 # - :math:`K_1 K_2`: take all products :math:`\phi_1(x)_i\,\phi_2(x)_j`; then
 #   :math:`\sum_{ij} \phi_1(x)_i\phi_2(x)_j\phi_1(x')_i\phi_2(x')_j = K_1K_2`.
-# - A constant :math:`c \ge 0` is a kernel (:math:`\phi = \sqrt c`), so polynomials of a kernel with coefficients
-#   :math:`\ge 0` are, and so is the limit of kernels, since :math:`\sum_{ij} v_iv_jK(x_i, x_j) \ge 0` survives limits, and a
-#   symmetric function with that property for all points is a kernel (Moore and Aronszajn).
+# - A constant :math:`c \ge 0`: take :math:`\phi = \sqrt c`. Together with the previous rules, every polynomial of a kernel with coefficients
+#   :math:`\ge 0` is a kernel.
+# - A pointwise limit of kernels: each kernel satisfies :math:`\sum_{ij} v_iv_jK(x_i, x_j) \ge 0` for all points and all :math:`v`, and the inequality also holds in the limit. A
+#   symmetric function with this property is a kernel (Moore and Aronszajn).
 #
-# Thus :math:`(c + \langle x, x'\rangle)^k` with :math:`c \ge 0` and a whole :math:`k \ge 1` is legal, a power of a sum.
-# :math:`e^{K}` is a limit of polynomials with coefficients :math:`1/j!`. And for :math:`c \ge 0` the Gaussian is
-# :math:`e^{-c|x-x'|^2} = f(x)f(x')\,e^{2c\langle x, x'\rangle}` with :math:`f(x) = e^{-c|x|^2}`. (The note does not say
-# :math:`c \ge 0`. It is needed: for :math:`c < 0` two points have ones on the diagonal of their Gram matrix and a number
-# above one beside it, so :math:`v = (1, -1)` gives :math:`v^\top K v < 0`.)
+# Three examples follow from these rules. First, :math:`(c + \langle x, x'\rangle)^k` with :math:`c \ge 0` and an integer :math:`k \ge 1` is a kernel, because it is a power of a sum.
+# Second, :math:`e^{K}` is a kernel if :math:`K` is one, because it is the limit of polynomials with coefficients :math:`1/j!`. Third, the Gaussian kernel with :math:`c \ge 0` is
+# :math:`e^{-c|x-x'|^2} = f(x)f(x')\,e^{2c\langle x, x'\rangle}` with :math:`f(x) = e^{-c|x|^2}`. The note does not state the condition
+# :math:`c \ge 0`, but it is necessary: for :math:`c < 0` and two different points, the Gram matrix has ones on its diagonal and a number
+# above one off the diagonal, so :math:`v = (1, -1)` gives :math:`v^\top K v < 0`.
 #
-# The library's kernels are built by these rules, so what you build is legal by construction:
+# The library combines kernels only by these rules, so every kernel that you build in this way is legal:
 
 quadratic = sx.kernels.Polynomial(degree=2)
 mixed = 0.5 * quadratic * sx.kernels.Linear() + sx.kernels.Gaussian(c=2.0)
@@ -114,8 +115,8 @@ smallest = np.linalg.eigvalsh(mixed(points, points)).min()
 print(f"smallest eigenvalue of its Gram matrix: {smallest:.1e}")
 
 # %%
-# A function that is *not* a kernel has a proof too: points and a vector :math:`v` with :math:`v^\top K v < 0`, checked in exact
-# arithmetic.
+# If a function is *not* a kernel, there is a proof of that as well: some points, their Gram matrix :math:`K`, and a vector :math:`v` with :math:`v^\top K v < 0`. The library
+# finds such a vector if the given points allow one, and checks the inequality in exact arithmetic. Here it proves that the distance is not a kernel:
 
 
 def distance(a, b):
@@ -125,17 +126,17 @@ def distance(a, b):
 print(sx.kernels.check_legal(distance, points))
 
 # %%
-# Measure it, and show it
-# -----------------------
+# Experiments and playground
+# --------------------------
 #
-# - ``separatrix experiment label-noise``: how many mistakes when labels are wrong, and how tight is the bound?
-# - ``separatrix experiment online``: how do the mistakes of a stream add up?
+# - ``separatrix experiment label-noise``: how many mistakes does a run make if labels are wrong, and how tight is the bound?
+# - ``separatrix experiment online``: how does the number of mistakes grow along a stream?
 #
-# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 2``. (If the playground is
-# running, `here it is <http://127.0.0.1:8317/?lesson=2>`_.)
+# ``separatrix play --lesson 2`` opens this chapter as a lesson in the playground. (If the playground is
+# already running, use `this link <http://127.0.0.1:8317/?lesson=2>`_.)
 #
-# To think about
-# --------------
+# Questions
+# ---------
 #
-# - Is :math:`K_1 - K_2` a kernel? Find two for which it is not.
-# - Stream the same rows sorted by class. What happens to the mistakes, and does the bound still hold?
+# - Is :math:`K_1 - K_2` always a kernel? Find two kernels for which it is not.
+# - Sort the rows of the stream by class. What happens to the number of mistakes, and does the bound still hold?

@@ -2,18 +2,18 @@ r"""
 3. A tie is a mistake, and what makes a run long
 ================================================
 
-*A chapter on one character of the algorithm, and on two numbers that decide how long it runs.*
+*This chapter is about one character of the algorithm, and about two quantities that determine how long it runs.*
 
 One character
 -------------
 
-The note's loop corrects a row while :math:`y_i = +1` and :math:`\langle w, x_i\rangle < 0`, or :math:`y_i = -1` and
-:math:`\langle w, x_i\rangle > 0`. It starts with :math:`w = 0`. Then every score is zero, no row satisfies the condition, and the
-algorithm stops before its first step, with :math:`w = 0`, which separates nothing. The proof that follows is right for the
-steps that are made; there are none.
+The note's loop corrects a row if :math:`y_i = +1` and :math:`\langle w, x_i\rangle < 0`, or if :math:`y_i = -1` and
+:math:`\langle w, x_i\rangle > 0`. It starts with :math:`w = 0`. Then every score is zero, so no row satisfies the condition, and the
+algorithm stops before its first step. The result :math:`w = 0` separates nothing. The proof in the note is correct for every step that the algorithm makes, but
+it makes none.
 
-Writing :math:`\le` mends it: *a tie is a mistake*. The proof needs no more: a mistake has
-:math:`\langle w, z\rangle \le 0`, and that is all that was used. The notes of chapters 0 and 4 have the same slip in places.
+Writing :math:`\le` instead of :math:`<` fixes this: *a tie is a mistake*. The proof does not change, because it only uses that a mistake has
+:math:`\langle w, z\rangle \le 0`. The notes of chapters 0 and 4 contain the same error in places.
 """
 
 import matplotlib.pyplot as plt
@@ -22,7 +22,7 @@ import separatrix as sx
 
 
 def perceptron(Z, is_mistake, most=1000):
-    """The note's loop, with the condition left open: the weights, and how many updates were made."""
+    """Run the note's loop with a given condition; return the weights and the number of updates."""
     w, updates = np.zeros(Z.shape[1]), 0
     while updates < most:
         wrong = [z for z in Z if is_mistake(w @ z)]
@@ -38,22 +38,23 @@ Z = signs[:, None] * problem.X
 for name, rule in {"< 0": lambda s: s < 0, "<= 0": lambda s: s <= 0}.items():
     w, updates = perceptron(Z, rule)
     right = np.count_nonzero(Z @ w > 0)
-    print(f"mistake if score {name}: {updates} updates, {right} of {len(Z)} rows right")
+    print(f"mistake if score {name}: {updates} updates, {right} of {len(Z)} rows correct")
 
 # %%
-# A start that is not zero hides the slip, but does not mend it: a run may still end with a row exactly *on* its plane. From
-# :math:`w = (1, 0)` with the one row :math:`z = (0, 1)` it ends at once, with score zero.
+# A start other than zero hides the error, but does not fix it: a run can still end with a row exactly *on* its hyperplane. For example, from
+# :math:`w = (1, 0)` with the single row :math:`z = (0, 1)`, it ends immediately, with score zero.
 #
 # The theorem
 # -----------
 #
-# **Theorem.** If some :math:`w^*` has :math:`\langle w^*, z_i\rangle \ge 1` for all rows, and none is longer than :math:`r`, the
-# perceptron from zero ends with a separator after at most :math:`r^2|w^*|^2` updates. (The proof is that of chapter 0.)
+# **Theorem.** If some :math:`w^*` has :math:`\langle w^*, z_i\rangle \ge 1` for all rows, and no row is longer than :math:`r`, then the
+# perceptron that starts at zero ends with a separator after at most :math:`r^2|w^*|^2` updates. (The proof is the one of chapter 0.)
 #
-# *It ends with a separator* because it ends only when no row is a mistake, which is what separating means; and it must end because
-# the updates are bounded. On data that no plane separates it never ends by itself. The weights stay bounded (the perceptron
-# cycling theorem: Minsky and Papert; Block and Levin 1970). On whole numbers there are finitely many such weights, so they must
-# come back, and a state that came back is a proof: the updates in between add up to zero, which are Gordan's multipliers.
+# *It ends with a separator*, because it ends only if no row is a mistake, and this is the definition of a separator. *It ends*, because
+# the number of updates is bounded. On inseparable data it never ends, but the weights stay bounded (the perceptron
+# cycling theorem: Minsky and Papert; Block and Levin 1970). If the rows are integers, there are only finitely many integer weight vectors of bounded length. So
+# some vector must occur twice, and this is a proof that the data are inseparable: the rows added between the two occurrences sum to zero, and how often each of them was added
+# gives Gordan's multipliers.
 
 X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
 import warnings
@@ -68,9 +69,9 @@ print("multipliers:", run.result_.cycle.multipliers[:, 0])
 # Two factors
 # -----------
 #
-# The note names two: a narrow band between the classes, and points of large magnitude, make long runs. Both are in one
-# ratio: the bound is :math:`(R/\gamma)^2`. If all rows are multiplied by one positive number, :math:`R` and :math:`\gamma` grow
-# alike; from zero all weights are multiplied too, no sign changes, and the run is the same. So neither factor acts alone.
+# The note names two factors that make a run long: a narrow band between the classes, and points of large magnitude. The bound :math:`(R/\gamma)^2`
+# depends only on their ratio. If all signed rows are multiplied by the same positive number, :math:`R` and :math:`\gamma` are multiplied by it, too. If the run starts at
+# zero, the weights are also multiplied by this number, no score changes its sign, and the run makes the same updates. So neither factor acts alone.
 
 figure, axes = plt.subplots(figsize=(6, 3.4), layout="constrained")
 for radius, marker in ((1.0, "o"), (4.0, "s")):
@@ -93,32 +94,31 @@ axes.legend()
 # The final weights are a sum of rows
 # -----------------------------------
 #
-# :math:`w = \sum_i n_i z_i`, where :math:`n_i` counts the updates on row :math:`i`. (The note writes :math:`\sum n_i x_i`: its
-# :math:`n_i` have the sign of the label.) The note keeps this for later; chapter 4 makes
-# an algorithm of it. The library keeps the counts, because they are also half of a proof: :math:`|\sum n_iz_i|/\sum n_i` bounds every
-# margin from above.
+# If the run starts at zero, :math:`w = \sum_i n_i z_i`, where :math:`n_i` is the number of updates on row :math:`i`. (The note writes :math:`\sum n_i x_i`. There,
+# :math:`n_i` also has the sign of the label.) Chapter 4 turns this formula into the dual algorithm. The library stores the counts because they also prove something:
+# no hyperplane has a margin larger than :math:`|\sum n_iz_i|/\sum n_i` (see the end of chapter 1).
 
 model = sx.Perceptron().fit(problem.X, problem.y)
 counts = model.mistake_counts_
 lifted = signs[:, None] * np.column_stack([problem.X, np.ones(len(problem.X))])
 w = np.append(model.coef_[0], model.intercept_[0])
 print("w is the sum:", np.allclose(counts @ lifted, w))
-print(f"no margin is larger than {np.linalg.norm(counts @ lifted) / counts.sum():.3f}")
+print(f"no lifted margin is larger than {np.linalg.norm(counts @ lifted) / counts.sum():.3f}")
 sx.plot.DecisionRegionDisplay.from_estimator(
     model, problem.X, problem.y, point_sizes="mistakes"
 )
 
 # %%
-# Measure it, and show it
-# -----------------------
+# Experiments and playground
+# --------------------------
 #
-# - ``separatrix experiment two-factors``: the width of the band and the magnitude of the points, each alone and together.
+# - ``separatrix experiment two-factors``: how do the width of the band and the magnitude of the points change the number of updates, separately and together?
 #
-# As a lesson of the playground, to project or to step through: ``separatrix play --lesson 3``. (If the playground is
-# running, `here it is <http://127.0.0.1:8317/?lesson=3>`_.)
+# ``separatrix play --lesson 3`` opens this chapter as a lesson in the playground. (If the playground is
+# already running, use `this link <http://127.0.0.1:8317/?lesson=3>`_.)
 #
-# To think about
-# --------------
+# Questions
+# ---------
 #
-# - Does the perceptron find the best line? Compare with the largest margin of chapter 1.
-# - Find two orders of the same rows that lead to different separators.
+# - Does the perceptron find the line with the largest margin? Compare it with chapter 1.
+# - Find two orders of the same rows for which the perceptron finds different separators.
