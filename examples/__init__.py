@@ -1,1 +1,1 @@
-"""Small programs that show the library at work."""
+"""Examples: the gallery, the course, applications, and scripts."""

@@ -1,4 +1,4 @@
-"""Four problems that no plane solves, each solved twice: by an embedding and by its kernel.
+"""Solve four problems that no hyperplane solves, each by an embedding and by its kernel.
 
 Run it with ``python -m examples.classic_problems``, or name one of xor, rings, spirals and checkerboard.
 """
@@ -16,7 +16,7 @@ import separatrix as sx
 from separatrix.features import Monomials
 from separatrix.kernels import Polynomial
 
-# How each problem is made, the degree of the polynomial that solves it, and a scale that keeps powers small.
+# How to make each problem, the degree of a polynomial that solves it, and a scale that keeps powers small.
 PROBLEMS: dict[str, tuple[Callable[[], Any], int, float]] = {
     "xor": (lambda: sx.datasets.make_xor(40, random_state=0), 2, 1.0),
     "rings": (lambda: sx.datasets.make_rings(100, random_state=0), 2, 1.0),
@@ -27,7 +27,7 @@ PROBLEMS: dict[str, tuple[Callable[[], Any], int, float]] = {
 
 @dataclass(frozen=True)
 class Answer:
-    """One problem, its verdict, and its two solutions."""
+    """A problem, its verdict, and its two solutions."""
 
     problem: Any
     degree: int
@@ -39,7 +39,7 @@ class Answer:
 
 
 def solve(name: str) -> Answer:
-    """Prove that the monomials separate, then find the largest margin among them in both ways."""
+    """Prove that the monomials separate the rows, then find the largest margin in both ways."""
     make, degree, scale = PROBLEMS[name]
     problem = make()
     # (1 + s^2 <x, x'>)^d: the kernel of the monomials of s x
@@ -47,25 +47,25 @@ def solve(name: str) -> Answer:
     embed = Monomials(degree, scaled=True).fit(problem.X)
 
     def embedding(X: Any) -> Any:
-        return embed.transform(X * scale)[:, 1:]  # the constant is what the free intercept does
+        return embed.transform(X * scale)[:, 1:]  # the free intercept replaces the constant
 
     verdict = sx.separability(problem.X, problem.y, kernel=kernel)
     by_embedding = sx.MaxMargin(gap=1e-7).fit(embedding(problem.X), problem.y)
     by_kernel = sx.MaxMargin(kernel=kernel, gap=1e-7).fit(problem.X, problem.y)
     grid = np.random.default_rng(1).uniform(problem.X.min(), problem.X.max(), (2000, 2))
     one, two = by_embedding.decision_function(embedding(grid)), by_kernel.decision_function(grid)
-    clear = np.abs(one) > 1e-3  # on the boundary itself rounding decides
+    clear = np.abs(one) > 1e-3  # on the boundary, rounding decides
     agree = bool((np.sign(one) == np.sign(two))[clear].all())
     return Answer(problem, degree, verdict, embedding, by_embedding, by_kernel, agree)
 
 
 def main(names: list[str]) -> None:
-    """Show the problems named, or all."""
+    """Solve the named problems, or all of them."""
     for name in names or PROBLEMS:
         answer = solve(name)
         plain = sx.separability(answer.problem.X, answer.problem.y, quasi=False)
         print(f"{name}: {len(answer.problem.y)} rows")
-        print(f"  by a plane           {plain.status}, proved by {len(plain.witness_rows)} rows")
+        print(f"  by a line            {plain.status}, proved by {len(plain.witness_rows)} rows")
         print(f"  by degree {answer.degree:<2}         {answer.verdict.status}, certificate checked exactly")
         for way, model in (("embedding", answer.by_embedding), ("kernel", answer.by_kernel)):
             print(

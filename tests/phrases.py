@@ -31,7 +31,7 @@ PHRASES: dict[str, str] = {
     r"(has|have|had) not[.;:]": "repeat the verb: other kernels do not have this form",
     r"not even that": "say what does not hold",
     r"solve[sd]? nothing": '"independent of the solver"',
-    r"(does|do) not do[,.;:]": '"is not enough", "fails"',
+    r"(does|do) not do[,;:]": '"is not enough", "fails"',
     r"but for": '"except for", "except"',
     r"for want of": '"because there is no", "too narrow for"',
     r"on no package index": '"not on PyPI"',

@@ -2,9 +2,9 @@ r"""
 Rows on a cluster
 =================
 
-When rows outgrow one machine, questions go to the rows: a Dask array lies in blocks on the workers. Weights, the
-lowest scores, twelve bytes a row and the few rows of a working set travel; the others stay. Here two workers are threads of this process, so that the
-page can be built anywhere; ``examples/cluster`` starts processes that talk over TLS, and nothing below changes.
+If the rows do not fit on one machine, they stay where they are: the blocks of a Dask array are on the workers. Only weights, the
+lowest scores, twelve bytes per row and the few rows of a working set are sent over the network. In this example the two workers are threads of one process, so that the
+page can be built anywhere. ``examples/cluster`` starts separate processes that communicate over TLS, and the code below works there without changes.
 """
 
 import dask.array as da
@@ -23,8 +23,8 @@ print(
 )
 
 # %%
-# A verdict with its proof. The proof is checked on the cluster, and, since it is a proof about the same rows, in
-# memory too:
+# First, a verdict with its proof. We check the proof on the cluster. Since it is about the same rows, we can also check it in
+# memory:
 
 verdict = sx.separability(X, y)
 print(verdict.status)
@@ -34,8 +34,8 @@ print(
 )
 
 # %%
-# A model. With ``order="mixed"`` every block is a shard, which learns by itself; the weights are mixed after each
-# pass. The theorem bounds mistakes weighed as their shards were:
+# Next, a model. With ``order="mixed"``, every block is a shard that learns separately, and the weights are averaged after each
+# pass. The theorem bounds the number of mistakes if each mistake is weighted by the share of its shard in the average:
 
 model = sx.Perceptron(order="mixed").fit(X, y)
 print(
@@ -43,12 +43,12 @@ print(
 )
 bound = sx.mistake_bounds(model, problem.X, problem.y)
 print(
-    f"weighed {bound.mistakes:.1f}, and no more than {bound['Novikoff'].value:,.0f} are possible"
+    f"weighted mistakes: {bound.mistakes:.1f}; the bound is {bound['Novikoff'].value:,.0f}"
 )
 
 # %%
-# The outcome depends on the blocks, not on who computes them: without a cluster, threads of this process give the
-# same bits.
+# The result depends on the blocks, but not on where they are processed. Without a cluster, threads of this process give exactly the
+# same weights:
 
 client.close()
 cluster.close()

@@ -2,7 +2,7 @@ r"""
 A million rows on a laptop
 ==========================
 
-One million rows of twenty columns: is there a separator, with a proof? And with a few labels flipped?
+Is there a separator for a million rows with twenty columns? And what if we flip a few labels? Both answers come with a proof.
 """
 
 import time
@@ -13,7 +13,7 @@ import separatrix as sx
 from sklearn.linear_model import Perceptron
 
 problem = sx.datasets.make_separable(1_000_000, 20, margin=0.01, random_state=0)
-sx.separability(problem.X[:1000], problem.y[:1000])  # compiles, once for this processor
+sx.separability(problem.X[:1000], problem.y[:1000])  # compiles once for this processor
 
 
 def ask(y):
@@ -31,15 +31,15 @@ def ask(y):
 ask(problem.y)
 
 # %%
-# Three wrong labels in a million are enough. Few rows prove it: one more than there are weights is always enough, here 22.
+# Three wrong labels in a million are enough to make the data inseparable. A few rows prove it: at most one more than the number of weights is needed, here 22.
 
 flipped = problem.y.copy()
 flipped[np.random.default_rng(1).choice(len(flipped), 3, replace=False)] *= -1
 verdict = ask(flipped)
-print(f"{len(verdict.witness_rows)} rows weigh out to one point in both hulls")
+print(f"{len(verdict.witness_rows)} rows prove that the two hulls share a point")
 
 # %%
-# For comparison: scikit-learn's perceptron with its own settings. It proves nothing, and stops when its loss no longer falls.
+# For comparison, we run scikit-learn's perceptron with its default settings. It proves nothing, and it stops when its loss no longer decreases.
 
 begin = time.perf_counter()
 usual = Perceptron(random_state=0).fit(problem.X, problem.y)
@@ -48,7 +48,7 @@ errors = np.count_nonzero(usual.predict(problem.X) != problem.y)
 print(f"scikit-learn: errors left after {seconds:.1f} s: {errors:,}")
 
 # %%
-# The rows of the proof among a thousand others, seen along two columns:
+# The plot shows the rows of the proof among a thousand other rows, in two of the columns:
 
 figure, axes = plt.subplots(figsize=(6.5, 3.4), layout="constrained")
 axes.plot(*problem.X[:1000, :2].T, ".", color="lightgray")

@@ -2,7 +2,7 @@ r"""
 Anatomy of a certificate
 ========================
 
-What is in the file that proves a verdict, and how it can be checked with nothing but fractions.
+This example shows what the file that proves a verdict contains, and how to check it with nothing but fractions.
 """
 
 import json
@@ -22,11 +22,11 @@ print(json.dumps(certificate, indent=1)[:1500])
 sx.plot.HullDisplay.from_verdict(verdict, X, y)
 
 # %%
-# Checked by hand
-# ---------------
+# Check it by hand
+# ----------------
 #
-# Take the rows and multipliers that the verdict names. Sign and lift each row, multiply, add: exactly zero, or weights that
-# have every row on its side. Floats are fractions, so nothing is rounded.
+# Take the rows and multipliers that the verdict names. Lift each row, give it the sign of its class, multiply it by its multiplier, and add everything up. The sum is
+# exactly zero. Every float is a fraction, so nothing is rounded.
 
 signs = dict(zip(np.unique(y), (-1, 1), strict=True))
 signed = [
@@ -38,17 +38,17 @@ if verdict.witness_rows:
         sum(weight * signed[row][j] for row, weight in verdict.witness_rows.items())
         for j in range(3)
     ]
-    print("the sum of the signed rows, weighted:", [str(value) for value in total])
+    print("the weighted sum of the signed rows:", [str(value) for value in total])
 
 # %%
-# Checked by the library
-# ----------------------
+# Check it with the library
+# -------------------------
 
 check = sx.verify(verdict.certificate, X, y)
 print(check.holds, "-", check.reason)
 
 # %%
-# And one lie, told to the checker: a multiplier that is too large by one.
+# Finally, a false certificate, in which one multiplier is too large by one:
 
 numbers = certificate["multipliers"]["fine"]
 numbers[0] = str(int(numbers[0]) + 1)

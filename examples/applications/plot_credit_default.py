@@ -1,13 +1,13 @@
 r"""
-Credit default: an overlap, and what a linear rule can still do
-================================================================
+Credit default: overlapping classes, and what a linear rule can still do
+========================================================================
 
-Will a client default? Whether a linear rule can answer *perfectly* on past clients is a question with a proof. Whether
-it is *useful* is a question for clients that were not learnt from.
+Will a client default? Whether a linear rule can be *perfect* for past clients can be proved. Whether
+it is *useful* has to be tested on clients that were not used for training.
 
-The clients here are made by a known law, so that the best possible score is known too. For real ones, take "default
-of credit card clients" (30,000 rows) from the UCI repository, and use its columns and labels in the place of ``clients`` and
-``default``; the best possible score is not known then.
+The clients in this example are simulated from a known distribution, so we also know the best possible score. For real data, take "default
+of credit card clients" (30,000 rows) from the UCI repository, and use its columns and labels instead of ``clients`` and
+``default``. The best possible score is then unknown.
 """
 
 import warnings
@@ -45,15 +45,15 @@ chance = 1 / (1 + np.exp(-logit))
 default = np.where(rng.random(n) < chance, "yes", "no")
 
 # %%
-# The verdict, on all clients: is there any linear rule without an error?
+# First, the verdict on all clients: is there a linear rule without an error?
 
 verdict = sx.separability(clients, default)
 print(verdict.status)
 print(f"{len(verdict.witness_rows)} clients prove it")
 
 # %%
-# So every linear rule is wrong somewhere, and a logistic regression has a finite estimate. Now models, on clients kept
-# back. Defaults are rare, so the score is the mean of the two classes' hit rates; "best possible" knows the law.
+# So every linear rule makes an error, and a logistic regression has a finite estimate. Next, we train models and score them on
+# held-out clients. Defaults are rare, so the score is the balanced accuracy, the mean of the two classes' hit rates. "Best possible" uses the true distribution.
 
 columns = clients.assign(
     **{name: np.log(clients[name]) for name in ("limit", "bill", "paid")}
@@ -71,7 +71,7 @@ models = {
 }
 scores = {}
 for name, model in models.items():
-    with warnings.catch_warnings():  # the perceptron says that it did not separate
+    with warnings.catch_warnings():  # the perceptron warns that it did not separate
         warnings.simplefilter("ignore")
         pipeline = make_pipeline(StandardScaler(), model).fit(train, y_train)
     scores[name] = balanced_accuracy_score(y_test, pipeline.predict(test))
@@ -83,9 +83,9 @@ for name, score in scores.items():
 figure, axes = plt.subplots(figsize=(6.5, 2.4), layout="constrained")
 axes.plot(list(scores.values()), list(scores), "o")
 axes.grid(axis="y", alpha=0.4)
-axes.set(xlim=(0.4, 0.8), xlabel="mean of the two hit rates, on clients kept back")
+axes.set(xlim=(0.4, 0.8), xlabel="balanced accuracy on held-out clients")
 axes.invert_yaxis()
 
 # %%
-# The linear models are level (differences of 0.01 are chance here), near what is possible: the law *is* linear in these
-# columns. What this library adds is the certainty that the overlap is in the data, not in the solver.
+# The linear models have similar scores (a difference of 0.01 is within chance here), close to the best possible score, because the true model *is* linear in these
+# columns. What this library adds is the certainty that the overlap is a property of the data, and not of the solver.

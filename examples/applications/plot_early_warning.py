@@ -1,10 +1,10 @@
 r"""
-Early warning from sensors: several kinds of fault, and an answer in time
-==========================================================================
+Early warning from sensors: several kinds of fault, and a fast answer
+=====================================================================
 
-A machine with twelve sensors fails in one of four ways, or runs well. The perceptron with one weight vector a class
-learns all of them at once. The signals are made here. For real ones, take "dataset for sensorless drive diagnosis"
-(58,509 rows, eleven classes) from the UCI repository, and use its columns and classes in the place of ``X`` and ``y``.
+A machine with twelve sensors either runs well or fails in one of four ways. The perceptron with one weight vector per class
+learns all five classes at once. The signals in this example are simulated. For real data, take "dataset for sensorless drive diagnosis"
+(58,509 rows, eleven classes) from the UCI repository, and use its columns and classes instead of ``X`` and ``y``.
 """
 
 import time
@@ -20,10 +20,10 @@ from sklearn.model_selection import train_test_split
 
 rng = np.random.default_rng(3)
 kinds = ["well", "bearing", "winding", "shaft", "sensor"]
-centres = rng.normal(scale=1.1, size=(5, 12))
+centers = rng.normal(scale=1.1, size=(5, 12))
 n = 5000
 kind = rng.choice(5, n, p=[0.6, 0.1, 0.1, 0.1, 0.1])
-X = centres[kind] + rng.normal(scale=1.2, size=(n, 12))
+X = centers[kind] + rng.normal(scale=1.2, size=(n, 12))
 y = np.array(kinds)[kind]
 train, test, y_train, y_test = train_test_split(X, y, random_state=0)
 
@@ -47,11 +47,11 @@ with warnings.catch_warnings():
 figure, axes = plt.subplots(figsize=(6.5, 2.4), layout="constrained")
 axes.plot(list(scores.values()), list(scores), "o")
 axes.grid(axis="y", alpha=0.4)
-axes.set(xlim=(0.5, 1.0), xlabel="share of right answers on readings kept back")
+axes.set(xlim=(0.5, 1.0), xlabel="accuracy on held-out readings")
 axes.invert_yaxis()
 
 # %%
-# A warning is only early if it is cheap. The averaged model is five weight vectors: 65 numbers, one small product a reading.
+# An early warning must be fast to compute. The averaged model consists of five weight vectors, which are 65 numbers, and needs one small matrix product per reading.
 
 model = models["averaged"]
 seconds = []
@@ -60,5 +60,5 @@ for _ in range(50):
     model.predict(test[:1])
     seconds.append(time.perf_counter() - begin)
 print(
-    f"one reading in {1e6 * np.median(seconds):.0f} microseconds, checks of the input included"
+    f"one reading in {1e6 * np.median(seconds):.0f} microseconds, including checks of the input"
 )

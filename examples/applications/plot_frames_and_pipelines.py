@@ -1,8 +1,8 @@
 r"""
-With pandas, polars, statsmodels and pipelines
+With pandas, Polars, statsmodels and pipelines
 ==============================================
 
-Names of columns and classes survive from the frame to the answer.
+The answers use the names of columns and classes in the data frame.
 """
 
 import warnings
@@ -26,7 +26,7 @@ trial = pd.DataFrame(
 )
 
 # %%
-# A formula names the variables; the verdict keeps the names.
+# If you use a formula, the verdict names the variables of the formula:
 
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -35,7 +35,7 @@ print(verdict.status, verdict.responsible_features)
 print(caught[0].message)
 
 # %%
-# The same from polars, with columns of numbers:
+# The same works with Polars, for columns of numbers:
 
 frame = pl.from_pandas(trial)
 print(
@@ -43,13 +43,13 @@ print(
 )
 
 # %%
-# Ask before statsmodels is asked: where the data overlap, its estimate exists.
+# Check the data before you fit a model with statsmodels. If the classes overlap, the estimate exists:
 
 if sx.check_separation("ill ~ dose + sex", data=trial).status == "overlapping":
     print(smf.logit("ill ~ dose + sex", trial).fit(disp=0).params.round(3))
 
 # %%
-# A pipeline, and a grid search over it:
+# You can use the estimators in a pipeline, and run a grid search over it:
 
 pipeline = make_pipeline(
     make_column_transformer(
@@ -64,7 +64,7 @@ search.fit(trial[["dose", "sex", "smoker"]], trial.ill)
 print(search.best_params_)
 
 # %%
-# And the picture of what was found, with names:
+# Plots also show the names:
 
 sx.plot.DecisionRegionDisplay.from_estimator(
     sx.SoftMargin().fit(trial[["dose", "smoker"]], trial.ill),

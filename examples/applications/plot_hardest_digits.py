@@ -1,8 +1,8 @@
 r"""
-The hardest digits, and some that are labelled wrongly
-======================================================
+The hardest digits, and some with wrong labels
+==============================================
 
-The perceptron keeps count of how often each row had to be corrected. Rows with high counts are hard; some are hard because
+The perceptron counts how often it corrected each row. Rows with high counts are hard, and some of them are hard because
 their label is wrong.
 """
 
@@ -30,7 +30,7 @@ for axes, row in zip(panels.flat, hardest, strict=True):
 # Find wrong labels
 # -----------------
 #
-# Give 18 random digits a wrong label, and look at the counts again. How many of the wrong ones are among the 36 most corrected?
+# We give 18 random digits a wrong label, and look at the counts again. How many of these digits are among the 36 rows with the highest counts?
 
 rng = np.random.default_rng(0)
 wrong = rng.choice(len(y), 18, replace=False)
@@ -41,11 +41,11 @@ with warnings.catch_warnings():
     counts = sx.Perceptron(max_iter=200).fit(X, noisy).mistake_counts_
 top = np.argsort(counts, kind="stable")[::-1][:36]
 found = np.isin(wrong, top).sum()
-print(f"{found} of 18 wrong labels are among the 36 most corrected of {len(y):,} rows")
-print(f"by chance it would be {36 * 18 / len(y):.1f}")
+print(f"{found} of 18 wrong labels are among the 36 highest counts of {len(y):,} rows")
+print(f"expected by chance: {36 * 18 / len(y):.1f}")
 
 # %%
-# The usual way is cross-validation: rows to which a model that did not see them gives the smallest probability.
+# The usual method is cross-validation: look for the rows whose label gets the smallest probability from a model that was not trained on them.
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -56,4 +56,4 @@ doubted = np.argsort(judged[np.arange(len(noisy)), noisy], kind="stable")[:36]
 print(f"by cross-validation: {np.isin(wrong, doubted).sum()} of 18")
 
 # %%
-# Cross-validation finds more, for the price of five fits. The counts come with the one fit that was made anyway.
+# Cross-validation finds more of the wrong labels, but needs five fits. The counts come at no extra cost from a single fit.

@@ -2,8 +2,8 @@ r"""
 A logistic regression, rescued from separation
 ==============================================
 
-The endometrial data of Heinze and Schemper (2002) are the standard example of quasi-complete separation. Data of the same shape
-are made here: every patient with the sign ``nv`` has the disease.
+The endometrial cancer data of Heinze and Schemper (2002) are the standard example of quasi-complete separation. This example simulates similar
+data: every patient with the finding ``nv`` has the disease.
 """
 
 import warnings
@@ -37,10 +37,10 @@ print(verdict.status)
 print(caught[0].message)
 
 # %%
-# What maximum likelihood does with it
-# ------------------------------------
+# What maximum likelihood does
+# ----------------------------
 #
-# It ends somewhere on the way to infinity, with a standard error to match.
+# The coefficient of ``nv`` ends at a large value on its way to infinity, with a huge standard error.
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -53,8 +53,8 @@ print(pd.DataFrame({"estimate": fit.params, "standard error": fit.bse}).round(2)
 # Remedies
 # --------
 #
-# **Firth's penalty** gives finite estimates with small bias, and intervals: the usual choice for inference. **Ridge** is for
-# prediction. **Leaving the variable out** answers another question. An **exact test** is for one variable in few rows.
+# **Firth's penalty** gives finite estimates with small bias, and confidence intervals. It is the usual choice for inference. **Ridge** is for
+# prediction. **Removing the variable** changes the question. An **exact test** is for a single variable in a small sample.
 
 firth = FirthLogisticRegression().fit(patients[columns], patients.ill)
 ridge = LogisticRegression(C=1.0).fit(patients[columns], patients.ill)

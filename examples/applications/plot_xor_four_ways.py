@@ -2,7 +2,7 @@ r"""
 XOR four ways
 =============
 
-Four points that no line separates: the classic. A proof that no line does, then three ways around it.
+XOR is the classic example of four points that no line separates. This example proves it, and then separates the points in three other ways.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
 # 1. The verdict
 # --------------
 #
-# Half of each class's two points is the same point. It lies in both hulls, so every line has an error.
+# In both classes, the midpoint of the two points is (½, ½). So this point lies in both convex hulls, and every line gets at least one point wrong.
 
 verdict = sx.separability(X, y)
 print(
@@ -27,7 +27,7 @@ sx.plot.HullDisplay.from_verdict(verdict, X, y)
 # 2. A lift
 # ---------
 #
-# Add the product :math:`x_1x_2` as a third coordinate, and a plane separates. ``smallest_separating_degree`` finds the degree
+# If we add the product :math:`x_1x_2` as a third coordinate, a plane separates the points. ``smallest_separating_degree`` finds the smallest degree,
 # with a proof at each step.
 
 lifted = np.column_stack([X, X[:, 0] * X[:, 1]])
@@ -38,7 +38,7 @@ print(sx.smallest_separating_degree(X, y, max_degree=3))
 # 3. A kernel
 # -----------
 #
-# The same without writing coordinates down.
+# A kernel does the same without computing the coordinates.
 
 figure, panels = plt.subplots(1, 2, figsize=(8, 3.6), layout="compressed")
 for axes, kernel in zip(
@@ -52,9 +52,9 @@ for axes, kernel in zip(
 # 4. Two lines
 # ------------
 #
-# *Or* and *and* are separable, and XOR is "or, but not and": a committee of two perceptrons and a third one that listens to
-# them. Each of the three is learnt. What is **not** learnt is the idea to ask for *or* and *and*: those labels were given by
-# us. Finding them from the XOR labels alone is what training a multilayer network means, and this library does not do that.
+# *Or* and *and* are separable, and XOR is "or, but not and". So two perceptrons and a third one that combines their outputs are
+# enough. Each of the three is trained. What is **not** learned is the idea to use *or* and *and*: we chose these labels ourselves.
+# To find them from the XOR labels alone is the task of training a multilayer network, which this library does not do.
 
 either = sx.Perceptron().fit(X, X.any(axis=1).astype(int))
 both = sx.Perceptron().fit(X, X.all(axis=1).astype(int))

@@ -1,10 +1,10 @@
-"""Make the keys of a cluster that speaks TLS, and a Dask configuration that uses them.
+"""Create the keys of a cluster that uses TLS, and a Dask configuration for them.
 
     python keys.py DIRECTORY
 
-writes an authority (``ca.pem``), a certificate and key for each role (``scheduler.pem``, ``worker.pem``,
-``client.pem``) and ``dask.yaml``. Whoever has a certificate of this authority may use the cluster, and run
-code on it: keep the directory to yourself. Scheduler and workers refuse everybody else.
+writes a certificate authority (``ca.pem``), a certificate and key for each role (``scheduler.pem``,
+``worker.pem``, ``client.pem``) and ``dask.yaml``. Anyone who has a certificate of this authority can use the
+cluster and run code on it, so keep the directory private. The scheduler and the workers refuse everyone else.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from cryptography.x509.oid import NameOID
 
 ROLES = ("scheduler", "worker", "client")
 DAYS = 90
-SILENCE = "30s"  # after which a worker that gives no sign of life is dropped, and others do its work
+SILENCE = "30s"  # a worker that is silent for this long is dropped, and others take over its work
 
 
 def make_keys(directory: Path) -> Path:
-    """Write the keys and the configuration; return its file. Keys that are there already are used."""
+    """Write the keys and the configuration, unless they exist; return the configuration file."""
     config = directory / "dask.yaml"
     if config.exists():
         return config
@@ -47,7 +47,7 @@ def make_keys(directory: Path) -> Path:
 
 
 def configuration(directory: Path) -> str:
-    """What Dask has to know: keys, that nothing goes unencrypted, and when a worker counts as dead."""
+    """Return the Dask configuration: the keys, encryption only, and when a worker counts as dead."""
     roles = "".join(
         f"      {role}:\n        cert: {directory / role}.pem\n        key: {directory / role}.pem\n"
         for role in ROLES
@@ -75,7 +75,7 @@ def _certificate(name: str, key, issuer: str, issuer_key, *, ca: bool) -> x509.C
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read."""
+    """Write a file that only its owner can read."""
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         file.write(content)
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# A Dask cluster whose processes talk over TLS: a scheduler and some workers, each a process of its own.
+# Start a Dask cluster whose processes communicate over TLS: a scheduler and several workers, each in its own process.
 #
 #     ./start.sh DIRECTORY [WORKERS]
 #
-# keeps keys, logs and the address in DIRECTORY, and runs until it is stopped (Ctrl-C, or kill). In another shell:
+# keeps the keys, logs and address in DIRECTORY, and runs until you stop it (Ctrl-C, or kill). In another shell:
 #
 #     export DASK_CONFIG=DIRECTORY
 #     python -c 'from distributed import Client; print(Client(scheduler_file="DIRECTORY/scheduler.json"))'
 #
-# HOST is the address that others reach this machine by (127.0.0.1: this machine only). PYTHON is an interpreter
-# that has separatrix[dask] and, for the keys, cryptography. THREADS and MEMORY are those of one worker.
+# HOST is the address of this machine for others (127.0.0.1: this machine only). PYTHON is an interpreter
+# with separatrix[dask] and, for the keys, cryptography. THREADS and MEMORY are the limits of one worker.
 set -euo pipefail
 directory=${1:?usage: start.sh DIRECTORY [WORKERS]}
 workers=${2:-3}

@@ -38,7 +38,9 @@ Z = signs[:, None] * problem.X
 for name, rule in {"< 0": lambda s: s < 0, "<= 0": lambda s: s <= 0}.items():
     w, updates = perceptron(Z, rule)
     right = np.count_nonzero(Z @ w > 0)
-    print(f"mistake if score {name}: {updates} updates, {right} of {len(Z)} rows correct")
+    print(
+        f"mistake if score {name}: {updates} updates, {right} of {len(Z)} rows correct"
+    )
 
 # %%
 # A start other than zero hides the error, but does not fix it: a run can still end with a row exactly *on* its hyperplane. For example, from
@@ -103,7 +105,9 @@ counts = model.mistake_counts_
 lifted = signs[:, None] * np.column_stack([problem.X, np.ones(len(problem.X))])
 w = np.append(model.coef_[0], model.intercept_[0])
 print("w is the sum:", np.allclose(counts @ lifted, w))
-print(f"no lifted margin is larger than {np.linalg.norm(counts @ lifted) / counts.sum():.3f}")
+print(
+    f"no lifted margin is larger than {np.linalg.norm(counts @ lifted) / counts.sum():.3f}"
+)
 sx.plot.DecisionRegionDisplay.from_estimator(
     model, problem.X, problem.y, point_sizes="mistakes"
 )

@@ -1,9 +1,9 @@
 r"""
-Tumour diagnosis: separable, and what that is worth
-===================================================
+Tumor diagnosis: separable data, and what that means
+====================================================
 
-569 tumours, 30 measurements (scikit-learn's breast cancer data). All of them can be separated by a plane. A logistic
-regression without a penalty has no finite estimate then, and a perfect score on the learnt rows means nothing.
+The breast cancer data of scikit-learn contain 30 measurements of 569 tumors. A hyperplane separates the two classes. Therefore a logistic
+regression without a penalty has no finite estimate, and a perfect score on the training rows means little.
 """
 
 import warnings
@@ -23,7 +23,7 @@ verdict = sx.separability(X, y)
 print(verdict.status, "- the proof holds:", sx.verify(verdict.certificate, X, y).holds)
 
 # %%
-# How wide is the band? The margin below is in the units of the scaled columns, with a free intercept, and bracketed.
+# How large is the margin? The bracket below is for a hyperplane with a free intercept, in units of the standardized columns.
 
 scaled = StandardScaler().fit_transform(X)
 best = sx.MaxMargin().fit(scaled, y)
@@ -33,8 +33,8 @@ print(
 sx.plot.DecisionRegionDisplay.from_estimator(best, scaled, y)
 
 # %%
-# The picture looks along the plane: few rows hold a band that is narrow beside the clouds. What do models score on rows
-# that they did not see?
+# The picture looks along the hyperplane. A few rows determine the band, which is narrow compared with the classes. How well do different models predict rows
+# that they were not trained on?
 
 models = {
     "largest margin": sx.MaxMargin(inseparable="warn"),
@@ -51,10 +51,10 @@ with warnings.catch_warnings():
         print(f"{name:28} {scores.mean():.3f} ± {scores.std() / np.sqrt(10):.3f}")
 
 # %%
-# The widest separating band is not the best classifier here: it rests on a few hard rows. Models that accept some errors
-# do better. Separability is a fact about the data, not a recommendation.
+# The separator with the largest margin is not the best classifier here, because it depends on a few hard rows. Models that allow some errors
+# do better. Separability is a property of the data, not a recommendation.
 #
-# Which tumours are hard? Those that the perceptron had to correct most often:
+# Which tumors are hard to classify? Those that the perceptron corrected most often:
 
 model = sx.Perceptron(max_iter=10_000).fit(scaled, y)
 hardest = np.argsort(model.mistake_counts_)[::-1][:5]
