@@ -1,4 +1,4 @@
-"""What the example of two lines claims."""
+"""The claims of the example with two lines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import separatrix as sx
 from examples import two_lines
 
 
-def test_one_line_does_not_do_and_two_do():
+def test_one_line_is_not_enough_and_two_are():
     assert two_lines.one_line().status == "overlapping"
     hidden = two_lines.lines()
     assert all(line.converged_ for line in hidden)
@@ -17,14 +17,14 @@ def test_one_line_does_not_do_and_two_do():
     assert top.predict(two_lines.outputs(hidden, two_lines.CORNERS)).tolist() == two_lines.LABELS.tolist()
 
 
-def test_the_lines_were_told_what_to_tell_apart():
-    """Their labels are not those of the problem: that is what is not learnt."""
+def test_the_labels_of_the_lines_are_chosen_by_hand():
+    """Their labels are not those of the problem: that part is not learned."""
     for task in two_lines.TASKS.values():
         assert not (task == (two_lines.LABELS == "other")).all()
         assert sx.separability(two_lines.CORNERS, task).separable
 
 
-def test_more_random_lines_do_it_more_often():
+def test_more_random_lines_succeed_more_often():
     few, many = two_lines.by_chance(2, tries=30), two_lines.by_chance(20, tries=30)
     assert few < many
     assert many > 0.9
@@ -33,9 +33,9 @@ def test_more_random_lines_do_it_more_often():
 def test_the_example_runs(capsys, monkeypatch):
     monkeypatch.setattr(two_lines, "by_chance", lambda count: 0.5)
     two_lines.main()
-    assert "Second layer: learnt" in capsys.readouterr().out
+    assert "Second layer: learned" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("word", ["What is learnt", "What is\nnot"])
-def test_the_example_says_what_is_not_learnt(word):
+@pytest.mark.parametrize("word", ["is learned from", "is not learned"])
+def test_the_example_says_what_is_learned_and_what_is_not(word):
     assert word in two_lines.__doc__
