@@ -120,11 +120,12 @@ fuzz: setup ## readers and proofs against referees, on random and on damaged cas
 kills: setup ## a thousand kills while commands write: nothing is torn, nothing is left; SEED=... repeats a run
 	@$(with_empty_cache) $(RUN) tests/kills.py $(if $(SEED),--seed $(SEED)) $(KILLS_ARGS)
 
-lint: setup ## style, formatting, types and import layers; changes nothing
+lint: setup ## style, formatting, types, import layers and wording; changes nothing
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 	$(RUN) -m codespell_lib
+	$(RUN) tests/phrases.py docs examples README.md
 	$(RUN) -c 'import sys; from importlinter.cli import lint_imports_command as lint; sys.exit(lint())' --no-logo
 
 format: setup ## put the code in order: formatting and the safe style fixes
