@@ -26,29 +26,29 @@ TITLES = {
 HEAD = """\
 # Benchmarks
 
-This page is made when the site is built, from {{download}}`the results file <{source}>` that `make bench`
-writes. Losses are listed first.
+This page is generated when the site is built, from {{download}}`the results file <{source}>` of `make bench`.
+Losses are listed first.
 
-## How it is measured
+## How we measure
 
-- **Same question.** Every contender gets the same rows and must reach the same goal. The answer is checked on
-  the data, outside the clock. A run that did not reach the goal is shown as such, not as a time.
-- **Same machine, same threads, in turn.** Contenders take turns in one process. The median is printed,
-  with half the range behind the sign ±. Ratios are medians of pairs.
-- **Compilation apart.** The first call compiles; it is made before the clock starts.
-- **Best settings of the other.** They stand at the end of this page.
-- **Unsure** means that a 90 % interval of the median has the target inside.
+- **Same question.** Every program gets the same rows and must reach the same goal. The answer is checked on
+  the data, outside the timed section. If a run did not reach the goal, the table says so and shows no time.
+- **Same machine, same threads, interleaved.** The programs take turns in one process. The table shows the median,
+  and half the range after the sign ±. Ratios are medians of pairs.
+- **Compilation not included.** The first call compiles, and it runs before the timer starts.
+- **Best settings of the other program.** The settings are listed at the end of this page.
+- **Unsure** means that a 90 % interval of the median contains the target.
 
-To repeat it: `make bench`, or one section by `make bench BENCH_ARGS="--only pass"`.
+To repeat the measurement, run `make bench`, or a single section with `make bench BENCH_ARGS="--only pass"`.
 {load}
 """
 LIMITS = """\
-And these things others do, and we do not, or only on small data:
+Other programs can do things that we cannot do, or only on small data:
 
-- Soft margins with a kernel are bounded to 5,000 rows. `SVC` goes further.
-- There is no penalised logistic regression, and there are no probabilities. Use scikit-learn's.
-- Training a network with more than one layer: use a library for networks.
-- Nothing runs on a graphics card.
+- Soft margins with a kernel are limited to 5,000 rows. `SVC` can use more.
+- There is no penalized logistic regression, and there are no probabilities. Use scikit-learn.
+- We do not train networks with more than one layer. Use a library for networks.
+- Nothing runs on a GPU.
 """
 COLUMNS = ("what", "separatrix", "the other", "result", "target", "met")
 
@@ -67,28 +67,30 @@ def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
     """The page in Markdown."""
     loads = [float(row["load"]) for row in rows if row.get("load")]
     load = (
-        f"The load average of the machine meanwhile: {min(loads):.0f} to {max(loads):.0f}." if loads else ""
+        f"The load average of the machine during the run was {min(loads):.0f} to {max(loads):.0f}."
+        if loads
+        else ""
     )
     parts = [HEAD.format(source="../../benchmarks/results/bench.json", load=load)]
-    parts.append("## What we lose at\n")
+    parts.append("## Where we lose\n")
     lost = [row for row in rows if is_lost(row)]
     parts.append(
-        "In these rows another program, or the same question asked in memory, was faster, or ours gave no "
-        "answer.\n\n" + _table(lost)
+        "In these rows, another program or the same question in memory was faster, or ours gave no answer.\n\n"
+        + _table(lost)
         if lost
-        else "In no row of the file was another program faster.\n"
+        else "No other program was faster in any row of the file.\n"
     )
     absent = missing_sections(rows)
     if absent:
         parts.append(
-            f"These sections of `make bench` are not in the file, and their losses not in this list: "
+            f"These sections of `make bench` were not measured, so this list does not include their losses: "
             f"{', '.join(f'`{name}`' for name in absent)}.\n"
         )
     missed = [row for row in rows if row["met"] is False and row not in lost]
     if missed:
         parts.append(
-            "In these rows we were not slower, but the target that we had set was not reached. Where the "
-            "other was stopped without an answer, it may be slower than shown.\n\n" + _table(missed)
+            "In these rows, we were not slower, but did not reach the target that we had set. If the other "
+            "program was stopped without an answer, it may be slower than shown.\n\n" + _table(missed)
         )
     parts.append(LIMITS)
     for name, part in _sections(rows).items():

@@ -72,7 +72,7 @@ def rendered(path: Path = RESULTS) -> str:
         cells = (f"{NAMES[row['section']]}: {row['what'].split(';')[0]}", row["ours"], *by_program(row))
         lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")
     loads = [float(row["load"]) for row in shown if row.get("load")]
-    busy = f"Load average of the machine meanwhile: {min(loads):.1f} to {max(loads):.1f}." if loads else ""
+    busy = f"The load average was {min(loads):.1f} to {max(loads):.1f}." if loads else ""
     return "\n".join(lines) + "\n" + (f"\n{busy}\n" if busy else "")
 
 

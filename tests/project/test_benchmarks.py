@@ -80,7 +80,7 @@ def test_the_page_of_the_site_lists_losses_before_all_other_tables(tmp_path):
     results_file.write_text(json.dumps({"rows": [*NOT_LOST, *LOST]}))
     index, *pictures = page.write(tmp_path / "page", results_file)
     text = index.read_text("utf-8")
-    lost = text.partition("## What we lose at")[2].partition("\n## ")[0]
+    lost = text.partition("## Where we lose")[2].partition("\n## ")[0]
     assert all(f"| {row['what']} |" in lost for row in LOST)
     assert not any(f"| {row['what']} |" in lost for row in NOT_LOST)
     assert all(text.count(f"| {row['what']} |") == 1 for row in NOT_LOST)
