@@ -33,8 +33,8 @@ Losses are listed first.
 
 - **Same question.** Every program gets the same rows and must reach the same goal. The answer is checked on
   the data, outside the timed section. If a run did not reach the goal, the table says so and shows no time.
-- **Same machine, same threads, interleaved.** The programs take turns in one process. The table shows the median,
-  and half the range after the sign ±. Ratios are medians of pairs.
+- **Same machine, same threads, interleaved.** The programs take turns in one process. The table shows the
+  median, and half the range after the sign ±. Ratios are medians of pairs.
 - **Compilation not included.** The first call compiles, and it runs before the timer starts.
 - **Best settings of the other program.** The settings are listed at the end of this page.
 - **Unsure** means that a 90 % interval of the median contains the target.
@@ -66,16 +66,12 @@ def write(folder: Path, results: Path = RESULTS) -> list[Path]:
 def text(rows: list[Measured], pictures: dict[str, list[Path]]) -> str:
     """The page in Markdown."""
     loads = [float(row["load"]) for row in rows if row.get("load")]
-    load = (
-        f"The load average of the machine during the run was {min(loads):.0f} to {max(loads):.0f}."
-        if loads
-        else ""
-    )
+    load = f"The load average during the run was {min(loads):.0f} to {max(loads):.0f}." if loads else ""
     parts = [HEAD.format(source="../../benchmarks/results/bench.json", load=load)]
     parts.append("## Where we lose\n")
     lost = [row for row in rows if is_lost(row)]
     parts.append(
-        "In these rows, another program or the same question in memory was faster, or ours gave no answer.\n\n"
+        "In these rows, another program or the same question in memory was faster, or we had no answer.\n\n"
         + _table(lost)
         if lost
         else "No other program was faster in any row of the file.\n"

@@ -26,8 +26,8 @@ PHRASES: dict[str, str] = {
     # Negation
     r"(is|are) (?-i:none)": '"there are no rows", "is not a number"',
     r"(has|have) (?-i:none)": "say what is missing: has no row on the wrong side",
-    r"(is|are|was|were) no (features?|floats?|numbers?|kernels?|measurements?|probability|probabilities|part|files?|"
-    r"columns?|planes?|table|proof)": 'use "not": is not a float',
+    r"(is|are|was|were) no (features?|floats?|numbers?|kernels?|measurements?|probability|probabilities|"
+    r"part|files?|columns?|planes?|table|proof)": 'use "not": is not a float',
     r"(has|have|had) not[.;:]": "repeat the verb: other kernels do not have this form",
     r"not even that": "say what does not hold",
     r"solve[sd]? nothing": '"independent of the solver"',
