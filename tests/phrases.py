@@ -15,7 +15,7 @@ from pathlib import Path
 PHRASES: dict[str, str] = {
     # Rates and amounts
     r"(bytes?|characters|one|once|numbers?|weights?|vectors?|lists?|columns?|tasks?|sentences?|commands?|"
-    r"pictures|lines?|floats?|rows?|labels?|entries|products|models?|GB|MB|s) a (row|column|class|second|"
+    r"pictures|lines?|float|rows?|labels?|entries|products|models?|GB|MB|s) a (row|column|class|second|"
     r"number|list|job|item|task|shard|block|pass|pair|piece|line|file|product|step|round|reading|mistake|"
     r"kind)": 'use "per" for rates: one weight per class',
     r"so many": "say how many, or what the number depends on: N processes",
@@ -25,9 +25,9 @@ PHRASES: dict[str, str] = {
     r"of equal ones": '"of several equal rows"',
     # Negation
     r"(is|are) (?-i:none)": '"there are no rows", "is not a number"',
-    r"(has|have) (?-i:none)": "say what is missing: has no row on the wrong side",
-    r"(is|are|was|were) no (features?|floats?|numbers?|kernels?|measurements?|probability|probabilities|"
-    r"part|files?|columns?|planes?|table|proof)": 'use "not": is not a float',
+    r"(has|have) none (on|in|of)": "say what is missing: has no row on the wrong side",
+    r"(?<!there\s)(is|are|was|were) no (features?|floats?|numbers?|kernels?|measurements?|probability|"
+    r"probabilities|part|files?|columns?|planes?|table|proof)": 'use "not": is not a float',
     r"(has|have|had) not[.;:]": "repeat the verb: other kernels do not have this form",
     r"not even that": "say what does not hold",
     r"solve[sd]? nothing": '"independent of the solver"',
@@ -85,7 +85,7 @@ PHRASES: dict[str, str] = {
     r"told how": '"inferred"',
     r"a cell that is (none|two)": '"a cell that is not a number, or could be read in two ways"',
     # American spelling that codespell does not know
-    r"(learnt|spelt|burnt|whilst|amongst|(to|up|out|after)wards)": "American spelling: learned, toward",
+    r"(learnt|spelt|burnt|whilst|amongst|towards)(?!\.\w| =)": "American spelling: learned, toward",
 }
 KINDS = {".py", ".md", ".rst", ".js", ".html"}
 GENERATED = {"_build", "generated", "__pycache__"}
