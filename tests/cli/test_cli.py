@@ -596,16 +596,16 @@ def test_the_demo_tells_its_story_and_leaves_a_report(tmp_path):
 
 @pytest.mark.parametrize("command", [*COMMANDS])
 def test_what_a_command_advises_is_an_option_that_it_has(command):
-    from separatrix.cli.advice import OPTION, SENTENCES, advice
+    from separatrix.cli.advice import SENTENCES, advice, options_in
 
     given = dict.fromkeys(options_of(command))
     for parameter in (*SENTENCES, "X", "max_iter", "margin", "max_updates", "average"):
         if parameter in ("max_iter", "margin") and "--max-iter" not in given:
             continue  # what ends at that limit is learnt by commands that have it
-        advised = OPTION.findall(
+        advised = options_in(
             advice(parameter, {**given, "--model": "perceptron"} if "--model" in given else given)
         )
-        assert set(advised) <= set(given), (parameter, advised)
+        assert advised <= set(given), (parameter, advised)
 
 
 def options_of(command):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-OPTION = re.compile(r"--[a-z-]+")
 Options = Mapping[str, Any]  # what a command was given, by the names of its options
 
 
@@ -48,8 +46,18 @@ def advice(parameter: str | None, options: Options) -> str:
             return "If the classes cannot be separated, try --model averaged or --model soft-margin."
         keep = "If the classes cannot be separated, keep the average, or try --model soft-margin."
         return keep if model == "averaged" else ""
-    known = (each for each in SENTENCES.get(parameter, ()) if set(OPTION.findall(each)) <= set(options))
-    return next(known, "")
+    return next((each for each in SENTENCES.get(parameter, ()) if options_in(each) <= options.keys()), "")
+
+
+def options_in(sentence: str) -> set[str]:
+    """The options that a sentence names.
+
+    Examples
+    --------
+    >>> sorted(options_in("Look at --where, or name another column with --target."))
+    ['--target', '--where']
+    """
+    return {word.rstrip(".,") for word in sentence.split() if word.startswith("--")}
 
 
 # What to do, for each parameter that a remedy may be about: the first sentence whose options all exist.

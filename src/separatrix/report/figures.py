@@ -1,4 +1,4 @@
-"""The pictures of a report, drawn by `separatrix.plot` and written as SVG that follows light and dark."""
+"""The pictures of a report; not part of the page, which needs no matplotlib if it has no pictures."""
 
 from __future__ import annotations
 
