@@ -300,7 +300,7 @@ def test_a_worker_of_another_version_is_refused(files, there, monkeypatch):
         ("fit", "--holdout", "0.2"),
         ("fit", "--bounds"),
         ("fit", "--order", "cyclic"),
-        ("fit", "--max-iter", "1"),
+        ("fit", "--kernel", "rbf", "--model", "soft-margin"),
         ("fit", "--model", "kernel"),
         ("fit", "--model", "averaged"),
         ("fit", "--trace", "t.csv"),

@@ -261,8 +261,9 @@ def test_every_answer_counts_the_rows_of_the_file(tmp_path):
     assert "2 3 B a" in said
     assert "5 6 E b" in said
     assert "Rows are counted from 1." in said
-    assert "row 2 (B, line 3)" in page.read_text("utf-8")
-    assert "row 0" not in page.read_text("utf-8")
+    shown = " ".join(re.sub("<[^>]*>", " ", page.read_text("utf-8")).split())
+    assert "2 3 B a" in shown
+    assert "row 0" not in shown
     fine("fit", path, *options, "--model", "soft-margin", "--output", model)
     fine("predict", model, path, "--missing", "drop", "--row-names", "patient", "--output", out)
     rows = [line.split(",")[:2] for line in out.read_text().splitlines()]

@@ -39,25 +39,25 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
     """
     if verdict.parts or verdict.kernel or verdict.status not in ("separable", "quasi-separable"):
         return ()
-    two = np.unique(data.y).size == 2
+    two, formula = np.unique(data.y).size == 2, "y ~ ." if verdict.lift else "y ~ . - 1"
     found = [
         Remedy(
             "Firth's penalty",
             "The usual choice: every estimate is finite if no column depends on others, and less biased in "
             "small samples. Use its profile likelihood intervals and tests, not Wald's.",
             (
-                ("R", "logistf::logistf(y ~ ., data = d)"),
-                ("R", "glm(y ~ ., binomial, d, method = brglm2::brglm_fit)"),
+                ("R", f"logistf::logistf({formula}, data = d)"),
+                ("R", f"glm({formula}, binomial, d, method = brglm2::brglm_fit)"),
                 ("Python", "from firthmodels import FirthLogisticRegression as F; F().fit(X, y)"),
             )
             if two
-            else (("R", "brglm2::brmultinom(y ~ ., data = d)"),),
+            else (("R", f"brglm2::brmultinom({formula}, data = d)"),),
         ),
         Remedy(
             "Ridge",
             "For predictions. The strength of the penalty decides how large the coefficients are: choose it "
             "by cross-validation, and do not read them as effects.",
-            (("Python", _ridge(data)),),
+            (("Python", _ridge(verdict, data)),),
         ),
     ]
     variable = _responsible(verdict, data)
@@ -92,21 +92,24 @@ def _responsible(verdict: Verdict, data: NamedData) -> str | None:
     return next((name for name in columns if name in data.names), None)
 
 
-def _ridge(data: NamedData) -> str:
+def _ridge(verdict: Verdict, data: NamedData) -> str:
     folds = min(5, int(np.unique(data.y, return_counts=True)[1].min()))
+    options = [*([f"cv={folds}"] if folds > 1 else []), *([] if verdict.lift else ["fit_intercept=False"])]
     return (
         "from sklearn.linear_model import LogisticRegressionCV as L; "
         "from sklearn.pipeline import make_pipeline as p; "
         "from sklearn.preprocessing import StandardScaler as S; "
-        f"p(S(), L({f'cv={folds}' if folds > 1 else ''})).fit(X, y)"
+        f"p(S(), L({', '.join(options)})).fit(X, y)"
     )
 
 
 def _without(variable: str, data: NamedData, command: Sequence[str]) -> tuple[str, str]:
     """The line that checks again without a variable."""
     if command:
-        column = variable.partition("=")[0].replace('"', '""')  # text became columns such as light=sunny
-        return "shell", shlex.join([*command, "--exclude", f'"{column}"'])
+        column = variable.partition("=")[0]  # text became columns such as light=sunny
+        if "," in column or '"' in column or column != column.strip():
+            column = '"' + column.replace('"', '""') + '"'  # as one name of a list
+        return "shell", shlex.join([*command, "--exclude", column])
     place = data.names.index(variable)
     return "Python", f"import numpy, separatrix; separatrix.check_separation(numpy.delete(X, {place}, 1), y)"
 

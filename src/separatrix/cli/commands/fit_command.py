@@ -152,7 +152,13 @@ def fit(
         )
     if source.elsewhere:
         source.refuse_elsewhere(
-            scale=scale, holdout=holdout, folds=folds, bounds=bounds, report=report, trace=trace
+            scale=scale,
+            holdout=holdout,
+            folds=folds,
+            bounds=bounds,
+            report=report,
+            trace=trace,
+            kernel=kernel,
         )
         _check_elsewhere(model, order)
     options.need_apart(source.data, output=output, report=report, trace=trace)
