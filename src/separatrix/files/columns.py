@@ -7,6 +7,7 @@ the summaries of all rows.
 from __future__ import annotations
 
 import contextlib
+import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from .encoding import MAX_LEVELS, need_distinct
-from .number_formats import BLANKS, CODE, shape, shapes_of
+from .number_formats import BLANKS, CODE, masked, shape
 from .reader import Lines
 
 ROWS = 1 << 16  # that are looked at together
@@ -77,12 +78,7 @@ class Summary:
         if self.counts_up:
             self._count(column)
         if self.kind in ("text", "boolean"):
-            counted = pc.value_counts(column)
-            cells, times = counted.field(0), counted.field(1).to_numpy()
-            if column.null_count:
-                times = times[cells.is_valid().to_numpy(zero_copy_only=False)]
-                cells = cells.drop_null()
-            self._tell(cells, times)
+            self._tell(column.drop_null() if column.null_count else column)
 
     def _count(self, column: Any) -> None:
         """Whether the cells count up, from the last one on."""
@@ -100,25 +96,29 @@ class Summary:
                 self.counts_up &= bool(np.all(np.diff(found, prepend=self.last) == 1.0))
             self.last = float(found[-1])
 
-    def _tell(self, cells: Any, times: Any) -> None:
+    def _tell(self, cells: Any) -> None:
+        """Count the levels and the shapes of cells, none of which is missing."""
         import pyarrow.compute as pc
 
         if not len(cells):
             return
         self.longest = max(self.longest, pc.max(pc.utf8_length(cells)).as_py())
-        if not self.code:
-            codes = cells.filter(pc.match_substring_regex(cells, f"^{CODE.pattern}$"))
-            self.code = codes[0].as_py() if len(codes) else ""
-        for level, number in zip(cells.slice(0, MAX_LEVELS + 1).to_pylist(), times.tolist(), strict=False):
-            if level in self.levels or len(self.levels) <= MAX_LEVELS:
+        if len(self.levels) <= MAX_LEVELS:
+            counted = pc.value_counts(cells)
+            some = zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
+            for level, number in itertools.islice(some, 2 * MAX_LEVELS):
                 self.levels[level] = self.levels.get(level, 0) + number
-        if not self.overflown:
-            found = shapes_of(cells).dictionary_encode()
-            sums = np.bincount(found.indices.to_numpy(), weights=times).astype(np.int64)
-            for each, number in zip(found.dictionary.to_pylist(), sums.tolist(), strict=True):
-                self.shapes[each] = self.shapes.get(each, 0) + number
-            if len(self.shapes) > MOST_SHAPES:
-                self.overflown, self.shapes = True, {}
+        if self.overflown:
+            return
+        found = pc.value_counts(masked(cells))
+        for each, number in zip(found.field(0).to_pylist(), found.field(1).to_pylist(), strict=True):
+            form = shape(each)
+            self.shapes[form] = self.shapes.get(form, 0) + number
+            if not self.code and CODE.fullmatch(each):
+                codes = cells.filter(pc.match_substring_regex(cells, f"^{CODE.pattern}$"))
+                self.code = codes[0].as_py()
+        if len(self.shapes) > MOST_SHAPES:
+            self.overflown, self.shapes = True, {}
 
 
 _FLOATS = ("double", "float", "halffloat")
@@ -139,7 +139,8 @@ def summarize_cells(cells: Sequence[str]) -> Summary:
     times = Counter(cells)
     shapes: dict[str, int] = {}
     for cell, number in times.items():
-        shapes[shape(cell)] = shapes.get(shape(cell), 0) + number
+        form = shape(cell)
+        shapes[form] = shapes.get(form, 0) + number
     found = Summary("text", len(cells), len(cells), levels=dict(times), distinct=len(times), shapes=shapes)
     found.longest = max(map(len, times), default=0)
     found.code = next(filter(CODE.fullmatch, cells), "")

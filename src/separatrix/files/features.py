@@ -28,8 +28,10 @@ from .formats.parquet import copied
 from .meaning import Meaning, OddCellError, decide, find_looks, readings_told
 from .number_formats import (
     BLANKS,
+    PLAIN_READING,
     SIGNS,
     Look,
+    Reading,
     is_rounded,
     marks_of,
     numbers_of,
@@ -97,7 +99,8 @@ def _refusal(columns: Columns, name: str, found: Look) -> InputError:
         if found.kind == "ambiguous":
             odd = pc.match_substring(cells, sign)
         else:
-            fits = pc.is_in(shapes_of(cells), value_set=pa.array(found.fitting, "string"))
+            shapes = shapes_of(cells.fill_null(""))
+            fits = pc.is_in(shapes, value_set=pa.array(found.fitting, "string"))
             odd = pc.invert(pc.or_(fits, marks_of(cells)))
         at = pc.index(pc.and_(odd, cells.is_valid()), True).as_py()
         if at >= 0:
@@ -196,16 +199,20 @@ class NamedReader(Reader):
             column = pc.if_else(marks_of(column), pa.scalar(None, column.type), column)
         if found.kind == "empty":
             return pa.nulls(len(column), "float64")
-        return self._exact(name, plain_text(column, found.reading))
+        return self._exact(name, column, found.reading)
 
-    def _exact(self, name: str, text: Any) -> Any:
-        """The numbers of plain text; a whole number that no float is equal to is refused."""
+    def _exact(self, name: str, text: Any, reading: Reading = PLAIN_READING) -> Any:
+        """The numbers of text; a whole number that no float is equal to is refused."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        numbers = numbers_of(text)
+        try:
+            numbers = (text if reading == PLAIN_READING else plain_text(text, reading)).cast("float64")
+        except pa.ArrowInvalid:  # blanks, another minus, a plus sign, a number beyond all floats
+            numbers = numbers_of(plain_text(text, reading))
         large = pc.greater(pc.abs(numbers), LARGEST_WHOLE)
         if pc.any(large).as_py():
-            for cell in text.filter(large).to_pylist():
+            for cell in plain_text(text.filter(large), reading).to_pylist():
                 if is_rounded(cell, float(cell)):
                     raise self._rounded(name, f", {cell if len(cell) < 60 else cell[:56] + ' ...'}")
         return numbers

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 BLANKS = " \t\u00a0\u2009\u202f"
 PADDING = " \t"  # around numbers; Python strips more, which others do not take for blanks
 # Numbers as programs write them; codes, which begin with a zero; points that are not between thousands.
@@ -182,14 +184,31 @@ def shape(cell: str) -> str:
     return mark + re.sub("9{4,}", "9999", re.sub("[0-9]", "9", text))
 
 
-def shapes_of(column: Any) -> Any:
-    """The shapes of the cells of a column of Arrow's."""
-    import pyarrow.compute as pc
+def masked(column: Any) -> Any:
+    """The cells of a column of Arrow's with other digits that have the same shapes: few different ones.
 
-    text = pc.utf8_trim(column, characters=BLANKS)
-    digits = pc.replace_substring_regex(text, "[0-9]", "9")
-    mark = pc.if_else(pc.match_substring_regex(text, "^[^0-9]*0"), "0", "9")
-    return pc.binary_join_element_wise(mark, pc.replace_substring_regex(digits, "9{4,}", "9999"), "")
+    Each digit becomes a 9, but a zero that is the first of its cell.
+    """
+    import pyarrow as pa
+
+    offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
+    data = np.frombuffer(column.buffers()[2] or b"", np.uint8)[: offsets[-1]].copy()
+    digits = np.flatnonzero(data - np.uint8(48) < 10)
+    at = np.searchsorted(digits, offsets[:-1])
+    first = digits[at[at < digits.size]]
+    first = first[(first < offsets[1:][at < digits.size]) & (data[first] == 48)]
+    data[digits] = 57
+    data[first] = 48
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.string(), len(column), buffers)
+
+
+def shapes_of(column: Any) -> Any:
+    """The shapes of the cells of a column of Arrow's, none of which is missing."""
+    import pyarrow as pa
+
+    found = masked(column).dictionary_encode()
+    return pa.array([shape(each) for each in found.dictionary.to_pylist()], "string").take(found.indices)
 
 
 def plain_text(column: Any, reading: Reading) -> Any:
@@ -197,7 +216,8 @@ def plain_text(column: Any, reading: Reading) -> Any:
     import pyarrow.compute as pc
 
     text = pc.replace_substring(column, reading.unit, "") if reading.unit else column
-    text = pc.replace_substring_regex(text, f"[{BLANKS}{reading.thousands}]", "")
+    for sign in (*BLANKS, reading.thousands):
+        text = pc.replace_substring(text, sign, "") if sign else text
     text = pc.replace_substring(text, "\u2212", "-")
     return pc.replace_substring(text, ",", ".") if reading.decimal == "," else text
 
@@ -205,11 +225,10 @@ def plain_text(column: Any, reading: Reading) -> Any:
 def numbers_of(text: Any) -> Any:
     """The nearest floats of numbers as programs write them, in a column of Arrow's."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     try:
-        return pc.replace_substring_regex(text, "^[+]", "").cast("float64")
-    except pa.ArrowInvalid:  # numbers beyond all floats, which Arrow does not round
+        return text.cast("float64")
+    except pa.ArrowInvalid:  # a plus sign, or numbers beyond all floats, which Arrow does not round
         return pa.array([None if cell is None else float(cell) for cell in text.to_pylist()], "float64")
 
 

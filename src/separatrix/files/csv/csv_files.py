@@ -19,7 +19,7 @@ from ...errors import InputError, needs
 from ..columns import CellColumns, Columns
 from ..features import NamedReader, open_columns
 from ..meaning import Meaning, OddCellError, decide
-from ..number_formats import is_fraction
+from ..number_formats import CODE, is_fraction
 from ..reader import Lines
 from ..source.compression import open_binary
 from ..source.detect import MISSING, Format, Request, Source
@@ -94,7 +94,7 @@ class CsvFile:
         used = names if self.request.target is None else [*names, self.request.target]
         pointed = frozenset(name for name in used if any(map(is_fraction, cells.cells[name])))
         doubtful = [n for n in names if n not in pointed and any("." in cell for cell in cells.cells[n])]
-        coded = [name for name in used if cells.summaries([name])[name].code]
+        coded = [name for name in used if any(map(CODE.fullmatch, cells.cells[name]))]
         if not meaning.plain or meaning.label == "text" or doubtful or coded or self.dialect.lines > 1:
             return None
         reader = PlainReader(

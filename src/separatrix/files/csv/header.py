@@ -88,7 +88,7 @@ def first_rows(source: Source, dialect: Dialect) -> tuple[list[list[str]], bytes
     """The cells of the first rows, up to a line of another length; and all of a small file."""
     head, every = _first_lines(source.paths[0], source.compression, SAMPLE, None)
     small = len(source.paths) == 1 and len(head) < SAMPLE and source.growing is None
-    lines = [line + "\n" for line in every[dialect.skip :][:1000] if line.strip()]
+    lines = [line + "\n" for line in every[dialect.skip :][:100] if line.strip()]
     rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
     alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
     return alike, head if small else None
