@@ -36,7 +36,7 @@ def test_a_table_means_the_same_in_every_format(tmp_path, form):
         check(logical(rng, 15), FORMS[form], tmp_path)
 
 
-@pytest.mark.parametrize(("form", "kind"), itertools.product(FEW, KINDS))
+@pytest.mark.parametrize(("form", "kind"), [*itertools.product(FEW, KINDS)])
 def test_every_kind_of_column_means_the_same_in_a_short_table_and_a_longer_one(tmp_path, kind, form):
     for height in (15, 1_500):
         rng = random.Random(f"{kind} {height}")
@@ -47,7 +47,7 @@ def test_every_kind_of_column_means_the_same_in_a_short_table_and_a_longer_one(t
         check(replace(table, missing="drop"), FORMS[form], tmp_path)
 
 
-@pytest.mark.parametrize(("form", "kind"), itertools.product(FEW, LABELS))
+@pytest.mark.parametrize(("form", "kind"), [*itertools.product(FEW, LABELS)])
 def test_every_kind_of_label_means_the_same_in_a_short_table_and_a_longer_one(tmp_path, kind, form):
     for height in (15, 1_500):
         rng = random.Random(f"labels {kind} {height}")

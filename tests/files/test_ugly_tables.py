@@ -227,6 +227,7 @@ SHEETS = {
     "truth values": ([True, False, False, True], ("a=true",), [[1], [0], [0], [1]], ""),
     "formulas": ([formula("1*2", 2.5), formula("1*3", 1.25)], ("a",), [[2.5], [1.25]], ""),
     "numbers stored as text": (["1.5", "2", "0.5"], ("a",), [[1.5], [2], [0.5]], ""),
+    "a number stored as text among others": ([1.5, "2.5", 3], ("a",), [[1.5], [2.5], [3]], ""),
     "such with commas": (["1,5", "2", "0,5"], ("a",), [[1.5], [2], [0.5]], "decimal comma"),
     "whole numbers beyond 2**53": ([BIG + 2, 4], ("a",), [[BIG + 2], [4]], "keeps 15 digits"),
 }
@@ -246,12 +247,11 @@ def test_the_cells_of_a_sheet_are_what_they_show(tmp_path, case):
 BAD_SHEETS = {
     "dates": ([date(43831), date(43833)], "'a' is a date or time"),
     "an error": ([1.5, error("#N/A"), 2.5], r"lacks values in 'a' \(1\), the first in row 2"),
-    "an error as text": ([1.5, "#DIV/0!", 2.5], r"cell A3 is #DIV/0!"),
+    "an error as text": ([1.5, "#DIV/0!", 2.5], r"row 2 \(line 3\) has '#DIV/0!'"),
     "a formula without its result": ([1.5, formula("1+1"), 2.5], r"lacks values in 'a' \(1\)"),
-    "a number stored as text": ([1.5, "2.5", 3.5], r"holds numbers, but cell A3 is '2\.5'"),
     "merged cells": (["u", None, "v", None], r"lacks values in 'a' \(2\), the first in row 2"),
     "an empty row": ([1.5, None, 2.5], r"lacks values in 'a' \(1\)"),
-    "a sum below": ([1.5, 2.5, "Total"], "but cell A4 is 'Total'"),
+    "a sum below": ([1.5, 2.5, "Total"], r"row 3 \(line 4\) has 'Total'"),
 }
 
 
