@@ -16,7 +16,7 @@ from ..sparse import sparse
 from .batches import Batch, ahead, batch_rows, release_arrow
 from .columns import Columns
 from .csv import csv_files
-from .encoding import Encoding
+from .encoding import Encoding, shown
 from .features import NamedReader, open_columns
 from .formats import (
     arff,
@@ -61,7 +61,6 @@ FORMATS = (
     arrays.IDX,
 )
 
-MOST_NAMED = 12  # columns in a message
 ANSWER = "Rows are those of the query's answer, counted from 1, not those of the file."
 
 
@@ -125,8 +124,7 @@ class Table:
         """The different values of the target, sorted; at least two."""
         if self.target_name is None:
             names = [column.name for column in self.encoding.columns]
-            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-            named = f" There are {', '.join(names[:MOST_NAMED])}{more}." if names else ""
+            named = f" There are {shown(names)}." if names else ""
             raise InputError(
                 f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )

@@ -23,13 +23,12 @@ from .source.streams import Growing
 T = TypeVar("T")
 Text = NDArray[np.uint8]
 
-PIECE = 1 << 20
 LONGEST_LINE = 1 << 28
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 NEWLINE = 10
 
 
-def pieces(source: Source, path: str, *, skip: int = 0, size: int = PIECE) -> Iterator[Text]:
+def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> Iterator[Text]:
     """Yield a file as bytes, about ``size`` at a time, each piece ending with a newline.
 
     A byte-order mark and the first ``skip`` lines are left out. In a file whose lines end with a carriage

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -16,31 +15,6 @@ from ..source.detect import Format, Request, Source
 from .parquet import copied
 
 _KNOWS_NO_CHARSET = "read_por"
-
-
-@dataclass
-class Seen:
-    """What the cells of a column are, as far as it was read."""
-
-    kinds: set[str] = field(default_factory=set)
-    values: set[Any] = field(default_factory=set)
-
-    def look(self, cells: Any, *, labelled: bool) -> None:
-        """Look at some cells more."""
-        there = cells.drop_null()
-        if not len(there):
-            return
-        self.kinds.add(_kind(there.type))
-        self.values |= set(there.unique().to_pylist()) if labelled else set()
-
-
-@dataclass(frozen=True)
-class Variable:
-    """A column: "number", "text" or "date"; or text by the labels of its values."""
-
-    name: str
-    kind: str
-    labels: dict[Any, str] | None = None
 
 
 def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
@@ -56,22 +30,31 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
         _, meta = read(metadataonly=True)
         names = [str(name) for name in meta.column_names]
         labels = {name: found for name, found in (meta.variable_value_labels or {}).items() if found}
-        seen = {name: Seen() for name in names}
+        kinds: dict[str, set[str]] = {name: set() for name in names}
+        values: dict[str, set[Any]] = {name: set() for name in labels}
         for cells in _chunks(read, len(names)):
             for name, column in cells.items():
-                seen[name].look(column, labelled=name in labels)
-        variables, notes = _variables(source.name, seen, labels)
-        types = {"number": pa.float64(), "date": pa.timestamp("us")}
-        schema = pa.schema([(each.name, types.get(each.kind, pa.string())) for each in variables])
-        batches = (_batch(cells, variables, schema) for cells in _chunks(read, len(names)))
+                there = column.drop_null()
+                kinds[name] |= {_kind(there.type)} if len(there) else set()
+                if name in labels:
+                    values[name] |= set(there.unique().to_pylist())
+        words, notes = _labelled(kinds, values, labels)
+        types = [(name, _type(source.name, name, kinds[name], name in words)) for name in names]
+        schema = pa.schema(types)
+        batches = (
+            pa.record_batch(
+                [_array(cells[name], words.get(name), kind) for name, kind in types], schema=schema
+            )
+            for cells in _chunks(read, len(names))
+        )
         return copied(
             source.name,
-            zip(schema.names, schema.types, strict=True),
+            types,
             batches,
             keep=source,
             notes=notes,
             untyped=frozenset(names),
-            text=tuple(each.name for each in variables if each.labels is not None),
+            text=tuple(words),
         )
     except (pyreadstat.ReadstatError, UnicodeError, ValueError, OverflowError, MemoryError) as error:
         if isinstance(error, InputError):
@@ -119,27 +102,33 @@ def _without_blanks(column: Any) -> Any:
     return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), pa.scalar(None, pa.string()), column)
 
 
-def _variables(
-    name: str, seen: dict[str, Seen], labels: dict[str, dict[Any, str]]
-) -> tuple[list[Variable], tuple[str, ...]]:
-    """What each column is, and what to say about those whose values have labels in part."""
-    found, notes = [], []
-    for column, each in seen.items():
-        if len(each.kinds) > 1:
-            raise InputError(f"{name!r}: column {column!r} mixes {' and '.join(sorted(each.kinds))}.")
-        kind = next(iter(each.kinds), "number")
-        known = labels.get(column, {})
-        labelled = [value for value in each.values if value in known]
-        if labelled and len(labelled) == len(each.values):
-            found.append(Variable(column, "text", _distinct({value: known[value] for value in labelled})))
-            continue
-        if labelled:
-            words = shown(
-                sorted(f"{value:g} = {known[value]}" if kind != "text" else value for value in labelled), 4
+def _labelled(
+    kinds: dict[str, set[str]], values: dict[str, set[Any]], labels: dict[str, dict[Any, str]]
+) -> tuple[dict[str, dict[Any, str]], tuple[str, ...]]:
+    """The labels of columns all of whose values have one, and what to say about those that have some."""
+    words, notes = {}, []
+    for column, known in labels.items():
+        found = [value for value in values[column] if value in known]
+        if found and len(found) == len(values[column]):
+            words[column] = _distinct({value: known[value] for value in found})
+        elif found:
+            each = (
+                f"{value:g} = {known[value]}" if "text" not in kinds[column] else value for value in found
             )
-            notes.append(f"{column}: only some values have labels ({words}); it is read without them.")
-        found.append(Variable(column, kind))
-    return found, tuple(notes)
+            notes.append(
+                f"{column}: only some values have labels ({shown(sorted(each), 4)}); it is read without them."
+            )
+    return words, tuple(notes)
+
+
+def _type(table: str, name: str, kinds: set[str], labelled: bool) -> Any:
+    """The type of a column, whose cells have to be of one kind."""
+    import pyarrow as pa
+
+    if len(kinds) > 1:
+        raise InputError(f"{table!r}: column {name!r} mixes {' and '.join(sorted(kinds))}.")
+    types = {"text": pa.string(), "date": pa.timestamp("us")}
+    return pa.string() if labelled else types.get("".join(kinds), pa.float64())
 
 
 def _distinct(labels: dict[Any, str]) -> dict[Any, str]:
@@ -151,21 +140,11 @@ def _distinct(labels: dict[Any, str]) -> dict[Any, str]:
     }
 
 
-def _batch(cells: dict[str, Any], variables: list[Variable], schema: Any) -> Any:
+def _array(column: Any, labels: dict[Any, str] | None, kind: Any) -> Any:
     import pyarrow as pa
 
-    arrays = [
-        _array(cells[each.name], each, kind) for each, kind in zip(variables, schema.types, strict=True)
-    ]
-    return pa.record_batch(arrays, schema=schema)
-
-
-def _array(column: Any, variable: Variable, kind: Any) -> Any:
-    import pyarrow as pa
-
-    if variable.labels is not None:
-        names = [None if cell is None else variable.labels[cell] for cell in column.to_pylist()]
-        return pa.array(names, kind)
+    if labels is not None:
+        return pa.array([None if cell is None else labels[cell] for cell in column.to_pylist()], kind)
     if pa.types.is_time(column.type):
         return column.cast(pa.time64("us")).cast(pa.int64()).cast(kind)
     return column.cast(kind)

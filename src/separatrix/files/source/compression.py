@@ -16,7 +16,6 @@ from typing import IO, Any
 from ...errors import InputError, needs
 
 HEAD = 1 << 16
-CHUNK = 1 << 17  # bytes of a compressed file that are read together
 # Text never shrinks by this much unless it was made to fill a disk. Below the second number nobody minds.
 EXPANSION, HARMLESS = 400, 1 << 26
 MAGIC = {
@@ -45,7 +44,7 @@ def _decompressed(raw: Any, compression: str) -> Any:
         return gzip.open(raw, "rb")
     if compression in ("bz2", "xz"):
         new = bz2.BZ2Decompressor if compression == "bz2" else lzma.LZMADecompressor
-        return io.BufferedReader(_Streams(open(raw, "rb") if isinstance(raw, str) else raw, new), CHUNK)
+        return io.BufferedReader(_Streams(open(raw, "rb") if isinstance(raw, str) else raw, new), HEAD)
     with needs("Reading zstd files", extra="cli"):
         import pyarrow as pa
 
@@ -67,11 +66,11 @@ class _Streams(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         while True:
             stream = self._current
-            part = b"" if stream.eof or not stream.needs_input else self._raw.read(CHUNK)
+            part = b"" if stream.eof or not stream.needs_input else self._raw.read(HEAD)
             if stream.eof:
                 part = stream.unused_data.lstrip(b"\0")
                 while not part:
-                    if not (found := self._raw.read(CHUNK)):
+                    if not (found := self._raw.read(HEAD)):
                         return 0
                     part = found.lstrip(b"\0")
                 stream = self._current = self._new()
