@@ -1,7 +1,9 @@
 """Any file, query or stream as a table of numbers.
 
 A path and the names of columns flow in; batches of rows of float64 flow out, with how each column was
-encoded. `sources` tells what a file is, `table` opens it with the reader of its format (`table.FORMATS`),
-`encoding` says how columns become features; one module reads each format, `query` and `database` let DuckDB
-read what those leave, and `spill` keeps what is larger than memory.
+encoded. `source` tells what a file is, and `table` opens it with the adapter of its format
+(`table.FORMATS`), which yields named Arrow columns in batches (`columns`). `meaning` decides what a column
+means, from all of its rows; `features` turns columns into rows. Plain numbers in CSV, LIBSVM and array files
+have readers of their own, which give exactly what the general way gives, or leave the file to it. `spill`
+keeps what is larger than memory.
 """

@@ -98,7 +98,7 @@ class CsvFile:
         if not meaning.plain or meaning.label == "text" or doubtful or coded or self.dialect.lines > 1:
             return None
         reader = PlainReader(
-            self.source, self.dialect, meaning, self.request.target, pointed, self.lines, self.general
+            meaning, self.request.target, self.lines, self.general, self.source, self.dialect, pointed
         )
         left = [n for n in self.dialect.names if n not in used and n not in self.dialect.row_names]
         left = [n for n in left if self.request.features is None and n not in self.request.exclude]

@@ -8,7 +8,7 @@ cell is refused with its row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +18,11 @@ from ... import loops
 from ...errors import InputError
 from .. import text_columns
 from ..batches import MOST_ROWS, Batch, Matrices, whole
-from ..encoding import Encoding
-from ..meaning import Meaning
 from ..number_formats import PLAIN_CELL
-from ..reader import Lines, Reader, placed
+from ..reader import placed
 from ..source.detect import OtherMeaningError, Source
 from .header import Dialect
+from .small_files import QuickReader
 
 _TARGET, _UNUSED = -1, -2  # where cells go that are none of the matrix
 
@@ -37,47 +36,23 @@ class NotPlain(Exception):
 
 
 @dataclass(eq=False)
-class PlainReader(Reader):
+class PlainReader(QuickReader):
     """Rows of plain numbers, as far as can be seen; or of the general reader, once a cell is something else.
 
     Attributes
     ----------
     source, dialect
         The files, and how they are written.
-    meaning : Meaning
-        As the first rows tell, or all rows, once they were asked.
-    target : str or None
     pointed : frozenset of str
         Columns with points that are surely decimal.
-    lines : callable
-        Finds the lines of rows.
-    general : callable
-        Makes the general reader of the same file.
+    other : NamedReader or None
+        The general reader, once it was needed.
     """
 
     source: Source
     dialect: Dialect
-    meaning: Meaning
-    target: str | None
     pointed: frozenset[str]
-    lines: Lines
-    general: Callable[[], Any]
-    other: Any = field(default=None, init=False)
-
-    @property
-    def target_name(self) -> str | None:
-        """The target, as the file calls it."""
-        return self.target
-
-    @property
-    def line_finder(self) -> Lines:
-        """Finds the lines of rows."""
-        return self.lines
-
-    @property
-    def encoding(self) -> Encoding:
-        """How columns become features."""
-        return self.meaning.encoding
+    other: Any = None
 
     def settled(self) -> Any:
         """The general reader, which all rows have told how to read them."""

@@ -53,18 +53,15 @@ def split(content: bytes, dialect: Dialect) -> list[list[str]] | None:
     return rows if all(len(row) == len(dialect.names) for row in rows) else None
 
 
-@dataclass(frozen=True, eq=False)
-class SmallReader(Reader):
-    """The rows of a small file.
+@dataclass(eq=False)
+class QuickReader(Reader):
+    """A reader of CSV files that are plain.
 
     Attributes
     ----------
     meaning : Meaning
-    features : list of ndarray
-        One for each column of the matrix.
-    labels : ndarray or None
+        What the columns mean, as the rows tell that were looked at.
     target : str or None
-    rows : int
     lines : callable
         Finds the lines of rows.
     general : callable
@@ -72,12 +69,14 @@ class SmallReader(Reader):
     """
 
     meaning: Meaning
-    features: list[NDArray[np.float64]]
-    labels: NDArray[Any] | None
     target: str | None
-    rows: int
     lines: Lines
     general: Callable[[], Any]
+
+    @property
+    def encoding(self) -> Encoding:
+        """How columns become features."""
+        return self.meaning.encoding
 
     @property
     def target_name(self) -> str | None:
@@ -89,10 +88,22 @@ class SmallReader(Reader):
         """Finds the lines of rows."""
         return self.lines
 
-    @property
-    def encoding(self) -> Encoding:
-        """How columns become features."""
-        return self.meaning.encoding
+    def told(self) -> list[str]:
+        """What a person should know about the reading, a sentence each."""
+        return list(self.meaning.notes)
+
+    def frame(self) -> Any:
+        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        return self.general().frame()
+
+
+@dataclass(eq=False)
+class SmallReader(QuickReader):
+    """The rows of a small file: one array for each column of the matrix, and the labels."""
+
+    features: list[NDArray[np.float64]]
+    labels: NDArray[Any] | None
+    rows: int
 
     def n_rows(self) -> int:
         """Count the rows."""
@@ -101,14 +112,6 @@ class SmallReader(Reader):
     def classes(self) -> NDArray[Any]:
         """The different labels."""
         return np.unique(np.empty(0) if self.labels is None else self.labels)
-
-    def told(self) -> list[str]:
-        """What a person should know about the reading, a sentence each."""
-        return list(self.meaning.notes)
-
-    def frame(self) -> Any:
-        """The wanted columns as a data frame of pandas', as they stand in the file."""
-        return self.general().frame()
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield encoded rows from row ``start`` on, up to ``rows`` at a time."""
@@ -147,7 +150,7 @@ def small_reader(
             return None
         labels = np.array(cells) if numbers is None else whole(numbers)
     rows = len(next(iter(columns.cells.values())))
-    return SmallReader(meaning, features, labels, target, rows, lines, general)
+    return SmallReader(meaning, target, lines, general, features, labels, rows)
 
 
 def _numbers(cells: Sequence[str], reading: Reading) -> NDArray[np.float64] | None:

@@ -108,8 +108,8 @@ def refuse_chance(sql: str, parameter: str) -> None:
         )
 
 
-def connect(threads: int | None = None) -> Any:
-    """A connection to DuckDB, which never fetches anything from the network; by so many threads, or all."""
+def connect() -> Any:
+    """A connection to DuckDB, which never fetches anything from the network."""
     with needs("Reading tables", extra="cli"):
         duckdb, _ = import_module("duckdb"), import_module("pyarrow")
     return duckdb.connect(
@@ -118,7 +118,6 @@ def connect(threads: int | None = None) -> Any:
             "autoload_known_extensions": "false",
             # By the ranges in a Parquet file, which leave NaN out, it would conclude that there is none.
             "disabled_optimizers": "statistics_propagation",
-            **({} if threads is None else {"threads": str(threads)}),
         }
     )
 
