@@ -1,4 +1,4 @@
-"""Named columns become rows of features and labels, as `meaning` says; rows are chosen on the way."""
+"""Turn named columns into rows of features and labels, as `meaning` decided, and choose the rows."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ class NamedReader(Reader):
         return found
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
-        """Yield the encoded rows as they stand in the file."""
+        """Yield the encoded rows in the order of the file."""
         at, width = start, self.encoding.n_features
         matrices = Matrices(self._limits())
         for batch in ahead(self.chosen(self.used, max(rows, batch_rows(width)), start)):
@@ -378,7 +378,7 @@ class NamedReader(Reader):
         return np.unique(np.concatenate(kept)) if kept else np.empty(0, dtype=np.int64)
 
     def frame(self) -> Any:
-        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        """Return the wanted columns as a pandas data frame, before categories are encoded."""
         import pyarrow as pa
 
         from ..errors import needs

@@ -34,9 +34,9 @@ class Meaning:
         Those columns of text that are read as numbers, or as dates.
     label : {"as it is", "number", "whole", "digits", "text"}
         How the target is read: text may hold numbers, whole numbers of which floats would merge some, or
-        whole numbers of so many digits that they stay text.
+        whole numbers with too many digits for int64, which stay text.
     marked : bool
-        Whether marks such as ``.`` among the labels say that there is none.
+        Whether marks such as ``.`` among the labels mean that a label is missing.
     notes : tuple of str
         What a person should know about it: a sentence each.
     """
@@ -219,7 +219,7 @@ def _looks(
 
 
 def find_looks(columns: Columns | CellColumns, request: Request) -> dict[str, Look]:
-    """How the columns of a table are read that a query is asked about; what has no one reading stays text."""
+    """Find how to read the columns of a table that a query uses; a column without one reading stays text."""
     names = list(columns.kinds)
     asked = replace(request, target=None, encoding=None)
     looks = _looks(columns, asked, names, columns.summaries(names), {*columns.text, *request.text})
@@ -227,7 +227,7 @@ def find_looks(columns: Columns | CellColumns, request: Request) -> dict[str, Lo
 
 
 def readings_told(looks: Mapping[str, Look]) -> list[str]:
-    """How columns of text were read that are not plain numbers, in words."""
+    """Say how text was read as numbers, where it is not plain numbers."""
     numbers = {name: each for name, each in looks.items() if each.kind == "number"}
     return Encoding(tuple(Column(name, None, each.reading) for name, each in numbers.items())).told()
 
@@ -237,7 +237,7 @@ def _has_values(summary: Summary, found: Look | None) -> bool:
 
 
 def code_note(name: str, code: str) -> str:
-    """What is said of a column of numbers that may be codes."""
+    """Return the note about a column of numbers that may be codes."""
     return (
         f"{name}: some numbers begin with a zero ({code}), as codes do; they are read as numbers. If they "
         f"are names, read the column as text: --text {name}."
@@ -247,7 +247,7 @@ def code_note(name: str, code: str) -> str:
 def _with_label(
     columns: Columns | CellColumns, request: Request, summary: Summary, meaning: Meaning, text: set[str]
 ) -> tuple[Meaning, list[str]]:
-    """How the target is read, and what is to be said of it.
+    """Decide how to read the target, and return notes about it.
 
     Text is read as plain numbers only where the file has no types. Among numbers, marks say that there is no
     label; beside words, a class may well be called "none" or "missing".
@@ -287,7 +287,7 @@ def _need_same_unit(table: str, name: str, found: Look | None, known: Encoding) 
 def _need_same_column(
     columns: Columns | CellColumns, column: Column, is_number: bool, summary: Summary | None
 ) -> None:
-    """Raise where a column cannot be read as that of the table that the encoding was learnt on."""
+    """Raise an error if a column cannot be read as in the table that the encoding was learned from."""
     kind = columns.kinds[column.name]
     if column.levels is None:
         if not is_number:
@@ -357,7 +357,7 @@ def _without_names(
 
 
 def _levels(name: str, summary: Summary, *, intercept: bool) -> tuple[tuple[str, ...], list[str]]:
-    """The levels of a category, sorted; and what is to be said of them."""
+    """Return the sorted levels of a category, and notes about them."""
     if len(summary.levels) > MAX_LEVELS:
         raise InputError(
             f"Column {name!r} is text with more than {MAX_LEVELS:,} different values; it looks like an "

@@ -74,11 +74,11 @@ class Reading:
     Attributes
     ----------
     decimal : {".", ","}
-        What stands before the fraction.
+        The decimal sign.
     thousands : str
-        What stands between groups of digits; nothing, if empty.
+        The sign between groups of digits; empty if there is no sign.
     unit : str
-        What stands before or behind each number, such as ``%``; the numbers stay as they are.
+        The unit before or after each number, such as ``%``; the numbers stay as they are.
     """
 
     decimal: str = "."
@@ -87,7 +87,7 @@ class Reading:
 
     @property
     def words(self) -> str:
-        """What a person is told; empty for plain numbers.
+        """The reading in words; empty for plain numbers.
 
         Examples
         --------

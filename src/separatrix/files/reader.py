@@ -1,4 +1,4 @@
-"""What a table is read by: rows a few at a time, and where each of them stands in the file."""
+"""Readers of tables: they yield the rows in batches, and find the place of each row in the file."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def placed(rows: Sequence[int], lines: Lines | None, names: Sequence[str] | None
 
 
 class Reader:
-    """What a format gives for a file that it has opened."""
+    """Reads the rows of a file that is open; every format gives one of these."""
 
     @property
     def encoding(self) -> Encoding:
@@ -75,7 +75,7 @@ class Reader:
 
     @property
     def target_name(self) -> str | None:
-        """What the labels are called; None if there are none."""
+        """The name of the target; None if the table has no labels."""
         raise NotImplementedError
 
     @property
@@ -85,7 +85,7 @@ class Reader:
 
     @property
     def line_finder(self) -> Lines | None:
-        """Finds the lines of rows; None where there are none."""
+        """Finds the lines of rows; None if the file has no lines."""
         return None
 
     def n_rows(self) -> int:
@@ -101,7 +101,7 @@ class Reader:
         raise NotImplementedError
 
     def told(self) -> list[str]:
-        """What a person should know about the reading, a sentence each."""
+        """List what a person should know about the reading, one sentence each."""
         return []
 
     def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
@@ -109,7 +109,7 @@ class Reader:
         yield np.arange(1, self.n_rows() + 1), None
 
     def places(self, rows: Sequence[int]) -> list[Place]:
-        """Where rows of the matrix, counted from zero, stand in the file."""
+        """Find rows of the matrix, counted from zero, in the file."""
         if self.in_turn:
             return placed([row + 1 for row in rows], self.line_finder)
         wanted, begin = np.asarray(rows, dtype=np.int64), 0
@@ -136,7 +136,7 @@ class Identities:
         self._taken = 0
 
     def take(self, rows: int) -> tuple[NDArray[np.int64], list[str] | None]:
-        """Those of the next so many rows."""
+        """Return those of the next ``rows`` rows."""
         self._taken += rows
         if self._source is None:
             return np.arange(self._taken - rows + 1, self._taken + 1), None

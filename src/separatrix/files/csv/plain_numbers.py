@@ -86,11 +86,11 @@ class PlainReader(QuickReader):
         return getattr(self.settled(), name)()
 
     def told(self) -> list[str]:
-        """What a person should know about the reading, a sentence each."""
+        """List what a person should know about the reading, one sentence each."""
         return list(self.meaning.notes) if self.other is None else self.other.told()
 
     def frame(self) -> Any:
-        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        """Return the wanted columns as a pandas data frame, before categories are encoded."""
         return self.settled().frame()
 
     def counts_up(self, name: str) -> bool:

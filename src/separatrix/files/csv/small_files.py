@@ -89,11 +89,11 @@ class QuickReader(Reader):
         return self.lines
 
     def told(self) -> list[str]:
-        """What a person should know about the reading, a sentence each."""
+        """List what a person should know about the reading, one sentence each."""
         return list(self.meaning.notes)
 
     def frame(self) -> Any:
-        """The wanted columns as a data frame of pandas', as they stand in the file."""
+        """Return the wanted columns as a pandas data frame, before categories are encoded."""
         return self.general().frame()
 
 

@@ -315,7 +315,7 @@ def _load_idx(path: str, name: str) -> tuple[FileMatrix, int]:
 
 
 def _labels_beside(name: str) -> str | None:
-    """The file of the labels of a file of images, which is called alike."""
+    """Find the file of labels that has the same name, with 'labels' for 'images'."""
     folder, file = os.path.split(name)
     stem = file.removesuffix(".gz")
     called = re.sub(r"idx[234]", "idx1", stem.replace("images", "labels").replace("Images", "Labels"))

@@ -39,7 +39,7 @@ def _opened(file: Any, path: str) -> tuple[Any, Iterator[Any]]:
         from pyarrow import feather
 
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Arrow will not read this version for ever
+            warnings.simplefilter("ignore")  # Arrow will drop this version one day
             table = feather.read_table(path)
         return table.schema, iter(table.to_batches())
     if head.startswith(_FILE):

@@ -85,7 +85,7 @@ def _choose(name: str, book: Any, wanted: str | None) -> str:
 
 
 def _is_header(first: Sequence[Any], others: list[list[Any]]) -> bool:
-    """Whether a row holds names: all of it is text, or a text stands above none; a year may be a name."""
+    """Whether a row holds names: all of it is text, or a text has none below it; a year can be a name."""
     words = [
         k for k, cell in enumerate(first) if isinstance(cell, str) and not NUMBER.fullmatch(cell.strip())
     ]
@@ -104,12 +104,12 @@ def _name(cell: Any) -> str:
 
 
 def _lines(first: int, rows: Sequence[int]) -> list[tuple[int, str]]:
-    """The lines of the sheet where data rows stand, counted from 1."""
+    """Return the lines of data rows in the sheet, counted from 1."""
     return [(first + row - 1, "") for row in rows]
 
 
 def _notes(title: str, names: list[str], kinds: list[str], cells: list[Sequence[Any]]) -> tuple[str, ...]:
-    """What is said where cells are empty, for calamine does not tell why; and of very large numbers."""
+    """Return notes about empty cells, because calamine does not tell why, and about very large numbers."""
     lacking = sum(cell == "" for column in cells for cell in column)
     why = "they are empty, or errors such as #DIV/0!, or formulas whose results were not saved"
     return (

@@ -63,7 +63,7 @@ class ParquetRead:
     """Yields batches of some columns of Parquet files, from a row on.
 
     Arrow holds a page and a dictionary of every column that it reads. Where that would be more than a quarter
-    of ``memory``, only so many columns are read together, and wait in a temporary file for the others.
+    of ``memory``, a few columns are read at a time, and wait in a temporary file for the others.
     ``span`` are the rows of the one file that are read, if not all are.
     """
 
@@ -73,7 +73,7 @@ class ParquetRead:
     span: tuple[int, int] | None = None
 
     def within(self, memory: int) -> ParquetRead:
-        """The same in about so many bytes."""
+        """Return the same reader, limited to about ``memory`` bytes."""
         return replace(self, memory=memory)
 
     def __call__(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
