@@ -1,4 +1,4 @@
-"""From floats near multipliers to a proof: choose the rows, leave out what depends, correct, ask the checker.
+"""From floats near multipliers to a proof; apart from `prove`, as it works in floats, and knows no search.
 
 The shortest combination of signed rows, where it vanishes, has multipliers well above zero on the rows of a
 witness and tiny ones on rows that are not part of it. Those are dropped, and with them the columns that no

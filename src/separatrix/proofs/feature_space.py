@@ -1,4 +1,7 @@
-"""Questions in the feature space of a kernel: by its monomials, by a theorem, or by the margin's bracket."""
+"""Questions in the feature space of a kernel, apart from `verdict`, which is about planes in the data.
+
+They are answered by the kernel's monomials, by a theorem, or by the margin's bracket.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gordan's alternative by a simplex method in integers, for few rows whose numbers are far apart.
+"""Gordan's alternative by a simplex method in integers alone, apart from `partition`, which floats guide.
 
 It looks for ``l >= 0`` of sum one with ``Z'l = 0`` by minimizing the sum of artificial variables. The tableau
 is kept in integers over one common denominator (Edmonds' fraction-free pivots), so every sign is certain, and
