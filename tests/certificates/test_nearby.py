@@ -347,7 +347,7 @@ def test_dense_floats_that_overlap_are_proved_by_approximate_multipliers():
     plain = separability(X, y, quasi=False)
     assert plain.status == "inseparable"
     assert plain.certificate.approximate is not None
-    assert "cancel nearly to zero" in proof_in_words(plain)[0]
+    assert "almost cancel" in proof_in_words(plain)[0]
     assert "these rows span all 700" in proof_in_words(verdict)[1]
 
 

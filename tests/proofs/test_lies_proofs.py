@@ -282,6 +282,6 @@ def test_rows_of_many_classes_that_are_separated_from_some_are_said_to_be():
         verdict = sx.check_separation(X, y)
     assert verdict.status == "quasi-separable"
     assert verdict.partly_strict == 8
-    assert words.answer(verdict).endswith("8 of 8 rows tie with another class, 8 of them with some only.")
+    assert "8 of 8 rows tie with another class, 8 of them" in words.answer(verdict)
     assert "8 tie with another class" in words.proof(verdict)[-1]
     assert words.separated_rows(verdict, None) == "none strictly from all other classes; 8 from some of them"
