@@ -3,7 +3,8 @@
 Maximize t subject to ``Zw >= t``, ``|w| <= 1``. The path ends where Tucker's theorem points: each row has
 either a positive score or a positive multiplier, and the multipliers are even enough for a proof by
 approximate ones. The perceptron's hardest rows come first; where those are separated, rows join that the
-weights get wrong. Without this strategy, MNIST 4-9 is undecided after 10 seconds instead of 0.8.
+weights get wrong. Without this strategy, MNIST 4-9 is undecided with a time limit of 10 seconds; with it it
+takes 0.8.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...result import Status
 from ..exact.weights import moved_back
 from ..problem import NOTHING, Attempt, Floats, Inseparable, Ints, Knowledge, Learned, Problem, Separated
 
-# Columns. Each step solves a system of that size; with fewer columns the simplex method is as quick.
+# Columns. Each step solves a system of that size.
 FEWEST, MOST = 200, 5000
 # Rows for each column of a first working set. Random labels need a bit more than two; with twice as many rows
 # a system takes twice as long, with half as many another round is needed.

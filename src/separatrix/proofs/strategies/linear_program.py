@@ -29,7 +29,8 @@ from ..signed_rows import EXTRA
 
 POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
 NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
-READ = 2e-7  # seconds that HiGHS takes to read a number, which cannot be interrupted
+# Measured on 1,000 x 300 to 3,000 x 1,500 numbers: 1.5e-8 to 7e-8.
+READ = 1e-7  # seconds that HiGHS takes to read a number, which cannot be interrupted
 FIRST = 1000  # rows that a working set starts with, or grows by, at most
 
 

@@ -21,7 +21,7 @@ from ..problem import Attempt, Knowledge, Learned, Problem, Separated
 Ints = NDArray[np.int64]
 
 # From so many columns on, rows are visited in the order that takes the fewest corrections: what comes next
-# costs more there. Half or twice as many change nothing on texts of 10,000 words and on microarrays.
+# costs more there.
 WIDE = 5000
 
 

@@ -7,8 +7,9 @@ all rows are. Texts lose most of their rows so: a word that only one class uses 
 it.
 
 What is left may still have many columns. A combination that vanishes is likeliest among rows that use
-frequent columns alone: they are many, in few coordinates. Without this strategy two of eight texts with
-10,000 words stay undecided after 10 seconds instead of 0.1 to 0.2.
+frequent columns alone: they are many, in few coordinates. Without this strategy, texts of 10,000 words with
+random labels, or with a planted conflict, are undecided with a time limit of 10 seconds; with it they take
+0.1 to 0.2.
 """
 
 from __future__ import annotations
