@@ -8,100 +8,32 @@ True
 
 from __future__ import annotations
 
+import ast
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from . import datasets, errors, experiments, features, geometry, kernels, playground, plot, river
-    from .bounds import BoundReport, mistake_bounds
-    from .certificates.check import verify
-    from .errors import SeparationWarning
-    from .estimators.kernel import KernelPerceptron
-    from .estimators.linear import Perceptron
-    from .estimators.linear_program import LinearProgram
-    from .estimators.margin import MaxMargin, SoftMargin
-    from .geometry.degree import SeparatingDegree, smallest_separating_degree
-    from .proofs.verdict import Verdict, check_separation, separability
-    from .report.page import write_report
-    from .result import Result, Status
-    from .storage.models import load, save
-    from .storage.onnx import export_onnx
+from pathlib import Path
+from typing import Any
 
 __version__ = "0.1.0"
 
-# Where each public name lives (a module, or the module that has it); imported when first used, so that
+# The module that each public name is from. It is imported when the name is first used, so that
 # `import separatrix` is instant.
 _HOMES = {
-    "BoundReport": ".bounds",
-    "KernelPerceptron": ".estimators.kernel",
-    "LinearProgram": ".estimators.linear_program",
-    "MaxMargin": ".estimators.margin",
-    "Perceptron": ".estimators.linear",
-    "Result": ".result",
-    "SoftMargin": ".estimators.margin",
-    "Status": ".result",
-    "SeparationWarning": ".errors",
-    "Verdict": ".proofs.verdict",
-    "check_separation": ".proofs.verdict",
-    "datasets": ".datasets",
-    "errors": ".errors",
-    "export_onnx": ".storage.onnx",
-    "load": ".storage.models",
-    "experiments": ".experiments",
-    "features": ".features",
-    "geometry": ".geometry",
-    "kernels": ".kernels",
-    "mistake_bounds": ".bounds",
-    "playground": ".playground",
-    "plot": ".plot",
-    "river": ".river",
-    "SeparatingDegree": ".geometry.degree",
-    "save": ".storage.models",
-    "separability": ".proofs.verdict",
-    "smallest_separating_degree": ".geometry.degree",
-    "verify": ".certificates.check",
-    "write_report": ".report.page",
+    name.name: node.module
+    for node in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body
+    if isinstance(node, ast.ImportFrom)
+    for name in node.names
 }
 
-__all__ = [
-    "BoundReport",
-    "KernelPerceptron",
-    "LinearProgram",
-    "MaxMargin",
-    "Perceptron",
-    "Result",
-    "SeparatingDegree",
-    "SeparationWarning",
-    "SoftMargin",
-    "Status",
-    "Verdict",
-    "check_separation",
-    "datasets",
-    "errors",
-    "experiments",
-    "export_onnx",
-    "features",
-    "geometry",
-    "kernels",
-    "load",
-    "mistake_bounds",
-    "playground",
-    "plot",
-    "river",
-    "save",
-    "separability",
-    "smallest_separating_degree",
-    "verify",
-    "write_report",
-]
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     home = _HOMES[name]
-    module = import_module(home, __name__)
-    value = module if home.endswith(f".{name}") else getattr(module, name)
+    value = import_module(f".{home or name}", __name__)
+    if home is not None:
+        value = getattr(value, name)
     globals()[name] = value
     return value
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import isfinite
+from typing import TYPE_CHECKING, Any
 
 from .printable import printable
 
@@ -31,48 +32,82 @@ __all__ = [
 
 
 class SeparatrixError(Exception):
-    """Base of every error of this library.
+    """Base of every error of this library: its facts are fields, and its text is made when it is shown.
 
     Parameters
     ----------
-    problem : str
-        What was found, and what is needed.
+    found : str
+        What was found, and what is needed. Where the error is about a row, what was found only, without a
+        period: the place follows it.
+    needed : str
+        What is needed, where the error is about a row.
     remedy : str
-        What to do next, as a sentence for who calls the library; the message ends with it.
+        What to do next, as a sentence for a caller of the library; the message ends with it.
     parameter : str or None
         What the remedy is about: the name of a parameter, or ``"X"`` where the columns should be scaled.
         The command line, which has options instead, says by it what to do there.
+    row : int or None
+        The row that the error is about, counted from zero.
+    column : int, str or None
+        The column, by its number or its name.
+    column_name : str
+        The name of a column that is given by its number.
+    value : object
+        What stands there. The message shows it, unless it is NaN or infinite.
+
+    Attributes
+    ----------
+    context : str
+        Where the rows are that the row is counted in, such as ``"In partition 7"``; the message begins with
+        it.
+    row_name : str
+        What to call the row instead of its number, such as ``"row 4 (line 5)"``.
 
     Examples
     --------
-    >>> error = SeparatrixError("y lacks labels.", remedy="Pass missing='drop'.", parameter="missing")
-    >>> str(error), error.problem
-    ("y lacks labels. Pass missing='drop'.", 'y lacks labels.')
+    >>> error = InputError(
+    ...     "X has a negative number", needed="All must be positive.", row=7, column=2, value=-1
+    ... )
+    >>> str(error)
+    'X has a negative number: -1 in row 7, column 2. All must be positive.'
+    >>> error.row += 100
+    >>> error.problem
+    'X has a negative number: -1 in row 107, column 2. All must be positive.'
     """
 
-    def __init__(self, problem: str = "", *, remedy: str = "", parameter: str | None = None) -> None:
-        self.problem, self.remedy, self.parameter = printable(problem), printable(remedy), parameter
-        super().__init__(f"{self.problem} {self.remedy}" if remedy else self.problem)
-        self.row: int | None = None
+    def __init__(
+        self,
+        found: str = "",
+        *,
+        needed: str = "",
+        remedy: str = "",
+        parameter: str | None = None,
+        row: int | None = None,
+        column: int | str | None = None,
+        column_name: str = "",
+        value: object = None,
+    ) -> None:
+        super().__init__(found)
+        self.found, self.needed, self.remedy, self.parameter = found, needed, printable(remedy), parameter
+        self.row, self.column, self.column_name, self.value = row, column, column_name, value
+        self.context = self.row_name = ""
 
-    def count_rows_from(self, first: int) -> None:
-        """Name the row among all rows, where the error is about some of them, of which this is the first.
+    @property
+    def problem(self) -> str:
+        """What was found, where, and what is needed."""
+        found = self.found if self.row is None else f"{self.found}: {self._where()}."
+        context = f"{self.context}: " if self.context else ""
+        return printable(" ".join(filter(None, (f"{context}{found}", self.needed))))
 
-        Examples
-        --------
-        >>> error = at_row(InputError("There is NaN in row 7."), 7)
-        >>> error.count_rows_from(100)
-        >>> str(error)
-        'There is NaN in row 107.'
-        """
-        if self.row is not None and first:
-            before, after = f"row {self.row}", f"row {self.row + first}"
-            self.problem = self.problem.replace(before, after)
-            self.args = tuple(str(each).replace(before, after) for each in self.args)
-            self.row += first
+    def __str__(self) -> str:
+        return f"{self.problem} {self.remedy}" if self.remedy else self.problem
 
-
-Located = TypeVar("Located", bound=SeparatrixError)
+    def _where(self) -> str:
+        where = self.row_name or f"row {self.row}"
+        if self.column is not None:
+            where += f", column {self.column!r}" + (f" ({self.column_name!r})" if self.column_name else "")
+        named = isinstance(self.value, float) and not isfinite(self.value)  # in the words of what was found
+        return where if self.value is None or named else f"{self.value} in {where}"
 
 
 class InputError(SeparatrixError, ValueError):
@@ -113,8 +148,8 @@ class ClusterError(SeparatrixError, RuntimeError):
 class MissingPackageError(SeparatrixError, ImportError):
     """A package that only a part of the library needs is not installed: see its ``name``."""
 
-    def __init__(self, problem: str = "", *, name: str | None = None, **fields: Any) -> None:
-        super().__init__(problem, **fields)
+    def __init__(self, found: str = "", *, name: str | None = None, **fields: Any) -> None:
+        super().__init__(found, **fields)
         self.name = name
 
 
@@ -139,36 +174,23 @@ class NotSeparable(InputError):
         The proof, where there is one.
     """
 
-    def __init__(
-        self,
-        problem: str = "",
-        certificate: object = None,
-        *,
-        remedy: str = "",
-        parameter: str | None = None,
-    ) -> None:
-        super().__init__(problem, remedy=remedy, parameter=parameter)
+    def __init__(self, found: str = "", certificate: object = None, **fields: Any) -> None:
+        super().__init__(found, **fields)
         self.certificate = certificate
 
 
 def not_finite(value: float, row: int, column: int, names: Sequence[str] | None) -> InputError:
     """Name the place of a NaN or an infinity: the one error of all readers."""
-    kind = "NaN" if value != value else "infinity"
-    where = f"row {row}, column {column}" + (f" ({names[column]!r})" if names else "")
-    return at_row(
-        InputError(
-            f"Input X contains {kind}: {where}. Every value must be finite.",
-            remedy="Drop or impute such rows, for example with sklearn.impute.SimpleImputer.",
-            parameter="where",
-        ),
-        row,
+    return InputError(
+        f"Input X contains {'NaN' if value != value else 'infinity'}",
+        needed="Every value must be finite.",
+        remedy="Drop or impute such rows, for example with sklearn.impute.SimpleImputer.",
+        parameter="where",
+        row=row,
+        column=column,
+        column_name=names[column] if names else "",
+        value=float(value),
     )
-
-
-def at_row(error: Located, row: int) -> Located:
-    """Let an error know which row its message names, counted from zero."""
-    error.row = row
-    return error
 
 
 @contextmanager

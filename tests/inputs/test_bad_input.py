@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import datetime as dt
+import pickle
 import tracemalloc
 import warnings
 from decimal import Decimal
@@ -385,3 +386,12 @@ def test_missing_labels_of_frames_are_no_classes():
         for use in (sx.separability, sx.Perceptron().fit, sx.MaxMargin().fit):
             with pytest.raises(LabelError, match="no label in row 1"):
                 use(X, y)
+
+
+def test_a_row_that_is_counted_anew_changes_neither_its_column_nor_its_value():
+    column = "row 70 {row} %s"
+    told = InputError("X has a word", row=7, column=1, column_name=column, value="row 7")
+    told.row += 100
+    assert str(told) == f"X has a word: row 7 in row 107, column 1 ({column!r})."
+    again = pickle.loads(pickle.dumps(told))
+    assert (str(again), again.row, again.column, again.value) == (str(told), 107, 1, "row 7")

@@ -430,30 +430,19 @@ def naming_rows(table: Any, first: int = 0) -> Iterator[None]:
     try:
         yield
     except SeparatrixError as error:
-        error.count_rows_from(first)
         if error.row is not None:
-            error.problem = rows_named(_column_named(error.problem, table), table, only=error.row)
+            error.row += first
+            error.row_name = table.places([error.row])[0].words
+            if isinstance(error.column, int):
+                error.column, error.column_name = table.feature_names[error.column], ""
         raise
 
 
-def _column_named(words: str, table: Any) -> str:
-    """Words of the library about a column, counted from zero, as words about the column of that name."""
-    names = table.feature_names
-    return re.sub(
-        r"\bcolumn (\d+)( \('[^']*'\))?(?=\.)", lambda each: f"column {names[int(each[1])]!r}", words, count=1
-    )
-
-
-def rows_named(words: str, table: Any, *, only: int | None = None) -> str:
-    """Words of the library about rows, counted from zero, as words about the rows of the file."""
-    found = {int(row) for row in re.findall(r"\brow (\d+)\b", words)}
-    rows = sorted(found if only is None else found & {only})
+def rows_named(words: str, table: Any) -> str:
+    """Words of the checker about rows, counted from zero, as words about the rows of the file."""
+    rows = sorted({int(row) for row in re.findall(r"\brow (\d+)\b", words)})
     places = dict(zip(rows, table.places(rows), strict=True)) if rows else {}
-    return re.sub(
-        r"\brow (\d+)\b",
-        lambda each: places[int(each[1])].words if int(each[1]) in places else each[0],
-        words,
-    )
+    return re.sub(r"\brow (\d+)\b", lambda each: places[int(each[1])].words, words)
 
 
 def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:

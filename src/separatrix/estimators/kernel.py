@@ -495,9 +495,11 @@ def _need_zeros_and_ones(weights: Floats | None) -> None:
     if weights is not None and np.any((weights != 0.0) & (weights != 1.0)):
         row = int(np.flatnonzero((weights != 0.0) & (weights != 1.0))[0])
         raise InputError(
-            f"The sample weights of KernelPerceptron must be 0 or 1. Got {weights[row]:g} for row {row} "
-            "instead: which rows are mistaken depends on the order of the visits, so no weight can stand for "
-            "a row that is given more often.",
+            "The sample weights of KernelPerceptron must be 0 or 1. Got another one",
+            needed="Which rows are mistaken depends on the order of the visits, so no weight can stand for a "
+            "row that is given more often.",
             remedy="Repeat such rows, or use class_weight=..., or SoftMargin(kernel=...).",
             parameter="sample_weight",
+            row=row,
+            value=f"{weights[row]:g}",
         )

@@ -193,7 +193,8 @@ class _Run:
                 try:
                     self.model.partial_fit(X, y, classes=None if self.rows else known)
                 except SeparatrixError as error:
-                    error.count_rows_from(self.rows)
+                    if error.row is not None:
+                        error.row += self.rows
                     raise
                 self.rows, self.mistakes = self.model._rows_seen, self.model.mistakes_
                 self._count_stretches(y)

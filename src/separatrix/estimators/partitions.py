@@ -178,8 +178,7 @@ def _told(part: Any, model: Any, method: str, empty: Any, place: int) -> Any:
     try:
         return getattr(model, method)(part)
     except SeparatrixError as error:
-        error.problem = f"In partition {place}: {error.problem}"
-        error.args = (f"{error.problem} {error.remedy}" if error.remedy else error.problem,)
+        error.context = f"In partition {place}"
         raise
 
 

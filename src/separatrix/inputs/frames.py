@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, InputTypeError, at_row
+from ..errors import InputError, InputTypeError
 from .labels import as_objects, is_missing
 
 WHOLE = float(1 << 53)  # up to here every whole number is a float64
 INTERCHANGED = (0, 1, 2, 20)  # whole numbers, unsigned ones, floats and booleans of `__dataframe__`
 SHOWN = 10  # columns that a message names
 MISSING = ("NAType", "NaTType", "NoneType")
-Place = tuple[int, int | str]  # a row, and a column by its number or name
+Place = tuple[int, int] | tuple[int, int, str]  # a row, a column, and its name if it has one
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def read_frame(X: Any) -> NDArray[Any]:
 
 
 def _place(column: int, name: str, row: int) -> Place:
-    return row, f"{column} ({name!r})"
+    return row, column, name
 
 
 def columns_of(X: Any) -> Iterator[Column]:
@@ -149,14 +149,15 @@ def refuse_rounded(values: NDArray[Any], place: Callable[[int], Place]) -> None:
             raise _rounded(value, *place(at))
 
 
-def _rounded(value: Any, row: int, column: int | str) -> InputError:
+def _rounded(value: Any, row: int, column: int, name: str = "") -> InputError:
     beside = "whole numbers beside fractions" if isinstance(value, int) else "numbers"
-    return at_row(
-        InputError(
-            f"X has {beside} that float64 cannot hold exactly: {value} in row {row}, column {column}.",
-            remedy="Subtract a constant from that column, or round it first: X.astype(float).",
-        ),
-        row,
+    return InputError(
+        f"X has {beside} that float64 cannot hold exactly",
+        remedy="Subtract a constant from that column, or round it first: X.astype(float).",
+        row=row,
+        column=column,
+        column_name=name,
+        value=value,
     )
 
 
@@ -226,5 +227,5 @@ def _read_foreign(X: Any) -> NDArray[Any]:
         for j, kind in enumerate(kinds):
             large = np.flatnonzero(np.abs(matrix[:, j]) >= WHOLE) if kind[0] < 2 else np.zeros(0)
             if large.size:  # what it was before it became a float is not known
-                raise _rounded(int(matrix[large[0], j]), int(large[0]), f"{j} ({names[j]!r})")
+                raise _rounded(int(matrix[large[0], j]), int(large[0]), j, names[j])
     return matrix

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, LabelError, at_row
+from ..errors import InputError, LabelError
 
 MANY_CLASSES = 1000  # more are refused where they have fewer than two rows each, on average
 MANY_CODES = 1 << 16  # whole numbers that lie within so many are counted, not sorted
@@ -149,11 +149,13 @@ def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
         refuse_unusable_labels(labels)
     row = _first_fraction(labels)
     if row is not None:
-        problem = LabelError(
-            f"y has fractions ({labels[row]} in row {row}): these are continuous measurements, not classes. "
-            "Make classes of them first, for example y > limit."
+        raise LabelError(
+            "y has fractions",
+            needed="These are continuous measurements, not classes.",
+            remedy="Make classes of them first, for example y > limit.",
+            row=row,
+            value=labels[row],
         )
-        raise at_row(problem, row)
     return labels
 
 
@@ -236,13 +238,14 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
         known = codes >= 0
     if not known.all():
         row = int(np.flatnonzero(~known)[0])
-        problem = LabelError(
-            f"y has a label that is not among the classes: {y.tolist()[row]!r} (row {row}); "
-            f"known are {', '.join(repr(c) for c in classes[:10].tolist())}.",
+        raise LabelError(
+            "y has a label that is not among the classes",
+            needed=f"The classes are {', '.join(repr(c) for c in classes[:10].tolist())}.",
             remedy="Name every class in the first call's classes= .",
             parameter="classes",
+            row=row,
+            value=repr(y.tolist()[row]),
         )
-        raise at_row(problem, row)
     return codes
 
 

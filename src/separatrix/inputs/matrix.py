@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, InputTypeError, at_row, not_finite
+from ..errors import InputError, InputTypeError, not_finite
 from ..rows import threads
 from ..sparse import sparse
 from .frames import WHOLE, from_cells, is_frame, not_a_number, read_frame, refuse_columns, titles
@@ -163,13 +163,10 @@ def _exact_sum(values: NDArray[Any], row: int) -> Any:
         found = values.dtype.type(float(total) if total.denominator > 1 else int(total))
         if Fraction(*found.item().as_integer_ratio()) == total:
             return found
-    raise at_row(
-        InputError(
-            f"X has several entries at one place of row {row}, and {values.dtype} cannot hold their sum "
-            "exactly.",
-            remedy="Give it a wider type, or add them up first: X.sum_duplicates().",
-        ),
-        row,
+    raise InputError(
+        f"X has several entries at one place, and {values.dtype} cannot hold their sum exactly",
+        remedy="Give it a wider type, or add them up first: X.sum_duplicates().",
+        row=row,
     )
 
 

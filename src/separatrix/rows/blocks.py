@@ -282,12 +282,9 @@ class BlockMatrix:
             return error
         where = self.places[block]
         if error.row is not None and self.offsets[-1]:
-            first, row = int(self.offsets[block]), error.row
-            where += f" (its row {row})"
-            error.problem = error.problem.replace(f"row {row}", f"row {first + row}")
-            error.row = first + row
-        error.problem = f"In {where}: {error.problem}"
-        error.args = (f"{error.problem} {error.remedy}" if error.remedy else error.problem,)
+            where += f" (its row {error.row})"
+            error.row += int(self.offsets[block])
+        error.context = f"In {where}"
         return error
 
 

@@ -14,48 +14,50 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
+from .. import _HOMES as PUBLIC
 from ..errors import ModelFileError
 from ..kernels import KINDS
 
+PACKAGE = "separatrix"
 SCHEMA = "schema.json"  # where a skops archive names its types
 
-# The homes of the classes are text, so that reading a model imports what that model needs and nothing else.
-TYPES = {
-    "separatrix/Budget/1": "separatrix.dual.budget.Budget",
-    "separatrix/BudgetBound/1": "separatrix.dual.budget_bound.BudgetBound",
-    "separatrix/Cycle/1": "separatrix.result.Cycle",
-    "separatrix/Expansion/1": "separatrix.dual.expansion.Expansion",
-    "separatrix/HardOptimum/1": "separatrix.margins.optimum.HardOptimum",
-    "separatrix/HardOptimum/2": "separatrix.margins.optimum.HardOptimum",  # a status
-    "separatrix/KernelOptimum/1": "separatrix.dual.kernel_margin.KernelOptimum",
-    "separatrix/KernelOptimum/2": "separatrix.dual.kernel_margin.KernelOptimum",  # a status
-    "separatrix/KernelPerceptron/1": "separatrix.estimators.kernel.KernelPerceptron",
-    "separatrix/KernelResult/1": "separatrix.result.KernelResult",
-    "separatrix/KernelResult/2": "separatrix.result.KernelResult",  # the history as columns
-    "separatrix/KernelTrace/1": "separatrix.result.KernelTrace",
-    "separatrix/KernelSoftOptimum/1": "separatrix.dual.kernel_soft.KernelSoftOptimum",
-    "separatrix/KernelSoftOptimum/2": "separatrix.dual.kernel_soft.KernelSoftOptimum",  # a status
-    "separatrix/LinearProgram/1": "separatrix.estimators.linear_program.LinearProgram",
-    "separatrix/LinearProgram/2": "separatrix.estimators.linear_program.LinearProgram",  # fit_intercept
-    "separatrix/MaxMargin/1": "separatrix.estimators.margin.MaxMargin",
-    "separatrix/MaxMargin/2": "separatrix.estimators.margin.MaxMargin",  # fit_intercept
-    "separatrix/Outcome/1": "separatrix.result.Status",
-    "separatrix/PassRecord/1": "separatrix.result.PassRecord",
-    "separatrix/Perceptron/1": "separatrix.estimators.linear.Perceptron",
-    "separatrix/PublishedBound/1": "separatrix.dual.budget_bound.PublishedBound",
-    "separatrix/Result/1": "separatrix.result.Result",
-    "separatrix/Result/2": "separatrix.result.Result",  # the history as columns
-    "separatrix/Similarity/1": "separatrix.dual.similarity.Similarity",
-    "separatrix/Slots/1": "separatrix.dual.budget.Slots",
-    "separatrix/SoftMargin/1": "separatrix.estimators.margin.SoftMargin",
-    "separatrix/SoftMargin/2": "separatrix.estimators.margin.SoftMargin",  # fit_intercept
-    "separatrix/SoftOptimum/1": "separatrix.margins.optimum.SoftOptimum",
-    "separatrix/SoftOptimum/2": "separatrix.margins.optimum.SoftOptimum",  # a status
-    "separatrix/Status/1": "separatrix.result.Status",
-    "separatrix/SupportRows/1": "separatrix.dual.expansion.SupportRows",
-    "separatrix/Trace/1": "separatrix.result.Trace",
-    "separatrix/Voters/1": "separatrix.perceptron.voting.Voters",
-    "separatrix/Votes/1": "separatrix.result.Votes",
+# The classes that estimators hold. Their homes are text, so that reading a model imports only what that
+# model needs.
+HELD = {
+    "dual.budget": ("Budget", "Slots"),
+    "dual.budget_bound": ("BudgetBound", "PublishedBound"),
+    "dual.expansion": ("Expansion", "SupportRows"),
+    "dual.kernel_margin": ("KernelOptimum",),
+    "dual.kernel_soft": ("KernelSoftOptimum",),
+    "dual.similarity": ("Similarity",),
+    "margins.optimum": ("HardOptimum", "SoftOptimum"),
+    "perceptron.voting": ("Voters",),
+    "result": ("Cycle", "KernelResult", "KernelTrace", "PassRecord", "Result", "Status", "Trace", "Votes"),
+}
+
+# Classes whose fields have changed. Since version 2, results keep their history as columns, optima have a status,
+# and estimators have fit_intercept.
+VERSIONS = dict.fromkeys(
+    (
+        *("KernelResult", "Result"),
+        *("HardOptimum", "KernelOptimum", "KernelSoftOptimum", "SoftOptimum"),
+        *("LinearProgram", "MaxMargin", "SoftMargin"),
+    ),
+    2,
+)
+
+_HOMES_OF_CLASSES = {
+    **{name: f"{PACKAGE}.{home}" for home, names in HELD.items() for name in names},
+    **{name: f"{PACKAGE}.{home}" for name, home in PUBLIC.items() if str(home).startswith("estimators.")},
+}
+
+TYPES: dict[str, str] = {
+    f"{PACKAGE}/Outcome/1": f"{PACKAGE}.result.Status",  # the statuses of optima, before version 2
+    **{
+        f"{PACKAGE}/{name}/{version}": f"{home}.{name}"
+        for name, home in _HOMES_OF_CLASSES.items()
+        for version in range(1, VERSIONS.get(name, 1) + 1)
+    },
     # A kernel says itself what it is called in files; those that hold a function have no name.
     **{kind.stored_as: f"{kind.__module__}.{kind.__name__}" for kind in KINDS if kind.stored_as},
 }
