@@ -85,11 +85,7 @@ class Monomials(_Embedding):
 
     def fit(self, X: Any, y: Any = None) -> Monomials:
         """Count the columns; refuse where their monomials would be too many."""
-        if isinstance(self.degree, bool) or not isinstance(self.degree, Integral) or self.degree < 1:
-            raise InputError(
-                "The 'degree' parameter of Monomials must be a whole number of 1 or more. "
-                f"Got {self.degree!r} instead."
-            )
+        whole_degree("'degree' parameter of Monomials", self.degree)
         X = self._read(X, reset=True)
         require_room(X.shape, self._degrees)
         self.n_output_features_ = count_monomials(X.shape[1], self._degrees)
@@ -154,6 +150,13 @@ class RadialLift(_Embedding):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """The columns' own names, and ``|x|^2``."""
         return np.array([*self._names(input_features), "|x|^2"], dtype=object)
+
+
+def whole_degree(what: str, degree: Any) -> int:
+    """A degree, if it is one."""
+    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
+        raise InputError(f"The {what} must be a whole number of 1 or more. Got {degree!r} instead.")
+    return int(degree)
 
 
 def monomial_name(columns: Sequence[int], names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
@@ -55,7 +55,6 @@ finite_maps = st.recursive(
         st.builds(lambda a, b: a + b, inner, inner),
         st.builds(lambda a, b: a * b, inner, inner),
         st.builds(lambda a, c: a.scaled(c), inner, positive),
-        st.builds(lambda a: a.warped(first_column), inner),
         st.builds(lambda a, c: a + c, inner, positive),
         st.builds(lambda a, n: a**n, inner, st.integers(1, 3)),
         st.builds(polynomial, inner, st.sampled_from([(0, 1), (1, 0, 2), (0.5, 3, 0, 1)])),
@@ -65,6 +64,7 @@ finite_maps = st.recursive(
 kernels = st.one_of(
     finite_maps,
     st.builds(Gaussian, positive),
+    st.builds(lambda a, c: a.warped(first_column) + c, finite_maps, positive),
     st.builds(lambda a, c: a + Gaussian(c), finite_maps, positive),
     st.builds(lambda a, c: a * Gaussian(c), finite_maps, positive),
     st.builds(lambda c, d: exp(Linear().scaled(c) + d), positive, positive),
@@ -205,7 +205,6 @@ def test_gram_matrices_are_positive_semidefinite_to_rounding(kernel, seed):
 
 @law
 @given(kernel=finite_maps, seed=st.integers(0, 10**6))
-@example(kernel=polynomial(Linear().warped(first_column), (1, 0, 2)), seed=0)  # sparse and dense parts
 def test_the_feature_map_has_the_kernel_as_inner_product(kernel, seed):
     X, Y = two_matrices(seed, columns=2)
     wanted = kernel(X, Y)
@@ -385,13 +384,13 @@ NAN = np.full((3, 3), np.nan)
 BAD = [
     (lambda: Linear() - Gaussian(), InputError, "difference of two kernels"),
     (lambda: -Linear(), InputError, "negative kernel"),
-    (lambda: Linear().scaled(-1.0), InputError, "K\\(x, x\\) would be negative"),
-    (lambda: -2 * Linear(), InputError, "K\\(x, x\\) would be negative"),
+    (lambda: Linear().scaled(-1.0), InputError, "0 or more"),
+    (lambda: -2 * Linear(), InputError, "0 or more"),
     (lambda: Linear().scaled(np.nan), InputError, "must be finite"),
     (lambda: Linear().scaled("2"), InputTypeError, "must be a number"),
     (lambda: Linear().warped(3), InputTypeError, "warped needs a function"),
     (lambda: Linear().warped(lambda X: X)(np.eye(3)), InputError, "one number a row"),
-    (lambda: Linear().warped(lambda X: X[:, 0] / 0)(-np.ones((2, 1))), InputError, "-inf for row 0"),
+    (lambda: Linear().warped(lambda X: X[:, 0] / 0)(-np.ones((2, 1))), InputError, "-inf: row 0"),
     (lambda: Polynomial(0), InputError, "whole number of 1 or more. Got 0"),
     (lambda: Polynomial(2.5), InputError, "whole number of 1 or more. Got 2.5"),
     (lambda: Geometric(0), InputError, "'degree' parameter of Geometric"),
@@ -418,6 +417,7 @@ BAD = [
     (lambda: Linear().block(np.eye(2), np.eye(2), dtype=int), InputTypeError, "float32 or float64"),
     (lambda: Linear().block(np.eye(2), np.eye(2), out=np.eye(3)), InputError, "out must have shape"),
     (lambda: Gaussian().feature_map(np.eye(2)), InputError, "no finite map"),
+    (lambda: (Linear().warped(first_column) + 1).feature_map(np.eye(2)), InputError, "no finite map"),
     (lambda: Polynomial(5).feature_map(np.zeros((2, 784))), InputError, f"{comb(789, 5):,} columns"),
     (lambda: Polynomial(9)(np.full((1, 1), 1e30)), NumericOverflowError, "leaves the range of float64"),
     (lambda: check_legal("linear", np.zeros((5001, 1))), InputError, "5,000 rows are the most"),

@@ -25,12 +25,11 @@ Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms. SIAM.
 """
 
 # Each module names what it offers in its own `__all__`, so that a new kernel is one class in one file.
-from . import algebra, base, given, legal, maps, simple
+from . import algebra, base, given, legal, simple
 from .algebra import *
 from .base import *
 from .given import *
 from .legal import *
-from .maps import *
 from .simple import *
 
-__all__ = [*algebra.__all__, *base.__all__, *given.__all__, *legal.__all__, *maps.__all__, *simple.__all__]
+__all__ = [*algebra.__all__, *base.__all__, *given.__all__, *legal.__all__, *simple.__all__]

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from .. import notebook
 from ..errors import InputError, InputTypeError, NumericOverflowError
 from ..features import exponent_table, monomials, multinomials, require_room, scale_columns
-from ..inputs import as_matrix as as_matrix  # kernels have it from here
+from ..features import whole_degree as whole_degree  # kernels have these from here
+from ..inputs import as_matrix as as_matrix
 from ..sparse import sparse
 
 __all__ = ["EPS", "Kernel", "Rounding", "as_matrix", "inner_products", "squared_norms"]
@@ -203,7 +204,7 @@ class Kernel:
         """The kernel times c, for c >= 0."""
         from . import algebra  # made of kernels
 
-        return algebra.Scaled(self, factor(c))
+        return algebra.Scaled(self, not_negative("scale of a kernel", c))
 
     def warped(self, f: Callable[[Any], Any]) -> Kernel:
         """f(x) f(x') K(x, x'), for a function from rows, shape (n, d), to n numbers."""
@@ -217,19 +218,19 @@ class Kernel:
 
     def normalised(self) -> Kernel:
         """K(x, x') / sqrt(K(x, x) K(x', x')): every image scaled to length one."""
-        from . import maps  # made of kernels and of their algebra
+        from . import algebra
 
-        return maps.Normalised(self)
+        return algebra.Normalised(self)
 
     def __add__(self, other: object) -> Kernel:
-        from . import algebra, maps
+        from . import algebra, simple
 
         if isinstance(other, Kernel):
             return algebra.joined(algebra.Sum, self, other)
         if isinstance(other, Real) and not isinstance(other, bool):
             if other == 0:  # so that the builtin sum() works
                 return self
-            return algebra.joined(algebra.Sum, self, maps.Constant(float(other)))
+            return algebra.joined(algebra.Sum, self, simple.Constant(float(other)))
         return NotImplemented
 
     def __radd__(self, other: object) -> Kernel:
@@ -238,9 +239,9 @@ class Kernel:
     def __pow__(self, degree: Any) -> Kernel:
         if degree == 1 and isinstance(degree, int):
             return self
-        from . import maps
+        from . import algebra
 
-        return maps.Power(self, degree)
+        return algebra.Power(self, degree)
 
     def __mul__(self, other: object) -> Kernel:
         from . import algebra
@@ -359,17 +360,6 @@ class Kernel:
         return values
 
 
-def factor(c: Any) -> float:
-    """What a kernel may be scaled by."""
-    found: float = real_number("scale", c)
-    if found < 0.0:
-        raise InputError(
-            f"A kernel times {found:g} is not positive semidefinite: K(x, x) would be negative. "
-            "Scale by 0 or more."
-        )
-    return found
-
-
 def product_error(width: int, unit: float) -> float:
     """What an inner product of two rows errs by, at most, per unit of ``|x| |x'|``.
 
@@ -448,10 +438,32 @@ def float_type(dtype: Any) -> np.dtype[Any]:
 def real_number(what: str, value: Any) -> float:
     """A parameter that must be a finite number."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InputTypeError(f"The {what} of a kernel must be a number. Got {value!r} instead.")
+        raise InputTypeError(f"The {what} must be a number. Got {value!r} instead.")
     if not isfinite(value):
-        raise InputError(f"The {what} of a kernel must be finite. Got {value!r} instead.")
+        raise InputError(f"The {what} must be finite. Got {value!r} instead.")
     return float(value)
+
+
+def not_negative(what: str, value: Any) -> float:
+    """A parameter that makes a kernel illegal below zero."""
+    number = real_number(what, value)
+    if number < 0.0:
+        raise InputError(
+            f"The {what} must be 0 or more: otherwise the kernel is not positive semidefinite. Got {value!r} "
+            "instead."
+        )
+    return number
+
+
+def positive(what: str, value: Any) -> float:
+    """A parameter that makes a kernel illegal below zero, and the same for all rows at zero."""
+    number = real_number(what, value)
+    if number <= 0.0:
+        raise InputError(
+            f"The {what} must be above 0: with 0 all rows are the same to the kernel, and below it is not "
+            f"positive semidefinite. Got {value!r} instead."
+        )
+    return number
 
 
 def function_name(function: Any) -> str:

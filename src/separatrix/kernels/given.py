@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, InputTypeError
 from ..sparse import dense, sparse
-from . import algebra, maps, simple
+from . import algebra, simple
 from .base import (
     SPARSE_STRIP,
     Floats,
@@ -21,7 +21,8 @@ from .base import (
     as_matrix,
     float_type,
     function_name,
-    real_number,
+    not_negative,
+    positive,
     same_width,
 )
 
@@ -135,16 +136,8 @@ class Precomputed(Kernel):
             "themselves, and pass the result as precomputed."
         )
 
-    def scaled(self, c: float) -> Kernel:
-        """Refused: scale the matrix."""
-        self.join()
 
-    def warped(self, f: Callable[[Any], Any]) -> Kernel:
-        """Refused: warp the matrix."""
-        self.join()
-
-
-_OFFERED = [getattr(home, name) for home in (simple, algebra, maps) for name in home.__all__]
+_OFFERED = [getattr(home, name) for home in (simple, algebra) for name in home.__all__]
 KINDS: list[type[Kernel]] = [*(kind for kind in _OFFERED if isinstance(kind, type)), Custom, Precomputed]
 NAMES: dict[str, type[Kernel]] = {name: kind for kind in KINDS for name in kind.names}
 
@@ -230,17 +223,11 @@ def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any
     width = _gamma(gamma, X)
     if kind is simple.Gaussian:
         return simple.Gaussian(c=width)
-    if kind is simple.Geometric:
-        return simple.Geometric() if degree is None else simple.Geometric(degree=degree)
+    if kind is algebra.Geometric:
+        return algebra.Geometric() if degree is None else algebra.Geometric(degree=degree)
     if kind is not simple.Polynomial:
         return as_kernel(kernel)
-    shift = 1.0 if coef0 is None else real_number("'coef0' parameter", coef0)
-    if shift < 0.0:
-        raise InputError(
-            f"The 'coef0' parameter must be 0 or more: otherwise the polynomial kernel is not positive "
-            f"semidefinite. Got {coef0!r} instead.",
-            parameter="coef0",
-        )
+    shift = 1.0 if coef0 is None else not_negative("'coef0' parameter", coef0)
     plain = simple.Polynomial(degree=3 if degree is None else degree, c=shift / width)
     return plain if width == 1.0 else plain.scaled(width**plain.degree)
 
@@ -258,14 +245,7 @@ def _gamma(gamma: Any, X: Any) -> float:
         squares = (X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)).mean()
         spread = float(squares - X.mean(dtype=np.float64) ** 2) if gamma == "scale" else 1.0
         return 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
-    value = real_number("'gamma' parameter", gamma)
-    if value <= 0.0:
-        raise InputError(
-            f"The 'gamma' parameter must be above 0: with 0 all rows are the same to the kernel. Got "
-            f"{gamma!r} instead.",
-            parameter="gamma",
-        )
-    return value
+    return positive("'gamma' parameter", gamma)
 
 
 def check_gram(matrix: Any) -> Any:

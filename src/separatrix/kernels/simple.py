@@ -1,20 +1,29 @@
-"""The kernels that others are built from: linear, polynomial, Gaussian, geometric."""
+"""The kernels that others are built from: linear, polynomial, Gaussian, constant."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import comb, expm1
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from .base import Floats, Graph, Kernel, Rounding, compound, product_error, real_number, squared_norms
+from .base import (
+    Floats,
+    Graph,
+    Kernel,
+    Rounding,
+    compound,
+    not_negative,
+    positive,
+    product_error,
+    squared_norms,
+    whole_degree,
+)
 
 # What `separatrix.kernels` offers of this module; a kernel of this list is known by its names, and to files.
-__all__ = ["Gaussian", "Geometric", "Linear", "Polynomial"]
+__all__ = ["Constant", "Gaussian", "Linear", "Polynomial"]
 
 FIRST_ORDER = 1e-3  # up to here an error's higher powers are covered by what solvers add to a bound
 
@@ -75,8 +84,8 @@ class Polynomial(Kernel):
     stored_as: ClassVar[str] = "separatrix/Polynomial/1"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", _degree("Polynomial", self.degree))
-        object.__setattr__(self, "c", _positive("Polynomial", self.c, zero=True))
+        object.__setattr__(self, "degree", whole_degree("'degree' parameter of Polynomial", self.degree))
+        object.__setattr__(self, "c", not_negative("'c' parameter of Polynomial", self.c))
 
     def __str__(self) -> str:
         base = f"({self.c:g} + <x, x'>)" if self.c else "<x, x'>"
@@ -91,7 +100,7 @@ class Polynomial(Kernel):
         """Shift and raise."""
         if self.c:
             values += self.c
-        _raise(values, self.degree)
+        raise_to(values, self.degree)
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding:
         """In two parts, as most values are far below ``sqrt(K(x, x) K(x', x'))``.
@@ -130,17 +139,15 @@ class Gaussian(Kernel):
     c: float = 1.0
     names: ClassVar[tuple[str, ...]] = ("rbf", "gaussian")
     stored_as: ClassVar[str] = "separatrix/Gaussian/1"
+    n_terms = 1  # the squared norm
+    strict_by = "Micchelli 1986"
+    positive_diagonal = True  # K(x, x) is 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "c", _positive("Gaussian", self.c, zero=False))
+        object.__setattr__(self, "c", positive("'c' parameter of Gaussian", self.c))
 
     def __str__(self) -> str:
         return f"exp(-{self.c:g} |x - x'|^2)"
-
-    @property
-    def n_terms(self) -> int:
-        """The squared norm."""
-        return 1
 
     def row_terms(self, X: Any) -> Floats:
         """The numbers ``c |x|^2``."""
@@ -153,16 +160,6 @@ class Gaussian(Kernel):
         values -= right[0]
         np.minimum(values, 0.0, out=values)  # what rounding left above zero is a distance of zero
         np.exp(values, out=values)
-
-    @property
-    def strict_by(self) -> str:
-        """Micchelli (1986)."""
-        return "Micchelli 1986"
-
-    @property
-    def positive_diagonal(self) -> bool:
-        """K(x, x) is 1."""
-        return True
 
     def ceiling(self, radius: float) -> float:
         """K(x, x) is 1."""
@@ -187,62 +184,45 @@ class Gaussian(Kernel):
 
 
 @dataclass(frozen=True)
-class Geometric(Kernel):
-    """1 + t + t^2 + ... + t^degree with t = <x, x'>.
-
-    Summed by Horner's rule, so that it is right at t = 1 too, where ``(1 - t^(degree+1)) / (1 - t)``
-    has no value.
+class Constant(Kernel):
+    """The same number for all pairs of rows: an image with one coordinate. Made by ``k + c``.
 
     Parameters
     ----------
-    degree : int
-
-    Examples
-    --------
-    >>> Geometric(degree=3)([1.0], [1.0]), Geometric(degree=3)([1.0], [2.0])
-    (4.0, 15.0)
+    c : float
+        At least 0.
     """
 
-    degree: int = 3
-    names: ClassVar[tuple[str, ...]] = ("geometric",)
-    stored_as: ClassVar[str] = "separatrix/Geometric/1"
+    c: float = 1.0
+    stored_as: ClassVar[str] = "separatrix/Constant/1"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", _degree("Geometric", self.degree))
+        object.__setattr__(self, "c", not_negative("constant of a kernel", self.c))
 
     def __str__(self) -> str:
-        return f"sum_{{j<={self.degree}}} <x, x'>^j"
+        return f"{self.c:g}"
 
     @property
     def series(self) -> tuple[float, ...]:
-        """Ones."""
-        return (1.0,) * (self.degree + 1)
+        """One coefficient."""
+        return (self.c,)
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """Horner's rule."""
-        if self.degree == 1:
-            values += 1.0
-            return
-        t = values.copy()
-        values += 1.0
-        for _ in range(self.degree - 1):
-            values *= t
-            values += 1.0
+        """Forget the inner products."""
+        values[...] = self.c
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding:
-        """The j-th power errs by j shares of ``|x|^j |x'|^j``, and these sum to the diagonal."""
-        return Rounding(0.0, compound(product_error(width, unit) + 4.0 * unit, self.degree))
+        """That of one number."""
+        return Rounding(2.0 * unit, 0.0)
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
-        """Horner's rule."""
-        products, one = graph.products(rows, anchors), graph.number(1.0)
-        total = graph.node("Add", products, one)
-        for _ in range(self.degree - 1):
-            total = graph.node("Add", graph.node("Mul", total, products), one)
-        return total
+        """The products times zero, for their shape, and the number."""
+        return graph.node(
+            "Add", graph.node("Mul", graph.products(rows, anchors), graph.number(0.0)), graph.number(self.c)
+        )
 
 
-def _raise(values: NDArray[Any], degree: int) -> None:
+def raise_to(values: NDArray[Any], degree: int) -> None:
     """Raise to a power in place, by squaring: powers of floats are many times slower."""
     factor = None
     while degree > 1:
@@ -252,22 +232,3 @@ def _raise(values: NDArray[Any], degree: int) -> None:
         degree >>= 1
     if factor is not None:
         values *= factor
-
-
-def _positive(name: str, c: Any, *, zero: bool) -> float:
-    value = real_number(f"'c' parameter of the {name}", c)
-    if value < 0.0 or (value == 0.0 and not zero):
-        bound = "0 or more" if zero else "above 0"
-        raise InputError(
-            f"The 'c' parameter of {name} must be {bound}: otherwise the kernel is not positive "
-            f"semidefinite, or the same for all rows. Got {c!r} instead."
-        )
-    return value
-
-
-def _degree(name: str, degree: Any) -> int:
-    if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
-        raise InputError(
-            f"The 'degree' parameter of {name} must be a whole number of 1 or more. Got {degree!r} instead."
-        )
-    return int(degree)
