@@ -93,7 +93,7 @@ def jobs() -> dict[str, Job]:
         "learn": Job(
             learn,
             {"model.skops": whole_model},
-            ("state.npz", "state.npz.previous"),
+            ("state.npz",),
             stdin="rows.svm",
             answer=weights,
             fresh=True,

@@ -25,11 +25,10 @@ WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside ``path``; when the block ends well, it takes the place of ``path``.
 
-    Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole; where the old one
-    is to be kept, there is a moment in which it is at ``previous``, and nothing at ``path``. If the block
+    Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole. If the block
     fails, the temporary file is removed and the old one is untouched. The new file has the old one's
     permissions, and a file that may not be written stays; a link stays one, and what it points to is
     replaced. What killed processes left of earlier attempts is removed. A device or a pipe is written as it
@@ -38,22 +37,18 @@ def replacing(path: str | os.PathLike[str], *, previous: Path | None = None) -> 
     Parameters
     ----------
     path : path
-    previous : path, optional
-        Where the old file is kept.
 
     Raises
     ------
     OutputError
         The directory does not exist or cannot be written, the file is read-only, or the disk is full.
     """
-    with replacing_all([path], previous=previous) as (temporary,):
+    with replacing_all([path]) as (temporary,):
         yield temporary
 
 
 @contextlib.contextmanager
-def replacing_all(
-    paths: Sequence[str | os.PathLike[str]], *, previous: Path | None = None
-) -> Iterator[list[Path]]:
+def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
     """Yield a temporary path for each of some files; when all are on the disk, they take their places.
 
     As `replacing`: if anything fails until then, all the old files are untouched.
@@ -71,7 +66,7 @@ def replacing_all(
                 each.sync()
         for each in outputs:
             with _explaining(each.path):
-                each.settle(previous)
+                each.settle()
 
 
 @dataclass(frozen=True)
@@ -90,13 +85,10 @@ class _Output:
         with contextlib.suppress(FileNotFoundError):
             os.chmod(self.temporary, stat.S_IMODE(self.target.stat().st_mode))
 
-    def settle(self, previous: Path | None) -> None:
+    def settle(self) -> None:
         """Let the new file take its place."""
         if self.temporary == self.target:
             return
-        if previous is not None:
-            with contextlib.suppress(FileNotFoundError):
-                os.replace(self.target, previous)
         os.replace(self.temporary, self.target)
         _sync(self.target.parent)
 
@@ -152,9 +144,9 @@ def _lock(handle: int) -> bool:
     return True
 
 
-def write_bytes(path: str | os.PathLike[str], content: bytes, *, previous: Path | None = None) -> None:
+def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
     """Replace a file by these bytes, at once."""
-    with replacing(path, previous=previous) as temporary:
+    with replacing(path) as temporary:
         temporary.write_bytes(content)
 
 

@@ -215,29 +215,17 @@ def mistake_bounds(
     hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
     separator = hard.weights if hard is not None and hard.margin_lower > 0.0 else None
     lower, upper = (0.0, 0.0) if hard is None else (hard.margin_lower, hard.margin_upper)
-    if renormalised:
-        own = [case.renormalised("renormalised", separator, "at the largest margin")]
-        if u is not None:
-            own.append(case.renormalised("renormalised at u", _weights_of(u, rows), "at the given u"))
-        return case.report(lower, upper, tuple(own))
-    bounds = [
-        case.novikoff("Novikoff", separator, "at the largest margin"),
-        case.any_start("any start", separator, "at the largest margin"),
-    ]
-    best = case.best_hinge()
-    bounds += [
-        case.hinge("hinge", best, "at the best u for this form"),
-        case.sharp_hinge("sharp hinge", best, "at the same u"),
-    ]
+    names: tuple[str, ...] = ("renormalised",) if renormalised else ("Novikoff", "any start")
+    bounds = [case.bound(name, separator, "at the largest margin") for name in names]
+    if not renormalised:
+        best = case.best_hinge()
+        bounds.append(case.bound("hinge", best, "at the best u for this form"))
+        bounds.append(case.bound("sharp hinge", best, "at the same u"))
     if u is not None:
         given = _weights_of(u, rows)
-        bounds += [
-            case.novikoff("Novikoff at u", given, "at the given u"),
-            case.any_start("any start at u", given, "at the given u"),
-            case.hinge("hinge at u", given, "at the given u"),
-            case.sharp_hinge("sharp hinge at u", given, "at the given u"),
-        ]
-    return case.report(lower, upper, tuple(bounds))
+        bounds += [case.bound(each.name, given, "at the given u", suffix=" at u") for each in tuple(bounds)]
+    norm = float(np.linalg.norm(case.start))
+    return BoundReport(case.mistakes, rows.radius, lower, upper, rows.n_classes, norm, tuple(bounds))
 
 
 def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
@@ -279,6 +267,10 @@ def _can_be_separated(rows: MemoryRows) -> bool | None:
     return separability(matrix, codes, quasi=False, fit_intercept=lift, time_limit=EXACT_SECONDS).separable
 
 
+class _SaysNothing(Exception):
+    """Why a bound says nothing about a run."""
+
+
 class _Case:
     """A run in the terms of the theorems: signed rows scaled by their steps, a start, mistakes."""
 
@@ -295,65 +287,76 @@ class _Case:
         self.radius = float((self.norms * self.factor)[rows.order].max())
         self.start = np.zeros_like(result.weights) if start is None else start
 
-    def report(self, lower: float, upper: float, bounds: tuple[Bound, ...]) -> BoundReport:
-        start = float(np.linalg.norm(self.start))
-        return BoundReport(self.mistakes, self.rows.radius, lower, upper, self.rows.n_classes, start, bounds)
+    def bound(self, name: str, weights: Floats | None, note: str, suffix: str = "") -> Bound:
+        """The bound of that name at some weights, or why it says nothing about this run."""
+        theorem = {
+            "Novikoff": self.novikoff,
+            "any start": self.any_start,
+            "hinge": self.hinge,
+            "sharp hinge": self.sharp_hinge,
+            "renormalised": self.renormalised,
+        }[name]
+        try:
+            if weights is None:
+                raise _SaysNothing("no separator was found")
+            value = float(theorem(weights)) * SAFE
+            if not np.isfinite(value):
+                raise _SaysNothing(note)
+        except _SaysNothing as why:
+            return Bound(name + suffix, np.inf, self.formula(name), False, 0.0, str(why))
+        tightness = self.mistakes / value if value > 0.0 else 1.0
+        return Bound(name + suffix, value, self.formula(name), True, tightness, note)
 
-    def bound(self, name: str, value: float, formula: str, note: str) -> Bound:
-        finite = bool(np.isfinite(value))
-        value = value * SAFE if finite else np.inf
-        tightness = self.mistakes / value if finite and value > 0.0 else (1.0 if finite else 0.0)
-        return Bound(name, float(value), formula, finite, tightness, note)
+    def formula(self, name: str) -> str:
+        """The theorem in a line."""
+        start = bool(self.start.any())
+        return {
+            "Novikoff": "2 (R / margin)^2" if self.many else "(R / margin)^2",
+            "any start": "the larger root of g^2 t^2 + (2 c1 g - R^2) t + c1^2 - c0^2",
+            "hinge": "R^2 |u|^2 + 2 L(u)",
+            "sharp hinge": "L' + A^2/2 + sqrt(A^4/4 + A^2 L' + c0^2 |u|^2), L' = L - <w0, u>"
+            if start
+            else "(A/2 + sqrt(A^2/4 + L))^2, A = R |u|",
+            "renormalised": "1 + (1 - g / s) / ((1 + g) / sqrt(1 + s^2) - 1), rows times their steps",
+        }[name]
+
+    def need_zero_start(self) -> None:
+        if np.isnan(self.start).any():
+            raise _SaysNothing("the first weights are not known")
+        if self.start.any():
+            raise _SaysNothing("the run did not start at zero")
 
     def margin(self, weights: Floats) -> tuple[float, Floats]:
         """The margin of the scaled rows, rounded down, and the unit vector that has it."""
         norm = float(np.linalg.norm(weights))
         unit = weights / norm if norm > 0.0 else weights
         scores = row_scores(self.rows, unit) - 2.0 * self.rounding * self.norms
-        lowest = float((scores * self.factor)[self.rows.order].min())
-        return lowest * (1.0 - 4.0 * self.rounding), unit
+        lowest = float((scores * self.factor)[self.rows.order].min()) * (1.0 - 4.0 * self.rounding)
+        if not lowest > 0.0:
+            raise _SaysNothing("the margin there is not positive")
+        return lowest, unit
 
-    def novikoff(self, name: str, weights: Floats | None, note: str) -> Bound:
-        formula = "2 (R / margin)^2" if self.many else "(R / margin)^2"
-        if weights is None:
-            return self.bound(name, np.inf, formula, "no separator was found")
-        if self.start.any():
-            return self.bound(name, np.inf, formula, "the run did not start at zero")
+    def novikoff(self, weights: Floats) -> float:
+        self.need_zero_start()
         gamma, _ = self.margin(weights)
-        if not gamma > 0.0:
-            return self.bound(name, np.inf, formula, "the margin there is not positive")
-        return self.bound(name, (self.radius / gamma) ** 2, formula, note)
+        return (self.radius / gamma) ** 2
 
-    def any_start(self, name: str, weights: Floats | None, note: str) -> Bound:
-        formula = "the larger root of g^2 t^2 + (2 c1 g - R^2) t + c1^2 - c0^2"
-        if weights is None:
-            return self.bound(name, np.inf, formula, "no separator was found")
+    def any_start(self, weights: Floats) -> float:
         gamma, unit = self.margin(weights)
-        if not gamma > 0.0:
-            return self.bound(name, np.inf, formula, "the margin there is not positive")
         c0 = float(np.linalg.norm(self.start)) * SAFE
         c1 = float(np.vdot(self.start, unit)) - 2.0 * self.rounding * c0
         middle = self.radius**2 - 2.0 * c1 * gamma
         inside = middle**2 + 4.0 * gamma**2 * max(0.0, c0**2 - c1**2)
-        root = (middle + np.sqrt(inside)) / (2.0 * gamma**2)
-        return self.bound(name, max(0.0, root), formula, note)
+        return max(0.0, (middle + float(np.sqrt(inside))) / (2.0 * gamma**2))
 
-    def renormalised(self, name: str, weights: Floats | None, note: str) -> Bound:
+    def renormalised(self, weights: Floats) -> float:
         """The first update gives a cosine of g / s, each further one adds the gain; it never exceeds one."""
-        formula = "1 + (1 - g / s) / ((1 + g) / sqrt(1 + s^2) - 1), rows times their steps"
-        if weights is None:
-            return self.bound(name, np.inf, formula, "no separator was found")
-        if self.start.any():
-            unknown = bool(np.isnan(self.start).any())
-            why = "the first weights are not known" if unknown else "the run did not start at zero"
-            return self.bound(name, np.inf, formula, why)
+        self.need_zero_start()
         gamma, _ = self.margin(weights)
-        if not gamma > 0.0:
-            return self.bound(name, np.inf, formula, "the margin there is not positive")
         gain = (1.0 + gamma) / np.sqrt(1.0 + self.radius**2) - 1.0 - 8.0 * 2.0**-52
         if not gain > 0.0:
-            return self.bound(name, np.inf, formula, "the step is not below 2 margin / (R^2 - margin^2)")
-        return self.bound(name, 1.0 + (1.0 - gamma / self.radius) / gain, formula, note)
+            raise _SaysNothing("the step is not below 2 margin / (R^2 - margin^2)")
+        return float(1.0 + (1.0 - gamma / self.radius) / gain)
 
     def losses(self, weights: Floats) -> float:
         """The hinge loss over the mistakes of the whole run, each against the rival it was made with."""
@@ -367,25 +370,19 @@ class _Case:
         scaled = (scores - error[:, None]) * self.factor[:, None]
         return float(np.sum(self.counts * np.maximum(0.0, 1.0 - scaled))) * SAFE
 
-    def hinge(self, name: str, weights: Floats, note: str) -> Bound:
-        formula = "R^2 |u|^2 + 2 L(u)"
-        if self.start.any():
-            return self.bound(name, np.inf, formula, "the run did not start at zero")
+    def hinge(self, weights: Floats) -> float:
+        self.need_zero_start()
         size = self.radius * float(np.linalg.norm(weights)) * SAFE
-        return self.bound(name, size**2 + 2.0 * self.losses(weights), formula, note)
+        return size**2 + 2.0 * self.losses(weights)
 
-    def sharp_hinge(self, name: str, weights: Floats, note: str) -> Bound:
+    def sharp_hinge(self, weights: Floats) -> float:
         """Any start: M - L + <w0, u> <= |u| sqrt(c0^2 + R^2 M), solved for M."""
         norm = float(np.linalg.norm(weights)) * SAFE
         size = self.radius * norm
         pull = norm * float(np.linalg.norm(self.start)) * SAFE
         loss = self.losses(weights) - float(np.vdot(self.start, weights)) + 4.0 * self.rounding * pull
         inside = max(0.0, size**4 / 4.0 + size**2 * loss + pull**2)
-        value = loss + size**2 / 2.0 + np.sqrt(inside)
-        formula = "(A/2 + sqrt(A^2/4 + L))^2, A = R |u|"
-        if self.start.any():
-            formula = "L' + A^2/2 + sqrt(A^4/4 + A^2 L' + c0^2 |u|^2), L' = L - <w0, u>"
-        return self.bound(name, max(0.0, value), formula, note)
+        return max(0.0, loss + size**2 / 2.0 + float(np.sqrt(inside)))
 
     def best_hinge(self) -> Floats:
         """The u that makes the first hinge form smallest: a soft margin with C = 1 / R^2.

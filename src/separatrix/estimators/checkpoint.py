@@ -1,4 +1,4 @@
-"""The state of an online run in a file: written at once, checked by a checksum, the one before it kept."""
+"""The state of an online run in a file: written at once, and checked by a checksum."""
 
 from __future__ import annotations
 
@@ -24,11 +24,6 @@ FORMAT = "separatrix checkpoint 1"
 State = dict[str, NDArray[Any]]
 
 
-def previous_of(path: Path) -> Path:
-    """Where the checkpoint before the last one is kept."""
-    return path.with_name(path.name + ".previous")
-
-
 def save(path: Path, facts: dict[str, Any], state: State) -> None:
     """Write facts (plain JSON) and arrays together, as an npz file without pickles."""
     text = json.dumps({"format": FORMAT, **facts}, sort_keys=True)
@@ -37,22 +32,20 @@ def save(path: Path, facts: dict[str, Any], state: State) -> None:
     buffer = io.BytesIO()
     # All are of numbers. No `allow_pickle=False`: before NumPy 2.1 it would be one more array in the file.
     np.savez(buffer, **members)
-    write_bytes(path, buffer.getvalue(), previous=previous_of(path))
+    write_bytes(path, buffer.getvalue())
 
 
-def load(path: Path) -> tuple[dict[str, Any], State, bool] | None:
-    """The last checkpoint that is whole, and whether it is the one before; None if there never was one."""
-    found = [each for each in (path, previous_of(path)) if each.exists()]
-    for each in found:
-        with contextlib.suppress(zipfile.BadZipFile, ValueError, KeyError, OSError, EOFError):
-            facts, state = _read(each)
-            return facts, state, each != path
-    if found:
+def load(path: Path) -> tuple[dict[str, Any], State] | None:
+    """The checkpoint, if there is one."""
+    if not path.exists():
+        return None
+    try:
+        return _read(path)
+    except (zipfile.BadZipFile, ValueError, KeyError, OSError, EOFError) as problem:
         raise InputError(
-            f"{os.fspath(path)!r} is damaged, or is no checkpoint of this library, and so is the one "
-            "before it. Name another file, or remove it to start afresh."
-        )
-    return None
+            f"{os.fspath(path)!r} is damaged, or is not a checkpoint of this library. Name another file, or "
+            "remove it to start again."
+        ) from problem
 
 
 @contextlib.contextmanager

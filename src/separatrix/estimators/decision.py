@@ -95,18 +95,25 @@ def not_separated(result: RunResult, question: str, *, average: bool, budget: bo
         instead = "keep the average, which does not need a separator"
     elif not budget:
         instead += ", or average=True, which often predicts better than the last weights"
-    advice = f" Ask {question} whether the classes can be separated; if they cannot, {instead}."
-    if result.status is Status.INSEPARABLE:
-        advice = f" Ask {question} for a certificate, or {instead}."
-    elif result.status is Status.INTERRUPTED:
+    if result.status is Status.INTERRUPTED:
         advice = ""
-    return not_converged(result.status, f"After {result.passes} passes {wrong}; {margin}.", advice)
+    elif result.status is Status.INSEPARABLE:
+        advice = f" Ask {question} for a certificate, or {instead}."
+    else:
+        limit = result.status.parameter
+        further = f"raise {limit}, or scale the columns" if limit else "go on"
+        advice = (
+            f" Ask {question} whether the classes can be separated. If they can, {further}; if they cannot, "
+            f"{instead}."
+        )
+    reached = f"{result.status.problem} After {result.passes} passes {wrong}; {margin}."
+    return convergence_warning(reached + advice, problem=reached, parameter=result.status.parameter)
 
 
-def not_converged(ending: Explained, reached: str, advice: str = "") -> Any:
+def not_converged(ending: Explained, reached: str) -> Any:
     """The warning of a run that stopped early: how it ended, how far it came, and what may help."""
     return convergence_warning(
-        f"{ending.value} {reached}{advice}",
+        f"{ending.value} {reached}",
         problem=f"{ending.problem} {reached}",
         parameter=ending.parameter,
     )

@@ -10,88 +10,71 @@ from typing import Any, ClassVar, NoReturn, Self, cast
 
 from ..errors import UnknownParameterError
 
-JOINTLY = (
-    "More than two classes are learnt jointly; for one model a class, or a pair, wrap the estimator in "
-    "sklearn.multiclass.OneVsRestClassifier or OneVsOneClassifier."
-)
 CALIBRATE = (
     "For probabilities use sklearn.calibration.CalibratedClassifierCV(estimator).fit(X, y), which fits "
     "copies of the estimator; to keep one that is fitted, calibrate it on other rows with "
     "sklearn.calibration.CalibratedClassifierCV(sklearn.frozen.FrozenEstimator(estimator)).fit(X, y)."
 )
-CORES = "All cores that the process may use are used where that pays; limit those of the process."
-SOFT = (
-    "SoftMargin(C=...) weighs the norm of the weights against the errors; the larger C, the less it shrinks."
+JOINTLY = (
+    "More than two classes are learned jointly; for one model per class, or per pair, wrap the estimator in "
+    "sklearn.multiclass.OneVsRestClassifier or OneVsOneClassifier."
 )
-MARGIN_KERNEL = "Use MaxMargin, SoftMargin or KernelPerceptron, which have kernels."
+ENDS = "Perceptrons stop at a pass without mistakes, margins at gap=...; max_iter bounds both."
+KERNELS = "MaxMargin, SoftMargin and KernelPerceptron have kernels."
+RATE = "Perceptron(eta0=...) has one rate for all updates; other estimators have none."
 
-EVERYWHERE = {
-    "break_ties": JOINTLY,
-    "cache_size": "No kernel matrix of all rows is kept.",
-    "decision_function_shape": JOINTLY,
-    "dual": "The perceptron in its dual form is KernelPerceptron; LinearProgram(form='dual') is the program.",
-    "epsilon": "The losses that have it are not offered here.",
-    "intercept_scaling": "The coordinate of ones has its weight like any other; scale the columns instead.",
-    "l1_ratio": "SoftMargin has the squared norm as its only penalty.",
-    "multi_class": JOINTLY,
-    "n_jobs": CORES,
-    "probability": CALIBRATE,
-    "shrinking": "Rows that are not needed are left out of the working set by themselves.",
-}
-
-PERCEPTRONS = {
-    "C": SOFT,
-    "alpha": "The perceptron has no penalty. SoftMargin(C=1 / (alpha * rows), fit_intercept=True) minimises "
-    "the hinge loss with that one.",
-    "early_stopping": "The run ends by itself when the classes are separated; max_iter and max_updates bound "
-    "it. Where they overlap, average=True is steadier than stopping early.",
-    "gap": "The perceptron stops at any separator. MaxMargin(gap=...) finds the one of largest margin.",
-    "inseparable": "A run that finds no separator warns. Ask sx.separability for a verdict.",
-    "intercept": "Pass fit_intercept=True or False.",
-    "learning_rate": "The rate is the same in every update: pass eta0=...",
-    "loss": "The perceptron corrects mistakes and nothing else. SoftMargin minimises the hinge loss.",
-    "max_passes": "It is called max_iter, as in scikit-learn.",
-    "n_iter_no_change": "The run ends with a pass without mistakes; max_iter and max_updates bound it.",
-    "penalty": f"The perceptron has no penalty. {SOFT}",
-    "power_t": "The rate is the same in every update: pass eta0=...",
-    "shuffle": "Pass order='shuffled' to visit the rows in random order, order='cyclic' to visit them as "
-    "they stand.",
-    "tol": "The run ends with a pass without mistakes; max_iter and max_updates bound it.",
-    "validation_fraction": "No rows are kept back. Choose max_iter by sklearn.model_selection.GridSearchCV.",
-}
-
-MARGINS = {
+INSTEAD = {
+    "C": "SoftMargin(C=...) weighs the errors against the norm of the weights.",
     "alpha": "SoftMargin(C=1 / (alpha * rows), fit_intercept=True) has that penalty.",
-    "average": "The optimum is found to a gap that is proved, so there is nothing to average.",
-    "dual": "The rows and the multipliers are both solved for; LinearProgram(form='dual') has one program "
-    "each.",
-    "early_stopping": "Ask for a wider gap=..., or lower max_iter.",
-    "eta0": "There is no learning rate here; sx.Perceptron has one.",
+    "average": "Perceptron(average=True) predicts with the mean; an optimum needs no averaging.",
+    "break_ties": JOINTLY,
+    "cache_size": "KernelPerceptron(memory_limit=...) bounds its blocks of kernel values.",
+    "class_weight": "Whether a separator exists does not depend on it: use SoftMargin(class_weight=...).",
+    "coef0": KERNELS,
+    "decision_function_shape": JOINTLY,
+    "degree": KERNELS,
+    "dual": "The perceptron in its dual form is KernelPerceptron; LinearProgram(form='dual') is the program.",
+    "early_stopping": "Lower max_iter. Where classes overlap, Perceptron(average=True) is steadier.",
+    "epsilon": "The losses that have it are not offered here.",
+    "eta0": RATE,
+    "gamma": KERNELS,
+    "gap": "MaxMargin(gap=...) and SoftMargin(gap=...) have it.",
+    "init": "Perceptron(init=...) has it; other estimators start from zero.",
+    "inseparable": "A perceptron that finds no separator warns; SoftMargin needs none.",
     "intercept": "Pass fit_intercept=True, 'lifted' or False.",
-    "intercept_scaling": "Pass fit_intercept=True to leave the intercept out of the norm.",
-    "learning_rate": "There is no learning rate here; sx.Perceptron has eta0.",
-    "loss": "SoftMargin has the hinge loss, MaxMargin and LinearProgram none.",
-    "n_iter_no_change": "The run ends at gap=..., or at max_iter.",
-    "order": "The optimum does not depend on the order of the rows.",
+    "intercept_scaling": "Scale the columns, or use SoftMargin(fit_intercept=True), whose norm leaves the "
+    "intercept out.",
+    "kernel": KERNELS,
+    "l1_ratio": "SoftMargin has the squared norm as its only penalty.",
+    "learning_rate": RATE,
+    "loss": "SoftMargin minimizes the hinge loss; the other estimators have no loss.",
+    "max_iter": "The linear program is solved to its end.",
+    "max_passes": "It is called max_iter, as in scikit-learn.",
+    "multi_class": JOINTLY,
+    "n_iter_no_change": ENDS,
+    "n_jobs": "All cores that the process may use are used where that pays; limit those of the process.",
+    "order": "An optimum does not depend on the order of the rows.",
     "penalty": "The squared norm is the only penalty: SoftMargin(C=...).",
-    "power_t": "There is no learning rate here; sx.Perceptron has eta0.",
-    "shuffle": "The optimum does not depend on the order of the rows.",
-    "tol": "Pass gap=..., the largest relative difference between the two objectives.",
-    "validation_fraction": "No rows are kept back. Choose C by sklearn.model_selection.GridSearchCV.",
-    "warm_start": "Every fit starts afresh: the optimum does not depend on the start.",
+    "power_t": RATE,
+    "probability": CALIBRATE,
+    "random_state": "This estimator leaves nothing to chance.",
+    "shrinking": "Rows that are not needed are left out of the working set automatically.",
+    "shuffle": "Perceptrons take order='shuffled' or 'cyclic'; an optimum does not depend on the order.",
+    "tol": ENDS,
+    "validation_fraction": "No rows are held out. Use sklearn.model_selection.GridSearchCV.",
+    "warm_start": "Perceptron has it, and KernelPerceptron has partial_fit; an optimum needs no start.",
 }
 
 
 class Named:
     """Answers a parameter that an estimator does not have by what to do instead.
 
-    A class says in ``_instead`` what its users may look for. Its ``__init__`` keeps an explicit list of
-    parameters, as scikit-learn asks; only names that are not in it come here. ``_renamed`` has the parameters
-    that were renamed: their new names, and what their old values are called now. They are accepted for one
-    release, with a warning, and read from model files without one.
+    The ``__init__`` of a class keeps an explicit list of parameters, as scikit-learn asks; only names that
+    are not in it come here. ``_renamed`` has the parameters that were renamed: their new names, and what
+    their old values are called now. They are accepted for one release, with a warning, and read from model
+    files without one.
     """
 
-    _instead: ClassVar[dict[str, str]] = {}
     _renamed: ClassVar[dict[str, tuple[str, dict[Any, Any]]]] = {}
     _known: ClassVar[tuple[str, ...]] = ()
 
@@ -161,7 +144,7 @@ class NotOffered:
 
 def _unknown(kind: type[Named], name: str) -> UnknownParameterError:
     """The error for a parameter that there is not, with what to do instead."""
-    known, remedy = kind._known, {**EVERYWHERE, **kind._instead}.get(name)
+    known, remedy = kind._known, INSTEAD.get(name)
     if remedy is None:
         near = difflib.get_close_matches(name, known, n=1)
         remedy = f"Is it {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,9 @@ from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
 from . import partitions
 from .decision import Decision, not_separated, scores_of, shares_of
-from .habits import PERCEPTRONS
 
 DTYPES = ("float64", "float32")
 PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
-SMALL = 1 << 16  # a prediction with fewer kernel values gains nothing from float32
 
 
 def _knows_rows_to_come(model: KernelPerceptron) -> bool:
@@ -201,13 +199,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.trace = trace
         self.verbose = verbose
 
-    _instead: ClassVar = {
-        **PERCEPTRONS,
-        "cache_size": "Pass memory_limit=..., the bytes for blocks of kernel values.",
-        "eta0": "From zero weights, in exact arithmetic, it changes neither mistakes nor predictions.",
-        "init": "The dual form starts from zero weights.",
-        "warm_start": "Use partial_fit, which goes on from what was learnt so far.",
-    }
     _machine: Expansion | Budget
     _counts: Ints | None
 
@@ -359,7 +350,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         matrix, _ = inputs.read_matrix(self, X, reset=False)
         self._check_finite(matrix)
         machine = self._machine
-        dtype = np.dtype(self.dtype if matrix.shape[0] * machine.size >= SMALL else np.float64)
+        dtype = np.dtype(self.dtype)
         step = max(1, PREDICTED // max(1, machine.size))
         parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
         if self._fitted_as["average"] == "voted" and isinstance(machine, Expansion):

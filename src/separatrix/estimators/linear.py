@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,6 @@ from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
 from . import partitions
 from .decision import Decision, linear_scores, not_separated, read_rows, shares_of
-from .habits import MARGIN_KERNEL, PERCEPTRONS
 
 
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
@@ -185,11 +184,6 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    _instead: ClassVar = {
-        **PERCEPTRONS,
-        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
-        "budget": "The primal form has one weight a column. KernelPerceptron has a budget.",
-    }
     _first_weights: Floats | None = None  # of a warm start
     _lifted: bool
     _averaged: str | bool

@@ -11,7 +11,6 @@ from .. import inputs
 from ..margins.lp.linear_program import FORMS, solve_linear_program
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import spoken
-from .habits import MARGIN_KERNEL, MARGINS
 from .hyperplane import Hyperplane, check_parameters, exact_verdict, refuse
 
 
@@ -68,18 +67,6 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     >>> model.support_, model.dual_coef_
     (array([0]), array([[0.5]]))
     """
-
-    _instead: ClassVar = {
-        **MARGINS,
-        "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
-        "class_weight": "Whether a separator exists does not depend on it: use SoftMargin(class_weight=...).",
-        "dual": "Pass form='primal' or form='dual'.",
-        "gap": "The linear program is solved to the tolerances of HiGHS.",
-        "max_iter": "The linear program is solved to its end.",
-        "random_state": "Nothing here is left to chance.",
-        "tol": "The linear program is solved to the tolerances of HiGHS.",
-        **dict.fromkeys(("kernel", "gamma", "degree", "coef0"), MARGIN_KERNEL),
-    }
 
     _renamed: ClassVar = {"intercept": ("fit_intercept", {"lifted": True, None: False})}
     free_intercept = False

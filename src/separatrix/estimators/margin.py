@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,6 @@ from ..result import Floats, Status, margin_text
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import not_converged
-from .habits import MARGINS
 from .hyperplane import (
     Hyperplane,
     check_parameters,
@@ -145,13 +144,6 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     >>> sx.MaxMargin(kernel="rbf").fit(X, y).predict(X)
     array([0, 0, 1, 1])
     """
-
-    _instead: ClassVar = {
-        **MARGINS,
-        "C": "There is no trade-off with errors here: use SoftMargin(C=...).",
-        "class_weight": "The largest margin does not depend on it: use SoftMargin(class_weight=...).",
-        "random_state": "Nothing here is left to chance.",
-    }
 
     def __init__(
         self,
@@ -337,8 +329,6 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     >>> print(f"{model.objective_:.4f} {model.dual_objective_:.4f}")
     2.8889 2.8889
     """
-
-    _instead: ClassVar = {**MARGINS, "inseparable": "Classes that overlap are what the soft margin is for."}
 
     def __init__(
         self,

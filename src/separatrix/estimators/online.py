@@ -66,8 +66,6 @@ class Learnt:
         In all, those before a checkpoint included.
     resumed : int
         The rows that had been seen before this process began.
-    repaired : bool
-        Whether the last checkpoint was damaged and the one before it was used.
     interrupted : bool
         Whether the run was stopped from the keyboard; the checkpoint is up to date.
     stretches : int
@@ -79,7 +77,6 @@ class Learnt:
     rows: int
     mistakes: int
     resumed: int
-    repaired: bool
     interrupted: bool
     stretches: int
 
@@ -180,7 +177,7 @@ class _Run:
     ) -> Learnt:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
-            self._resume(path, *found[:2])
+            self._resume(path, *found)
         known = self.table.classes if found is None and self.classes is None else self.classes
         resumed, saved_rows, saved_at = self.rows, self.rows if found else -1, time.monotonic()
         reported = (self.rows, self.mistakes)
@@ -219,10 +216,7 @@ class _Run:
         if path is not None and self.rows != saved_rows:
             self._save(path)
         encoding = self._settled_columns() if self.uncounted else self.table.encoding
-        repaired = found is not None and found[2]
-        return Learnt(
-            self.model, encoding, self.rows, self.mistakes, resumed, repaired, interrupted, self.stretches
-        )
+        return Learnt(self.model, encoding, self.rows, self.mistakes, resumed, interrupted, self.stretches)
 
     def _count_stretches(self, y: NDArray[Any]) -> None:
         begins = not np.array_equal(self.label, y[:1])

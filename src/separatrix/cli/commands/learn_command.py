@@ -81,8 +81,6 @@ def learn(
             report=_reporter(line) if line.watched else None,
         )
     taken = time.perf_counter() - begun
-    if learned.repaired:
-        say(f"{checkpoint} was damaged; the state saved before it was used.")
     if learned.resumed:
         say(f"Continued from row {learned.resumed:,}.")
     if output is not None and not learned.interrupted:
