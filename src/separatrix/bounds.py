@@ -97,15 +97,12 @@ class BoundReport:
 
     def summary(self) -> str:
         """A table to read."""
-        lines = [
-            self._headline(),
-            f"{'bound':<22}{'mistakes allowed':>18}{'tightness':>12}  {'certified':<11}note",
-        ]
-        lines += [
-            f"{b.name:<22}{_number(b.value):>18}{_share(b):>12}  {'yes' if b.certified else 'no':<11}{b.note}"
-            for b in self.bounds
-        ]
-        return "\n".join(lines)
+        head = ("bound", "mistakes allowed", "tightness", "certified", "", "note")
+        lines = (
+            f"{name:<22}{value:>18}{share:>12}  {sure:<11}{note}"
+            for name, value, share, sure, _, note in (head, *map(_cells, self.bounds))
+        )
+        return "\n".join([self._headline(), *lines])
 
     def _headline(self) -> str:
         return (
@@ -117,19 +114,16 @@ class BoundReport:
         return notebook.table(
             self._headline(),
             ("bound", "allowed", "tightness", "certified", "formula", "note"),
-            (
-                (b.name, _number(b.value), _share(b), "yes" if b.certified else "no", b.formula, b.note)
-                for b in self.bounds
-            ),
+            map(_cells, self.bounds),
         )
 
 
-def _number(value: float) -> str:
-    return "no bound" if not np.isfinite(value) else f"{value:,.1f}"
-
-
-def _share(bound: Bound) -> str:
-    return "" if not np.isfinite(bound.value) else f"{bound.tightness:.3g}"
+def _cells(bound: Bound) -> tuple[str, ...]:
+    """A bound as a row of a table."""
+    value, share = "no bound", ""
+    if np.isfinite(bound.value):
+        value, share = f"{bound.value:,.1f}", f"{bound.tightness:.3g}"
+    return bound.name, value, share, "yes" if bound.certified else "no", bound.formula, bound.note
 
 
 class MistakeBounds(BaseEstimator):
@@ -208,8 +202,7 @@ def mistake_bounds(
     if isinstance(run, KernelPerceptron):
         return _kernel_bounds(run, X, y)
     result, rows, steps, renormalised = _read(run, X, y, eta0, row_weights, renormalised)
-    start = _told(run, result, rows) if renormalised else _start(run, result, rows, steps)
-    case = _Case(rows, result, steps, start)
+    case = _Case(rows, result, steps, _start(run, result, rows, steps, renormalised))
     if separable is None and result.errors != 0:
         separable = _can_be_separated(rows)
     hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
@@ -274,7 +267,7 @@ class _SaysNothing(Exception):
 class _Case:
     """A run in the terms of the theorems: signed rows scaled by their steps, a start, mistakes."""
 
-    def __init__(self, rows: MemoryRows, result: Result, steps: Floats, start: Floats | None) -> None:
+    def __init__(self, rows: MemoryRows, result: Result, steps: Floats, start: Floats) -> None:
         self.rows, self.counts, self.steps = rows, result.multipliers, steps
         self.mistakes: float = self.counts.sum().item()
         self.many = rows.n_classes > 2
@@ -285,7 +278,7 @@ class _Case:
         norms = np.sqrt(rows.squared_norms) * (np.sqrt(2.0) if self.many else 1.0)
         self.norms = norms * (1.0 + self.rounding)
         self.radius = float((self.norms * self.factor)[rows.order].max())
-        self.start = np.zeros_like(result.weights) if start is None else start
+        self.start = start
 
     def bound(self, name: str, weights: Floats | None, note: str, suffix: str = "") -> Bound:
         """The bound of that name at some weights, or why it says nothing about this run."""
@@ -466,42 +459,32 @@ def _whole_stream(model: Any, last: Result) -> Result:
     )
 
 
-def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats | None:
-    """The first weights: as the model was told, or what the updates leave of the last ones."""
-    init = _first_weights(run)
+def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats, renormalised: bool) -> Floats:
+    """The first weights: as the model was told, or else what the run tells of them.
+
+    The updates of a plain run leave them of the last weights. Those of a renormalised run do not: NaN stands
+    for what nobody knows, a random start that was not traced or that of a bare Result.
+    """
+    zeros, warm = np.zeros_like(result.weights), getattr(run, "_first_weights", None)
+    init = getattr(run, "init", None) if warm is None else warm
+    known = init is not None and not (isinstance(init, str) and init == "random")
+    told = zeros if isinstance(init, str) else np.asarray(init, dtype=np.float64) if known else None
+    if renormalised:
+        traced = np.full(rows.weights_shape, np.nan) if result.trace is None else result.trace.start
+        return traced if not known or told is None else told
     total = np.zeros_like(result.weights)
     rows.combine(result.multipliers, steps, total)
     start: Floats = result.weights - total
     noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
-    told = None if init is None or isinstance(init, str) else np.asarray(init, dtype=np.float64)
-    if told is None and not (isinstance(init, str) and init == "zeros"):
-        return start if np.linalg.norm(start) > noise else None
+    if not known or told is None:
+        return start if np.linalg.norm(start) > noise else zeros
     added = float(result.multipliers.sum(axis=1) @ (np.sqrt(rows.squared_norms) * steps))
-    if np.linalg.norm(start - (0.0 if told is None else told)) > noise + 1e-9 * added:
+    if np.linalg.norm(start - told) > noise + 1e-9 * added:
         raise InputError(
             "The weights of the run are not what its mistakes on these rows add up to. Pass the data the run "
             "was made on, and row_weights= if it had sample weights."
         )
     return told
-
-
-def _first_weights(run: Any) -> Any:
-    """What the run was told to start from: the weights of a warm start, or ``init``."""
-    warm = getattr(run, "_first_weights", None)
-    return getattr(run, "init", None) if warm is None else warm
-
-
-def _told(run: Any, result: Result, rows: MemoryRows) -> Floats | None:
-    """The first weights of a renormalised run, whose last weights do not tell; None for zeros.
-
-    NaN where nobody knows: a random start that was not traced, or a bare Result.
-    """
-    init = _first_weights(run)
-    if isinstance(init, str) and init == "zeros":
-        return None
-    if init is not None and not isinstance(init, str):
-        return np.asarray(init, dtype=np.float64)
-    return np.full(rows.weights_shape, np.nan) if result.trace is None else result.trace.start
 
 
 def _weights_of(u: Any, rows: MemoryRows) -> Floats:

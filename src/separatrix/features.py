@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from math import comb
 from numbers import Integral
 from typing import Any
@@ -181,14 +182,8 @@ def count_monomials(n_columns: int, degrees: tuple[int, ...]) -> int:
 
 def exponent_table(n_columns: int, degree: int) -> Ints:
     """The columns that each monomial of one degree multiplies, as rows of indices in lexicographic order."""
-    table = np.zeros((1, 0), dtype=np.int64)
-    for _ in range(degree):
-        last = table[:, -1] if table.shape[1] else np.zeros(1, dtype=np.int64)
-        repeats = n_columns - last
-        first = np.repeat(np.cumsum(repeats) - repeats, repeats)
-        added = np.repeat(last, repeats) + np.arange(repeats.sum()) - first
-        table = np.column_stack([np.repeat(table, repeats, axis=0), added])
-    return table
+    chosen = list(combinations_with_replacement(range(n_columns), degree))
+    return np.array(chosen, dtype=np.int64).reshape(len(chosen), degree)
 
 
 def multinomials(table: Ints) -> Floats:

@@ -469,6 +469,7 @@ def test_an_average_is_told_to_keep_it_where_nothing_separates(kind, average):
     said = warned(kind(max_iter=5, average=average), X, y)
     assert "the last" in said
     assert "keep the average" in said
+    assert "If they can, raise max_iter, or scale the columns; if they cannot, keep the average" in said
 
 
 @pytest.mark.parametrize("action", ["ignore", "once"])

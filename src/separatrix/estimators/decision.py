@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
-from ..errors import NumericOverflowError, convergence_warning
+from ..errors import InputError, NumericOverflowError, convergence_warning
 from ..result import Explained, Floats, RunResult, Status, rounded
 from ..rows.memory import MemoryRows, as_rows, lightly
 from . import partitions
@@ -78,6 +78,15 @@ def shares_of(votes: Floats, total: int) -> Floats:
     """Votes as shares; for two classes the difference of the two."""
     shares = votes / max(1, total)
     return shares[:, 1] - shares[:, 0] if shares.shape[1] == 2 else shares
+
+
+def need_weights_by_class(estimator: Any) -> None:
+    """Refuse class weights that are computed from all labels, where these come in pieces."""
+    if isinstance(estimator.class_weight, str):
+        raise InputError(
+            f"class_weight={estimator.class_weight!r} needs all labels at once, which partial_fit never "
+            "sees. Compute the weights on a sample and pass them as a dict."
+        )
 
 
 def not_separated(result: RunResult, question: str, *, average: bool, budget: bool = False) -> Any:

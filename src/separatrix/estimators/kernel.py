@@ -25,7 +25,7 @@ from ..progress import spoken
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
 from . import partitions
-from .decision import Decision, not_separated, scores_of, shares_of
+from .decision import Decision, need_weights_by_class, not_separated, scores_of, shares_of
 
 DTYPES = ("float64", "float32")
 PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
@@ -353,16 +353,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         dtype = np.dtype(self.dtype)
         step = max(1, PREDICTED // max(1, machine.size))
         parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
+        left = [machine.similarity.side(part, dtype) for part in parts]
         if self._fitted_as["average"] == "voted" and isinstance(machine, Expansion):
-            votes = np.concatenate(
-                [machine.votes(machine.similarity.side(part, dtype), dtype) for part in parts]
-            )
-            return shares_of(votes, machine.visits)
-        similarity = machine.similarity
-        outputs = np.concatenate(
-            [machine.outputs(similarity.side(part, dtype), self.dual_coef_, dtype) for part in parts]
-        )
-        return scores_of(outputs)
+            return shares_of(np.concatenate([machine.votes(each, dtype) for each in left]), machine.visits)
+        return scores_of(np.concatenate([machine.outputs(each, self.dual_coef_, dtype) for each in left]))
 
     @property
     def mistake_counts_(self) -> Ints:
@@ -406,11 +400,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     def _training(
         self, rows: MemoryRows, classes: NDArray[Any], *, balanced: bool = True
     ) -> tuple[TrainingRows, Similarity]:
-        if not balanced and isinstance(self.class_weight, str):
-            raise InputError(
-                f"class_weight={self.class_weight!r} needs all labels at once, which partial_fit never sees. "
-                "Compute the weights on a sample and pass them as a dict."
-            )
+        if not balanced:
+            need_weights_by_class(self)
         _ = rows.squared_norms  # names a value that is not finite
         matrix, all_count = rows.matrix, rows.order.size == rows.n_rows
         if not balanced and isinstance(self.gamma, str):

@@ -22,7 +22,7 @@ from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
 from . import partitions
-from .decision import Decision, linear_scores, not_separated, read_rows, shares_of
+from .decision import Decision, linear_scores, need_weights_by_class, not_separated, read_rows, shares_of
 
 
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
@@ -392,11 +392,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     def _row_weights(
         self, rows: Rows, classes: NDArray[Any], scales: Floats | None, *, balanced: bool = True
     ) -> Floats | None:
-        if not balanced and isinstance(self.class_weight, str):
-            raise InputError(
-                f"class_weight={self.class_weight!r} needs all labels at once, which partial_fit never sees. "
-                "Compute the weights on a sample and pass them as a dict."
-            )
+        if not balanced:
+            need_weights_by_class(self)
         if self.class_weight is None:
             return scales
         weights = inputs.class_weights(self.class_weight, classes, rows)

@@ -286,24 +286,20 @@ class _Run:
         }
 
 
-def _identity(table: Table) -> dict[str, Any]:
+def _identity(table: Table, length: int = HEAD) -> dict[str, Any]:
     """What tells one file from another, and lets it grow: its size and a checksum of its beginning."""
     paths = table.paths
     if not paths:
         return {"files": 0, "size": 0, "head": 0, "sha256": ""}
     with open(paths[0], "rb") as file:
-        head = file.read(HEAD)
+        head = file.read(length)
     size = sum(os.path.getsize(each) for each in paths)
     return {"files": len(paths), "size": size, "head": len(head), "sha256": hashlib.sha256(head).hexdigest()}
 
 
 def _need_same_data(path: Path, table: Table, before: dict[str, Any]) -> None:
-    if not table.paths:
-        return
-    with open(table.paths[0], "rb") as file:
-        head = file.read(before["head"])
-    size = sum(os.path.getsize(each) for each in table.paths)
-    if hashlib.sha256(head).hexdigest() != before["sha256"] or size < before["size"]:
+    now = _identity(table, before["head"])
+    if table.paths and (now["sha256"] != before["sha256"] or now["size"] < before["size"]):
         raise InputError(
             f"{table.name!r} is not the data that {os.fspath(path)!r} was made from: it begins "
             "differently, or is shorter. Name another checkpoint to start afresh."

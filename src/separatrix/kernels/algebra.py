@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from math import expm1, inf, isfinite, log1p, prod
+from math import expm1, inf, isfinite, log1p
 from typing import Any, ClassVar
 
 import numpy as np
@@ -139,6 +139,19 @@ class _Composite(Kernel):
         """Whether all parts have one."""
         return all(part.positive_diagonal for part in self.parts())
 
+    def ceiling(self, radius: float) -> float:
+        """Those of the parts, combined: a kernel grows with its parts."""
+        known = [part.ceiling(radius) for part in self.parts()]
+        if not all(map(isfinite, known)):
+            return inf
+        first, *rest = (np.full(1, each) for each in known)
+        try:
+            with np.errstate(over="ignore"):
+                self.combine(first, iter(rest), (), ())
+        except InputError:  # there is no such value
+            return inf
+        return float(first[0])
+
     def _totals(self, width: int, radius: float, unit: float) -> list[float] | None:
         """The bounds of the parts in terms of ``sqrt(K(x, x) K(x', x'))`` alone; None where one has none."""
         found = [part.rounding(width, radius, unit) for part in self.parts()]
@@ -217,10 +230,6 @@ class Sum(_Combination):
         """Whether a member has one."""
         return any(member.positive_diagonal for member in self.members)
 
-    def ceiling(self, radius: float) -> float:
-        """The sum of the members'."""
-        return sum(member.ceiling(radius) for member in self.members)
-
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The largest of the members', as ``sum sqrt(K K') <= sqrt(sum K sum K')``, and the additions."""
         totals = self._totals(width, radius, unit)
@@ -261,11 +270,6 @@ class Product(_Combination):
         """That of a member, if all have positive diagonals."""
         proved = (member.strict_by for member in self.members if member.strict_by)
         return next(proved, "") if self.positive_diagonal else ""
-
-    def ceiling(self, radius: float) -> float:
-        """The product of the members'; a zero beside an unknown bound leaves it unknown."""
-        found = [member.ceiling(radius) for member in self.members]
-        return prod(found) if all(map(isfinite, found)) else inf
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The members' errors, multiplied."""
@@ -337,10 +341,6 @@ class Scaled(_Around):
         """Whether the kernel inside has one, and c is not zero."""
         return self.c > 0.0 and self.inner.positive_diagonal
 
-    def ceiling(self, radius: float) -> float:
-        """C times that of the kernel inside."""
-        return self.c * self.inner.ceiling(radius) if self.c else 0.0
-
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """That of the kernel inside, and the multiplication."""
         return self._inner_rounding(width, radius, unit)
@@ -381,14 +381,6 @@ class _Polynomial(_Around):
     def positive_diagonal(self) -> bool:
         """Whether there is a constant, or the kernel inside has one."""
         return self.terms()[0] > 0.0 or self.inner.positive_diagonal
-
-    def ceiling(self, radius: float) -> float:
-        """The polynomial of that of the kernel inside."""
-        inner = self.inner.ceiling(radius)
-        try:
-            return float(sum(a * inner**j for j, a in enumerate(self.terms()) if a))
-        except OverflowError:
-            return inf
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The j-th power errs by j shares of ``sqrt(K(x, x) K(x', x'))^j``, and these sum to the diagonal.
@@ -582,11 +574,6 @@ class Exponential(_Limit):
         """The exponential."""
         np.exp(values, out=values)
 
-    def ceiling(self, radius: float) -> float:
-        """The exponential of that of the kernel inside."""
-        inner = self.inner.ceiling(radius)
-        return float(np.exp(inner)) if inner < 700.0 else inf
-
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The exponent errs by a share of the largest K(x, x), and the exponential by a few units."""
         error = self._error(width, radius, unit)
@@ -633,11 +620,6 @@ class AllPowers(_Limit):
             )
         np.subtract(1.0, values, out=values)
         np.divide(1.0, values, out=values)
-
-    def ceiling(self, radius: float) -> float:
-        """That of the kernel inside, mapped; infinite where it may come to one."""
-        inner = self.inner.ceiling(radius)
-        return 1.0 / (1.0 - inner) if inner < 1.0 else inf
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """The denominator is at least one minus the largest K(x, x), and errs by a share of that."""
@@ -723,6 +705,10 @@ class Warped(_Rescaled):
     def positive_diagonal(self) -> bool:
         """Nothing is known of f."""
         return False
+
+    def ceiling(self, radius: float) -> float:
+        """Nothing is known of f."""
+        return inf
 
     def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
         """That of the kernel inside, and the multiplications; the values of f are taken as they come."""
