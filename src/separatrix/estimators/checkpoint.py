@@ -1,4 +1,4 @@
-"""The state of an online run in a file: written at once, and checked by a checksum."""
+"""The state of an online run in a file: a format and a lock of its own, which `online` uses."""
 
 from __future__ import annotations
 

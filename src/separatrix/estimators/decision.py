@@ -21,6 +21,12 @@ class Decision(Named, ABC):
     """A classifier of dense or sparse rows that goes by its decision function."""
 
     classes_: NDArray[Any]
+    fit_intercept: Any
+    coef_: Floats  # without a kernel
+    intercept_: Floats
+    kernel_: Any
+    support_vectors_: Any
+    dual_coef_: Floats
     predict_proba = NotOffered(f"scores are no probabilities. {CALIBRATE}")
     predict_log_proba = NotOffered(f"scores are no probabilities. {CALIBRATE}")
 

@@ -1,4 +1,4 @@
-"""Parameters of other libraries that these estimators do not have, and what to do instead."""
+"""Parameters of other libraries, and what to do instead: words, apart from the behavior in `decision`."""
 
 from __future__ import annotations
 

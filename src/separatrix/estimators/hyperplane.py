@@ -29,12 +29,6 @@ class Hyperplane(Decision):
     """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
 
     _renamed: ClassVar = {"intercept": ("fit_intercept", {"free": True, "lifted": "lifted", None: False})}
-    fit_intercept: Any
-    coef_: Floats
-    intercept_: Floats
-    kernel_: Any  # of those that take kernels
-    support_vectors_: Any
-    dual_coef_: Floats
 
     @property
     def free_intercept(self) -> bool:

@@ -17,10 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import __version__, kernels
 from ..atomic import write_bytes
 from ..errors import InputError, InputTypeError, needs
-from ..estimators.kernel import KernelPerceptron
-from ..estimators.linear import Perceptron
-from ..estimators.linear_program import LinearProgram
-from ..estimators.margin import MaxMargin, SoftMargin
+from ..estimators.decision import Decision
+from ..estimators.hyperplane import Hyperplane
 from ..random_state import random_state_kept
 from ..sparse import dense
 
@@ -155,28 +153,27 @@ def _scaled(graph: _Graph, features: str, step: Any) -> str:
 
 def _scores(graph: _Graph, features: str, model: Any) -> str:
     """The nodes of the decision function: a vector for two classes, a column a class for more."""
-    if isinstance(model, Perceptron | KernelPerceptron) and model.average == "voted":
+    if not isinstance(model, Decision):
+        raise InputTypeError(
+            f"{type(model).__name__} has no ONNX form here; linear and kernel models of separatrix have. "
+            "For models of scikit-learn use skl2onnx."
+        )
+    if getattr(model, "average", False) == "voted":
         raise InputTypeError(
             "The voted perceptron decides by a vote of many weight vectors, which is no formula that ONNX "
             "can hold.",
             remedy="Fit with average='averaged', which is one weight vector.",
             parameter="average",
         )
-    if isinstance(model, KernelPerceptron):
-        kernel = model.kernel_
-        values = _kernel(graph, features, kernel, model.support_vectors_)
-        if model.fit_intercept:
-            values = graph.node("Add", values, graph.number(1.0))
-        return _affine(graph, values, model.dual_coef_.T, np.zeros(model.dual_coef_.shape[1]))
-    if isinstance(model, MaxMargin | SoftMargin) and model.kernel_ is not None:
-        values = _kernel(graph, features, model.kernel_, model.support_vectors_)
+    kernel = getattr(model, "kernel_", None)
+    if kernel is None:
+        return _affine(graph, features, model.coef_, model.intercept_)
+    values = _kernel(graph, features, kernel, model.support_vectors_)
+    if isinstance(model, Hyperplane):
         return _affine(graph, values, model.dual_coef_, model.intercept_)
-    if not isinstance(model, Perceptron | MaxMargin | SoftMargin | LinearProgram):
-        raise InputTypeError(
-            f"{type(model).__name__} has no ONNX form here; linear and kernel models of separatrix have. "
-            "For models of scikit-learn use skl2onnx."
-        )
-    return _affine(graph, features, model.coef_, model.intercept_)
+    if model.fit_intercept:
+        values = graph.node("Add", values, graph.number(1.0))
+    return _affine(graph, values, model.dual_coef_.T, np.zeros(model.dual_coef_.shape[1]))
 
 
 def _kernel(graph: _Graph, features: str, kernel: kernels.Kernel, anchors: Any) -> str:

@@ -1,4 +1,4 @@
-"""What types are called in model files: names that stay when modules move.
+"""What types are called in model files: the list of what is trusted, which `models` reads and writes by.
 
 skops writes the module and the name of every class. In a model file the classes of this package have one name
 of the registry instead, such as ``separatrix/Perceptron/1``. The number is the version of what a class keeps:
