@@ -353,7 +353,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         dtype = np.dtype(self.dtype)
         step = max(1, PREDICTED // max(1, machine.size))
         parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
-        left = [machine.similarity.side(part, dtype) for part in parts]
+        left = (machine.similarity.side(part, dtype) for part in parts)
         if self._fitted_as["average"] == "voted" and isinstance(machine, Expansion):
             return shares_of(np.concatenate([machine.votes(each, dtype) for each in left]), machine.visits)
         return scores_of(np.concatenate([machine.outputs(each, self.dual_coef_, dtype) for each in left]))

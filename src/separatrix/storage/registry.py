@@ -35,8 +35,8 @@ HELD = {
     "result": ("Cycle", "KernelResult", "KernelTrace", "PassRecord", "Result", "Status", "Trace", "Votes"),
 }
 
-# Classes whose fields have changed. Since version 2, results keep their history as columns, optima have a status,
-# and estimators have fit_intercept.
+# Classes whose fields have changed. Since version 2, results keep their history as columns, optima have a
+# status, and estimators have fit_intercept.
 VERSIONS = dict.fromkeys(
     (
         *("KernelResult", "Result"),
