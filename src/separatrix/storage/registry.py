@@ -51,8 +51,10 @@ _HOMES_OF_CLASSES = {
     **{name: f"{PACKAGE}.{home}" for name, home in PUBLIC.items() if str(home).startswith("estimators.")},
 }
 
+RENAMED = {"separatrix/Outcome/1": "separatrix.result.Status"}  # of optima, before version 2
+
 TYPES: dict[str, str] = {
-    f"{PACKAGE}/Outcome/1": f"{PACKAGE}.result.Status",  # the statuses of optima, before version 2
+    **RENAMED,
     **{
         f"{PACKAGE}/{name}/{version}": f"{home}.{name}"
         for name, home in _HOMES_OF_CLASSES.items()
