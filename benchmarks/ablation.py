@@ -62,13 +62,12 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "coordinate descent of the hard margin": {"separatrix.margins.hard.max_margin:WIDE": 1 << 62},
     "coordinate descent of the soft margin": {"separatrix.margins.soft.soft_margin:FEW": 1 << 62},
     "threads": {"separatrix.rows.threads:WORTH_A_THREAD": 1 << 62},
-    "second thread of a pass": {"separatrix.perceptron.visitor:AHEAD": 1 << 62},
     "loops in NumPy": {
         "separatrix.rows.numpy_loops:FEW": 0,
         "separatrix.rows.hashing:SMALL": 0,
         "separatrix.proofs.strategies.conflicts:FEW": 0,
     },
-    "cycles": {"separatrix.perceptron.cycle:CycleDetector.check": None},
+    "cycles": {"separatrix.perceptron.run:CycleDetector.check": None},
 }
 
 

@@ -72,16 +72,12 @@ def pytest_collection_modifyitems(config, items):
 
 @pytest.fixture
 def many_threads(monkeypatch):
-    """Let the smallest problem be cut between threads, and let passes score a few numbers ahead at a time."""
-    from separatrix.perceptron import visitor
+    """Let the smallest problem be cut between threads."""
     from separatrix.rows import threads
 
-    def choose(count, ahead=8):
+    def choose(count):
         monkeypatch.setattr(threads, "n_threads", lambda: count)
         monkeypatch.setattr(threads, "WORTH_A_THREAD", 1)
-        monkeypatch.setattr(visitor, "AHEAD", ahead)
-        monkeypatch.setattr(visitor, "SHARE_DENSE", ahead)
-        monkeypatch.setattr(visitor, "SHARE_SPARSE", ahead)
 
     return choose
 

@@ -16,6 +16,7 @@ class Elsewhere:
     def __init__(self, rows: MemoryRows) -> None:
         self._rows = rows
         self.taken = 0
+        self.local = None
 
     def __getattr__(self, name: str) -> Any:
         if name not in PROTOCOL:

@@ -451,5 +451,5 @@ def test_the_checker_imports_no_solver(module):
         "sparse",
     }
     assert {name.split(".")[0] for name in own} == packages
-    expected = {"rows.blocks", "rows.mapped_pages", "rows.threads"}
+    expected = {"rows.blocks", "rows.threads"}
     assert {name for name in own if name.startswith("rows.")} == expected

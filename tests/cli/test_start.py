@@ -201,7 +201,7 @@ def test_a_small_question_has_the_answer_of_the_large_way(data, fit_intercept, m
     for limit in (signed_rows.SMALL, 0):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(signed_rows, "SMALL", limit)
-            patch.setattr(hashing, "SMALL", limit)
+            patch.setattr(hashing, "FEW", limit)
             found.append(separability(X, y, fit_intercept=fit_intercept, multiclass=multiclass))
     one, other = found
     assert one.status == other.status
@@ -216,7 +216,7 @@ def test_equal_rows_have_equal_numbers_however_few_there_are(dtype, monkeypatch)
     if dtype == np.float64:
         X[X == 0] *= -1.0
     few = hashing.row_hashes(X)
-    monkeypatch.setattr(hashing, "SMALL", 0)
+    monkeypatch.setattr(hashing, "FEW", 0)
     many = hashing.row_hashes(X)
     assert ((few[:, None] == few) == (many[:, None] == many)).all()
 

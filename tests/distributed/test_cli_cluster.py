@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import separatrix as sx
-from separatrix.cli import cluster
 from separatrix.cli.app import app
+from separatrix.distributed import command_rows as cluster
+from separatrix.distributed import file_parts as partitions
 from separatrix.errors import InputError
-from separatrix.files import partitions
 from separatrix.files.table import open_table
 
 distributed = pytest.importorskip("distributed")
@@ -79,8 +79,8 @@ def test_parts_of_a_table_are_its_rows(files, small_parts, kind, options):
     X, y = table.read()
     sent = pickle.loads(pickle.dumps(partitions.cut(table)))
     assert len(sent) > 2
-    assert np.array_equal(np.concatenate([each.features() for each in sent]), X)
-    labels = [each.labels() for each in sent]
+    features, labels = zip(*(each.read() for each in sent), strict=True)
+    assert np.array_equal(np.concatenate(features), X)
     assert np.array_equal(np.concatenate([each for each in labels if each.size]), y)
 
 
@@ -94,8 +94,9 @@ def test_a_number_that_comes_late_in_a_csv_file_is_read_as_without_a_cluster(tmp
     table = open_table(tmp_path / "late.csv", target="y", features=["a", "b"])
     (part,) = partitions.cut(table)
     X, y = open_table(tmp_path / "late.csv", target="y", features=["a", "b"]).read()
-    assert np.array_equal(part.features(), X)
-    assert np.array_equal(part.labels(), y)
+    found = part.read()
+    assert np.array_equal(found[0], X)
+    assert np.array_equal(found[1], y)
     assert X[-1, 0] == 1.5
 
 
@@ -105,9 +106,7 @@ def test_a_file_that_is_another_one_elsewhere_is_refused(tmp_path):
     (part,) = partitions.cut(open_table(path, target="y", features=["a", "b"]))
     frame()[:-1].to_parquet(path)
     with pytest.raises(InputError, match="there are 599 rows; the file is another one here"):
-        part.features()
-    with pytest.raises(InputError, match="another one here"):
-        part.labels()
+        part.read()
 
 
 def test_names_that_are_patterns_are_refused(tmp_path):
@@ -323,14 +322,6 @@ def test_what_is_no_parquet_or_csv_file_is_refused(tmp_path, there):
     found = CliRunner().invoke(app, ["check", "-", "-t", "y", *there], input="a,y\n1,0\n2,1\n3,1\n4,0\n")
     assert found.exit_code == 2
     assert "standard input" in found.stderr
-
-
-def test_rows_and_labels_that_are_read_apart_are_as_many(files, there, monkeypatch):
-    """They are read one after the other: a file that grows in between must not shift the labels."""
-    monkeypatch.setattr(cluster, "_labels", lambda part: part.labels()[1:])
-    found = run("check", files / "*.csv", "--target", "y", *there)
-    assert found.exit_code == 2
-    assert "200 rows, and 199 labels a moment later; the file was changed" in found.stderr
 
 
 def test_a_csv_file_whose_lines_end_in_two_ways_is_read(tmp_path, there):

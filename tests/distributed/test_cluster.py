@@ -18,7 +18,7 @@ from separatrix.certificates.digest import start_digest
 from separatrix.errors import InputError
 from separatrix.inputs.data import read_data
 from separatrix.proofs import signed_rows
-from separatrix.rows.cluster import cluster_rows
+from separatrix.rows.block_rows import cluster_rows
 from separatrix.rows.memory import as_rows
 from tests.elsewhere import PROTOCOL
 from tests.partitions import as_dask, as_dask_frame, cuts, frames_as_dask

@@ -12,7 +12,6 @@ from separatrix.perceptron.learner import Learner
 from separatrix.perceptron.mixing import solve_mixed
 from separatrix.perceptron.run import Run
 from separatrix.rows.memory import as_rows
-from separatrix.rows.shards import cut_at
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -31,7 +30,7 @@ def same_shards(X, y, weights, *, mixing, epochs, chunk):
     """The run over the same shards in memory."""
     rows = as_rows(X, y, n_classes=3, keep=weights > 0.0)
     learner = Learner(rows, start=np.zeros(rows.weights_shape), steps=weights, averaging=True)
-    solve_mixed(Run(learner, max_iter=epochs), cut_at(rows, np.arange(0, len(y), chunk)), mixing)
+    solve_mixed(Run(learner, max_iter=epochs), rows.cut_at(np.arange(0, len(y), chunk)), mixing)
     return learner
 
 

@@ -230,7 +230,7 @@ def test_a_run_on_other_labels_or_with_other_weights_is_noticed():
         sx.mistake_bounds(model, X, y)
     report = sx.mistake_bounds(model, X, y, row_weights=weights)
     assert report.mistakes <= report["Novikoff"].value
-    with pytest.raises(ValueError, match="2D array"):
+    with pytest.raises(ValueError, match="two dimensions"):
         sx.mistake_bounds(model, X[:, 0], y)
 
 

@@ -68,7 +68,7 @@ BAD_DATA = {
     "one class in a wider matrix": (WIDE, np.zeros(4, dtype=int), LabelError, r"one class \(.*0.*two"),
     "no rows": (X[:0], Y[:0], ValueError, r"0 sample"),
     "no columns": (X[:, :0], Y, ValueError, r"0 feature"),
-    "lengths that differ": (X, Y[:3], ValueError, r"inconsistent numbers of samples: \[4, 3\]"),
+    "lengths that differ": (X, Y[:3], ValueError, "X has 4 rows and y has 3 labels"),
     "no labels": (X, None, ValueError, r"y"),
     "mixed labels": (X, np.array([1, "a", 1, "a"], dtype=object), LabelError, "mixes text and numbers"),
     "mixed labels in a list": (X, [1, "a", 1, "a"], LabelError, "mixes text and numbers"),
@@ -80,8 +80,8 @@ BAD_DATA = {
     "masked labels": (X, np.ma.array(Y, mask=[0, 0, 1, 0]), ValueError, "y is a masked array"),
     "masked values": (np.ma.array(X, mask=X > 2.5), Y, ValueError, "X is a masked array"),
     "two columns of labels": (X, np.column_stack([Y, Y]), ValueError, r"1d array|multi"),
-    "three dimensions": (np.zeros((4, 2, 2)), Y, ValueError, r"dim 3"),
-    "one dimension": (np.zeros(4), Y, ValueError, r"2D array"),
+    "three dimensions": (np.zeros((4, 2, 2)), Y, ValueError, "two dimensions"),
+    "one dimension": (np.zeros(4), Y, ValueError, "two dimensions"),
     "complex numbers": (X + 1j, Y, ValueError, "[Cc]omplex"),
     "complex CSR": (sparse.csr_array(X + 1j), Y, ValueError, "[Cc]omplex"),
     "object columns": (np.array([[1, "red"], [2, "blue"]] * 2, dtype=object), Y, ValueError, r"numbers: 1 "),
@@ -229,7 +229,9 @@ def test_another_width_is_refused_online_and_in_prediction(matrix):
 def test_an_unseen_class_is_refused_online(classes, unseen):
     model = sx.Perceptron().partial_fit(X, Y, classes=classes)
     labels = np.array([0, 1, unseen, 0]) if not isinstance(unseen, str) else np.array(["0", "1", unseen, "0"])
-    check_refused(lambda model: model.partial_fit(X, labels), ValueError, "not among the classes", model)
+    check_refused(
+        lambda model: model.partial_fit(X, labels), ValueError, "not among the classes|has fractions", model
+    )
 
 
 @pytest.mark.parametrize("unseen", ["ape", "dog", "zebra"])

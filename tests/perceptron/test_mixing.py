@@ -24,7 +24,6 @@ from separatrix.perceptron.orders import solve_perceptron
 from separatrix.perceptron.run import Run, finish
 from separatrix.result import Status
 from separatrix.rows.memory import as_rows
-from separatrix.rows.shards import cut, cut_at
 from tests import naive
 from tests.problems import TWO_STORAGES, clouds, grids, separable_grids
 
@@ -38,7 +37,7 @@ def mixed(case, starts, *, mixing, max_iter=30, average=False, keep=None):
     rows = case.rows(keep)
     learner = Learner(rows, start=np.zeros(rows.weights_shape), steps=np.ones(1), averaging=average)
     run = Run(learner, max_iter=max_iter, deadline=NEVER)
-    solve_mixed(run, cut_at(rows, np.array(starts)), mixing)
+    solve_mixed(run, rows.cut_at(np.array(starts)), mixing)
     return finish(run, "mixed", interrupted=False, voted=False, trace=False)
 
 
@@ -237,7 +236,7 @@ def test_every_row_that_counts_is_in_one_shard_and_shards_are_alike_in_size(n_ro
     X = np.arange(3.0 * n_rows).reshape(n_rows, 3)
     for matrix in (X, sparse.csr_array(X)):
         rows = as_rows(matrix, np.arange(n_rows) % 2, keep=keep)
-        shards = cut(rows, number)
+        shards = rows.shards(number)
         held = [part.order + start for part, start in zip(shards.parts, shards.starts, strict=True)]
         assert np.array_equal(np.concatenate(held), rows.order)
         assert len(held) == min(number, rows.order.size)

@@ -12,18 +12,15 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy import sparse
 
 import separatrix as sx
 from separatrix.datasets import make_multiclass, make_separable, make_xor
 from separatrix.deadline import Deadline
 from separatrix.errors import InputError
-from separatrix.loops import ahead as ahead_loops
 from separatrix.loops import rows as row_loops
-from separatrix.perceptron.learner import Learner
+from separatrix.perceptron import passes
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.perceptron.run import Run
-from separatrix.perceptron.visitor import Visitor
 from separatrix.perceptron.working_set import Part
 from separatrix.result import Status
 from separatrix.rows import threads
@@ -487,106 +484,36 @@ def test_fractions_are_not_claimed_to_be_proved(order):
     assert result.errors > 0
 
 
-# ---------------------------------------------------------------- threads
+# ---------------------------------------------------------------- pieces of a pass
 
 
 @given(
     data=st.data(),
     order=st.sampled_from(["cyclic", "shuffled"]),
-    ahead=st.sampled_from([1, 8, 40]),
+    size=st.sampled_from([1, 8, 40]),
     average=st.sampled_from([False, "averaged", "voted"]),
+    max_updates=st.sampled_from([None, 1, 5]),
 )
-def test_looking_ahead_in_threads_changes_no_bit(many_threads, data, order, ahead, average):
+def test_how_a_pass_is_cut_into_pieces_changes_no_bit(data, order, size, average, max_updates):
     seed = data.draw(st.integers(0, 1000))
     problem = make_separable(data.draw(st.integers(3, 120)), 3, margin=0.05, random_state=seed)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
-    options = {"order": order, "average": average, "max_iter": 40, "trace": True, "seed": seed}
-    many_threads(1, ahead)
-    alone = solve_perceptron(rows, **options)
-    many_threads(2, ahead)
-    together = solve_perceptron(rows, **options)
-    assert np.array_equal(alone.weights, together.weights)
-    assert np.array_equal(alone.counts, together.counts)
-    assert np.array_equal(alone.trace.rows, together.trace.rows)
-    assert (alone.visits, alone.passes, alone.status) == (together.visits, together.passes, together.status)
-    assert alone.history == together.history
-    assert alone.margin_lower == together.margin_lower
+    options = {"order": order, "average": average, "max_iter": 40, "max_updates": max_updates}
+    whole = solve_perceptron(rows, **options, trace=True, seed=seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "MOST_AT_ONCE", size)
+        patch.setattr("separatrix.perceptron.run.FEW_PASSES", 0)  # else no scan of rows so many counts errors
+        cut = solve_perceptron(rows, **options, trace=True, seed=seed)
+    assert np.array_equal(whole.weights, cut.weights)
+    assert np.array_equal(whole.counts, cut.counts)
+    assert np.array_equal(whole.trace.rows, cut.trace.rows)
+    assert (whole.visits, whole.passes, whole.status) == (cut.visits, cut.passes, cut.status)
+    assert whole.history == cut.history
+    assert whole.margin_lower == cut.margin_lower
     if average == "averaged":
-        assert np.array_equal(alone.average, together.average)
+        assert np.array_equal(whole.average, cut.average)
     if average == "voted":
-        assert np.array_equal(alone.votes.survivals, together.votes.survivals)
-
-
-def test_a_thread_scores_rows_ahead_where_mistakes_are_rare(many_threads, monkeypatch):
-    many_threads(2, 8)
-    helped = []
-    original = Visitor._learn_together
-    monkeypatch.setattr(Visitor, "_learn_together", lambda *args: helped.append(1) or original(*args))
-    problem = make_separable(200, 3, margin=0.2, random_state=0)
-    solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), order="cyclic")
-    assert helped
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-def test_what_a_helper_scores_is_used_and_changes_no_bit(storage, n_classes):
-    random = np.random.default_rng(0)
-    X = random.standard_normal((3_000, 40)) * (random.random((3_000, 40)) < 0.5)
-    codes = (X @ random.standard_normal((40, n_classes))).argmax(axis=1)
-    wrong = random.choice(3_000, 12, replace=False)
-    codes[wrong] = (codes[wrong] + 1) % n_classes
-    rows = as_rows(storage(X), codes, n_classes=n_classes)
-    start = solve_perceptron(rows, order="cyclic", max_iter=30).weights
-    for attempt in range(30):
-        alone, together = (Learner(rows, start=start, steps=np.ones(1)) for _ in range(2))
-        for run in (alone, together):
-            run.tally = run.tally._replace(norms=np.full(rows.n_rows if attempt % 2 else 0, -1.0))
-        row_loops.learn(rows.storage, rows.order, alone.weights, alone.steps, alone.tally)
-        task, ahead = (rows.storage, rows.order, together.weights), ahead_loops.ahead(4)
-        if attempt < 2:  # the helper is there before the learner, for the first weights: its blocks are taken
-            ahead.shared[ahead_loops.STATE] = ahead_loops.VERSION + 1
-            ahead_loops.help_to_learn(*task, together.tally.norms, ahead)
-        helper = threads.submit(ahead_loops.help_to_learn, *task, together.tally.norms, ahead)
-        assert ahead_loops.learn_together(*task, together.steps, together.tally, ahead) == rows.n_rows
-        helper.result()
-        assert attempt >= 2 or ahead.shared[ahead_loops.HELPED] > 0
-        assert np.array_equal(alone.weights, together.weights)
-        for mine, other in zip(alone.tally, together.tally, strict=True):
-            assert np.array_equal(mine, other)
-
-
-def test_a_helper_leaves_when_nothing_comes_and_when_all_is_over():
-    rows = as_rows(np.eye(4), np.array([0, 1, 0, 1]))
-    given_to = rows.storage, rows.order, np.zeros(5), np.empty(0)
-    ahead = ahead_loops.ahead(1)
-    ahead_loops.help_to_learn(*given_to, ahead)  # closed: returns after a while
-    ahead.shared[ahead_loops.STATE] = ahead_loops.OVER
-    ahead_loops.help_to_learn(*given_to, ahead)
-    assert not ahead.tags.any()
-
-
-def test_a_helper_scores_no_more_blocks_than_are_kept():
-    n_rows = 3 * ahead_loops.WINDOW
-    rows = as_rows(np.ones((n_rows, 1)), np.ones(n_rows, dtype=int), lift=False)
-    ahead = ahead_loops.ahead(1)
-    ahead.shared[ahead_loops.STATE] = ahead_loops.VERSION
-    ahead_loops.help_to_learn(rows.storage, rows.order, np.ones(1), np.empty(0), ahead)
-    assert ahead.shared[ahead_loops.STATE] == ahead_loops.VERSION + ahead_loops.WINDOW
-    assert np.array_equal(ahead.tags[ahead_loops.HELPER], ahead_loops.VERSION + np.arange(ahead_loops.WINDOW))
-    assert np.array_equal(ahead.found[ahead_loops.HELPER], np.arange(1, ahead_loops.WINDOW + 1))
-    assert (ahead.floors[ahead_loops.HELPER] == 1.0).all()
-
-
-@given(data=st.data(), max_updates=st.integers(1, 6))
-def test_looking_ahead_keeps_to_the_update_limit(many_threads, data, max_updates):
-    case = data.draw(grids(storage="float64 by rows", max_rows=30))
-    options = {"order": "cyclic", "max_updates": max_updates, "max_iter": 20}
-    many_threads(1, 1)
-    alone = solve_perceptron(case.rows(), **options)
-    many_threads(2, 1)
-    together = solve_perceptron(case.rows(), **options)
-    assert np.array_equal(alone.weights, together.weights)
-    assert (alone.visits, alone.status) == (together.visits, together.status)
+        assert np.array_equal(whole.votes.survivals, cut.votes.survivals)
 
 
 # ---------------------------------------------------------------- many classes
@@ -647,7 +574,7 @@ def test_no_row_is_ever_corrected_against_its_own_class(order, data):
 @pytest.mark.parametrize("after", [1, 2, 5])
 @pytest.mark.parametrize(
     ("owner", "method"),
-    [(Run, "scan"), (Run, "end_pass"), (Visitor, "visit"), (Visitor, "_learn"), (Part, "_merge")],
+    [(Run, "scan"), (Run, "end_pass"), (passes, "visit"), (passes, "_learn"), (Part, "_merge")],
 )
 def test_an_interrupted_run_keeps_what_it_learnt(order, owner, method, after, monkeypatch):
     calls = []

@@ -26,8 +26,7 @@ def tiny_sets(monkeypatch):
         monkeypatch.setattr(working_set, "CORE", core)
         monkeypatch.setattr(working_set, "SMALL", 2 * core)
         monkeypatch.setattr(working_set, "ADDED", added)
-        monkeypatch.setattr(working_set, "ROOM", room)
-        monkeypatch.setattr(working_set, "CACHED", room // 2)
+        monkeypatch.setattr(working_set, "CACHED", room)
         monkeypatch.setattr(working_set, "SET_PASSES", 1)
 
     return choose

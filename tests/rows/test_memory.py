@@ -15,7 +15,6 @@ from separatrix.cli.app import load
 from separatrix.files.formats import parquet
 from separatrix.files.table import open_table
 from separatrix.report import tables as report_tables
-from separatrix.rows import mapped_pages
 
 MEMORY, FIXED, BYTES_A_ROW = 256, 350, 100  # megabytes that are allowed, and what the help says comes beside
 NUMBERS = 125_000_000  # in a file of 1 GB
@@ -108,19 +107,3 @@ def test_the_program_takes_what_it_was_allowed_and_what_the_help_says(large, tmp
         "predict": _peak("predict", model, large, "-o", tmp_path / "out.parquet", *given),
     }
     assert max(peaks.values()) < most, peaks
-
-
-def test_two_threads_may_forget_the_same_mapping(monkeypatch):
-    """Between the look of one at a mapping that is gone and its entry's removal, another may remove it."""
-    monkeypatch.setattr(mapped_pages, "watched", [])
-
-    def gone():
-        if mapped_pages.watched and not asked:
-            asked.append(True)
-            mapped_pages.relax()
-
-    asked = []
-    mapped_pages.watched.append(mapped_pages._Watched(gone, 0, 0))
-    mapped_pages.relax()
-    assert asked
-    assert not mapped_pages.watched

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..errors import CertificateError, InputError
 from ..inputs.data import Data, read_data
-from ..rows.mapped_pages import relax
 from .claims import Approximate, Certificate, Multipliers
 from .digest import start_digest
 from .monomials import PLAIN, MonomialMatrix, count_columns
@@ -114,10 +113,6 @@ def verify(
             )
     pause = Deadline.after(float(time_limit)).need
 
-    def between() -> None:
-        relax()
-        pause()
-
     try:
         claim = _read(certificate, pause, float(memory_limit))
         # A separator of all rows is compared with every number anyway, and NaN never passes.
@@ -126,7 +121,7 @@ def verify(
         )
         _same_shape(claim, data)
         pause()
-        check = check_claim(claim, data, pause, between=between, memory=float(memory_limit))
+        check = check_claim(claim, data, pause, between=pause, memory=float(memory_limit))
         same = not same_data or start_digest(data)(pause) == claim.sha256
     except OutOfTime:
         raise CertificateError(
@@ -166,7 +161,7 @@ def check_claim(
     data: Data,
     pause: Pause = NEVER.need,
     *,
-    between: Pause = relax,
+    between: Pause = NEVER.need,
     memory: float = math.inf,
 ) -> Check:
     """Check the mathematics of a claim on data whose identity is not in doubt.

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..deadline import NEVER
 from ..inputs.matrix import refuse_not_finite
 from ..rows.blocks import BlockMatrix
-from ..rows.mapped_pages import relax
 from ..sparse import sparse
 from .monomials import MonomialMatrix
 from .work_limit import Pause
@@ -95,7 +95,7 @@ class Terms:
 Sums = list[dict[int, dict[int, int]]]  # for each sum and column, integers by exponent of two
 
 
-def small_sums(terms: Terms, matrix: Any, pause: Pause = relax) -> Sums:
+def small_sums(terms: Terms, matrix: Any, pause: Pause = NEVER.need) -> Sums:
     """Exact sums of rows times small whole numbers."""
     used = np.flatnonzero(terms.factors)
     if used.size < terms.rows.size:
@@ -142,7 +142,7 @@ def add_row(sums: dict[int, dict[int, int]], factor: int, numbers: Iterable[tupl
 
 
 def _sums_of_block(block: Any, n_sums: int, rows: Ints, sums: Ints, factors: Ints) -> Sums:
-    return _sums(block, rows.astype(np.int64), sums.astype(np.int64), factors, n_sums, relax)
+    return _sums(block, rows.astype(np.int64), sums.astype(np.int64), factors, n_sums, NEVER.need)
 
 
 def _sums(matrix: Any, rows: Ints, sums: Ints, factors: NDArray[Any], n_sums: int, pause: Pause) -> Sums:

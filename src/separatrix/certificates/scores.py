@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ..deadline import NEVER
 from ..float_environment import need_exact_floats
 from ..inputs.data import Data
-from ..rows import mapped_pages
 from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
 from .claims import Certificate, Number
@@ -102,7 +101,7 @@ def first_wrong(
     signs: Signs,
     tight: Mask,
     pause: Pause = NEVER.need,
-    between: Pause = mapped_pages.relax,
+    between: Pause = NEVER.need,
 ) -> tuple[int, int, int] | None:
     """The first signed row not strictly separated (tight rows: not on the plane), with the sign found.
 

@@ -209,7 +209,7 @@ class Reading:
 
     def connect(self) -> Any:
         """A client of the cluster, until the command ends."""
-        from .cluster import connect
+        from ..distributed.command_rows import connect
 
         with waiting("Connecting to the cluster"):
             return connect(self.scheduler, self.workers, self.closing)
@@ -218,14 +218,14 @@ class Reading:
         """All rows of an open table, and their labels: arrays here, or Dask arrays on the cluster."""
         if not self.elsewhere:
             return table.read(self.memory)
-        from .cluster import read
+        from ..distributed.command_rows import read
 
         return read(table, self.connect())
 
     def shown(self, X: Any, y: Any, table: Any) -> Any:
         """Rows as tables of the answer show them."""
         if self.elsewhere:
-            from .cluster import data_there
+            from ..distributed.command_rows import data_there
 
             return data_there(X, y, table)
         from ..report.tables import read

@@ -13,7 +13,6 @@ from .. import inputs
 from ..errors import InputError, NumericOverflowError, convergence_warning
 from ..result import Explained, Floats, RunResult, Status, rounded
 from ..rows.memory import MemoryRows, as_rows, lightly
-from . import partitions
 from .habits import CALIBRATE, Named, NotOffered
 
 
@@ -44,7 +43,8 @@ class Decision(Named, ABC):
         """The class on whose side each row lies; of a Dask collection a Dask array, which is lazy."""
         if inputs.is_collection(X):
             check_is_fitted(self)
-            return partitions.mapped(self, "predict", X)
+            mapped: NDArray[Any] = inputs.distributed().mapped(self, "predict", X)
+            return mapped
         scores = self.decision_function(X)
         codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[codes]
@@ -54,13 +54,13 @@ class Decision(Named, ABC):
         """The share of the rows, or of their weight, that are put into their class."""
         if inputs.is_collection(X):
             check_is_fitted(self)
-            return partitions.score(self, X, y, sample_weight)
+            return float(inputs.distributed().score(self, X, y, sample_weight))
         return float(cast(Any, super()).score(X, y, sample_weight))
 
 
 def read_rows(estimator: Any, X: Any, *, lift: bool) -> MemoryRows:
     """See rows to be predicted as the classifier saw those of its training."""
-    matrix, _ = inputs.read_matrix(estimator, X, reset=False)
+    matrix = inputs.read_matrix(estimator, X, reset=False)
     labels = np.zeros(matrix.shape[0], dtype=np.int32)
     return lightly(as_rows(matrix, labels, lift=lift, names=inputs.column_names(estimator)))
 

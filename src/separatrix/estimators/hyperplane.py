@@ -18,7 +18,6 @@ from ..margins.pairs import signed_coefficients
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints, rounded
 from ..rows.protocol import Rows
-from . import partitions
 from .decision import Decision, linear_scores, read_rows, scores_of
 
 ON_INSEPARABLE = ("raise", "warn")
@@ -46,7 +45,8 @@ class Hyperplane(Decision):
         """Signed scores: of the last class for two classes, of each class for more."""
         check_is_fitted(self)
         if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)
+            mapped: Floats = inputs.distributed().mapped(self, "decision_function", X)
+            return mapped
         if getattr(self, "kernel_", None) is None:
             rows = read_rows(self, X, lift=True)
             return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))

@@ -24,7 +24,6 @@ from ..perceptron.orders import AVERAGES
 from ..progress import spoken
 from ..result import Floats, Ints, KernelResult, Status
 from ..rows.memory import MemoryRows, as_rows
-from . import partitions
 from .decision import Decision, need_weights_by_class, not_separated, scores_of, shares_of
 
 DTYPES = ("float64", "float32")
@@ -290,7 +289,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self
         """
         if inputs.is_collection(X):
-            partitions.learn(self, X, y, classes, None)
+            inputs.known_classes(self, classes)
+            inputs.distributed().learn(self, X, y, classes, None)
             return self
         with inputs.unchanged_on_error(self):
             self._check_parameters()
@@ -346,8 +346,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)
-        matrix, _ = inputs.read_matrix(self, X, reset=False)
+            mapped: Floats = inputs.distributed().mapped(self, "decision_function", X)
+            return mapped
+        matrix = inputs.read_matrix(self, X, reset=False)
         self._check_finite(matrix)
         machine = self._machine
         dtype = np.dtype(self.dtype)

@@ -15,13 +15,12 @@ from ..errors import InputError
 from ..perceptron.learner import Learner, steps_of
 from ..perceptron.mixing import MIXINGS
 from ..perceptron.orders import AVERAGES, ORDERS, solve_perceptron
-from ..perceptron.visitor import learn_once
+from ..perceptron.passes import learn_once
 from ..perceptron.voting import Voters, gather_voters, join_voters
 from ..progress import spoken
 from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
-from . import partitions
 from .decision import Decision, linear_scores, need_weights_by_class, not_separated, read_rows, shares_of
 
 
@@ -262,7 +261,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self
         """
         if type(X) is not np.ndarray and inputs.is_collection(X):
-            partitions.learn(self, X, y, classes, sample_weight)
+            inputs.known_classes(self, classes)
+            inputs.distributed().learn(self, X, y, classes, sample_weight)
             return self
         with inputs.unchanged_on_error(self):
             self._check_parameters()
@@ -303,7 +303,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if inputs.is_collection(X):
-            return partitions.mapped(self, "decision_function", X)
+            mapped: Floats = inputs.distributed().mapped(self, "decision_function", X)
+            return mapped
         rows = read_rows(self, X, lift=self._lifted)
         if self._voters is not None:
             votes = self._voters.tally(rows.matrix, rows)

@@ -10,16 +10,20 @@ import contextlib
 import ctypes
 import mmap
 import tempfile
+import threading
+import time
+import weakref
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import OutputError
-from ..rows.mapped_pages import watch
+from ..rows import threads
 from ..sparse import sparse
 
 MOST_ENTRIES = 2**31 - 1
+INTERVAL = 0.005  # seconds between two checks of the memory in use
 
 
 class Store:
@@ -52,7 +56,7 @@ class Store:
         mapping = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)
         self._file.close()
         if hasattr(mapping, "madvise"):
-            watch(mapping, memory)
+            _watch(mapping, memory)
         return np.frombuffer(mapping, dtype=self.dtype, count=self.size)
 
 
@@ -86,6 +90,39 @@ class Spill:
         np.cumsum(np.concatenate(self._lengths), out=indptr[1:])
         data, indices = self._values.map(memory), self._indices.map(memory)
         return sparse.csr_array((data, indices, indptr), shape=(self._rows, self._width))
+
+
+def _watch(mapping: mmap.mmap, memory: int) -> None:
+    """Give pages of a mapping back whenever too many are held, for as long as it lives.
+
+    Pages of a mapped file count as memory of the process. To read them again costs little: the system keeps
+    of the file what there is room for. A thread looks all the time; whoever reads much at once may be faster
+    than it, so that the pool of threads looks after each piece of work, too.
+    """
+    reference, before = weakref.ref(mapping), _held()
+
+    def give_back() -> None:
+        held = reference()
+        if held is not None and _held() - before > memory:
+            held.madvise(mmap.MADV_DONTNEED)
+
+    def look_after() -> None:
+        while reference() is not None:
+            give_back()
+            time.sleep(INTERVAL)
+        threads.after_pieces.remove(give_back)
+
+    threads.after_pieces.append(give_back)
+    threading.Thread(target=look_after, name="separatrix-memory", daemon=True).start()
+
+
+def _held() -> int:
+    """Bytes of files that this process holds in memory; beyond any limit where the system does not tell."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as facts:
+            return int(facts.read().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return 1 << 62
 
 
 def _return_freed_memory() -> None:

@@ -7,7 +7,7 @@ compiled code are imported inside the functions that need them: whoever checks a
 
 from __future__ import annotations
 
-from .collections import is_collection
+from .dask_hook import distributed, is_collection
 from .data import Data, read_data, read_weights
 from .frames import titles
 from .labels import codes_of, one_label_a_row
@@ -31,6 +31,7 @@ __all__ = [
     "class_weights",
     "codes_of",
     "column_names",
+    "distributed",
     "generator",
     "is_collection",
     "known_classes",

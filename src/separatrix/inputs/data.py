@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
 from ..float_environment import need_exact_floats
-from .collections import is_collection, read_collection, read_collection_labels
+from .dask_hook import distributed, is_collection
 from .labels import coded, one_label_a_row, refuse_identifiers
 from .matrix import read_table
 
@@ -54,8 +54,8 @@ def read_data(X: Any, y: Any, *, check_finite: bool = True) -> Data:
     beside: list[Any] = []
     matrix: Any
     if type(X) is not np.ndarray and is_collection(X):
-        matrix, names = read_collection(X, check_finite=check_finite)
-        classes, codes, beside = read_collection_labels(y, matrix)
+        matrix, names = distributed().read_collection(X, check_finite=check_finite)
+        classes, codes, beside = distributed().read_collection_labels(y, matrix)
     else:
         matrix, names = read_table(X, check_finite=check_finite)
         classes, codes = coded(one_label_a_row(y, matrix.shape[0]))
@@ -86,8 +86,9 @@ def _refuse_surrogates(texts: tuple[str, ...]) -> None:
 
 def read_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64]:
     """One finite weight for each row, none negative; a single number serves all."""
+    given = sample_weight.compute() if is_collection(sample_weight) else sample_weight
     try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+        weights = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight must hold numbers, one for each row, and none missing.") from None
     weights = np.full(n_rows, float(weights)) if weights.ndim == 0 else weights

@@ -97,7 +97,8 @@ def refuse_columns(named: Iterable[tuple[str, str]]) -> None:
     if told:
         raise InputTypeError(
             f"Columns of X that do not hold numbers: {', '.join(told[:SHOWN])}{more}.",
-            remedy="Convert or encode them first, for example with sklearn.preprocessing.OneHotEncoder, or "
+            remedy="Each argument must be converted from string to number first, for example with "
+            "sklearn.preprocessing.OneHotEncoder, or "
             "ask by a formula: check_separation('y ~ a + b', data=frame).",
         )
 

@@ -132,26 +132,24 @@ def _refuse_merged(y: Sequence[Any], kinds: set[type]) -> None:
             )
 
 
-def one_label_a_row(y: Any, n_rows: int) -> NDArray[Any]:
-    """The labels as an array; continuous measurements are no labels."""
-    labels = np.asarray(y if type(y) is np.ndarray else usable_labels(y))
+def one_label_a_row(y: Any, n_rows: int | None = None) -> NDArray[Any]:
+    """The labels as an array, of so many rows where that is known; continuous measurements are no labels."""
+    labels = np.asarray(usable_labels(y))
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels.ravel()
     if labels.ndim != 1:
         raise LabelError(
             f"y must be one label a row, in one dimension. Got an array of shape {labels.shape} instead."
         )
-    if labels.size != n_rows:
+    if n_rows not in (None, labels.size):
         raise LabelError(f"X has {n_rows} rows and y has {labels.size} labels; one label a row is needed.")
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         raise LabelError("y contains NaN or infinity; every row needs a class label. Drop such rows.")
-    if labels.dtype.kind in "OmM":
-        refuse_unusable_labels(labels)
     row = _first_fraction(labels)
     if row is not None:
         raise LabelError(
-            "y has fractions",
-            needed="These are continuous measurements, not classes.",
+            "Unknown label type: y has fractions",
+            needed="Continuous measurements are not classes.",
             remedy="Make classes of them first, for example y > limit.",
             row=row,
             value=labels[row],

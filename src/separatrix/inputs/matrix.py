@@ -87,7 +87,7 @@ def _read_dense(X: Any) -> NDArray[Any]:
     if matrix.ndim != 2:
         raise InputError(
             f"X must have two dimensions, rows and columns. Got an array of shape {matrix.shape} instead. "
-            "For one column use X.reshape(-1, 1)."
+            "Reshape your data: for one column use X.reshape(-1, 1)."
         )
     if isinstance(X, list | tuple) and matrix.dtype.kind == "f" and np.abs(matrix).max(initial=0.0) >= WHOLE:
         matrix = _from_objects(X, matrix)  # whole numbers may have become floats beside others
@@ -98,7 +98,7 @@ def _from_objects(X: Any, matrix: NDArray[Any]) -> NDArray[Any]:
     """The numbers of an array of objects, or of what NumPy has no type of numbers for."""
     if matrix.dtype.kind == "c":
         raise InputTypeError(
-            "X has complex numbers; only real ones can be put in order. Use real and imaginary parts."
+            "Complex data not supported: only real numbers can be put in order. Use real and imaginary parts."
         )
     if matrix.dtype.kind != "O":
         matrix = np.array(X, dtype=object)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, InputTypeError, LabelError
-from ..sparse import sparse
-from .collections import is_collection, one_number_a_row, read_collection, read_collection_labels
+from ..errors import InputError, LabelError
+from .dask_hook import distributed, is_collection
 from .data import read_weights
-from .labels import coded, codes_of, refuse_identifiers, refuse_masked, usable_labels
+from .frames import is_frame
+from .labels import coded, codes_of, one_label_a_row, refuse_identifiers
 from .matrix import read_table
 from .parameters import need_intercept
 
@@ -40,57 +40,25 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
         raise
 
 
-def read_matrix(estimator: Any, X: Any, y: Any = None, *, reset: bool) -> tuple[Any, Any]:
-    """Validate X (and y) as scikit-learn does, but keep X's type and leave finiteness to the loops.
+def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """Read X as `read_table` does, but leave finiteness to the loops; keep or compare its columns.
 
     A Gram matrix is checked here: its width is what it is asked for next.
     """
-    if _is_plain(estimator, X, y, reset=reset):
-        estimator.n_features_in_ = X.shape[1]
-        return X, y
     from sklearn.utils import get_tags
     from sklearn.utils.validation import validate_data
 
-    refuse_masked(X, "X")
-    gram = get_tags(estimator).input_tags.pairwise
-    options = {"accept_sparse": "csr", "dtype": "numeric", "ensure_all_finite": gram, "reset": reset}
+    matrix = read_table(X, check_finite=get_tags(estimator).input_tags.pairwise)[0]
+    for size, what in zip(matrix.shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise InputError(
+                f"Found array with 0 {what}(s) (shape={matrix.shape}) while a minimum of 1 is required."
+            )
     try:
-        if y is None:
-            matrix, target = validate_data(estimator, X, **options), None
-        else:
-            matrix, target = validate_data(estimator, X, y, **options)
-    except Exception as problem:  # of scikit-learn, or of the library of the frame
-        told = next(iter(str(problem).splitlines()), "")
-        try:
-            read_table(X, check_finite=False)
-        except InputTypeError as error:  # because of columns, which scikit-learn does not name
-            raise InputTypeError(f"{error.problem} ({told})", remedy=error.remedy) from problem
-        except InputError:
-            pass
-        kind = InputTypeError if isinstance(problem, TypeError) else InputError
-        raise kind(str(problem)) from problem
-    if not sparse.issparse(X) and not (type(X) is np.ndarray and X.dtype.kind in "biuf"):
-        matrix = read_table(X, check_finite=False)[0]  # scikit-learn reads text too, and rounds
-    return matrix, target
-
-
-def _is_plain(estimator: Any, X: Any, y: Any, *, reset: bool) -> bool:
-    """Whether scikit-learn's validation, which on small data takes longer than learning, has nothing to do.
-
-    With a kernel there may be a Gram matrix to look at.
-    """
-    plain: bool = (
-        (type(X) is np.ndarray or (sparse.issparse(X) and X.format == "csr"))
-        and X.ndim == 2
-        and X.dtype.kind in "biuf"
-        and min(X.shape) > 0
-        and (reset or X.shape[1] == estimator.n_features_in_)
-        and not hasattr(estimator, "feature_names_in_")
-        and getattr(estimator, "kernel", None) is None
-    )
-    if y is None or not plain:
-        return plain
-    return type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biu"
+        validate_data(estimator, X if is_frame(X) else matrix, reset=reset, skip_check_array=True)
+    except ValueError as problem:
+        raise InputError(str(problem)) from problem
+    return matrix
 
 
 def column_names(estimator: Any) -> tuple[str, ...] | None:
@@ -100,26 +68,8 @@ def column_names(estimator: Any) -> tuple[str, ...] | None:
 
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the sorted classes and the code of each row, read as scikit-learn reads them."""
-    from sklearn.utils import column_or_1d
-
-    try:
-        column = column_or_1d(usable_labels(y))
-    except ValueError as problem:
-        raise LabelError(str(problem)) from problem
-    return classes_of(column)
-
-
-def classes_of(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The classes of a column and the code of each row; what scikit-learn calls no classes is refused."""
-    if y.dtype.kind not in "biu":
-        from sklearn.utils.multiclass import check_classification_targets
-
-        try:
-            check_classification_targets(y)
-        except ValueError as problem:
-            raise LabelError(str(problem)) from problem
-    return coded(y)
+    """Return the sorted classes and the code of each row."""
+    return coded(one_label_a_row(y))
 
 
 def read_training(
@@ -188,13 +138,13 @@ def read_training_anywhere(
     online = classes is not None
     matrix: Any
     if type(X) is not np.ndarray and is_collection(X):
-        matrix, names = read_collection(X, check_finite=False)
-        sample_weight = one_number_a_row(sample_weight)
+        matrix, names = distributed().read_collection(X, check_finite=False)
         _count_columns(estimator, matrix.n_columns, names, reset=reset)
-        classes, codes, beside = read_collection_labels(y, matrix, classes)
+        classes, codes, beside = distributed().read_collection_labels(y, matrix, classes)
     else:
-        matrix, target = read_matrix(estimator, X, usable_labels(y), reset=reset)
-        classes, codes = classes_of(target) if classes is None else (classes, codes_of(target, classes))
+        matrix = read_matrix(estimator, X, reset=reset)
+        labels = one_label_a_row(_column(y), matrix.shape[0])
+        classes, codes = coded(labels) if classes is None else (classes, codes_of(labels, classes))
     if not online:
         refuse_identifiers(classes.size, codes.size)
     weights = keep = None
@@ -221,7 +171,7 @@ def read_training_anywhere(
     }
     rows: Rows
     if beside:
-        from ..rows.cluster import cluster_rows
+        from ..rows.block_rows import cluster_rows
 
         rows = cluster_rows(matrix, beside, codes, **options)
     else:
@@ -229,6 +179,18 @@ def read_training_anywhere(
 
         rows = as_rows(matrix, codes, **options)
     return rows, classes, weights
+
+
+def _column(y: Any) -> Any:
+    """Labels in one dimension; a column of them comes with scikit-learn's warning."""
+    if getattr(y, "ndim", 1) < 2:
+        return y
+    from sklearn.utils import column_or_1d
+
+    try:
+        return column_or_1d(y, warn=True)
+    except ValueError as problem:
+        raise LabelError(str(problem)) from problem
 
 
 def _count_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None, *, reset: bool) -> None:

@@ -10,17 +10,11 @@ a loop of it is first asked for: what needs no loop does not wait for a compiler
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from . import layouts
-
-if TYPE_CHECKING:
-    from . import ahead, columns, core, hashes, kernels, margins, replay, rows, text
-
-__all__ = ["ahead", "columns", "core", "hashes", "kernels", "layouts", "margins", "replay", "rows", "text"]
+from pkgutil import iter_modules
+from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name not in {module.name for module in iter_modules(__path__)}:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return import_module(f".{name}", __name__)

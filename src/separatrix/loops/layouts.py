@@ -11,7 +11,7 @@ BLOCK = 1 << 15  # numbers of a block: it stays in the cache until its rows are 
 LEAST, MOST = 32, 512  # rows of a block
 
 # Clock entries of a Tally.
-VISITS, MISTAKES, LIMIT, LOGGED = 0, 1, 2, 3
+VISITS, MISTAKES, LIMIT, LOGGED = range(4)
 
 
 class DenseRows(NamedTuple):

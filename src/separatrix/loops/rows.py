@@ -257,14 +257,6 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
 
 
 @loop
-def enter(made: Any, share: float, counts: Any, mixed: Any) -> None:
-    """Enter corrections into the ledger of mixed weights: each counts once, and ``share`` times."""
-    for k in range(made.shape[0]):
-        counts[made[k]] += 1
-        mixed[made[k]] += share
-
-
-@loop
 def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
     """Heap order: whether a row has the higher score or, of equal scores, the higher index."""
     return score > other_score or (score == other_score and row > other_row)
@@ -404,3 +396,54 @@ def outer_sum(rows: Any, members: Any, square: Any) -> None:
     """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
     for i in members:
         add_outer(rows, i, square)
+
+
+@by_type
+def row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+    """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
+
+    def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        values = rows.values
+        total = np.uint64(0)
+        for j in range(values.shape[1]):
+            bits = np.uint64(values[i, j])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[j]
+        return total
+
+    def sparse(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
+        total = np.uint64(0)
+        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
+            bits = np.uint64(rows.data[p])
+            if bits & magnitude:
+                total += (bits ^ (bits >> np.uint64(32))) * keys[np.uint64(rows.indices[p])]
+        return total
+
+    return dense if is_dense(rows) else sparse
+
+
+@loop
+def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashes: Any) -> None:
+    """Fill ``hashes`` from ``start`` to ``stop`` so that equal rows have equal hashes."""
+    for i in range(start, stop):
+        hashes[i] = row_hash(rows, i, keys, magnitude)
+
+
+@loop
+def vote(products: Any, script: Any, steps: Any, survivals: Any, outputs: Any, votes: Any) -> None:
+    """Let every intermediate weight vector vote for the class it prefers.
+
+    ``outputs[b, c]`` starts as the outputs of the first weights; entry m of the script is (column of
+    ``products``, own class, rival) of the m-th mistake. Ties go to the lower class.
+    """
+    for b in range(outputs.shape[0]):
+        for m in range(survivals.shape[0]):
+            if m > 0:
+                amount = 0.5 * steps[m - 1] * products[b, script[m - 1, 0]]
+                outputs[b, script[m - 1, 1]] += amount
+                outputs[b, script[m - 1, 2]] -= amount
+            best = 0
+            for c in range(1, outputs.shape[1]):
+                if outputs[b, c] > outputs[b, best]:
+                    best = c
+            votes[b, best] += survivals[m]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,19 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import NumericOverflowError
-from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Tally
+from ..loops.layouts import LIMIT, LOGGED, MISTAKES, Tally
 from ..result import Floats, Ints
-from ..rows.memory import MemoryRows, R
 from ..rows.protocol import Rows
 
-LOG_ROOM = 1 << 14
-MOST_UPDATES = 2**63 - 1
-# What is learnt from few rows before compiled loops are loaded, in mistakes; so many visits count as one.
-# NumPy takes 2 to 4 ms for it (200 x 5 to 1,000 x 20 rows; 4 to 10 with several classes), loops a tenth of
-# that, and loading them 450. At half of it 200 rows in 5 columns load them; at twice of it fits wait twice as
-# long.
+LOG_ROOM = 1 << 14  # mistakes that a loop logs before Python empties the log
+# Mistakes that NumPy corrects on few rows before compiled loops are loaded. NumPy takes 2 to 4 ms for them
+# (200 x 5 to 1,000 x 20 rows; 4 to 10 with several classes), loops a tenth of that, and loading them 450. At
+# half of it 200 rows in 5 columns load them; at twice of it fits wait twice as long.
 LIGHT = 360
-VISITS_A_MISTAKE = 64
 State = tuple[Floats, Ints, Floats | None]  # weights, counts, and those of mixed weights
 
 
@@ -83,7 +78,8 @@ class Learner:
         self.log: list[Ints] = []
         self.few = few
         rivals = 1 if rows.n_classes == 2 else rows.n_classes
-        limit = MOST_UPDATES if max_updates is None else min(max_updates, MOST_UPDATES)
+        most = int(np.iinfo(np.int64).max)
+        limit = most if max_updates is None else min(max_updates, most)
         self.tally = Tally(
             counts=np.zeros((rows.n_rows, rivals), dtype=np.int64),
             average=np.zeros(start.shape if averaging else (0,) * start.ndim),
@@ -109,20 +105,9 @@ class Learner:
         return bool(self.tally.clock[MISTAKES] >= self.tally.clock[LIMIT])
 
     @property
-    def light_updates(self) -> int:
+    def light(self) -> int:
         """The mistakes that NumPy may still correct: it does the loops where rows are few and learnt soon."""
-        if not self.few:
-            return 0
-        clock = self.tally.clock
-        return max(0, LIGHT - int(clock[MISTAKES] + clock[VISITS] // VISITS_A_MISTAKE))
-
-    def at_its_pace(self, rows: R) -> R:
-        """The same rows; compiled loops read them too, once the run has loaded some."""
-        if not isinstance(rows, MemoryRows) or not rows.few or self.light_updates:
-            return rows
-        found = copy(rows)
-        found.few = False
-        return found
+        return max(0, LIGHT - self.mistakes) if self.few else 0
 
     def flush_log(self, members: Ints | None = None) -> None:
         """Empty the loop's buffer of logged mistakes; its rows are those of ``members``, if given."""

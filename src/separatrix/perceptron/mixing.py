@@ -41,31 +41,21 @@ Proceedings of NAACL-HLT, 456-464.
 
 from __future__ import annotations
 
-import math
-import threading
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import loops
 from ..loops.layouts import MISTAKES, VISITS
 from ..result import Floats, Ints
-from ..rows.cluster import ClusterRows
-from ..rows.mapped_pages import relax
 from ..rows.memory import MemoryRows
-from ..rows.shards import Shards
+from ..rows.protocol import Shards
 from .learner import Learner
-from .pocket import Standing
-from .run import Run
+from .passes import visit
+from .run import Run, Standing
 
 MIXINGS = ("mistakes", "even")
-SHARDS = 8  # of rows in memory, whatever the machine: the outcome depends on their number
-BLOCK = 1 << 22  # numbers visited before Python runs again, and with it Ctrl-C
-KEPT = 1 << 21  # counts of a shard up to which their memory is used again
-
-_here = threading.local()
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +70,6 @@ class Passed:
         The lowest score met.
     made : ndarray of uint32 or int64
         The corrections, as the shard's row times the number of rivals, plus the rival.
-    radius : float or None
-        The largest norm of a row, where it was measured.
     weights, average : ndarray or None
         The last weights, and the sum that averaging needs; None where no mistake changed them.
     """
@@ -89,7 +77,6 @@ class Passed:
     seen: int
     lowest: float
     made: NDArray[Any]
-    radius: float | None = None
     weights: Floats | None = None
     average: Floats | None = None
 
@@ -112,9 +99,6 @@ def epoch(run: Run, shards: Shards, mixing: str) -> bool:
     run.detector.hopeful, run.detector.kept = False, None  # mixed weights are not whole: their sums may round
     given = learner.weights, learner.tally.average, len(run.history), every
     passed = shards.map(pass_over, learner.steps, *given)
-    measured = [each.radius for each in passed if each.radius is not None]
-    if len(measured) == len(passed) and isinstance(learner.rows, MemoryRows | ClusterRows):
-        learner.rows.radius = max(measured, default=0.0)
     before = learner.mistakes
     _merge(learner, shards.starts, passed, shares(passed, mixing))
     learner.tally.clock[VISITS] += every
@@ -133,43 +117,15 @@ def pass_over(
 
     ``average`` is the sum that averaging needs (see `Tally`), empty where it is not asked for. It is
     measured in visits of ``every`` row that counts, in a shard in visits of its own, and scaled in between.
-    In the first epoch the rows are measured on the way, if all of them count.
     """
-    size, order = rows.order.size, rows.order
+    size = rows.order.size
     learner = Learner(rows, start=weights, steps=steps, visits=epoch * size, averaging=average.size > 0)
-    learner.tally = learner.tally._replace(counts=_zeros(learner.tally.counts.shape))
-    measured = epoch == 0 and size == rows.n_rows
-    if measured:
-        learner.tally = learner.tally._replace(norms=np.empty(size))
     np.multiply(average, size / every, out=learner.tally.average)
-    block = max(1, BLOCK * rows.n_rows // max(1, rows.numbers))
-    for first in range(0, size, block):
-        part = order[first : first + block]
-        loops.rows.learn(rows.storage, part, learner.weights, learner.steps, learner.tally)
-        relax()
+    visit(learner, rows, rows.order)
     made, lowest = _corrected(learner.tally.counts), float(learner.tally.floor[0])
-    radius = None
-    if measured:
-        rows.offer_norms(learner.tally.norms)
-        radius = rows.radius
     if not made.size:
-        return Passed(size, lowest, made, radius)
-    return Passed(size, lowest, made, radius, learner.weights, learner.tally.average * (every / size))
-
-
-def _zeros(shape: tuple[int, ...]) -> Ints:
-    """Zeros in memory that this thread uses again for its next shard.
-
-    Dask's workers give memory back at once, and pages of new memory are slow.
-    """
-    size = math.prod(shape)
-    if size > KEPT:
-        return np.zeros(shape, dtype=np.int64)
-    if getattr(_here, "counts", np.empty(0)).size < size:
-        _here.counts = np.empty(size, dtype=np.int64)
-    found: Ints = _here.counts[:size].reshape(shape)
-    found.fill(0)
-    return found
+        return Passed(size, lowest, made)
+    return Passed(size, lowest, made, learner.weights, learner.tally.average * (every / size))
 
 
 def _corrected(counts: Ints) -> NDArray[Any]:
@@ -198,8 +154,9 @@ def _merge(learner: Learner, starts: Ints, passed: list[Passed], weighed: Floats
         weights += share * each.weights
         average += share * each.average
     for start, share, each in zip(starts, weighed, passed, strict=True):
-        made, own = np.require(each.made, requirements="W"), slice(int(start) * counts.shape[1], None)
-        loops.rows.enter(made, share, counts.reshape(-1)[own], mixed.reshape(-1)[own])
+        made = each.made.astype(np.int64) + int(start) * counts.shape[1]  # each once
+        counts.reshape(-1)[made] += 1
+        mixed.reshape(-1)[made] += share
         learner.mixed_sum += float(share) * made.size
     learner.weights[...], learner.tally.average[...] = weights, average
     learner.tally.clock[MISTAKES] += sum(each.made.size for _, each in moved)

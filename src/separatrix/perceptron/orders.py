@@ -8,12 +8,10 @@ from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Result
-from ..rows.cluster import ClusterRows
-from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
-from ..rows.shards import ClusterShards, Shards, cut
 from .learner import Learner, normalise, steps_of
-from .mixing import MIXINGS, SHARDS, solve_mixed
+from .mixing import MIXINGS, solve_mixed
+from .passes import visit
 from .run import Run, finish
 from .working_set import Part, solve_working_set
 
@@ -102,7 +100,7 @@ def solve_perceptron(
         averaging=average == "averaged",
         logging=trace or average == "voted",
         # In cyclic order the bits are those of `partial_fit`, which may see many rows in small pieces.
-        few=order != "cyclic" and isinstance(rows, MemoryRows) and rows.few,
+        few=order != "cyclic" and rows.local is not None and rows.local.few,
     )
     interrupted = False
     with Progress() as progress:
@@ -110,12 +108,12 @@ def solve_perceptron(
         try:
             if order == "working_set":
                 # mixed weights have no one sequence of updates, nor an end in mid-pass
-                apart = isinstance(rows, ClusterRows) and not (trace or average or max_updates is not None)
-                solve_working_set(run, _shards(rows, None) if apart else None)
+                apart = rows.local is None and not (trace or max_updates is not None)
+                solve_working_set(run, rows.shards() if apart else None)
             elif order == "worst":
                 _worst(run)
             elif order == "mixed":
-                solve_mixed(run, _shards(rows, shards), mixing)
+                solve_mixed(run, rows.shards(shards), mixing)
             else:
                 shuffle = np.random.default_rng(seed) if order == "shuffled" else None
                 clean = False
@@ -125,7 +123,7 @@ def solve_perceptron(
                     )
         except KeyboardInterrupt:
             interrupted = True
-            if not renormalise and (order in ("working_set", "mixed") or run.visitor is None):
+            if not renormalise and (order in ("working_set", "mixed") or rows.local is None):
                 learner.rebuild()
     return finish(run, order, interrupted=interrupted, voted=average == "voted", trace=trace)
 
@@ -142,21 +140,6 @@ def _check_mixed(*, average: str | bool, renormalise: bool, trace: bool, mixing:
             )
 
 
-def _shards(rows: Rows, number: int | None) -> Shards:
-    if isinstance(rows, MemoryRows):
-        return cut(rows, SHARDS if number is None else number)
-    if not isinstance(rows, ClusterRows):
-        raise InputError("Order 'mixed' needs rows in memory, or on a cluster.", parameter="order")
-    found = ClusterShards(rows)
-    if number not in (None, found.starts.size):
-        raise InputError(
-            f"The rows lie in {found.starts.size} partitions, and these are the shards. Got shards={number}.",
-            remedy="Leave shards out, or cut the collection anew with rechunk or repartition.",
-            parameter="shards",
-        )
-    return found
-
-
 def _worst(run: Run) -> None:
     """Correct the most violated row, scan all rows again."""
     learner = run.learner
@@ -164,8 +147,8 @@ def _worst(run: Run) -> None:
         found = run.scan()
         if found.mistakes == 0 or run.stopped():
             return
-        if run.visitor is not None:
-            run.visitor.visit(found.rows[:1])
+        if learner.rows.local is not None:
+            visit(learner, learner.rows.local, found.rows[:1])
         else:
             Part.of(learner, found.rows[:1]).plain_pass()
             if learner.renormalise:

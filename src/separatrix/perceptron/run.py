@@ -4,27 +4,66 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
-from .. import loops
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
 from ..loops.layouts import VISITS
 from ..progress import Progress
-from ..result import Floats, Ints, PassRecord, Result, Status, Trace, margin_text
-from ..rows import numpy_loops
-from ..rows.memory import MemoryRows
+from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, margin_text
+from ..rows import numpy_loops, threads
 from ..rows.protocol import Scan
-from .cycle import CycleDetector
-from .learner import Bracket, Learner, normalise
-from .pocket import Pocket, Standing
-from .visitor import Visitor
+from .learner import Bracket, Learner, State, normalise
+from .passes import make_pass
 from .voting import votes_of
 
 TRACE_ROOM = 1 << 31  # bytes of the weights after each update
-LARGE = 1 << 20  # numbers from which a scan is not made for the asking
 FEW_PASSES = 20  # passes beside which one more scan of large data would be felt
+EXACT = 2.0**52  # sums of whole numbers below this do not round
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How weights stood when every row was scored under them.
+
+    Attributes
+    ----------
+    mistakes : int
+        The updates made by then.
+    errors : int or None
+        Rows on the wrong side; None where nobody scanned.
+    cost : float
+        What these errors cost.
+    lower : float
+        The margin of the weights.
+    """
+
+    mistakes: int
+    errors: int | None
+    cost: float
+    lower: float
+
+
+@dataclass
+class Pocket:
+    """The best weights that a scan saw (Gallant 1990), with their counts, and how they stood."""
+
+    best: Standing | None = None
+    state: State | None = None
+
+    def offer(self, standing: Standing, learner: Learner) -> None:
+        """Keep a copy of the learner's state if it is better."""
+        if self.best is None or standing.cost < self.best.cost:
+            self.best, self.state = standing, learner.state()
+
+    def restore(self, last: Standing, learner: Learner) -> Standing:
+        """Bring the learner back to the best weights if the last ones are worse; say how it stands then."""
+        if self.best is None or self.state is None or not self.best.cost < last.cost:
+            return last
+        learner.restore(self.state)
+        return self.best
 
 
 class Run:
@@ -33,8 +72,6 @@ class Run:
     Attributes
     ----------
     learner : Learner
-    visitor : Visitor or None
-        Makes the passes; None where the rows are not in memory.
     bracket : Bracket
     detector : CycleDetector
     pocket : Pocket or None
@@ -58,9 +95,7 @@ class Run:
         deadline: Deadline = NEVER,
         progress: Progress | None = None,
     ) -> None:
-        rows = learner.rows
         self.learner = learner
-        self.visitor = Visitor(learner, rows) if isinstance(rows, MemoryRows) else None
         self.bracket = Bracket(learner)
         self.detector = CycleDetector(learner)
         self.pocket: Pocket | None = None
@@ -90,8 +125,8 @@ class Run:
 
     def plain_passes(self, order: Ints, most: int = 1) -> bool:
         """Make up to ``most`` passes in one order; return whether the last one was clean."""
-        learner, visitor = self.learner, self.visitor
-        if visitor is None:
+        learner, rows = self.learner, self.learner.rows.local
+        if rows is None:
             raise InputError(
                 "A pass learns from every row in turn, which needs rows in memory. Choose "
                 "order='working_set' or 'worst' without averaging, or load the rows first."
@@ -99,7 +134,7 @@ class Run:
         for _ in range(most):
             if self.stopped():
                 return False
-            clean = visitor.make_pass(order, measure=not self.history)
+            clean = make_pass(learner, rows, order, measure=not self.history)
             lowest = float(learner.tally.floor[0])
             standing = Standing(learner.mistakes, 0, 0.0, self.bracket.lower(lowest)) if clean else None
             self.end_pass(standing)
@@ -110,7 +145,6 @@ class Run:
     def scan(self, limit: int = 1) -> Scan:
         """Score every row, and keep the lowest scores; counts as a pass."""
         learner = self.learner
-        learner.rows = learner.at_its_pace(learner.rows)
         found = learner.rows.scan(learner.weights, limit, learner.steps)
         lower = self.bracket.lower(float(found.scores[0]))
         self.end_pass(Standing(learner.mistakes, found.mistakes, found.cost, lower))
@@ -188,7 +222,7 @@ def finish(run: Run, order: str, *, interrupted: bool, voted: bool, trace: bool)
 def _closing_scan(run: Run) -> Standing:
     """Count the errors of the last weights, unless that would take long beside the few passes made."""
     learner = run.learner
-    if learner.rows.numbers > LARGE and len(run.history) < FEW_PASSES:
+    if learner.rows.numbers > threads.MOST_AT_ONCE and len(run.history) < FEW_PASSES:
         return Standing(learner.mistakes, None, math.inf, -math.inf)
     found = learner.rows.scan(learner.weights, 1, learner.steps)
     return Standing(learner.mistakes, found.mistakes, found.cost, run.bracket.lower(float(found.scores[0])))
@@ -209,12 +243,79 @@ def trace_of(learner: Learner) -> Trace:
     rows, script = learner.rows.take(members).storage, np.column_stack([places, log[:, 1]])
     steps = learner.steps if learner.steps.size == 1 else learner.steps[members]
     current: Floats = learner.start.copy()
-    replay = numpy_loops.replay if learner.light_updates else loops.replay.replay
     size = 1 if learner.renormalise else max(1, len(log))
     for first in range(0, len(log), size):
         part = slice(first, first + size)
-        replay(rows, script[part], current, steps, weights[part], scores[part])
+        numpy_loops.replay(rows, script[part], current, steps, weights[part], scores[part])
         if learner.renormalise:
             normalise(current)
             weights[part] = current
     return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights, learner.start.copy())
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The state after an earlier pass, to be recognised when it comes back."""
+
+    passes: int
+    mistakes: int
+    length: float
+    weights: Floats
+    counts: Ints
+
+
+@dataclass
+class CycleDetector:
+    """Weights that come back prove that nothing separates the rows.
+
+    Brent's method: each state is compared with the one kept after 1, 2, 4, 8, ... passes.
+
+    Attributes
+    ----------
+    learner : Learner
+    cycle : Cycle or None
+        The proof, once it is found.
+    kept : Snapshot or None
+    hopeful : bool or None
+        Whether a cycle could be a proof, as far as the first row tells; None until that is asked.
+    """
+
+    learner: Learner
+    cycle: Cycle | None = None
+    kept: Snapshot | None = None
+    hopeful: bool | None = None
+
+    def check(self, passes: int, length: float, *, more: bool) -> None:
+        """Compare the state after so many passes, whose weights have this length, with the kept one.
+
+        ``more`` says whether passes may follow, for which a state is worth keeping.
+        """
+        kept, learner = self.kept, self.learner
+        if (
+            kept is not None
+            and learner.mistakes > kept.mistakes
+            and length == kept.length
+            and np.array_equal(learner.weights, kept.weights)
+        ):
+            multipliers = learner.tally.counts - kept.counts
+            if _proves(learner, multipliers):
+                self.cycle = Cycle(kept.passes, passes, multipliers)
+                return
+        if not more or passes & (passes - 1):
+            return
+        if self.hopeful is None:
+            rows = learner.rows
+            self.hopeful = learner.steps.size == 1 and rows.take(rows.order[:1]).integral
+        if self.hopeful:
+            state = learner.weights.copy(), learner.tally.counts.copy()
+            self.kept = Snapshot(passes, learner.mistakes, length, *state)
+
+
+def _proves(learner: Learner, multipliers: Ints) -> bool:
+    """Whether the signed rows, so weighed, sum to exactly zero in arithmetic that cannot round."""
+    rows, mass = learner.rows, float(multipliers.sum())
+    if learner.steps.size > 1 or mass * rows.radius >= EXACT or not rows.integral:
+        return False
+    total = np.zeros_like(learner.weights)
+    rows.combine(multipliers, np.ones(1), total)
+    return not total.any()

@@ -9,12 +9,11 @@ import numpy as np
 
 from .. import loops
 from ..result import Floats, Ints, Votes
+from ..rows import threads
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from ..sparse import dense, sparse
 from .learner import Learner
-
-BLOCK = 1 << 20  # numbers of the block of products that is held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +45,11 @@ class Voters:
         """The votes of each class for each row: shape (rows, classes)."""
         votes = np.zeros((rows.n_rows, self.start.shape[0]))
         outputs = rows.outputs(self.start)
-        size = max(1, BLOCK // max(1, self.support.shape[0]))
+        size = max(1, threads.MOST_AT_ONCE // max(1, self.support.shape[0]))
         for first in range(0, rows.n_rows, size):
             part = slice(first, first + size)
             products = X[part] @ self.support.T
-            loops.replay.vote(
+            loops.rows.vote(
                 np.ascontiguousarray(dense(products) + float(self.lifted), dtype=np.float64),
                 self.script,
                 self.steps,

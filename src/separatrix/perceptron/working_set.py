@@ -20,62 +20,53 @@ from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Gram, Tally
 from ..result import Floats, Ints
 from ..rows import numpy_loops
 from ..rows.memory import MemoryRows
-from ..rows.protocol import Rows
-from ..rows.shards import Shards
+from ..rows.protocol import Shards
 from .learner import Learner
 from .mixing import epoch
-from .pocket import Pocket
-from .run import Run
+from .run import Pocket, Run
 
 # Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
-# S  make_separable(100_000, 50, margin=0.003): 6 readings of all rows, 14,940 updates
+# S  make_separable(100_000, 50, margin=0.003): 3 readings of all rows, 11,392 updates
 # C  make_separable(20_000, 50, margin=0.003), which fits into the cache: 42 readings, 10,302 updates
-# W  make_separable(6_000, 2_000, margin=0.0005): 19 readings, 700,626 updates
-# P  make_separable(60_000, 2_000, margin=0.01, sparse, density=0.02): 7 readings, 2,244 updates
+# W  make_separable(6_000, 2_000, margin=0.0005): 24 readings, 1,298,416 updates; others change it by half
+# P  make_separable(60_000, 2_000, margin=0.01, sparse, density=0.02): 4 readings, 2,394 updates
 # N  20,000 x 20 standard normal numbers, labels by a plane: 100 readings, 12 errors left, 358,882 updates
 # M  the same with 1,500 rows: 46 readings, 7,534 updates
 # T  the same with 400 rows: 1 reading, 950 updates
-# F  the same, 30,000 x 100, with 0.2 % of the labels flipped: 100 readings, 761 errors left
+# F  the same, 30,000 x 100, with 0.2 % of the labels flipped: 100 readings, 948 errors left
 
-# Rows that a scan of the working set adds to the core. N: updates 1.9 / 0.6, errors left 4 / 16. C: updates
-# 1.0 / 1.8. Readings hardly change.
+# Rows that a scan of the working set adds to the core. S: time 1.5 / 1.7. N: updates 1.9 / 0.6, errors left
+# 4 / 16. C: updates 1.0 / 1.8.
 CORE = 256
 # So few rows are a core as they are. T: 41 readings / 1 reading.
 SMALL = 2 * CORE
-# Rows that a scan of all the data adds to the working set, at most. S: readings 1.0 / 1.2, updates 0.8 / 1.0.
+# Rows that a scan of all the data adds to the working set, at most. S: readings 1.3 / 1.3, time 1.3 / 2.1.
 # C: updates 2.5 / 1.0.
 ADDED = 2000
-# Numbers that it adds at most, where rows are wide (but a core always): what is copied into memory. W: the
-# same / readings 1.1, updates 1.7. Without it, W takes 0.8 times and margin 0.003 takes 1.6 times as long.
-SET_NUMBERS = 1 << 18
-# Places that an interleaved pass reads from in turn. C: updates 2.1 / 1.0. M: updates 1.1 / 0.4.
+# Places that an interleaved pass reads from in turn. S: time 1.4 / 1.4. C: updates 2.1 / 1.0. M: updates
+# 1.1 / 0.4.
 STREAMS = 32
-# Numbers that stay in the cache as they are: plain passes come first. P: the same / readings 2.7, time 1.9.
+# Numbers that stay in the cache. So few rows get more than one plain pass first (P: the same / readings 4.8,
+# time 3.2), a working set with more loses rows not corrected lately (W: if none ever leaves, 2.9 times as
+# long), and where rows are wide a scan adds a quarter of it at most.
 CACHED = 1 << 21
-# Numbers of the working set beyond which rows not corrected lately leave it. W: readings 1.1, updates 0.6 /
-# the same; if none ever leaves, updates 1.9 and 2.9 times as long.
-ROOM = 1 << 21
 # Plain passes over the working set, or over rows in the cache, at most. C: readings 0.5 / 2.0, updates
 # 2.0 / 3.9. N: errors left 7 / 39.
 SET_PASSES = 40
-# Plain passes over the working set after which it is seen whether a core would serve better. S: updates
-# 0.8 / 1.2. C: updates 2.4 / 1.9.
+# Plain passes over the working set after which it is seen whether a core would serve better. S: time 1.7 / 1.
+# C: updates 2.4 / 1.9.
 TRIAL = 10
-# Share of wrong rows above which a pass over all of them teaches more than a few. W: readings 1.6 / 0.7.
-# F: updates 0.2 / 1.0, errors left 685 / 785.
+# Share of wrong rows above which a pass over all of them teaches more than a few. F: updates 0.1 / 1.1,
+# errors left 748 / 938; never, time 2.9.
 MANY = 0.05
-# Corrections a corrected row has had on average when inner products begin to pay. S: updates 1.1 / 1.4.
-# W: readings 1.1 / 1.2, time 1.8 / 1.3.
+# Corrections a corrected row has had on average when inner products begin to pay. S: time 1.8 / 1.3.
 OFTEN = 2
-# Share of a pass's mistakes below which the next one's must be, for one more to follow. S: readings 0.8 / 1.5
-# (at 0.93). W: readings 1.2 / 1.1.
-FALLING = 2 / 3
 # Readings of all the data that the work between two scans may cost. N: updates 0.6 / 1.9, errors left
 # 15 / 0 after 90 readings.
 WORK = 4
 # Updates on a core that are always worth doing. T: readings 2 / 1. M: readings 1.1 / 0.9.
 LEAST_UPDATES = 1000
-# Plain passes at the end of a run that did not separate. F: errors left 923 / 680, without any 1,012.
+# Plain passes at the end of a run that did not separate. F: errors left 1,023 / 797.
 CLOSING = 10
 
 
@@ -86,7 +77,7 @@ def solve_working_set(run: Run, shards: Shards | None = None) -> None:
     lie elsewhere in shards, an epoch of mixing takes the place of a pass. Where passes cannot be made, sets
     are copied into memory from the beginning, and a scan finds the next.
     """
-    rows, in_memory = run.learner.rows, run.visitor is not None
+    rows, in_memory = run.learner.rows, run.learner.rows.local is not None
     run.pocket = Pocket()
     shuffle = np.random.default_rng(0)
     teach: Callable[[], bool] | None = None
@@ -103,15 +94,11 @@ def solve_working_set(run: Run, shards: Shards | None = None) -> None:
 
 
 def _first_passes(run: Run, most: int) -> bool:
-    """Pass over all rows as long as that teaches more than sets do; return whether the last one was clean."""
+    """Pass over all rows, more often where they stay in the cache; return whether the last pass was clean."""
     rows = run.learner.rows
     if rows.order.size <= SMALL:
         return False
-    if rows.numbers <= CACHED:
-        return run.plain_passes(_interleaved(rows.order), min(SET_PASSES, most))
-    if rows.order.size <= ADDED:
-        return False
-    return _falling_passes(run, _interleaved(rows.order) if _sorted(rows) else rows.order, most)
+    return run.plain_passes(_interleaved(rows.order), min(SET_PASSES, most) if rows.numbers <= CACHED else 1)
 
 
 def _few_rows(run: Run, closing: int) -> bool:
@@ -120,8 +107,8 @@ def _few_rows(run: Run, closing: int) -> bool:
     small = rows.order.size <= SMALL
     if small:  # the longest row first, so that the order of the rows does not matter
         part = Part.of(learner, rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")])
-    elif isinstance(rows, MemoryRows):
-        part = Part(learner, rows, np.arange(rows.n_rows), learner.steps)
+    elif rows.local is not None:
+        part = Part(learner, rows.local, np.arange(rows.n_rows), learner.steps)
     else:
         part = Part.of(learner, rows.order)
     while not run.stopped(before=closing):
@@ -142,7 +129,7 @@ def _many_rows(run: Run, closing: int, teach: Callable[[], bool] | None) -> bool
     learner, rows = run.learner, run.learner.rows
     if teach is not None and not run.history and not run.stopped(before=closing) and teach():
         return True
-    added = max(CORE, min(ADDED, SET_NUMBERS * rows.n_rows // rows.numbers))
+    added = max(CORE, min(ADDED, CACHED // 4 * rows.n_rows // rows.numbers))
     members = np.flatnonzero(learner.tally.counts.any(axis=1))
     lately = members[:0]
     while not run.stopped(before=closing):
@@ -154,7 +141,7 @@ def _many_rows(run: Run, closing: int, teach: Callable[[], bool] | None) -> bool
         if teach is not None and found.mistakes > MANY * rows.order.size:
             teach()
             continue
-        if members.size * rows.numbers > ROOM * rows.n_rows:
+        if members.size * rows.numbers > CACHED * rows.n_rows:
             members = lately
         members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
         part = Part.of(learner, members)
@@ -180,7 +167,6 @@ def _through_cores(run: Run, part: Part) -> None:
     learner, work, allowed = run.learner, 0, WORK * run.learner.rows.numbers
     kept: Ints = np.empty(0, dtype=np.int64)
     while work <= allowed and not run.stopped():
-        part.rows = learner.at_its_pace(part.rows)
         found = part.rows.scan(learner.weights, CORE)
         work += part.rows.numbers
         if found.mistakes == 0:
@@ -203,28 +189,6 @@ def _closing_passes(run: Run, teach: Callable[[], bool]) -> None:
     while not run.stopped():
         if teach() or run.stopped() or run.scan().mistakes == 0:
             return
-
-
-def _falling_passes(run: Run, order: Ints, most: int) -> bool:
-    """Pass over all rows as long as mistakes get fewer fast; return whether the last pass was clean."""
-    before = order.size
-    while not run.stopped():
-        had = run.learner.mistakes
-        if run.plain_passes(order):
-            return True
-        made = run.learner.mistakes - had
-        if made > FALLING * before or len(run.history) >= most:
-            break
-        before = made
-    return False
-
-
-def _sorted(rows: Rows) -> bool:
-    """Whether the classes come in long runs: a pass would see one class only for a long time."""
-    labels = rows.labels[rows.order]
-    shares = np.bincount(labels) / labels.size
-    changes = np.count_nonzero(labels[1:] != labels[:-1]) / labels.size
-    return bool(2.0 * changes < 1.0 - np.square(shares).sum())
 
 
 def _interleaved(order: Ints) -> Ints:
@@ -271,7 +235,7 @@ class Part:
     def plain_pass(self) -> bool:
         """Visit each row once; return whether there was no mistake."""
         tally, before = self._tally(), self.learner.mistakes
-        learn = numpy_loops.learn if self.learner.light_updates else loops.rows.learn
+        learn = numpy_loops.learn if self.learner.light else loops.rows.learn
         learn(self.rows.storage, self.rows.order, self.learner.weights, self.steps, tally)
         self._merge(tally)
         return self.learner.mistakes == before
@@ -286,9 +250,8 @@ class Part:
         if self._gram is None:
             self._gram = gram_of(self.rows)
         while left:
-            light, before = learner.light_updates, learner.mistakes
+            light, before = learner.light, learner.mistakes
             most = min(light, left) if light else left
-            self.rows = learner.at_its_pace(self.rows)
             outputs = np.ascontiguousarray(self.rows.outputs(weights).T)
             outputs = outputs[0] if weights.ndim == 1 else outputs
             tally = self._tally(most)

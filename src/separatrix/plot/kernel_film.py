@@ -110,7 +110,7 @@ def after(estimator: KernelPerceptron, X: Any, step: int) -> KernelPerceptron:
         used = trace.support[step - 1] >= 0
         support, coef = trace.support[step - 1][used], trace.coef[step - 1][used]
         then._machine = Expansion(machine.similarity, machine.n_classes)
-        then._machine.anchors.append(read_matrix(estimator, X, reset=False)[0][support])
+        then._machine.anchors.append(read_matrix(estimator, X, reset=False)[support])
         then._machine.size = support.size
     then.dual_coef_ = coef
     then.support_ = support[coef.any(axis=1)]  # what is ringed in the picture

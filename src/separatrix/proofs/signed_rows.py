@@ -23,8 +23,8 @@ from ..certificates.monomials import MonomialMatrix
 from ..deadline import NEVER, Deadline
 from ..inputs.data import Data
 from ..rows import threads
+from ..rows.block_rows import ClusterRows, cluster_rows
 from ..rows.blocks import BlockMatrix
-from ..rows.cluster import ClusterRows, cluster_rows
 from ..rows.memory import MemoryRows, as_rows
 from ..rows.protocol import Rows
 from ..sparse import dense, sparse

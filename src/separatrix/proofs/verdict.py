@@ -20,7 +20,7 @@ from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, MonomialMatrix, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, SeparationWarning
-from ..inputs.collections import is_collection, one_number_a_row
+from ..inputs.dask_hook import is_collection
 from ..inputs.data import Data, read_data, read_weights
 from ..inputs.labels import target_note
 from ..inputs.parameters import need_intercept
@@ -152,8 +152,6 @@ def separability(
             )
         data = replace(data, names=tuple(map(str, feature_names)))
     n_rows = data.codes.size
-    if sample_weight is not None:
-        sample_weight = one_number_a_row(sample_weight)
     inside = np.ones(n_rows, dtype=bool) if sample_weight is None else read_weights(sample_weight, n_rows) > 0
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:

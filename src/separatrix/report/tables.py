@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..inputs import read_table
 from ..proofs.verdict import Verdict
 from ..result import Floats, Ints, margin_text
-from ..rows import mapped_pages
+from ..rows import threads
 from ..sparse import dense
 
 if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does not need
@@ -92,8 +92,7 @@ class NamedData:
             part = slice(start, start + step)
             plain = isinstance(self.X, np.ndarray)
             found[part] = self.X[part, index] if plain else dense(self.X[part, [index]])[:, 0]
-            if mapped_pages.watched:  # of a file larger than memory, the rows around are brought in
-                mapped_pages.relax()
+            threads.relax()
         return found
 
 

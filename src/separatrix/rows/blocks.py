@@ -6,7 +6,6 @@ No compiled code here: whoever checks a proof imports this.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol, TypeVar
@@ -44,11 +43,6 @@ class Work:
         Arguments of each call.
     later : bool
         Whether other work goes before.
-    thin : callable, optional
-        Called with the answers of calls that were made together: leaves out of them, in their order, what
-        the answers of all calls do not need.
-    chained : bool
-        Whether the last argument of each call is what calls before it, made together with it, have answered.
     """
 
     name: str
@@ -57,12 +51,10 @@ class Work:
     common: tuple[Any, ...] = ()
     own: list[tuple[Any, ...]] | None = None
     later: bool = False
-    thin: Callable[[list[Any]], list[Any]] | None = None
-    chained: bool = False
 
     def arguments(self, place: int) -> tuple[Any, ...]:
-        """The arguments of one call that is made by itself, without its blocks."""
-        return (*self.common, *(() if self.own is None else self.own[place]), *([()] if self.chained else []))
+        """The arguments of one call, without its blocks."""
+        return (*self.common, *(() if self.own is None else self.own[place]))
 
 
 Pause = Callable[[], None]
@@ -121,50 +113,6 @@ def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[
             return Failure(error)
 
 
-class ThreadRunner:
-    """Runs tasks by threads of this process; a handle is the block itself."""
-
-    loses = False
-
-    def start(self, work: Work) -> Answers:
-        """Start the calls; the function returned waits for their answers, in the order of the calls."""
-        started = [
-            threads.submit(perform, work.task, blocks, work.arguments(k))
-            for k, blocks in enumerate(work.blocks)
-        ]
-
-        def finish(pause: Pause | None) -> list[Any]:
-            if pause is not None:
-                while wait(started, timeout=INTERVAL).not_done:
-                    pause()
-            return [each.result() for each in started]
-
-        return finish
-
-    def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
-        """The answers themselves."""
-        return self.start(work)(None)
-
-    def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
-        """The objects themselves, computed by Dask's threads."""
-        from dask.base import compute
-
-        try:
-            return list(compute(*delayed, scheduler="threads"))
-        except Exception:
-            if _of_a_client(delayed[0]):
-                raise ClusterError(
-                    "The collection was computed by a Dask client, and none is open.",
-                    remedy="Open a client, and make the collection again.",
-                ) from None
-            for name, each in zip(names, delayed, strict=True):
-                try:
-                    each.compute(scheduler="synchronous")
-                except Exception as error:
-                    raise not_computed(name, error) from error
-            raise
-
-
 @dataclass(frozen=True, eq=False)
 class BlockMatrix:
     """A matrix whose rows lie elsewhere, block after block.
@@ -210,17 +158,15 @@ class BlockMatrix:
         each: Sequence[tuple[Any, ...]] | None = None,
         among: Sequence[int] | None = None,
         pause: Callable[[], None] | None = None,
-        **together: Any,
     ) -> list[T]:
         """Call ``task(block, *beside, *common, *each)`` where each block is; the answers, block by block.
 
         ``beside`` are lists of handles, one for each block. ``among`` chooses blocks; ``each`` has arguments
-        for these. ``pause`` is called now and then while they are waited for, and may raise. ``together``
-        has ``thin`` and ``chained`` as in `Work`.
+        for these. ``pause`` is called now and then while they are waited for, and may raise.
         """
         chosen = range(len(self.handles)) if among is None else among
         blocks = [(self.handles[k], *(handles[k] for handles in beside)) for k in chosen]
-        work = Work(name, task, blocks, common, None if each is None else list(each), **together)
+        work = Work(name, task, blocks, common, None if each is None else list(each))
         try:
             answers = self.runner.start(work)(pause)
         except Failed as failed:
@@ -286,14 +232,6 @@ class BlockMatrix:
             error.row += int(self.offsets[block])
         error.context = f"In {where}"
         return error
-
-
-def _of_a_client(delayed: Any) -> bool:
-    """Whether what is delayed refers to results that a client held."""
-    graph = dict(delayed.__dask_graph__())
-    return any(
-        type(getattr(each, "value", each)).__module__ == "distributed.client" for each in graph.values()
-    )
 
 
 def not_computed(place: str, error: BaseException | None) -> ClusterError:

@@ -12,15 +12,14 @@ from .. import loops
 from ..loops.layouts import DenseRows, SparseRows
 from ..sparse import sparse
 from . import threads
+from .numpy_loops import FEW
 
 Hashes = NDArray[np.uint64]
-
-SMALL = 20_000  # numbers up to which NumPy numbers the rows: loading compiled loops takes longer
 
 
 def row_hashes(matrix: Any) -> Hashes:
     """Equal rows have equal hashes."""
-    if 0 < math.prod(matrix.shape) <= SMALL:
+    if 0 < math.prod(matrix.shape) <= FEW:  # loading compiled loops takes longer
         dense = matrix.toarray() if sparse.issparse(matrix) else matrix
         # the sum makes one zero of the two
         numbers = np.unique(dense + dense.dtype.type(0), axis=0, return_inverse=True)[1]
@@ -34,7 +33,7 @@ def keyed_hashes(matrix: Any) -> Hashes:
     hashes, keys = np.zeros(matrix.shape[0], dtype=np.uint64), hash_keys(matrix.shape[1])
     rows, magnitude = bit_rows(matrix)
     ranges = threads.chunks(matrix.shape[0], stored.size)
-    threads.run_all(loops.hashes.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
+    threads.run_all(loops.rows.hash_rows, [(rows, *each, keys, magnitude, hashes) for each in ranges])
     return hashes
 
 
@@ -51,21 +50,16 @@ def label_keys(hashes: Hashes, labels: NDArray[Any], bits: np.uint64) -> Hashes:
 
 
 def distinct(keys: Hashes) -> Hashes:
-    """Such numbers, of equal ones the first."""
-    found = np.empty_like(keys)
-    return found[: loops.hashes.distinct(keys, *_table(keys.size), found)].copy()
+    """Such numbers in ascending order, each once."""
+    ascending = np.sort(keys)
+    found: Hashes = ascending[np.append(True, ascending[1:] != ascending[:-1])[: keys.size]]
+    return found
 
 
 def suspects(keys: Hashes, bits: np.uint64) -> Hashes:
-    """What such numbers are without their labels, where several labels come with it; sorted."""
-    found = np.empty_like(keys)
-    return np.unique(found[: loops.hashes.clashes(keys, bits, *_table(keys.size), found)] >> bits)
-
-
-def _table(size: int) -> tuple[Hashes, np.uint64]:
-    """Room for so many numbers in a table, and by how many bits numbers are shifted to be slots of it."""
-    length = max(1, (4 * size // 3).bit_length())
-    return np.full(1 << length, loops.hashes.EMPTY), np.uint64(64 - length)
+    """What such numbers are without their labels, where several labels come with it; ascending."""
+    hashes = distinct(keys) >> bits
+    return distinct(hashes[1:][hashes[1:] == hashes[:-1]])
 
 
 def hash_keys(width: int) -> Hashes:

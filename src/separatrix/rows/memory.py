@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
@@ -14,14 +16,12 @@ from .. import loops
 from ..errors import NumericOverflowError, not_finite
 from ..loops.layouts import DenseRows, SparseRows
 from ..sparse import sparse
-from . import mapped_pages, numpy_loops, threads
-from .protocol import Floats, Ints, Rows, Scan
+from . import numpy_loops, threads
+from .protocol import Floats, Ints, Rows, Scan, T
 
 R = TypeVar("R", bound=Rows)
 
-GATHERED = 64  # rows copied at a time: those of a file are brought in with their neighbours
-MULTIPLIED = 1 << 22  # numbers copied at a time for a product
-SCANNED = 1 << 24  # numbers that are scanned at a time: each piece finds its own lowest scores
+SHARDS = 8  # of rows in memory, whatever the machine: the outcome depends on their number
 
 
 @dataclass(eq=False)
@@ -130,20 +130,16 @@ class MemoryRows:
         ranges = threads.chunks(self.n_rows, self.numbers)
         return all(threads.run_all(self._loops.integral, [(self.storage, *each) for each in ranges]))
 
-    def scan(
-        self, weights: Floats, limit: int = 1, costs: Floats | None = None, below: float = np.inf
-    ) -> Scan:
+    def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
 
         So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
-        on each row costs; an array of one number serves all rows. Scores that are not ``below`` a bound need
-        not be kept: fewer are looked at twice.
+        on each row costs; an array of one number serves all rows.
         """
         costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
-        most = threads.MOST_AT_ONCE if mapped_pages.watched else SCANNED
-        ranges = threads.chunks(self.order.size, self.numbers, most)
-        scores = np.full((len(ranges), limit), below)
+        ranges = threads.chunks(self.order.size, self.numbers)
+        scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
         parts = threads.run_all(
             self._loops.scan,
@@ -162,13 +158,7 @@ class MemoryRows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
         if not self.sparse:
-            values = np.empty((len(indices), self.n_columns), dtype=storage.values.dtype)
-            for start in range(0, len(indices), GATHERED):
-                part = slice(start, start + GATHERED)
-                values[part] = storage.values[indices[part]]
-                if mapped_pages.watched:
-                    mapped_pages.relax()
-            taken: Any = DenseRows(values, storage.labels[indices], storage.lift)
+            taken: Any = DenseRows(storage.values[indices], storage.labels[indices], storage.lift)
         else:
             found = self._csr()[indices]
             taken = SparseRows(found.data, found.indices, found.indptr, storage.labels[indices], storage.lift)
@@ -215,7 +205,7 @@ class MemoryRows:
         if self.sparse:
             loops.rows.outer_sum(self.storage, members, square)
             return square
-        size = max(1, MULTIPLIED // width)
+        size = max(1, threads.MOST_AT_ONCE // width)
         for start in range(0, members.size, size):
             block = self.storage.values[members[start : start + size]].astype(np.float64, copy=False)
             square[: self.n_columns, : self.n_columns] += block.T @ block
@@ -224,6 +214,54 @@ class MemoryRows:
         if self.lifted:
             square[-1, -1] = members.size
         return square
+
+    @property
+    def local(self) -> MemoryRows:
+        """These rows: they are in memory."""
+        return self
+
+    def column_reach(self) -> tuple[Floats, Floats]:
+        """The smallest and the largest number of each column of dense rows that count."""
+        if not self.order.size:
+            return np.full(self.n_columns, np.inf), np.full(self.n_columns, -np.inf)
+        values = self.matrix if self.order.size == self.n_rows else self.matrix[self.order]
+        return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
+
+    def less(self, center: Floats) -> MemoryRows:
+        """Dense rows less a center, in float64."""
+        moved = np.zeros(self.matrix.shape)
+        moved[self.order] = np.asarray(self.matrix[self.order], dtype=np.float64) - center
+        return replace(self, storage=self.storage._replace(values=moved))
+
+    def shards(self, number: int | None = None) -> LocalShards:
+        """Cut the rows into so many shards whose counts of rows that count differ by one at most.
+
+        Where there are fewer rows than that, each is a shard. The number does not depend on the machine,
+        because the outcome of learning in shards depends on it.
+        """
+        pieces = np.array_split(self.order, SHARDS if number is None else number)
+        return self.cut_at(np.array([0, *(piece[0] for piece in pieces[1:] if piece.size)]))
+
+    def cut_at(self, starts: Ints) -> LocalShards:
+        """Cut the rows into shards that begin at the given rows, the first of which is row 0."""
+        edges = itertools.pairwise([*starts.tolist(), self.n_rows])
+        return LocalShards(tuple(self._slice(*each) for each in edges), starts)
+
+    def _slice(self, first: int, end: int) -> MemoryRows:
+        """Some consecutive rows, as a view."""
+        storage, (low, high) = self.storage, np.searchsorted(self.order, [first, end])
+        labels = storage.labels[first:end]
+        if self.sparse:
+            begin, stop = storage.indptr[first], storage.indptr[end]
+            part = storage._replace(
+                data=storage.data[begin:stop],
+                indices=storage.indices[begin:stop],
+                indptr=storage.indptr[first : end + 1] - begin,
+                labels=labels,
+            )
+        else:
+            part = storage._replace(values=storage.values[first:end], labels=labels)
+        return replace(self, storage=part, order=self.order[low:high] - first)
 
     def _not_finite(self, row: int) -> Exception:
         storage = self.storage
@@ -242,11 +280,27 @@ class MemoryRows:
         )
 
 
-def column_reach(rows: MemoryRows) -> tuple[Floats, Floats]:
-    """The smallest and the largest number of each column of dense rows that count."""
-    every = rows.order.size == rows.n_rows
-    values = rows.matrix if every else rows.matrix[rows.order]
-    return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
+@dataclass(frozen=True, eq=False)
+class LocalShards:
+    """Rows in memory in pieces, which the threads of this process visit.
+
+    Attributes
+    ----------
+    parts : tuple of MemoryRows
+        Views: no number is copied.
+    starts : ndarray of int64
+        The first row of each.
+    """
+
+    parts: tuple[MemoryRows, ...]
+    starts: Ints
+
+    def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
+        """Call ``task(rows, steps, *shared)`` for the rows of each shard; what it returns, in their order."""
+        own = [steps] * len(self.parts) if steps.size == 1 else np.split(steps, self.starts[1:])
+        return threads.run_all(
+            task, [(part, each, *shared) for part, each in zip(self.parts, own, strict=True)]
+        )
 
 
 def as_rows(

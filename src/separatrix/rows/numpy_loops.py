@@ -1,6 +1,6 @@
 """The loops over rows in NumPy, for few rows: loading compiled code takes longer than these do.
 
-Each function is the twin of the compiled loop of its name (`loops.rows`, `loops.core`, `loops.replay`): the
+Each function is the twin of the compiled loop of its name (`loops.rows`, `loops.core`): the
 same arguments, the same arrays filled. Sums may be added in another order, so scores can differ in their last
 bits, and with them decisions that rounding leaves open. Which of the two is called depends on the data and on
 the run so far, never on what the process did before.
@@ -14,7 +14,7 @@ import numpy as np
 
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Gram, Tally
 from ..sparse import sparse
-from .class_leads import leads
+from .class_leads import best_rivals, leads
 from .protocol import Floats, Ints
 
 FEW = 20_000  # numbers of a matrix, zeros included, up to which NumPy does the loops
@@ -36,8 +36,7 @@ def lifted(rows: Any, width: int) -> Floats:
 def outputs_of(values: Floats, w: Floats) -> Floats:
     """<w, x_i> for each weight vector: shape (rows, vectors). A row's output depends on no other row."""
     # Not by BLAS: how it adds depends on the rows beside, and on threads.
-    each = [np.einsum("ij,j->i", values, one) for one in np.atleast_2d(w)]
-    return each[0][:, None] if len(each) == 1 else np.column_stack(each)
+    return np.asarray(np.einsum("ij,cj->ic", values, np.atleast_2d(w)))
 
 
 def correct(x: Floats, own: int, rival: int, w: Floats, step: float) -> None:
@@ -67,75 +66,38 @@ def learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int
 
 def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int:
     values, labels = lifted(rows, w.shape[-1])[order], rows.labels[order]
-    scored, seen, begun, room = np.empty(order.size + 1), 0, int(tally.clock[VISITS]), room_of(tally)
+    seen, begun, room = 0, int(tally.clock[VISITS]), room_of(tally)
     made: list[tuple[int, int, int]] = []
     if tally.norms.size:
         tally.norms[order] = np.einsum("ij,ij->i", values, values)
-    visit = _Signed(values, labels, w) if w.ndim == 1 else _Classes(values, labels, w)
     while seen < order.size:
         part = slice(seen, min(order.size, (seen // BLOCK + 1) * BLOCK))
-        scores = visit.scores(part)
+        outputs = outputs_of(values[part], w)
+        scores = leads(outputs, labels[part])
         right = scores > 0.0
         first = int(right.argmin())  # the first mistake, if there is one
-        if right[first]:
-            scored[part] = scores
-            seen = part.stop
+        clean = bool(right[first])
+        tally.floor[0] = min(tally.floor[0], scores[: None if clean else first + 1].min())
+        seen = part.stop if clean else seen + first
+        if clean:
             continue
-        scored[seen : seen + first + 1] = scores[: first + 1]
-        seen += first
         if len(made) == room:
             break
-        i = int(order[seen])
-        x, own, rival = visit.mistake(seen)
-        step = float(steps[min(i, steps.size - 1)])
-        correct(x, own, rival, w, step)
+        i, own, step = int(order[seen]), int(labels[seen]), float(steps[min(order[seen], steps.size - 1)])
+        rival = rival_of(outputs[first], own)
+        correct(values[seen], own, rival, w, step)
         if tally.average.size:
-            correct(x, own, rival, tally.average, step * (begun + seen))
+            correct(values[seen], own, rival, tally.average, step * (begun + seen))
         made.append((i, rival, begun + seen))
         seen += 1
     _note(made, tally)
-    looked = scored[: seen + (seen < order.size)]
     tally.clock[VISITS] += seen
-    tally.floor[0] = min(tally.floor[0], looked.min(initial=np.inf))
     return seen
 
 
-class _Signed:
-    """Rows of two classes with their signs: each score is one sum, and each update that of class 1."""
-
-    def __init__(self, values: Floats, labels: Ints, w: Floats) -> None:
-        self.signed, self.w = values * (2.0 * labels - 1.0)[:, None], w
-
-    def scores(self, part: slice) -> Floats:
-        """<w, z_i> of some rows."""
-        return np.asarray(np.einsum("ij,j->i", self.signed[part], self.w))
-
-    def mistake(self, row: int) -> tuple[Floats, int, int]:
-        """The row with its sign, its class and its rival."""
-        return self.signed[row], 1, 0
-
-
-class _Classes:
-    """Rows of several classes, with the outputs of their block: an update changes those of two classes."""
-
-    def __init__(self, values: Floats, labels: Ints, w: Floats) -> None:
-        self.values, self.labels, self.w = values, labels, w
-        self.inside = labels == np.arange(len(w))[:, None]
-        self.own, self.others = np.empty(labels.size), np.empty((len(w), labels.size))
-        self.changed: tuple[int, ...] = ()
-
-    def scores(self, part: slice) -> Floats:
-        """By how much the own class of some rows leads: all of a block, or its rest after a mistake."""
-        for c in range(len(self.w)) if part.start % BLOCK == 0 else self.changed:
-            found, inside = np.einsum("ij,j->i", self.values[part], self.w[c]), self.inside[c, part]
-            np.copyto(self.own[part], found, where=inside)
-            self.others[c, part] = np.where(inside, -np.inf, found)
-        return np.asarray(self.own[part] - self.others[:, part].max(axis=0))
-
-    def mistake(self, row: int) -> tuple[Floats, int, int]:
-        """The row, its class, and of the others the one with the largest output."""
-        self.changed = int(self.labels[row]), int(self.others[:, row].argmax())
-        return self.values[row], *self.changed
+def rival_of(outputs: Floats, own: int) -> int:
+    """The class with the largest output, the own one left out; zero where there are two classes."""
+    return int(best_rivals(outputs[None], np.array([own]))[0]) if outputs.size > 1 else 0
 
 
 def room_of(tally: Tally) -> int:
@@ -157,23 +119,13 @@ def _note(made: list[tuple[int, int, int]], tally: Tally) -> None:
 
 @np.errstate(all="ignore")
 def worst_first(rows: Any, outputs: Floats, steps: Floats, gram: Gram, tally: Tally) -> None:
-    """Correct the most violated row of a working set until none is violated, or a limit is met.
-
-    ``own`` and ``others`` are the outputs of each row's own class and of the others, of which the largest
-    counts. With two classes there is one signed output, and the others are zero.
-    """
-    values, labels, last = lifted(rows, gram.row.size), rows.labels, steps.size - 1
-    signs = 2.0 * labels - 1.0
-    if outputs.ndim == 1:
-        own, others = signs * outputs, np.zeros((1, labels.size))
-    else:
-        inside = labels == np.arange(len(outputs))[:, None]
-        own, others = outputs[labels, np.arange(labels.size)], np.where(inside, -np.inf, outputs)
+    """Correct the most violated row of a working set until none is violated, or a limit is met."""
+    values, labels, room = lifted(rows, gram.row.size), rows.labels, room_of(tally)
+    by_row = np.atleast_2d(outputs).T.copy()
     made: list[tuple[int, int, int]] = []
-    room = room_of(tally)
     while True:
-        scores = own if outputs.ndim == 1 else own - others.max(axis=0)
-        keys = scores * steps if last else scores
+        scores = leads(by_row, labels)
+        keys = scores * steps if steps.size > 1 else scores
         i = int(keys.argmin())
         if keys[i] > 0.0 or len(made) == room or not keys[i] > -np.inf:
             break
@@ -181,15 +133,9 @@ def worst_first(rows: Any, outputs: Floats, steps: Floats, gram: Gram, tally: Ta
             slot = gram.used[0]
             np.einsum("ij,j->i", values, values[i], out=gram.products[slot])
             gram.slots[i], gram.used[0] = slot, slot + 1
-        label, rival = int(labels[i]), int(others[:, i].argmax())
-        change = steps[min(i, last)] * gram.products[gram.slots[i]]
-        if outputs.ndim == 1:
-            own += (signs[i] * signs) * change
-        else:
-            change *= 0.5
-            own += np.where(inside[label], change, 0.0) - np.where(inside[rival], change, 0.0)
-            others[label] += change
-            others[rival] -= change
+        own, rival = int(labels[i]), rival_of(by_row[i], int(labels[i]))
+        products, step = gram.products[gram.slots[i]], float(steps[min(i, steps.size - 1)])
+        correct(products, own, rival, by_row[:, 0] if outputs.ndim == 1 else by_row.T, step)
         made.append((i, rival, 0))
     _note(made, tally)
 

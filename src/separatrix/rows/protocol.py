@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,21 @@ class Scan:
     scores: Floats
 
 
+class Shards(Protocol):
+    """Rows that lie in pieces, each of which one thread or worker visits, apart from all others."""
+
+    @property
+    def starts(self) -> Ints:
+        """The first row of each shard."""
+
+    def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
+        """Call ``task(rows, steps, *shared)`` for the rows of each shard; what it returns, in their order.
+
+        ``steps`` has a number for each row, of which a task gets its part, or one for all. A task changes
+        none of its arguments, so that it may be run again where a worker was lost.
+        """
+
+
 class Rows(Protocol):
     """Labelled rows; sign and lift are applied where the rows are.
 
@@ -33,6 +50,10 @@ class Rows(Protocol):
     Learning from every row in turn is not among it, since the weights would have to travel from row to row:
     solvers that do so need `MemoryRows`.
     """
+
+    @property
+    def local(self) -> MemoryRows | None:
+        """These rows, if they are in memory; None if they are elsewhere."""
 
     @property
     def n_rows(self) -> int:
@@ -116,3 +137,12 @@ class Rows(Protocol):
 
     def outer_sum(self, members: Ints) -> Floats:
         """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
+
+    def column_reach(self) -> tuple[Floats, Floats]:
+        """The smallest and the largest number of each column of dense rows that count."""
+
+    def less(self, center: Floats) -> Self:
+        """Dense rows less a center, in float64, where the rows are."""
+
+    def shards(self, number: int | None = None) -> Shards:
+        """Cut the rows into so many shards; rows on a cluster are cut already."""

@@ -11,16 +11,17 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, TypeVar
 
-from . import mapped_pages
-
 T = TypeVar("T")
 
 # Below this many numbers to read, handing work to a thread costs more than it saves.
 WORTH_A_THREAD = 1 << 17
-# No piece of work reads more numbers than this, so that data in files larger than memory are let go in time.
-MOST_AT_ONCE = 1 << 20
+# No piece of work reads more numbers than this: between two of them Python runs, and with it Ctrl-C.
+MOST_AT_ONCE = 1 << 22
 
 ONE_THREAD = 500  # columns up to which BLAS is kept to one thread
+
+# Called after each piece of work; see `files.spill`, where matrices larger than memory are mapped.
+after_pieces: list[Callable[[], None]] = []
 
 _pool: ThreadPoolExecutor | None = None
 _here = threading.local()
@@ -59,29 +60,33 @@ def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
 
 def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
     """Run a task once for each tuple of arguments, the last one in this thread."""
-    if len(arguments) == 1 and not mapped_pages.watched:
-        return [task(*arguments[0])]
-    if getattr(_here, "alone", False):
-        return [_relaxed(task, *each) for each in arguments]
-    others = [submit(_relaxed, task, *each) for each in arguments[:-1]]
-    own = _relaxed(task, *arguments[-1])
+    if len(arguments) == 1 or getattr(_here, "alone", False):
+        return [_run(task, *each) for each in arguments]
+    others = [submit(_run, task, *each) for each in arguments[:-1]]
+    own = _run(task, *arguments[-1])
     return [*(other.result() for other in others), own]
 
 
-def _relaxed(task: Callable[..., T], *arguments: Any) -> T:
+def _run(task: Callable[..., T], *arguments: Any) -> T:
     found = task(*arguments)
-    mapped_pages.relax()
+    relax()
     return found
 
 
-def chunks(length: int, numbers: int, most: int = MOST_AT_ONCE) -> list[tuple[int, int]]:
+def relax() -> None:
+    """Give back what is held of data larger than memory: called after each piece of work on many rows."""
+    for each in after_pieces:
+        each()
+
+
+def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
     """Cut ``length`` rows, ``numbers`` numbers in all, into a range for each thread worth using, or more.
 
-    None has more than ``most`` numbers, or one row.
+    None has more than `MOST_AT_ONCE` numbers, or one row.
     """
     if numbers < 2 * WORTH_A_THREAD:
         return [(0, length)]
-    parts = max(n_threads(), -(-numbers // most))
+    parts = max(n_threads(), -(-numbers // MOST_AT_ONCE))
     parts = max(1, min(parts, numbers // WORTH_A_THREAD, length))
     edges = [length * part // parts for part in range(parts + 1)]
     return list(itertools.pairwise(edges))

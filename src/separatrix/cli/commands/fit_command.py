@@ -280,7 +280,7 @@ def _need_enough(y: Any, holdout: float | None, folds: int | None) -> None:
 
 
 def _learn(estimator: Any, model: str, X: Any, y: Any) -> float:
-    from ...inputs.collections import is_collection
+    from ...inputs.dask_hook import is_collection
 
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:

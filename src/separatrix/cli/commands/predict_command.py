@@ -65,7 +65,7 @@ def predict(
     counted = _Counted(rows, saved.model, scores, compare=target is not None)
     found = counted.outputs()
     if source.elsewhere:
-        from ..cluster import outputs
+        from ...distributed.command_rows import outputs
 
         found = outputs(rows, source.connect(), saved.model, here=found)
     with warnings.catch_warnings():

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...result import Floats
-from ...rows.cluster import ClusterRows
-from ...rows.memory import MemoryRows, as_rows, column_reach
 from ...rows.protocol import Rows
 from ..rounding.summing import exact_sum
 
@@ -24,10 +22,9 @@ def far_columns(rows: Rows) -> Floats | None:
     if rows.sparse or rows.order.size == 0:
         return None
     few = rows.take(rows.order[:SAMPLE])
-    if not _far(*column_reach(few)).any():
+    if not _far(*few.column_reach()).any():
         return None
-    assert isinstance(rows, MemoryRows | ClusterRows)
-    far = _far(*(column_reach(rows) if isinstance(rows, MemoryRows) else rows.column_reach()))
+    far = _far(*rows.column_reach())
     if not far.any():
         return None
     return np.where(far, np.asarray(few.matrix[0], dtype=np.float64), 0.0)
@@ -37,18 +34,6 @@ def _far(low: Floats, high: Floats) -> NDArray[np.bool_]:
     with np.errstate(all="ignore"):
         found: NDArray[np.bool_] = np.minimum(np.abs(low), np.abs(high)) > FAR * (high - low)
     return found
-
-
-def moved_rows(rows: Rows, center: Floats) -> Rows:
-    """The rows less the center."""
-    if isinstance(rows, ClusterRows):
-        return rows.less(center)
-    assert isinstance(rows, MemoryRows)
-    keep = np.zeros(rows.n_rows, dtype=bool)
-    keep[rows.order] = True
-    moved = np.zeros(rows.matrix.shape)
-    moved[keep] = np.asarray(rows.matrix[keep], dtype=np.float64) - center
-    return as_rows(moved, rows.labels, n_classes=rows.n_classes, lift=True, keep=keep)
 
 
 def moved_weights(weights: Floats, center: Floats) -> Floats:

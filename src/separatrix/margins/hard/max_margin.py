@@ -32,7 +32,7 @@ from ..pairs import Pairs, mean_direction, rows_of
 from ..rounding.proved_margin import PRECISION, proved_bracket
 from ..soft.coordinate_descent import descend
 from ..soft.proximal_newton import ProximalNewton
-from .centering import far_columns, moved_rows, moved_weights
+from .centering import far_columns, moved_weights
 
 MOST_STAGES = 60  # proximal steps on one working set
 PATIENCE = 4  # of them in turn that may gain nothing
@@ -78,7 +78,7 @@ def solve_max_margin(
     center = far_columns(rows) if free_intercept else None
     if center is None:
         return _solve(rows, gap, free_intercept, max_iter, deadline)
-    found = _solve(moved_rows(rows, center), gap, True, max_iter, deadline)
+    found = _solve(rows.less(center), gap, True, max_iter, deadline)
     return replace(found, weights=moved_weights(found.weights, center))
 
 

@@ -19,7 +19,7 @@ from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...rows.threads import calm_threads
 from ..brackets import Effort, SoftBracket
-from ..hard.centering import far_columns, moved_rows, moved_weights
+from ..hard.centering import far_columns, moved_weights
 from ..optimum import SoftOptimum
 from ..rounding.proved_margin import PRECISION
 from ..rounding.proved_soft import proved_bound, proved_objective
@@ -83,7 +83,7 @@ def solve_soft_margin(
     center = far_columns(rows) if free_intercept else None
     if center is None:
         return _solve(rows, caps, gap, free_intercept, max_iter, seed, deadline)
-    found = _solve(moved_rows(rows, center), caps, gap, True, max_iter, seed, deadline)
+    found = _solve(rows.less(center), caps, gap, True, max_iter, seed, deadline)
     # the objective is that of the weights that floats hold for the rows as they are
     weights = moved_weights(found.weights, center)
     with np.errstate(all="ignore"):

@@ -74,7 +74,7 @@ def conflicting_rows(matrix: Any, labels: NDArray[Any], order: Ints) -> Iterator
 def _conflicts_elsewhere(rows: Any) -> Iterator[tuple[int, int]]:
     """The same on a cluster: of equal rows with equal labels one number travels, of the others all do."""
     bits = label_bits(rows.n_classes)
-    found = suspects(np.concatenate(rows.on_each("hash", _keys, bits, thin=_distinct_of_all)), bits)
+    found = suspects(np.concatenate(rows.on_each("hash", _keys, bits)), bits)
     if not found.size:
         return
     parts = rows.on_each("hash", _suspected, bits, found)
@@ -86,11 +86,6 @@ def _conflicts_elsewhere(rows: Any) -> Iterator[tuple[int, int]]:
 def _keys(rows: MemoryRows, bits: np.uint64) -> Hashes:
     """The numbers of a block's rows, by which those are found that may conflict."""
     return distinct(label_keys(keyed_hashes(rows.matrix)[rows.order], rows.labels[rows.order], bits))
-
-
-def _distinct_of_all(blocks: list[Hashes]) -> list[Hashes]:
-    """The numbers of several blocks, of equal ones one."""
-    return [distinct(np.concatenate(blocks)), *(each[:0] for each in blocks[1:])]
 
 
 def _suspected(rows: MemoryRows, bits: np.uint64, found: Hashes) -> tuple[Ints, Hashes]:

@@ -6,8 +6,6 @@ No compiled code and no scikit-learn here: whoever checks a proof imports this.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,16 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import ClusterError, InputError, LabelError, needs
-from ..rows.blocks import BlockMatrix, Handle, Runner, ThreadRunner, Work
+from ..inputs.dask_hook import is_collection
+from ..inputs.frames import columns_of, refuse_columns, refuse_rounded, titles
+from ..inputs.labels import as_objects, coded, codes_of, one_label_a_row, refuse_unusable_labels
+from ..inputs.matrix import read_table, refuse_not_finite
+from ..rows.blocks import BlockMatrix, Handle, Runner, Work
 from ..sparse import sparse
-from .frames import columns_of, refuse_columns, refuse_rounded, titles
-from .labels import as_objects, coded, codes_of, one_label_a_row, refuse_unusable_labels
-from .matrix import read_table, refuse_not_finite
-
-
-def is_collection(X: Any) -> bool:
-    """Whether X is a Dask array or data frame. Dask is not imported to know."""
-    return type(X).__module__.partition(".")[0] == "dask" and hasattr(type(X), "__dask_graph__")
+from .runners import ClientRunner, ThreadRunner
 
 
 def read_collection(X: Any, *, check_finite: bool = True) -> tuple[BlockMatrix, tuple[str, ...] | None]:
@@ -76,30 +71,15 @@ def read_collection_labels(
     if not is_collection(y):
         labels = one_label_a_row(y, n_rows)
         classes, codes = coded(labels) if known is None else (known, codes_of(labels, known))
-        pieces = matrix.pieces(codes.astype(_narrow(classes)))
-        return classes, codes.astype(np.int64), matrix.beside("codes", pieces, np.int32)
+        return classes, codes.astype(np.int64), matrix.beside("codes", matrix.pieces(codes), np.int32)
     read = Partitions.of(y, " of y").fixed("labels", _labels)
     found: list[tuple[int, NDArray[Any]]] = read.map("classes", _classes)
-    sizes = np.diff(matrix.offsets).tolist()
-    full = [k for k, (size, _) in enumerate(found) if size]
     total = sum(size for size, _ in found)
     if total != n_rows:
         raise LabelError(f"X has {n_rows} rows and y has {total} labels; one label a row is needed.")
     classes = _merged([each for size, each in found if size]) if known is None else known
-    kept = read.among(full).converted("codes", _codes, classes)
-    narrow = _narrow(classes)
-    if [found[k][0] for k in full] == sizes:
-        beside = kept.handles
-        codes = np.concatenate(matrix.map("labels", _as_kind, narrow, beside=(beside,)))
-    else:  # y is cut in other places than X
-        codes = np.concatenate(kept.map("labels", _as_kind_alone, narrow))
-        beside = matrix.beside("codes", matrix.pieces(codes), np.int32)
-    return classes, codes.astype(np.int64), beside
-
-
-def one_number_a_row(values: Any) -> Any:
-    """Weights of a collection as an array; anything else as it is."""
-    return np.asarray(values.compute()) if is_collection(values) else values
+    codes = np.concatenate(read.map("codes", _codes, classes))
+    return classes, codes.astype(np.int64), matrix.beside("codes", matrix.pieces(codes), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +90,7 @@ class Partitions:
     ----------
     handles : list
     places : tuple of str
-        What each is called in messages: its number, and its file where that is known.
+        What each is called in messages.
     runner : Runner
     """
 
@@ -121,10 +101,8 @@ class Partitions:
     @classmethod
     def of(cls, collection: Any, whose: str = "") -> Partitions:
         """Start to compute all of them, where the current client has its workers, or by threads here."""
-        delayed, files = delayed_parts(collection), _files(collection)
+        delayed = delayed_parts(collection)
         named = [f"partition {k}{whose}" for k in range(len(delayed))]
-        if len(files) == len(named):
-            named = [f"{name} ({file})" for name, file in zip(named, files, strict=True)]
         runner = find_runner()
         return cls(runner.compute(delayed, named), tuple(named), runner)
 
@@ -158,7 +136,6 @@ class Partitions:
         name: str,
         task: Any,
         *common: Any,
-        beside: Sequence[list[Handle]] = (),
         each: list[tuple[Any, ...]] | None = None,
     ) -> list[Any]:
         """Call a task on each of them, as `BlockMatrix.map` does."""
@@ -173,7 +150,7 @@ class Partitions:
             self.places,
             self.runner,
         )
-        return unread.map(name, task, *common, beside=beside, each=each)
+        return unread.map(name, task, *common, each=each)
 
 
 def find_runner() -> Runner:
@@ -184,7 +161,6 @@ def find_runner() -> Runner:
         client = distributed.default_client()
     except ValueError:
         return ThreadRunner()
-    from ..rows.client import ClientRunner
 
     return ClientRunner(client)
 
@@ -244,17 +220,6 @@ def _need_alike(facts: list[_Facts], places: tuple[str, ...]) -> None:
             raise InputError(
                 f"In {place}: X is {kinds[0]}, and {kinds[1]} in {places[0]}. All partitions need one kind."
             )
-
-
-def _files(frame: Any) -> list[str]:
-    """The files behind the partitions of a frame, where Dask tells: no part of its documented interface."""
-    with suppress(Exception):
-        for node in frame.simplify().expr.walk():
-            if hasattr(type(node), "_plan"):
-                return [str(part["piece"][0]) for part in node._plan["parts"]]
-            if hasattr(type(node), "fragments"):
-                return [str(fragment.path) for fragment in node.fragments]
-    return []
 
 
 def _merged(found: list[NDArray[Any]]) -> NDArray[Any]:
@@ -348,18 +313,8 @@ def _classes(labels: NDArray[Any]) -> tuple[int, NDArray[Any]]:
     return labels.size, coded(labels)[0]
 
 
-def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int32]:
-    return np.asarray(codes_of(labels, classes), dtype=np.int32)
-
-
-def _narrow(classes: NDArray[Any]) -> np.dtype[Any]:
-    """The smallest type that holds the codes of the classes: one number a row travels."""
-    return np.min_scalar_type(max(1, classes.size))
-
-
-def _as_kind(_: Any, codes: NDArray[np.int32], kind: np.dtype[Any]) -> NDArray[Any]:
-    return codes.astype(kind)
-
-
-def _as_kind_alone(codes: NDArray[np.int32], kind: np.dtype[Any]) -> NDArray[Any]:
-    return codes.astype(kind)
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """The codes in the smallest type that holds them: one number a row travels."""
+    if not labels.size:
+        return np.zeros(0, dtype=np.uint8)
+    return codes_of(labels, classes).astype(np.min_scalar_type(classes.size))

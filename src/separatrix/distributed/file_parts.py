@@ -13,14 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .batches import MOST_ROWS
-from .csv.csv_files import CsvRead
-from .csv.plain_numbers import PlainReader
-from .csv.small_files import SmallReader
-from .encoding import Encoding
-from .features import NamedReader
-from .formats.parquet import ParquetRead
-from .table import Table
+from ..files.batches import MOST_ROWS
+from ..files.csv.csv_files import CsvRead
+from ..files.csv.plain_numbers import PlainReader
+from ..files.csv.small_files import SmallReader
+from ..files.features import NamedReader
+from ..files.formats.parquet import ParquetRead
+from ..files.table import Table
 
 # Bytes of the numbers of a part. Half as many are twice the messages; of twice as many, a worker of one
 # gigabyte can hold few.
@@ -55,19 +54,6 @@ class Part:
             return X, None
         labels = [y for _, y in found if y is not None and y.size]
         return X, np.concatenate(labels) if labels else np.empty(0)
-
-    def features(self) -> NDArray[np.float64]:
-        """The features."""
-        return self.read()[0]
-
-    def labels(self) -> NDArray[Any]:
-        """The labels; where no row is dropped, the features are not read."""
-        reader = self.reader
-        if reader.request.missing == "error":
-            reader = replace(reader, meaning=replace(reader.meaning, encoding=Encoding()))
-        found = replace(self, reader=reader).read()[1]
-        assert found is not None
-        return found
 
 
 def cut(table: Table) -> list[Part]:

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ..files.partitions import Part
     from ..files.table import Table
+    from .file_parts import Part
 
 PATIENCE = 10.0  # seconds that a scheduler and a first worker have to answer
 ADDRESS = re.compile(r"((tcp|tls|ws|wss)://)?([^\s:/]+|\[[0-9A-Fa-f:.%\w]+\]):\d+")
@@ -161,62 +162,50 @@ def _version() -> str:
 
 def read(table: Table, client: Any) -> tuple[Any, Any]:
     """Let the workers read a table; X and y (None without a target) are Dask arrays of what they hold."""
-    import dask.array as da
     import numpy as np
-    from dask.delayed import delayed
 
-    from ..files.partitions import cut
+    from .file_parts import cut
 
     parts = cut(table)
     if not table.encoding.n_features:
         table.batches()  # says so
-    features = client.map(_features, parts, key="separatrix-read", pure=False)
-    labelled = table.target_name is not None
-    labels = client.map(_labels, parts, key="separatrix-read-labels", pure=False) if labelled else []
-    both = [*parts, *(parts if labelled else [])]
-    _wait([*features, *labels], both, client, here=table.batches())
-    lengths = client.gather(client.map(len, features, key="separatrix-length", pure=False))
-    if not sum(lengths):
+    read = client.map(_read, parts, key="separatrix-read", pure=False)
+    _wait(read, parts, client, here=table.batches())
+    facts = client.gather(client.map(_facts, read, key="separatrix-look", pure=False))
+    full = [k for k, (length, _) in enumerate(facts) if length]
+    if not full:
         raise table.empty()
     table.need_unchanged()
-    known = [(each, length) for each, length in zip(features, lengths, strict=True) if length]
-    X = da.concatenate(
-        [
-            da.from_delayed(delayed(each), (length, table.encoding.n_features), dtype=np.float64)
-            for each, length in known
-        ]
-    )
-    if not labelled:
+    X = _joined(client, read, 0, {k: (facts[k][0], table.encoding.n_features) for k in full}, np.dtype(float))
+    if table.target_name is None:
         return X, None
-    seen = client.gather(client.map(_facts, labels, key="separatrix-kind", pure=False))
-    for part, length, (_, found) in zip(parts, lengths, seen, strict=True):
-        if length != found:
-            raise InputError(
-                f"In {part.place}: {length:,} rows, and {found:,} labels a moment later; the file was "
-                "changed while it was read. Wait until nobody writes to it, or make a copy and use that."
-            )
-    kind = np.result_type(*[each for (each, _), length in zip(seen, lengths, strict=True) if length])
-    y = da.concatenate(
+    kind = np.result_type(*[facts[k][1] for k in full])
+    return X, _joined(client, read, 1, {k: facts[k][:1] for k in full}, kind)
+
+
+def _joined(client: Any, read: list[Any], place: int, shapes: dict[int, Any], kind: np.dtype[Any]) -> Any:
+    """A Dask array of the features (place 0) or labels (1) of the parts that have rows."""
+    import dask.array as da
+    from dask.delayed import delayed
+
+    chosen = [read[k] for k in shapes]
+    parts = client.map(itemgetter(place), chosen, key="separatrix-read-part", pure=False)
+    return da.concatenate(
         [
-            da.from_delayed(delayed(each), (length,), dtype=kind)
-            for each, length in zip(labels, lengths, strict=True)
-            if length
+            da.from_delayed(delayed(part), shape, dtype=kind)
+            for part, shape in zip(parts, shapes.values(), strict=True)
         ]
     )
-    return X, y
 
 
-def _features(part: Part) -> NDArray[np.float64]:
+def _read(part: Part) -> tuple[NDArray[np.float64], NDArray[Any] | None]:
     need_exact_floats()  # a worker that counts subnormal numbers as zero reads them as zero
-    return part.features()
+    return part.read()
 
 
-def _labels(part: Part) -> NDArray[Any]:
-    return part.labels()
-
-
-def _facts(labels: NDArray[Any]) -> tuple[np.dtype[Any], int]:
-    return labels.dtype, len(labels)
+def _facts(read: tuple[NDArray[np.float64], NDArray[Any] | None]) -> tuple[int, np.dtype[Any]]:
+    X, y = read
+    return len(X), X.dtype if y is None else y.dtype
 
 
 def _wait(futures: Sequence[Any], parts: Sequence[Any], client: Any, here: Iterable[Any]) -> None:
@@ -294,7 +283,7 @@ def outputs(table: Table, client: Any, model: Any, here: Iterable[Any]) -> Itera
 
     ``here`` gives the same without workers: where one of them meets an error, it is said as there.
     """
-    from ..files.partitions import cut
+    from .file_parts import cut
 
     parts = cut(table)
     futures = client.map(_outputs, parts, model=model, key="separatrix-predict", pure=False)

@@ -9,18 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError, SeparatrixError
-from ..inputs import known_classes, read_weights
-from ..inputs.collections import (
-    Partitions,
-    delayed_parts,
-    is_collection,
-    is_frame,
-    need_whole_rows,
-    one_number_a_row,
-)
+from ..inputs.dask_hook import is_collection
+from ..inputs.data import read_weights
 from ..inputs.frames import titles
-from ..inputs.labels import one_label_a_row
-from ..rows.blocks import Work
+from ..inputs.labels import as_objects, one_label_a_row
+from .collections import Partitions, is_frame, need_whole_rows
 
 
 def mapped(model: Any, method: str, X: Any) -> NDArray[Any]:
@@ -62,9 +55,9 @@ def mapped(model: Any, method: str, X: Any) -> NDArray[Any]:
 
 def score(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The share of the rows, or of their weight, that a model puts into their class."""
-    read, labels, weights = _beside_each_other(X, y, sample_weight)
+    read, beside = _beside_each_other(X, y, sample_weight)
     _need_columns(model, X)
-    found = read.map("score", _hits, model, beside=(labels.handles,), each=weights)
+    found = read.map("score", _hits, model, each=beside)
     hits, total = (sum(each) for each in zip(*found, strict=True))
     if not total:
         raise InputError("All rows have weight zero; a share of them is none. Give some a positive weight.")
@@ -76,15 +69,12 @@ def learn(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
 
     An error leaves the model as it was; an interrupt leaves it as it was after the last whole partition.
     """
-    known_classes(model, classes)
     before = dict(vars(model))
     try:
-        read, labels, weights = _beside_each_other(X, y, sample_weight)
-        for k in range(len(read.handles)):
+        read, beside = _beside_each_other(X, y, sample_weight)
+        for k, own in enumerate(beside):
             known = classes if k == 0 else None
-            one = read.among([k])
-            taught = one.map("learn", _taught, model, known, beside=([labels.handles[k]],), each=[weights[k]])
-            vars(model).update(taught[0])
+            vars(model).update(read.among([k]).map("learn", _taught, model, known, each=[own])[0])
     except Exception:
         vars(model).clear()
         vars(model).update(before)
@@ -110,57 +100,35 @@ def _need_columns(model: Any, X: Any) -> None:
 
 def _beside_each_other(
     X: Any, y: Any, sample_weight: Any
-) -> tuple[Partitions, Partitions, list[tuple[NDArray[np.float64] | None]]]:
-    """Partitions of X that have rows, their labels, and the weights of their rows."""
+) -> tuple[Partitions, list[tuple[NDArray[Any], NDArray[np.float64] | None]]]:
+    """Partitions of X that have rows, and the labels and weights of the rows of each."""
     if not is_frame(X):
         need_whole_rows(X)
     read = Partitions.of(X)
     sizes: list[int] = read.map("look", _length)
     full = [k for k, size in enumerate(sizes) if size]
-    read, lengths = read.among(full), [sizes[k] for k in full]
-    total, edges = sum(lengths), np.cumsum([0, *lengths])
+    edges = np.cumsum([0, *(sizes[k] for k in full)])
+    total = int(edges[-1])
     if not total:
         raise InputError("X has no rows.")
-    if not is_collection(y):
-        given = np.asarray(y)
-        if len(given) != total:
-            raise LabelError(f"X has {total} rows and y has {len(given)} labels; one label a row is needed.")
-        own = [(given[a:b],) for a, b in itertools.pairwise(edges)]
-        kept = read.runner.keep(Work("labels", _as_it_is, [()] * len(own), own=own))
-        labels = Partitions(kept, read.places, read.runner)
-    else:
-        labels = Partitions.of(y, " of y")
-        found = labels.map("look", _length)
-        if sum(found) != total:
-            raise LabelError(f"X has {total} rows and y has {sum(found)} labels; one label a row is needed.")
-        if [size for size in found if size] == lengths:
-            labels = labels.among([k for k, size in enumerate(found) if size])
-        else:
-            labels = Partitions.of(_recut(y, found, lengths), " of y")
-    weights = one_number_a_row(sample_weight)
-    if weights is None:
-        return read, labels, [(None,)] * len(lengths)
-    values = read_weights(weights, total)
-    return read, labels, [(values[a:b],) for a, b in itertools.pairwise(edges)]
+    labels = _joined(Partitions.of(y, " of y").map("labels", _labels)) if is_collection(y) else np.asarray(y)
+    if len(labels) != total:
+        raise LabelError(f"X has {total} rows and y has {len(labels)} labels; one label a row is needed.")
+    weights = None if sample_weight is None else read_weights(sample_weight, total)
+    cut = [slice(*each) for each in itertools.pairwise(edges)]
+    return read.among(full), [(labels[own], None if weights is None else weights[own]) for own in cut]
 
 
-def _recut(y: Any, sizes: list[int], wanted: list[int]) -> Any:
-    """Labels in chunks of other lengths, those that X has."""
-    import dask.array as da
-    from dask.delayed import delayed
-
-    flat = delayed(_flat, pure=True)
-    parts = [
-        da.from_delayed(flat(part), (size,), meta=np.empty(0, dtype=object))
-        for part, size in zip(delayed_parts(y), sizes, strict=True)
-    ]
-    return da.concatenate(parts).rechunk((tuple(wanted),))
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    """Labels one after the other: as objects if they are of two types, which NumPy would round."""
+    full = [part for part in parts if part.size]
+    if len({part.dtype.kind for part in full}) > 1:
+        return as_objects([label for part in full for label in part.tolist()])
+    return np.concatenate(full or parts)
 
 
-def _flat(labels: Any) -> NDArray[Any]:
-    """Labels as objects: pieces of two types would be rounded where they are joined."""
-    flat = one_label_a_row(labels, len(labels))
-    return flat if flat.dtype.kind in "mM" else flat.astype(object)
+def _labels(part: Any) -> NDArray[Any]:
+    return one_label_a_row(part, len(part))
 
 
 def _told_block(block: Any, model: Any, method: str, empty: Any, block_info: Any = None) -> Any:
@@ -182,7 +150,7 @@ def _told(part: Any, model: Any, method: str, empty: Any, place: int) -> Any:
         raise
 
 
-def _hits(part: Any, labels: Any, model: Any, weights: Any) -> tuple[float, float]:
+def _hits(part: Any, model: Any, labels: Any, weights: Any) -> tuple[float, float]:
     known, found = one_label_a_row(labels, len(labels)), model.predict(part)
     if known.dtype.kind != found.dtype.kind:  # NumPy would round numbers of two kinds to compare them
         known, found = known.astype(object), found.astype(object)
@@ -192,14 +160,10 @@ def _hits(part: Any, labels: Any, model: Any, weights: Any) -> tuple[float, floa
     return float(weights[right].sum()), float(weights.sum())
 
 
-def _taught(part: Any, labels: Any, model: Any, classes: Any, weights: Any) -> dict[str, Any]:
+def _taught(part: Any, model: Any, classes: Any, labels: Any, weights: Any) -> dict[str, Any]:
     options = {} if weights is None else {"sample_weight": weights}
     return dict(vars(model.partial_fit(part, labels, classes=classes, **options)))
 
 
 def _length(part: Any) -> int:
     return int(part.shape[0])
-
-
-def _as_it_is(value: Any) -> Any:
-    return value

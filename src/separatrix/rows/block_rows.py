@@ -7,17 +7,19 @@ on the workers nor on their speed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..errors import InputError
+from . import threads
 from .blocks import BlockMatrix, Handle, Work
-from .memory import MemoryRows, as_rows, column_reach
-from .protocol import Floats, Ints, Scan
+from .memory import MemoryRows, as_rows
+from .protocol import Floats, Ints, Scan, T
 
 
 @dataclass(eq=False)
@@ -68,7 +70,28 @@ class ClusterRows:
         keep[self.order] = True
         return matrix.beside("mask", [(np.packbits(part),) for (part,) in matrix.pieces(keep)])
 
-    def visit(self, task: Any, steps: Floats, *shared: Any) -> list[Any]:
+    @property
+    def local(self) -> None:
+        """None: the rows are elsewhere."""
+        return None
+
+    @property
+    def starts(self) -> Ints:
+        """The first row of each block."""
+        return self.matrix.offsets[:-1]
+
+    def shards(self, number: int | None = None) -> ClusterRows:
+        """The rows themselves: each block is a shard."""
+        if number not in (None, self.starts.size):
+            raise InputError(
+                f"The rows lie in {self.starts.size} partitions, and these are the shards. Got "
+                f"shards={number}.",
+                remedy="Leave shards out, or cut the collection anew with rechunk or repartition.",
+                parameter="shards",
+            )
+        return self
+
+    def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
         """Call ``task(rows, steps, *shared)`` where each block is; what it returns, block by block."""
         if steps.size == 1:
             return self.on_each("pass", _visit, task, shared, steps)
@@ -77,17 +100,17 @@ class ClusterRows:
     @cached_property
     def squared_norms(self) -> Floats:
         """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
-        return np.concatenate([np.empty(0), *self.on_each("norms", _squared_norms)])
+        return np.concatenate([np.empty(0), *self.on_each("norms", _ask, "squared_norms")])
 
     @cached_property
     def radius(self) -> float:
         """R: the largest norm of a lifted row that counts."""
-        return max(self.on_each("radius", _radius), default=0.0)
+        return max(self.on_each("radius", _ask, "radius"), default=0.0)
 
     @cached_property
     def integral(self) -> bool:
         """Whether every value is a whole number, so that sums do not round while they are small."""
-        return all(self.on_each("integral", _integral))
+        return all(self.on_each("integral", _ask, "integral"))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
@@ -98,9 +121,8 @@ class ClusterRows:
         limit = max(1, min(limit, self.order.size))
         each = self._each(costs) if costs is not None and costs.size > 1 else None
         common = (weights, limit) if each is not None else (weights, limit, costs)
-        thin = partial(_lowest_of, limit=limit)
-        parts = self.on_each("scan", _scan, *common, each=each, thin=thin, chained=True)
-        rows = np.concatenate([part.rows + at for part, at in zip(parts, self._firsts, strict=True)])
+        parts = self.on_each("scan", _ask, "scan", *common, each=each)
+        rows = np.concatenate([part.rows + at for part, at in zip(parts, self.starts, strict=True)])
         scores = np.concatenate([part.scores for part in parts])
         kept = np.lexsort((rows, scores))[:limit]
         mistakes, cost = sum(part.mistakes for part in parts), sum(part.cost for part in parts)
@@ -115,15 +137,15 @@ class ClusterRows:
 
     def outputs(self, weights: Floats) -> Floats:
         """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
-        return np.concatenate(self.on_each("outputs", _outputs, weights))
+        return np.concatenate(self.on_each("outputs", _ask, "outputs", weights))
 
     def scores(self, weights: Floats) -> Floats:
         """<w, z_i> for every row, two classes."""
-        return np.concatenate(self.on_each("outputs", _scores, weights))
+        return np.concatenate(self.on_each("outputs", _ask, "scores", weights))
 
     def combination(self, multipliers: Floats) -> Floats:
         """Sum of ``multipliers[i] * z_i``, two classes."""
-        return self._sum(self.on_each("sum", _combination, each=self._each(multipliers)))
+        return self._sum(self.on_each("sum", _ask, "combination", each=self._each(multipliers)))
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights.
@@ -131,33 +153,28 @@ class ClusterRows:
         Rows that were corrected are few, and fetched; then the sum is that of rows in memory, bit by bit.
         """
         used = np.flatnonzero(counts.any(axis=1))
-        rows = max(1, AT_ONCE // max(1, self.n_columns))
+        rows = max(1, threads.MOST_AT_ONCE // max(1, self.n_columns))
         for start in range(0, used.size, rows):
             part = used[start : start + rows]
             self.take(part).combine(counts[part], steps if steps.size == 1 else steps[part], weights)
 
     def class_sums(self, factors: Floats) -> Floats:
         """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
-        return self._sum(self.on_each("sum", _class_sums, each=self._each(factors)))
+        return self._sum(self.on_each("sum", _ask, "class_sums", each=self._each(factors)))
 
     def outer_sum(self, members: Ints) -> Floats:
         """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
         chosen = np.zeros(self.n_rows, dtype=bool)
         chosen[members] = True
-        each = [(np.packbits(part),) for (part,) in self.matrix.pieces(chosen)]
-        return self._sum(self.on_each("sum", _outer_sum, each=each))
+        each = [(np.flatnonzero(part),) for (part,) in self.matrix.pieces(chosen)]
+        return self._sum(self.on_each("sum", _ask, "outer_sum", each=each))
 
-    def on_each(
-        self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None, **together: Any
-    ) -> list[Any]:
-        """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is.
-
-        ``together`` has ``thin`` and ``chained`` as in `Work`.
-        """
+    def on_each(self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None) -> list[Any]:
+        """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is."""
         kept = self._kept
         return self.matrix.map(
             name,
-            on_every_row if kept is None else on_rows,
+            _on_every_row if kept is None else _on_rows,
             task,
             self.n_classes,
             self.lifted,
@@ -166,31 +183,23 @@ class ClusterRows:
             beside=(self.codes,) if kept is None else (self.codes, kept),
             each=each,
             pause=pause,
-            **together,
         )
 
     def column_reach(self) -> tuple[Floats, Floats]:
         """The smallest and the largest number of each column of dense rows that count."""
-        parts = [part for part in self.on_each("reach", _column_reach) if part is not None]
-        return np.minimum.reduce([low for low, _ in parts]), np.maximum.reduce([high for _, high in parts])
+        lows, highs = zip(*self.on_each("reach", _ask, "column_reach"), strict=True)
+        return np.minimum.reduce(lows), np.maximum.reduce(highs)
 
-    def less(self, centre: Floats) -> ClusterRows:
-        """Dense rows less a centre, in float64; kept where the rows are."""
-        return replace(self, matrix=self.matrix.copied("move", _less, centre, dtype=np.float64))
+    def less(self, center: Floats) -> ClusterRows:
+        """Dense rows less a center, in float64; kept where the rows are."""
+        return replace(self, matrix=self.matrix.copied("move", _less, center, dtype=np.float64))
 
     def _each(self, values: Floats) -> list[tuple[Any]]:
         return self.matrix.pieces(np.ascontiguousarray(values, dtype=np.float64))
 
-    @property
-    def _firsts(self) -> list[int]:
-        return list(self.matrix.offsets[:-1].tolist())
-
     @staticmethod
     def _sum(parts: list[Floats]) -> Floats:
-        total = np.zeros_like(parts[0])
-        for part in parts:  # in the order of the blocks, whoever was first
-            total += part
-        return total
+        return sum(parts[1:], start=parts[0])  # in the order of the blocks, whoever was first
 
 
 def cluster_rows(
@@ -228,15 +237,11 @@ def _against_the_rest(codes: NDArray[np.int32], positive: int) -> NDArray[np.int
     return np.asarray(codes == positive, dtype=np.int32)
 
 
-AT_ONCE = 1 << 22  # numbers fetched at a time
+def _on_every_row(block: Any, codes: NDArray[Any], *arguments: Any) -> Any:
+    return _on_rows(block, codes, None, *arguments)
 
 
-def on_every_row(block: Any, codes: NDArray[Any], *arguments: Any) -> Any:
-    """Call a task with a block as rows in memory, all of which count."""
-    return on_rows(block, codes, None, *arguments)
-
-
-def on_rows(
+def _on_rows(
     block: Any,
     codes: NDArray[Any],
     kept: NDArray[np.uint8] | None,
@@ -248,87 +253,25 @@ def on_rows(
     *own: Any,
 ) -> Any:
     """Call a task with a block as rows in memory, which are not copied."""
-    count = len(codes)
-    order = _every(count) if kept is None else np.flatnonzero(np.unpackbits(kept, count=count))
+    order = None if kept is None else np.flatnonzero(np.unpackbits(kept, count=len(codes)))
     rows = as_rows(block, codes, n_classes=n_classes, lift=lifted, keep=order, names=names)
     return task(rows, *common, *own)
 
 
-@lru_cache(maxsize=4)  # blocks are alike, but for the last ones
-def _every(count: int) -> Ints:
-    """The numbers of all rows, made once: a worker gives memory back at once, and new pages are slow."""
-    return np.arange(count)
-
-
 def _visit(rows: MemoryRows, task: Any, shared: tuple[Any, ...], steps: Floats) -> Any:
-    return task(rows, _own(steps), *shared)
+    return task(rows, _writable(steps), *shared)
 
 
-def _squared_norms(rows: MemoryRows) -> Floats:
-    return rows.squared_norms
+def _ask(rows: MemoryRows, name: str, *arguments: Any) -> Any:
+    """What the rows of a block answer: a property, or a method called with arguments."""
+    found = getattr(rows, name)
+    return found(*map(_writable, arguments)) if callable(found) else found
 
 
-def _radius(rows: MemoryRows) -> float:
-    return rows.radius
+def _less(block: NDArray[Any], center: Floats) -> Floats:
+    return np.asarray(block, dtype=np.float64) - center
 
 
-def _integral(rows: MemoryRows) -> bool:
-    return rows.integral
-
-
-def _scan(rows: MemoryRows, weights: Floats, limit: int, costs: Floats | None, before: Sequence[Any]) -> Scan:
-    """Scan a block; scores that blocks ``before`` it have enough lower ones of are not kept."""
-    if not rows.order.size:
-        return Scan(0, 0.0, np.zeros(0, dtype=np.int64), np.zeros(0))
-    scores = np.concatenate([np.zeros(0), *(each.scores for each in before if isinstance(each, Scan))])
-    below = float(np.partition(scores, limit - 1)[limit - 1]) if scores.size >= limit else np.inf
-    return rows.scan(_own(weights), limit, None if costs is None else _own(costs), below)
-
-
-def _lowest_of(scans: list[Scan], limit: int) -> list[Scan]:
-    """The same scans without scores that are not among the lowest of all of them.
-
-    Of equal scores those of the first blocks, and in these of the first rows, are kept.
-    """
-    owner = np.repeat(np.arange(len(scans)), [each.rows.size for each in scans])
-    rows = np.concatenate([each.rows for each in scans])
-    scores = np.concatenate([each.scores for each in scans])
-    kept = np.zeros(rows.size, dtype=bool)
-    kept[np.lexsort((rows, owner, scores))[:limit]] = True
-    return [
-        replace(each, rows=rows[kept & (owner == k)], scores=scores[kept & (owner == k)])
-        for k, each in enumerate(scans)
-    ]
-
-
-def _outputs(rows: MemoryRows, weights: Floats) -> Floats:
-    return rows.outputs(_own(weights))
-
-
-def _scores(rows: MemoryRows, weights: Floats) -> Floats:
-    return rows.scores(_own(weights))
-
-
-def _combination(rows: MemoryRows, multipliers: Floats) -> Floats:
-    return rows.combination(_own(multipliers))
-
-
-def _class_sums(rows: MemoryRows, factors: Floats) -> Floats:
-    return rows.class_sums(_own(factors))
-
-
-def _outer_sum(rows: MemoryRows, chosen: NDArray[np.uint8]) -> Floats:
-    return rows.outer_sum(np.flatnonzero(np.unpackbits(chosen, count=rows.n_rows)))
-
-
-def _column_reach(rows: MemoryRows) -> tuple[Floats, Floats] | None:
-    return column_reach(rows) if rows.order.size else None
-
-
-def _less(block: NDArray[Any], centre: Floats) -> Floats:
-    return np.asarray(block, dtype=np.float64) - centre
-
-
-def _own(values: Floats) -> Floats:
-    """The same numbers in memory that may be written, which is what loops are compiled for."""
-    return values if values.flags.writeable else values.copy()
+def _writable(value: Any) -> Any:
+    """The same value; an array in memory that may be written, which is what loops are compiled for."""
+    return np.require(value, requirements="W") if isinstance(value, np.ndarray) else value
