@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,16 +87,14 @@ def read_training(
     rows, found, weights = read_training_anywhere(
         estimator, X, y, sample_weight, classes=classes, reset=reset
     )
-    return cast("MemoryRows", rows), found, weights  # only collections are elsewhere
+    return need_memory(estimator, rows), found, weights
 
 
 def need_memory(estimator: Any, rows: Rows) -> MemoryRows:
     """The rows, if they are in memory."""
-    from ..rows.memory import MemoryRows
-
-    if not isinstance(rows, MemoryRows):
+    if rows.local is None:
         raise not_in_memory(estimator)
-    return rows
+    return rows.local
 
 
 def not_in_memory(estimator: Any) -> InputError:

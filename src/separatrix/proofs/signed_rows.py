@@ -211,7 +211,7 @@ class SignedRows:
     @cached_property
     def n_used(self) -> int:
         """How many coordinates sparse rows in memory use, for a question with signs; else all there are."""
-        if self.joint or not self.rows.sparse or not isinstance(self.rows, MemoryRows):
+        if self.joint or not self.rows.sparse or self.rows.local is None:
             return self.width
         rows = self.matrix if self.inside.all() else self.matrix[self.order]
         return int(np.count_nonzero(np.bincount(rows.indices, minlength=1))) + self.lift

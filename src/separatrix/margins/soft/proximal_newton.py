@@ -30,7 +30,6 @@ from scipy import linalg, sparse
 from ...deadline import NEVER, Deadline
 from ...loops import margins as margin_loops
 from ...result import Floats
-from ...rows.memory import MemoryRows
 from ...rows.protocol import Rows
 from ...sparse import dense
 from ..pairs import all_scores, lifted_matrix
@@ -145,8 +144,8 @@ class ProximalNewton:
 
         In memory only the rows whose multipliers changed are read; elsewhere the combination is summed anew.
         """
-        if isinstance(self.rows, MemoryRows):
-            moved, size = margin_loops.clip_step(self.rows.storage, scores, self.sigma, box, total)
+        if self.rows.local is not None:
+            moved, size = margin_loops.clip_step(self.rows.local.storage, scores, self.sigma, box, total)
             return float(np.sqrt(moved)), float(np.sqrt(size))
         targets = box.centre + self.sigma * (1.0 - scores)
         box.free[:] = (targets > 0.0) & (targets < box.caps)

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import NumericOverflowError
-from ...rows.memory import MemoryRows
 from ..exact.weights import exact_vectors
 from ..problem import Attempt, Knowledge, Learned, Problem, Separated
 
@@ -40,7 +39,7 @@ class Perceptron:
         from ...perceptron.orders import solve_perceptron  # loads compiled loops
 
         signed, upper = problem.rows, None
-        in_turn = "cyclic" if isinstance(signed.rows, MemoryRows) else "mixed"
+        in_turn = "cyclic" if signed.rows.local is not None else "mixed"
         order = in_turn if signed.width <= WIDE else "working_set"
         try:
             found = solve_perceptron(signed.rows, order=order, max_iter=30, deadline=problem.deadline)

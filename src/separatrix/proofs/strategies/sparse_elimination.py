@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...deadline import NEVER, Deadline, OutOfTime
-from ...rows.memory import MemoryRows
 from ...sparse import sparse
 from ..exact.weights import Weights, relative_floats
 from ..problem import Attempt, Inseparable, Knowledge, Learned, Problem, Separated
@@ -47,7 +46,7 @@ class SparseElimination:
         signed = problem.rows
         if signed.joint or signed.copied or signed.width <= FEWEST:
             return False
-        return signed.rows.sparse and isinstance(signed.rows, MemoryRows)
+        return signed.rows.sparse and signed.rows.local is not None
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Ask about parts in frequent columns first: their proofs are short."""
