@@ -114,7 +114,7 @@ def test_easy_data_take_at_most_one_scan_more_than_plain_passes(n_rows):
 
 
 def test_hard_data_take_far_fewer_scans_than_plain_passes(monkeypatch):
-    monkeypatch.setattr(working_set, "CACHED", 0)
+    monkeypatch.setattr(working_set, "CACHED", 40_000)
     problem = make_separable(4000, 10, margin=0.005, random_state=0)
     rows = as_rows(problem.X, (problem.y > 0).astype(int))
     plain = solve_perceptron(rows, order="cyclic", max_iter=100_000)
