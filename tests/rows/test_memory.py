@@ -91,7 +91,7 @@ def _peak(*command):
 @pytest.mark.parametrize("command", ["check", "fit", "learn", "predict", "verify"])
 def test_the_help_says_what_is_measured(command):
     (option,) = (each for each in load(command).params if "--memory" in each.opts)
-    assert f"the program takes up to {FIXED} MB, and about {BYTES_A_ROW} bytes a row." in option.help
+    assert f"the program takes up to {FIXED} MB, and about {BYTES_A_ROW} bytes per row." in option.help
 
 
 @pytest.mark.slow
