@@ -140,14 +140,37 @@ def test_every_class_that_a_fitted_model_holds_is_in_the_registry():
 
 def test_names_of_the_registry_are_stable_and_stand_for_one_class_each():
     assert all(re.fullmatch(r"separatrix/[A-Z][A-Za-z]+/[1-9][0-9]*", name) for name in registry.TYPES)
-    current = {name: home for name, home in registry.TYPES.items() if name not in registry.RENAMED}
-    assert all(name.split("/")[1] == home.rpartition(".")[2] for name, home in current.items())
+    assert all(name.split("/")[1] == home.rpartition(".")[2] for name, home in registry.TYPES.items())
     versions = {}
-    for name, home in current.items():
+    for name, home in registry.TYPES.items():
         versions.setdefault(home, []).append(int(name.rpartition("/")[2]))
     assert all(numbers == list(range(1, len(numbers) + 1)) for numbers in versions.values())
-    assert len({name.split("/")[1] for name in current}) == len(versions)
-    assert set(registry.RENAMED.values()) <= set(current.values())
+    assert len({name.split("/")[1] for name in registry.TYPES}) == len(versions)
+    assert set(registry.RENAMED.values()) <= set(registry.TYPES)
+    assert set(registry.RENAMED).isdisjoint(registry.TYPES)
+
+
+def test_an_optimum_of_the_first_format_is_read(tmp_path):
+    path = tmp_path / "model.skops"
+    model = MODELS["max-margin"].fit(X, y)
+    sx.save(model, path)
+    old = path.read_bytes()
+
+    def as_it_was(node):
+        if node.get("__type__") == "separatrix/Status/1":
+            node["__type__"] = "separatrix/Outcome/1"
+        if node.get("__type__") == "separatrix/HardOptimum/2":
+            node["__type__"] = "separatrix/HardOptimum/1"
+            content = node["content"]["content"]
+            content["outcome"] = content.pop("status")
+            for name in ("history", "seconds"):
+                content.pop(name)
+        return node
+
+    path.write_bytes(registry._rewritten(old, as_it_was))
+    again = sx.load(path)
+    assert again.optimum_.status is model.optimum_.status
+    assert again.optimum_.bracket == model.optimum_.bracket
 
 
 HISTORY = tuple(PassRecord(n, None if n % 3 else n, -np.inf, 1.5 / (n + 1)) for n in range(2000))

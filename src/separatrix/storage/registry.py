@@ -51,10 +51,7 @@ _HOMES_OF_CLASSES = {
     **{name: f"{PACKAGE}.{home}" for name, home in PUBLIC.items() if str(home).startswith("estimators.")},
 }
 
-RENAMED = {"separatrix/Outcome/1": "separatrix.result.Status"}  # of optima, before version 2
-
 TYPES: dict[str, str] = {
-    **RENAMED,
     **{
         f"{PACKAGE}/{name}/{version}": f"{home}.{name}"
         for name, home in _HOMES_OF_CLASSES.items()
@@ -63,6 +60,9 @@ TYPES: dict[str, str] = {
     # A kernel says itself what it is called in files; those that hold a function have no name.
     **{kind.stored_as: f"{kind.__module__}.{kind.__name__}" for kind in KINDS if kind.stored_as},
 }
+
+# Names of classes that became another one, which reads what they stood for.
+RENAMED = {"separatrix/Outcome/1": "separatrix/Status/1"}
 
 
 def named(data: bytes) -> bytes:
@@ -97,6 +97,7 @@ def resolved(data: bytes, path: str) -> bytes:
             )
         if not isinstance(name, str):
             return node
+        name = RENAMED.get(name, name)
         if name not in TYPES or "__module__" in node or "__class__" in node:
             raise ModelFileError(
                 f"{path} holds the type {name[:80]!r}, which is not one of this release. Nothing was loaded. "
