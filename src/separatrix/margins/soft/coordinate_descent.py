@@ -43,8 +43,9 @@ def descend(
     centre = weights[..., -1].copy()
     order = generator.permutation(np.flatnonzero(bracket.caps > 0.0))
     active, check, passes = order.size, 4, 0
+    most = (effort.max_steps - effort.steps + 1) // 2  # the other half is left to Newton's method
     mark, before = PASSES, np.inf  # a number of passes, and what half of them had left open
-    while not effort.spent:
+    while passes < most:
         part = order[:active]
         generator.shuffle(part)
         active, worst, estimate = margin_loops.descend(rows.storage, part, weights, state, passes > 0)
