@@ -214,7 +214,7 @@ def test_a_margin_that_vanishes_is_noticed_soon_and_proved(intercept, wide, monk
     monkeypatch.setattr(max_margin, "WIDE", wide)
     X, y = meaningless(6)
     rows = as_rows(X, y, lift=intercept is not False)
-    found = max_margin.solve_max_margin(rows, free_fit_intercept=intercept == "free")
+    found = max_margin.solve_max_margin(rows, free_intercept=intercept is True)
     assert found.status is Status.NOT_SEPARABLE
     assert found.margin_lower <= 0.0
     assert found.steps <= 300
