@@ -64,3 +64,10 @@ def test_an_optimum_from_a_file_that_calls_its_status_an_outcome_is_read():
 def test_a_sum_of_products_near_the_ends_of_the_range_is_rounded_once(power):
     a, b = np.array([3.0, 1.0, -3.0]), np.array([1.0, 2.0**-60, 1.0])
     assert exact_sum(np.ldexp(a, power), np.ldexp(b, -power)) == 2.0**-60
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_small_problem_that_is_solved_exactly_is_soon_left_alone(seed):
+    generator = np.random.default_rng(seed)
+    X, y = generator.integers(-4, 5, (8, 2)), np.arange(8) % 2
+    assert sx.SoftMargin().fit(X, y).n_iter_ < 500

@@ -30,6 +30,7 @@ from .soft_limit import limit_by_largest_margin
 IDLE = 12  # proximal steps without progress that end a run; the first half of them are made shorter
 FEW = 2000  # weights that Newton steps find alone, or with many classes after coordinate descent
 POLISH = 1 << 23  # numbers that may be read beyond the gap, so that small problems end exactly
+EXACT = 1e-15  # the relative gap below which there is nothing left to polish
 SMALL = 1 << 16  # numbers of rows whose largest margin is looked for if the run stalls
 SAMPLE = 1 << 15  # rows of the first, rough solution on large data
 
@@ -227,9 +228,9 @@ def _newton(
             bracket.offer_weights(total)
         if bracket.reached:
             spare -= (engine.newton_steps - before + 4) * rows.numbers
-            if spare < 0:
+            if spare < 0 or bracket.open_part <= EXACT:
                 return Status.REACHED
-        idle = idle + 1 if bracket.width > 0.9 * best else 0
+        idle = 0 if bracket.width < 0.9 * best else idle + 1
         best = min(best, bracket.width)
         if 0 < idle < IDLE // 2 and not bracket.reached and two:
             # Long steps let multipliers that repeat each other jump between their caps. Where short ones do
