@@ -356,7 +356,7 @@ class TestCommand:
         assert json.loads(run("verify", proof, data, "--json").stdout)["independent"] is None
 
     def test_a_certificate_that_the_second_checker_refuses_does_not_hold(self, tmp_path, run, monkeypatch):
-        from separatrix.cli import independent
+        from separatrix.cli.commands import verify_command
 
         data, proof = tmp_path / "data.csv", tmp_path / "proof.json"
         data.write_text(CSV)
@@ -365,7 +365,7 @@ class TestCommand:
         liar.write_text(
             "import sys\nprint(sys.argv[1:], sys.flags.isolated, sys.flags.no_site)\nsys.exit(1)\n"
         )
-        monkeypatch.setattr(independent, "files", lambda _: tmp_path)
+        monkeypatch.setattr(verify_command, "files", lambda _: tmp_path)
         done = run("verify", proof, data, "--independent", "--any-data", "--json")
         assert done.exit_code == 1
         found = json.loads(done.stdout)
@@ -391,7 +391,7 @@ def test_the_figures_of_the_page_on_trust_are_those_of_the_code():
         for path in (source / folder).glob("*.py")
         if folder == "certificates" or path.stem in READS
     )
-    assert "some 4,000 lines of Python" in page
+    assert "about 4,000 lines of Python" in page
     assert 3000 < first < 5000
     assert "350 lines of Python" in page
     assert f"each of {len(fuzz_certificates.by_kind(fuzz_certificates.N_QUESTIONS))} kinds" in page

@@ -362,7 +362,7 @@ def test_each_error_of_the_library_ends_with_a_message(kind, clinic, monkeypatch
     monkeypatch.setattr(Table, "read", refuse)
     assert refused("check", clinic, "--target", "recovered").startswith("Error: Something is wrong.")
     said = refused("fit", clinic, "--target", "recovered")
-    assert "Raise --max-iter, or scale the columns with --scale." in said
+    assert "raise --max-iter or scale the columns with --scale." in said
     assert "max_iter" not in said
 
 

@@ -155,7 +155,7 @@ def test_clients_that_have_gone_are_not_computed_for():
                 link.sendall(request("run", LONG))
         began = time.monotonic()
         assert server.post("run", FEW)[0] == 200
-        assert time.monotonic() - began < 3.0 * one  # six of them would take twice as long
+        assert time.monotonic() - began < 4.0 * one  # six of them would take six times as long
 
 
 @pytest.mark.parametrize("half", [b"", b"GET / HTTP/1.1\r\nX: ", get("/") + b"GET / HT"])
@@ -554,14 +554,14 @@ def test_an_interval_never_names_one_number_as_two(lower, upper):
     assert len(ends) == len(set(ends)) == (2 if said.startswith("between") else 1)
 
 
-def test_an_average_of_overlapping_classes_is_not_told_to_go_on(tmp_path):
+def test_an_average_is_told_to_go_on_only_if_the_classes_can_be_separated(tmp_path):
     X, y = OVERLAPPING
     path = tmp_path / "few.csv"
     np.savetxt(path, np.column_stack([X, y]), delimiter=",", header="a,b,c,y", comments="")
     found = run("fit", str(path), "-t", "y", "--model", "averaged")
     said = " ".join((found.stdout + found.stderr).split())
-    assert "The classes cannot be separated" in said
-    assert "--max-iter" not in said
+    assert "If the classes can be separated, raise --max-iter" in said
+    assert "If they cannot, keep the average" in said
 
 
 SEPARATED = "größe,gräße,y\n1,2,0\n2,5,0\n3,1,0\n7,2,1\n8,5,1\n9,1,1\n"

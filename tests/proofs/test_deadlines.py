@@ -34,7 +34,6 @@ from separatrix.proofs.strategies import (
 )
 from separatrix.proofs.verdict import separability
 from separatrix.result import Status
-from separatrix.rows import hashing
 from separatrix.rows.memory import as_rows
 from tests.problems import thin
 
@@ -164,7 +163,6 @@ def test_a_time_limit_holds_within_a_second_and_a_scan(path, monkeypatch):
         force(monkeypatch)
     with monkeypatch.context() as patch:
         patch.setattr(signed_rows, "SMALL", 0)
-        patch.setattr(hashing, "SMALL", 0)
         separability(X[:200], y[:200], time_limit=0.2, **options)  # compiles, imports
     entered, solver = [], getattr(home, name)
     monkeypatch.setattr(home, name, lambda *a, **k: entered.append(name) or solver(*a, **k))

@@ -306,7 +306,7 @@ def test_rows_of_zero_weight_do_not_count():
         (pd.DataFrame({"grade": [1, 2]}).astype("category"), [0, 1], r"numbers: grade \(category\)"),
         (pd.DataFrame({"dose": [1, None]}, dtype="Int64"), [0, 1], r"NaN: row 1, column 0 \('dose'\)"),
         (np.ma.array([[1.0], [2.0]], mask=[[True], [False]]), [0, 1], "masked"),
-        ([[1j], [2j]], [0, 1], "complex"),
+        ([[1j], [2j]], [0, 1], "[Cc]omplex"),
         (np.zeros((0, 2)), [], "no rows"),
         ([[1.0], [2.0]], [None, "a"], "no label in row 0"),
         ([[1.0], [2.0]], pd.Series(["a", None], dtype="string"), "no label in row 1"),

@@ -30,22 +30,22 @@ def advice(parameter: str | None, options: Options) -> str:
     'Raise --max-iter, or scale the columns with --scale.'
     >>> advice("max_iter", {"--max-iter": 5, "--scale": True})
     'Raise --max-iter.'
+    >>> advice("max_iter", {"--max-iter": 5, "--scale": True, "--model": "averaged"})
+    'If the classes can be separated, raise --max-iter. If they cannot, keep the average or try --model ...'
     """
     if parameter is None:
         return ""
     if parameter == "X":
         return _sentence(_scaling(options))
+    if parameter == "max_iter" and (instead := INSTEAD.get(str(options.get("--model")))):
+        further = " or ".join(filter(None, ("raise --max-iter", _scaling(options))))
+        return f"If the classes can be separated, {further}. If they cannot, {instead}."
     if parameter == "max_iter":
-        raising = _sentence("raise --max-iter", _scaling(options))
-        return " ".join(filter(None, (raising, advice("average", options))))
+        return _sentence("raise --max-iter", _scaling(options))
     if parameter == "max_updates":
         return _sentence(_scaling(options))
     if parameter == "average":
-        model = options.get("--model")
-        if model == "perceptron":
-            return "If the classes cannot be separated, try --model averaged or --model soft-margin."
-        keep = "If the classes cannot be separated, keep the average, or try --model soft-margin."
-        return keep if model == "averaged" else ""
+        return _sentence(INSTEAD.get(str(options.get("--model")), ""))
     return next((each for each in SENTENCES.get(parameter, ()) if options_in(each) <= options.keys()), "")
 
 
@@ -59,6 +59,12 @@ def options_in(sentence: str) -> set[str]:
     """
     return {word.rstrip(".,") for word in sentence.split() if word.startswith("--")}
 
+
+# What to do with a model if the classes cannot be separated.
+INSTEAD = {
+    "perceptron": "try --model averaged or --model soft-margin",
+    "averaged": "keep the average or try --model soft-margin",
+}
 
 # What to do, for each parameter that a remedy may be about: the first sentence whose options all exist.
 SENTENCES = {

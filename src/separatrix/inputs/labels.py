@@ -149,7 +149,7 @@ def one_label_a_row(y: Any, n_rows: int | None = None) -> NDArray[Any]:
     if row is not None:
         raise LabelError(
             "Unknown label type: y has fractions",
-            needed="Continuous measurements are not classes.",
+            needed="These are continuous measurements, not classes.",
             remedy="Make classes of them first, for example y > limit.",
             row=row,
             value=labels[row],
