@@ -340,3 +340,11 @@ def test_a_label_of_blanks_is_missing(tmp_path):
     with pytest.raises(InputError, match=r"lacks values in 'y' \(1\)"):
         open_table(path, target="y").read()
     assert open_table(path, target="y", missing="drop").read()[1].tolist() == ["u", "v"]
+
+
+def test_a_semicolon_in_every_row_but_not_in_the_names_is_text(tmp_path):
+    rows = "".join(f"{k * k},semi;{'uv'[k % 2]},{k % 2}\n" for k in range(12))
+    X, y = open_table(write(tmp_path / "r.csv", "a,t,y\n" + rows), target="y").read()
+    assert X.shape == (12, 2)
+    assert X[:, 0].tolist() == [k * k for k in range(12)]
+    assert y.tolist() == [0, 1] * 6

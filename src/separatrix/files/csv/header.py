@@ -152,8 +152,9 @@ def _told(before: list[str], commented: int) -> tuple[str, ...]:
 def _find_delimiter(lines: list[str]) -> str:
     # The names of columns are separated, too, though their numbers may have commas.
     delimiter = max(",\t;| ", key=lambda each: (*_agreement(lines, each), each in lines[0]))
-    if delimiter == "," and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
-        return ";"  # who separates cells by semicolons writes fractions with commas
+    semicolons = delimiter == "," and ";" in lines[0]
+    if semicolons and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
+        return ";"  # files whose cells are separated by semicolons have fractions with commas
     return delimiter if _agreement(lines, delimiter)[1] > 1 else ","
 
 
