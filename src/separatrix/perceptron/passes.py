@@ -69,6 +69,7 @@ def visit(learner: Learner, rows: MemoryRows, order: Ints) -> bool:
             return False
         if learner.renormalise and learner.mistakes > before:
             normalise(learner.weights)
+        threads.relax()
     return True
 
 

@@ -158,7 +158,12 @@ class MemoryRows:
         """Copy a few rows, in the given order, into rows of their own."""
         storage = self.storage
         if not self.sparse:
-            taken: Any = DenseRows(storage.values[indices], storage.labels[indices], storage.lift)
+            values = np.empty((len(indices), self.n_columns), dtype=storage.values.dtype)
+            # A row of a mapped file may bring two million bytes around it into memory: a few at a time.
+            for start in range(0, len(indices), 64):
+                values[start : start + 64] = storage.values[indices[start : start + 64]]
+                threads.relax()
+            taken: Any = DenseRows(values, storage.labels[indices], storage.lift)
         else:
             found = self._csr()[indices]
             taken = SparseRows(found.data, found.indices, found.indptr, storage.labels[indices], storage.lift)
