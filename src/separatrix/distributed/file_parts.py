@@ -35,7 +35,7 @@ class Part:
     place : str
         The file, and which rows of it.
     reader : NamedReader
-        Reads these rows, as all rows told how.
+        Reads these rows, with the column meanings that all rows decided.
     size : int or None
         How many rows there are, where that is known.
     """

@@ -28,8 +28,8 @@ MEANING = {
     "quasi-separable": "Some hyperplane {how} has no row on the wrong side and at least one row strictly on"
     " its own side; but none has every row strictly on its own side.",
     "overlapping": "Every hyperplane {how} that does not contain all rows has a row on the wrong side.",
-    "inseparable": "No hyperplane {how} has every row strictly on its own side; whether one that does not"
-    " contain all rows has none on the wrong side was not asked, or not settled.",
+    "inseparable": "No hyperplane {how} has every row strictly on its own side. It was"
+    " not asked, or not decided, whether the classes are quasi-separable or overlap.",
     "undecided": "Neither a separating hyperplane {how} nor a proof that there is none was found.",
 }
 # Three or more classes at once: there is a weight vector for each of them, and no one hyperplane.
@@ -42,7 +42,7 @@ JOINT_MEANING = {
     "overlapping": "All weights {how}, one vector per class, give some row a larger score for another class,"
     " except for those under which every row ties with every other class.",
     "inseparable": "No weights {how}, one vector per class, give every row its largest score for its own"
-    " class alone; whether some come close was not asked, or not settled.",
+    " class alone. It was not asked, or not decided, whether the classes are quasi-separable or overlap.",
     "undecided": "Neither separating weights {how}, one vector per class, nor a proof that there are none"
     " were found.",
 }

@@ -55,7 +55,7 @@ class PlainReader(QuickReader):
     other: Any = None
 
     def settled(self) -> Any:
-        """The general reader, which all rows have told how to read them."""
+        """The general reader, with the column meanings that all rows decided."""
         if self.other is None:
             self.other = self.general()
             self.meaning = self.other.meaning
