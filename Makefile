@@ -1,4 +1,4 @@
-# One command a job; `make` alone lists them.
+# One command per job; `make` alone lists them.
 # Only relative paths are used as targets, so the tree may live in a directory with spaces in its name.
 
 PYTHON ?= python3
@@ -25,7 +25,7 @@ CORE_TESTS := $(addprefix tests/,$(addsuffix .py,project/test_core_only rows/tes
 	dual/test_kernel_margin certificates/test_certificates certificates/test_digest proofs/test_deadlines estimators/test_bounds datasets/test_datasets geometry/test_geometry))
 
 # Tests that reach most loops; `make coverage` runs them uncompiled, where machine code hides its lines.
-LOOP_TESTS := $(addprefix tests/,$(addsuffix .py,rows/test_uncompiled loops/test_text rows/test_plain certificates/test_zeros certificates/test_digest proofs/test_identical))
+LOOP_TESTS := $(addprefix tests/,$(addsuffix .py,rows/test_uncompiled loops/test_text rows/test_plain certificates/test_zeros certificates/test_digest proofs/test_conflicts))
 
 # This tree's sources come first, also when .venv was moved or copied here from elsewhere.
 export PYTHONPATH := $(CURDIR)/src
@@ -37,6 +37,9 @@ define with_empty_cache
 cache="$$(mktemp -d)"; trap 'trap "" HUP INT TERM; rm -rf "$$cache"' EXIT; \
 trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
+
+# What `lint` reads for wording and American spelling. `normalised` and `renormalised` are public names.
+PROSE = docs examples benchmarks README.md CHANGELOG.md SECURITY.md CODE_OF_CONDUCT.md
 
 .PHONY: help setup test test-slow coverage test-walks test-browser test-random test-oldest test-newest fuzz kills lint format docs release-check \
 	bench bench-edge bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
@@ -125,7 +128,8 @@ lint: setup ## style, formatting, types, import layers and wording; changes noth
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
 	$(RUN) -m codespell_lib
-	$(RUN) tests/phrases.py docs examples README.md
+	$(RUN) -m codespell_lib --builtin clear,rare,en-GB_to_en-US --ignore-words-list normalised,renormalised $(PROSE)
+	$(RUN) tests/phrases.py $(PROSE) src
 	$(RUN) -c 'import sys; from importlinter.cli import lint_imports_command as lint; sys.exit(lint())' --no-logo
 
 format: setup ## put the code in order: formatting and the safe style fixes
@@ -135,7 +139,7 @@ format: setup ## put the code in order: formatting and the safe style fixes
 docs: setup ## build the site into docs/_build/html, with progress; warnings are errors
 	$(RUN) -m sphinx --fail-on-warning --keep-going -b html docs docs/_build/html
 
-release-check: setup ## build, look inside, install in clean environments, use it there; licences
+release-check: setup ## build, look inside, install in clean environments, use it there; licenses
 	$(RUN) tests/release.py
 
 bench: setup ## measure everything in one table; options in BENCH_ARGS

@@ -24,6 +24,7 @@ from . import (
     foundation,
     kernels,
     max_margin,
+    ordinary,
     peers,
     proof,
     results,
@@ -32,7 +33,7 @@ from . import (
 )
 from .table import Row, Settings, table
 
-PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, files, cluster, edge)
+PARTS = (foundation, start, proof, max_margin, soft_margin, kernels, ordinary, files, cluster, edge)
 SECTIONS = {name: section for part in PARTS for name, section in part.SECTIONS.items()}
 
 
@@ -40,7 +41,7 @@ def main() -> None:
     settings, options = _read_options()
     warnings.simplefilter("ignore")
     rows: list[Row] = []
-    untargeted = {name for part in (proof, files, cluster, edge) for name in part.SECTIONS}
+    untargeted = {name for part in (proof, ordinary, files, cluster, edge) for name in part.SECTIONS}
     notes = _notes(settings)
     for name, section in SECTIONS.items():
         if options.only is None or name in options.only:

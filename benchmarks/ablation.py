@@ -62,11 +62,7 @@ SWITCHES: dict[str, dict[str, Any]] = {
     "coordinate descent of the hard margin": {"separatrix.margins.hard.max_margin:WIDE": 1 << 62},
     "coordinate descent of the soft margin": {"separatrix.margins.soft.soft_margin:FEW": 1 << 62},
     "threads": {"separatrix.rows.threads:WORTH_A_THREAD": 1 << 62},
-    "loops in NumPy": {
-        "separatrix.rows.numpy_loops:FEW": 0,
-        "separatrix.rows.hashing:SMALL": 0,
-        "separatrix.proofs.strategies.conflicts:FEW": 0,
-    },
+    "loops in NumPy": {"separatrix.rows.numpy_loops:FEW": 0, "separatrix.proofs.signed_rows:SMALL": 0},
     "cycles": {"separatrix.perceptron.run:CycleDetector.check": None},
 }
 

@@ -44,7 +44,7 @@ NOTES = (
         "cluster: workers are processes with one thread each (one worker against memory: two threads both), "
         "over TCP on this machine, which also runs the scheduler and the coordinator; blocks are in the "
         "workers' memory before the clock starts, and all clusters are up while memory and each of them are "
-        f"asked in turn. Held-out error: {TESTED:,} rows, standardised columns, "
+        f"asked in turn. Held-out error: {TESTED:,} rows, standardized columns, "
         f"goal: that of SGDClassifier() as shipped plus {SLACK:g}; epochs are doubled until the goal is "
         "reached, and that many are timed. dask-ml: Incremental(SGDClassifier(average=True)), epoch by "
         "epoch. Bytes are those of the loopback device. The workers that read Parquet files hold the rows as "
@@ -65,7 +65,7 @@ def cluster(settings: Settings) -> Iterator[Row]:
 
 
 def speed(settings: Settings) -> Iterator[Row]:
-    """Two workers against one; one worker against memory; bytes a round."""
+    """Two workers against one; one worker against memory; bytes per round."""
     X, y = _rows(settings)
     copies = 1 if settings.quick else COPIES
     tasks = _tasks(settings.quick)
@@ -107,7 +107,7 @@ def speed(settings: Settings) -> Iterator[Row]:
         yield Row("cluster", f"{what}: memory, all cores", *said)
         yield within("cluster", f"{what}: one worker, two threads", both, alone[name], "memory", 1.3)
         sent = f"{median(traffic[name, 2]):,.0f}"
-        yield Row("cluster", f"{what}: bytes a round, two workers", sent, "", "")
+        yield Row("cluster", f"{what}: bytes per round, two workers", sent, "", "")
         count, away, here = shares[name, 2, 1]
         parts = f"{away:.2f} s on the workers, {here:.2f} s here and in the scheduler"
         yield Row("cluster", f"{what}: processor time, two workers, {count} rounds", parts, "", "")
@@ -150,7 +150,7 @@ def _write(folder: Path, X: Any, y: Any, copies: int) -> None:
 
 
 def _peak() -> int:
-    """The most memory, in bytes, that this process has had; zero where nobody knows.
+    """Return the peak memory of this process in bytes, or zero if it is unknown.
 
     Not what ``getrusage`` says: that begins with the memory of the process that started this one.
     """
@@ -366,7 +366,7 @@ def _counted() -> Iterator[list[str]]:
 
 
 def _loopback() -> int:
-    """Bytes that the loopback device has carried; zero where nobody knows."""
+    """Return the number of bytes that the loopback device has carried, or zero if it is unknown."""
     try:
         lines = Path("/proc/net/dev").read_text("utf-8").splitlines()
     except OSError:

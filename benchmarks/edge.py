@@ -4,10 +4,10 @@ python -m benchmarks.edge --data DIR [--out DIR] [--only KIND ...] [--seconds N]
 python -m benchmarks --only edge --data DIR
 
 Each answer is appended to ``edge.jsonl`` in the output directory after `sx.verify` has accepted its
-certificate; an interrupted run goes on where it was. Without --questions a few of each kind of image are
-asked, with it all 300. Times are seconds of the processor, so that other work on the machine counts less, and
-the load is kept beside them. --page writes the table of the documentation from the answers that there are.
-The second form measures all but those 300 anew, keeps the answers, and writes the page.
+certificate; an interrupted run continues where it stopped. Without --questions, a few questions about each
+kind of image are asked; with it, all 300. Times are CPU seconds, which other work on the machine affects
+less, and the load average is stored with them. --page writes docs/edge.md from the stored answers. The
+second form measures all questions except those 300 again, keeps the answers, and writes the page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import itertools
 import json
 import os
 import sys
-import textwrap
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -57,21 +56,26 @@ RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parent.parent / "docs" / "edge.md"
 
 
-ABOUT = """
-    This page shows what `sx.separability(X, y, quasi=False)` answers for data that are nearly, or only
-    just, separable, and how long it takes. The column "seconds" is CPU time on two cores, and "verify" is
-    the CPU time of `sx.verify`, including the hash of the data. Gaussian rows have random labels: with
-    fewer than two rows per column they are likely to be separable, and with more they are not (Cover 1965).
-    Texts are word counts that follow Zipf's law. Their labels come from a hyperplane or are random. In the
-    third kind, the labels come from a hyperplane and four texts are planted: two texts of one label
-    together have the same words as two texts of the other label. Letters are Enron's messages, spam or not,
-    by their most frequent words; duplicates are removed. Images are MNIST's training set as edges, blurred,
-    thresholded, rotated by 45 degrees ("turned") or as products of neighboring pixels. For *peeled* images,
-    the rows that proved inseparability were removed, again and again, until the rest was only just
-    separable, or only just not. One question stayed undecided after 300 s and is not in the table: 30,000
-    texts of 80 words in 10,000 columns, with labels from a hyperplane of which 5 % are flipped. `make bench
-    BENCH_ARGS="--only edge --data DIR"` measures the table and writes this page; `make bench-edge
-    BENCH_ARGS="--data DIR --questions --page"` asks all 300 questions about images."""
+ABOUT = """\
+This page shows what `sx.separability(X, y, quasi=False)` answers for data that are nearly, or only just,
+separable, and how long it takes. The column "seconds" is CPU time on two cores, and "verify" is the CPU
+time of `sx.verify`, including the hash of the data. `make bench BENCH_ARGS="--only edge --data DIR"`
+measures the table and writes this page; `make bench-edge BENCH_ARGS="--data DIR --questions --page"` asks
+all 300 questions about images.
+
+- **Gaussian** rows have random labels. They are likely to be separable with fewer than two rows per column,
+  and unlikely to be separable with more (Cover 1965).
+- **Texts** are word counts that follow Zipf's law. Their labels come from a hyperplane, or are random. In a
+  "planted conflict", the labels come from a hyperplane, except that two texts of one label together have
+  the same words as two texts of the other label.
+- **Letters** are Enron's messages, spam or not, described by their most frequent words, without duplicates.
+- **Images** are MNIST's training set: its edges, blurred, thresholded, rotated by 45 degrees ("turned"), or
+  as products of neighboring pixels. From *peeled* images, the rows that proved inseparability were removed,
+  again and again, until the rest was only just separable, or only just not.
+
+One question stayed undecided after 300 s and is not in the table: 30,000 texts of 80 words in 10,000
+columns, whose labels come from a hyperplane, with 5 % of them flipped.
+"""
 
 
 @dataclass(frozen=True)
@@ -249,7 +253,7 @@ def _different(X: Any) -> NDArray[np.int64]:
 
 
 def _letters(directory: Path, columns: int) -> tuple[Any, Any]:
-    """Enron's letters, spam or not, by their most frequent words; of equal ones the first."""
+    """Return Enron's letters, spam or not, by their most frequent words, without duplicates."""
     counts, y = load_svmlight_file(str(directory / "enron" / "enron1-5.counts.svm.gz"))
     uses = np.bincount(counts.indices, minlength=counts.shape[1])
     X = sparse.csr_array(counts[:, np.sort(np.argsort(-uses, kind="stable")[:columns])])
@@ -371,7 +375,7 @@ def page(answers: list[Answer]) -> str:
     lines = [
         "# Verdicts near the edge of separability",
         "",
-        *textwrap.fill(" ".join(ABOUT.split()), 120, break_on_hyphens=False).split("\n"),
+        *ABOUT.splitlines(),
         "",
         f"Measured: {summary(answers)}. Load average during the run: {min(loads):.0f} to {max(loads):.0f}.",
         *([f"Not measured yet: {'; '.join(absent)}."] if absent else []),

@@ -116,7 +116,7 @@ def _out_of_core(place: Path, settings: Settings) -> Iterator[Row]:
 
 
 def _against(what: str, ours: Job, peer: Job, name: str, target: float | None) -> Row:
-    """How many times the rows a second of a peer; by CPU seconds too, which a busy machine spoils less."""
+    """Compare our rows per second with a peer's, also by CPU time, which a busy machine affects less."""
     if not (ours.runs and peer.runs):
         return Row("files", what, ours.shown(), f"{name}: {peer.shown()}", "not measured")
     ratio, noisy = paired(peer.pace, ours.pace, target)
@@ -179,8 +179,8 @@ def _learn(path: str, target: str) -> None:
         _compile(Path(directory), len(classes))
     _touch_memory(path)
     wall, cpu = time.perf_counter(), time.process_time()
-    learnt = learn(open_table(path, target=target, count_columns=False), classes=list(classes))
-    _measured(learnt.rows, wall, cpu)
+    learned = learn(open_table(path, target=target, count_columns=False), classes=list(classes))
+    _measured(learned.rows, wall, cpu)
 
 
 def _predict(path: str, target: str) -> None:
@@ -191,14 +191,14 @@ def _predict(path: str, target: str) -> None:
     from separatrix.storage.models import save
 
     with tempfile.TemporaryDirectory() as directory:
-        learnt = learn(open_table(path, target=target), classes=list(range(1, 8)))
+        learned = learn(open_table(path, target=target), classes=list(range(1, 8)))
         model = Path(directory) / "model.skops"
-        save(learnt.model, model, columns=learnt.encoding.as_dict())
+        save(learned.model, model, columns=learned.encoding.as_dict())
         command = ["predict", str(model), path, "-o", f"{directory}/out.csv"]
         app(command, standalone_mode=False)  # everything is compiled and imported by this
         wall, cpu = time.perf_counter(), time.process_time()
         app(command, standalone_mode=False)
-        _measured(learnt.rows, wall, cpu)
+        _measured(learned.rows, wall, cpu)
 
 
 def _compile(place: Path, n_classes: int) -> None:

@@ -28,18 +28,18 @@ def read_mnist(directory: Path, where: str) -> tuple[Images, NDArray[np.int64]]:
 
 
 def edges(images: Images) -> Images:
-    """How much the grey level changes from one neighbour to the other, in both directions together."""
-    grey = images.astype(np.int16)
-    across = np.abs(grey[:, :, 2:] - grey[:, :, :-2])
-    down = np.abs(grey[:, 2:, :] - grey[:, :-2, :])
-    found = np.zeros_like(grey)
+    """How much the gray level changes from one neighbor to the other, in both directions together."""
+    gray = images.astype(np.int16)
+    across = np.abs(gray[:, :, 2:] - gray[:, :, :-2])
+    down = np.abs(gray[:, 2:, :] - gray[:, :-2, :])
+    found = np.zeros_like(gray)
     found[:, :, 1:-1] += across
     found[:, 1:-1, :] += down
     return found
 
 
 def blurred(images: Images) -> Images:
-    """Sums of each pixel and its neighbours, with weights 1, 2, 1 in both directions."""
+    """Sums of each pixel and its neighbors, with weights 1, 2, 1 in both directions."""
     padded = np.pad(images.astype(np.int16), ((0, 0), (1, 1), (1, 1)))
     down = padded[:, :-2] + 2 * padded[:, 1:-1] + padded[:, 2:]
     return down[:, :, :-2] + 2 * down[:, :, 1:-1] + down[:, :, 2:]
@@ -62,7 +62,7 @@ def turned(images: Images) -> Images:
 
 
 def products(images: Images) -> Images:
-    """Each pixel times its neighbour to the right."""
+    """Each pixel times its neighbor to the right."""
     wide = images.astype(np.int32)
     found = np.zeros_like(wide)
     found[:, :, :-1] = wide[:, :, :-1] * wide[:, :, 1:]

@@ -4,11 +4,11 @@
 
 DIR holds ``mnist/`` with the four idx.gz files. For each degree the pixels are divided by the number, of
 five that were fixed in advance, with the fewest errors on the last 10,000 training images after three passes
-over the first 20,000; the test set is not looked at for that. Then all 60,000 images are learnt from in
+over the first 20,000; the test set is not looked at for that. Then all 60,000 images are learned from in
 their order, in 1 and in 10 passes. The tables are written to ``mnist-kernel.md`` and the plot to
 ``mnist-kernel.svg`` in the output directory; every trial and every run is kept in ``mnist-kernel.jsonl``
-there as soon as it is done, and an interrupted command, given again, goes on from it. Without ``--degrees``
-the page is only made anew from that file.
+there as soon as it is done, and the same command continues from that file after an interrupt. Without
+``--degrees`` it only writes the page again, from that file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import separatrix as sx
 from benchmarks.data import mnist
 
 SCALES = (1.25, 2.5, 5.0, 10.0, 20.0)  # pixels between 0 and 1 are divided by one of these
-LEARNT, HELD_OUT, TRIAL_PASSES = 20_000, 10_000, 3  # first and last training images, for choosing a scale
+LEARNED, HELD_OUT, TRIAL_PASSES = 20_000, 10_000, 3  # first and last training images, for choosing a scale
 PASSES = (1, 10)
 WEIGHTS = ("last", "averaged", "voted")
 
@@ -42,7 +42,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Line:
-    """One run: what it learnt and how well each of its weights does on the test set, in percent."""
+    """One run: what it learned and how well each of its weights does on the test set, in percent."""
 
     degree: int
     scale: float
@@ -105,7 +105,7 @@ class Book:
         print(entry, flush=True)
 
     def scale_of(self, degree: int) -> float | None:
-        """The scale with the fewest held-out errors (of equal ones, the smallest), once all are tried."""
+        """Return the scale with the fewest held-out errors (in a tie, the smallest), once all were tried."""
         if any((degree, scale) not in self.trials for scale in SCALES):
             return None
         return min(SCALES, key=lambda scale: self.trials[degree, scale].held_out_errors)
@@ -134,7 +134,7 @@ def scaled(images, scale):
 
 
 def held_out_errors(degree, scale, images, digits) -> int:
-    model = model_of(degree, TRIAL_PASSES).fit(scaled(images[:LEARNT], scale), digits[:LEARNT])
+    model = model_of(degree, TRIAL_PASSES).fit(scaled(images[:LEARNED], scale), digits[:LEARNED])
     model.set_params(dtype="float32")
     return int(np.sum(model.predict(scaled(images[-HELD_OUT:], scale)) != digits[-HELD_OUT:]))
 
@@ -199,7 +199,7 @@ mistake. The section `kernels` of `make bench` has the times.
 
 Pixels lie between 0 and 1 and are divided by the *scale*, which is one of {scales}. These scales were fixed
 before the trials below. For each degree and scale, a model was trained with {TRIAL_PASSES} passes over the
-first {LEARNT:,} training images. The table counts the errors of its averaged weights on the last
+first {LEARNED:,} training images. The table counts the errors of its averaged weights on the last
 {HELD_OUT:,} training images. For each degree we chose the scale with the fewest errors, and the smallest
 scale in case of a tie. The test set was not used for this choice.
 

@@ -4,8 +4,8 @@ python -m benchmarks.mnist_separability --data DIR --out DIR [--quasi] [--only S
 
 165 questions: 45 pairs and 10 one-against-the-rest questions on the training set, the test set and both
 together. Each answer is appended to ``answers.jsonl`` in the output directory with its certificate beside it,
-after `sx.verify` has accepted it from the file; an interrupted run goes on where it was. Several processes
-may work on different parts (--only, --kind) with output directories of their own.
+after `sx.verify` has accepted it from the file; an interrupted run continues where it stopped. Several
+processes may work on different parts (--only, --kind) with output directories of their own.
 """
 
 from __future__ import annotations

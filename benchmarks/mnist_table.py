@@ -115,9 +115,10 @@ def _finer(plain: dict[str, Answer], finer: dict[str, Answer]) -> list[str]:
     asked = sum(each.status == "inseparable" for each in plain.values())
     quasi = sum(each.status == "quasi-separable" for each in finer.values())
     seconds = [each.seconds for each in finer.values()] or [0.0]
+    cases = f"{'all' if len(finer) == asked else f'{len(finer)} of the'} {asked} inseparable cases"
     meaning = f"""
-        We also asked a second question about {len(finer)} of the {asked} inseparable cases (`--quasi`): is
-        there a hyperplane with no image on the wrong side and some images strictly on their own side
+        We also asked a second question about {cases} (`--quasi`): is there a
+        hyperplane with no image on the wrong side and some images strictly on their own side
         (*quasi-separable*), or is there none (*overlapping*)? The answer is quasi-separable in {quasi}
         cases, and overlapping in {len(finer) - quasi}. A single pixel that is nonzero only in images of one
         class is enough for quasi-separability. The column "finer" shows the answers and how many images are

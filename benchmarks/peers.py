@@ -1,7 +1,7 @@
 """The alternatives, each at its best honest setting, and ours, as contenders for one question.
 
 A contender takes a problem, prepares its data outside the clock and returns the call to be timed;
-the call returns weights and intercept for the rows as they stand in the problem, or None.
+the call returns weights and intercept for the rows of the problem, unscaled, or None.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ SHOWN = {
     "verdict": ("",),
     "margin": ("",),
     "soft": ("",),
+    "ordinary": ("",),
     "files": ("Enron", "covtype"),
     "start": ("import, Perceptron",),
 }
@@ -37,11 +38,16 @@ NAMES = {
     "verdict": "verdict and proof",
     "margin": "largest margin",
     "soft": "soft margin",
+    "ordinary": "ordinary data",
     "files": "from a file",
     "start": "start Python",
 }
-MOST = 4  # rows of a section
-SEVERAL = ("Perceptron as shipped", "Perceptron", "LinearSVC", "SVC")  # contenders of one program
+MOST = {"ordinary": 60}  # rows of a section; 4 of the others
+SEVERAL = (
+    *("Perceptron as shipped", "Perceptron()", "Perceptron", "SGDClassifier (hinge)"),
+    *("SGDClassifier(average=True)", "SGDClassifier", "LinearSVC(C=0.1)", "LinearSVC(C=1)"),
+    *("LinearSVC(C=10)", "LinearSVC", "SVC()", "SVC"),
+)  # contenders of one program
 # The columns of that table, and what the contenders of each are called in the rows.
 PROGRAMS = {
     "scikit-learn": (*SEVERAL, "scikit-learn's"),
@@ -52,7 +58,7 @@ PROGRAMS = {
 
 
 def keep(rows: Sequence[Row], notes: Sequence[str], path: Path = RESULTS) -> None:
-    """Put the rows into the file, in the stead of older ones of the same sections."""
+    """Write the rows to the file; they replace older rows of the same sections."""
     sections = {row.section for row in rows}
     known = [each for each in read(path)["rows"] if each["section"] not in sections]
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
@@ -67,7 +73,7 @@ def rendered(path: Path = RESULTS) -> str:
     shown = []
     for section, parts in SHOWN.items():
         rows = [row for row in read(path)["rows"] if row["section"] == section and any(by_program(row))]
-        shown += [row for row in rows if any(part in row["what"] for part in parts)][:MOST]
+        shown += [row for row in rows if any(part in row["what"] for part in parts)][: MOST.get(section, 4)]
     for row in shown:
         cells = (f"{NAMES[row['section']]}: {row['what'].split(';')[0]}", row["ours"], *by_program(row))
         lines.append("| " + " | ".join(each.replace("|", "\\|") for each in cells) + " |")

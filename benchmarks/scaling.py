@@ -4,7 +4,7 @@ python -m benchmarks.scaling measure     # about ten minutes; keeps what it find
 python -m benchmarks.scaling             # writes the tables of docs/scaling.md from that file
 
 A round is one question to all blocks (or to those that have certain rows) and their answers. Rows lie in the
-unit ball, at least a margin away from a plane through its centre; they are made block by block.
+unit ball, at least a margin away from a plane through its center; they are made block by block.
 """
 
 from __future__ import annotations

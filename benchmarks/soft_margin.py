@@ -1,6 +1,6 @@
 """The soft margin at C = 1: time until the objective is within 1e-3 and 1e-6 of the optimum.
 
-Everybody minimises |w|^2 / 2 + sum of hinge losses over lifted rows (the intercept is a weight like the
+Everybody minimizes |w|^2 / 2 + sum of hinge losses over lifted rows (the intercept is a weight like the
 others). What a contender reached is recomputed from the data, outside the clock. Each peer runs through a
 series of tolerances; the first that is within the goal is its time.
 """
@@ -34,7 +34,7 @@ OPTIMUM = 1e-9  # gap of the solution that the others are measured by; its dual 
 
 NOTES = (
     (
-        "soft: C = 1, lifted and regularised intercept, the same objective for all; LinearSVC(loss='hinge', "
+        "soft: C = 1, lifted and regularized intercept, the same objective for all; LinearSVC(loss='hinge', "
         "max_iter=10**6), liblinear-official -s 3 on lifted rows, snapml SupportVectorMachine(regularizer=1, "
         "fit_intercept=True, max_iter=10**5), skglm LinearSVC on lifted rows (max_iter=1000); tolerances "
         f"{', '.join(f'{each:g}' for each in TOLERANCES)}, the first that is good enough counts; "
@@ -278,7 +278,7 @@ def _covtype(path: Path, name: str) -> Problem:
     X, y = table[:, :-1], np.where(table[:, -1] == 2, 1, -1)
     spread = X.std(axis=0)
     X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-    return Problem(f"{name}, class 2 against the rest, standardised", X, y)
+    return Problem(f"{name}, class 2 against the rest, standardized", X, y)
 
 
 SECTIONS: dict[str, Callable[[Settings], Iterator[Row]]] = {"soft": soft}

@@ -170,8 +170,8 @@ def fill(rows):
             part[...] = random.integers(0, 256, part.shape, dtype=np.uint8)
         else:
             part[...] = random.standard_normal(part.shape)
-        centred = part[:, :4].astype(float).sum(axis=1) - (510.0 if part.dtype == np.uint8 else 0.0)
-        y[start:start + 4096] = np.where((centred > 0) ^ (random.random(len(part)) < 0.05), 1, -1)
+        centered = part[:, :4].astype(float).sum(axis=1) - (510.0 if part.dtype == np.uint8 else 0.0)
+        y[start:start + 4096] = np.where((centered > 0) ^ (random.random(len(part)) < 0.05), 1, -1)
     return X, y
 sx.Perceptron({options}).fit(*fill(5000))
 X, y = fill({rows})

@@ -113,6 +113,7 @@ def ways(place: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
     yield "separability(X, y)", lambda: sx.separability(X, y)
     yield "Perceptron().fit(X, y)", lambda: sx.Perceptron().fit(X, y)
+    yield "MaxMargin().fit(X, y)", lambda: sx.MaxMargin().fit(X, y)
     yield "check x.parquet", program("check", place / "x.parquet", "--target", "y")
     yield "learn x.csv", program("learn", place / "x.csv", "--target", "y")
     yield "the rows of x.parquet", rows_of("x.parquet")

@@ -40,8 +40,8 @@ import separatrix as sx
 def largest_margin():
     """The largest margin.
 
-    The band between the classes is as wide as possible. The circled rows are the support vectors. The
-    lines between two classes with linear scores are drawn exactly.
+    The band between the classes is as wide as possible. The circled rows are the support vectors. If
+    scores are linear, as here, the boundary is drawn exactly; otherwise it is computed on a grid.
     """
     X, y = sx.datasets.make_separable(80, margin=0.12, intercept=0.2, random_state=3)
     model = sx.MaxMargin().fit(X, y)
@@ -159,17 +159,6 @@ def hulls_apart():
     return sx.plot.HullDisplay.from_data(X, y)
 
 
-def gram_matrix():
-    """The Gram matrix.
-
-    The matrix contains the kernel values of all pairs of rows, sorted by class. Blocks on the diagonal show
-    that rows of the same class are more similar than rows of different classes. An eigenvalue below zero,
-    by more than rounding, would show that the function is not a kernel.
-    """
-    X, y = sx.datasets.make_separable(120, margin=0.15, random_state=3)
-    return sx.plot.GramDisplay.from_kernel(sx.kernels.Gaussian(c=2.0), X, y)
-
-
 EXAMPLES: tuple[Callable[[], Any], ...] = (
     largest_margin,
     hard_points,
@@ -182,7 +171,6 @@ EXAMPLES: tuple[Callable[[], Any], ...] = (
     bracket,
     hulls_that_meet,
     hulls_apart,
-    gram_matrix,
 )
 
 

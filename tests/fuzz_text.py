@@ -13,13 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from separatrix.errors import InputError, SeparatrixError
-from separatrix.files.csv import small_files
+from separatrix.files.csv import csv_files
 from separatrix.files.table import open_table
 from tests.fuzz_cases import PLAIN, bits, mutant, number, rounds, same
 
-LINE = re.compile(
-    rb"[ \t]*(?P<label>[^ \t]+)([ \t]+qid:\d+(?=[ \t]|$))?(?P<rest>([ \t]+\d+:[^ \t:]+)*)[ \t]*"
-)
+LINE = re.compile(rb"[ \t]*(?P<label>[^ \t]+)(?P<rest>([ \t]+\d+:[^ \t:]+)*)[ \t]*")
 
 
 def check_csv(rng: random.Random, cases: int, folder: Path) -> None:
@@ -54,11 +52,9 @@ def short_number(rng: random.Random) -> str:
     return number(rng) if rng.random() < 0.2 else f"{rng.uniform(-9, 9):.{rng.randint(0, 3)}f}"
 
 
-def read_csv(
-    path: Path, *, plain: bool = True, largest: int = small_files.LARGEST, target: str | None = None
-):
-    """Rows and columns; or what was said. Files of up to ``largest`` bytes are read by Python, if plain."""
-    before, small_files.LARGEST = small_files.LARGEST, largest
+def read_csv(path: Path, *, plain: bool = True, largest: int = csv_files.LARGEST, target: str | None = None):
+    """Rows and columns; or what was said. Files of up to ``largest`` bytes are read by Arrow."""
+    before, csv_files.LARGEST = csv_files.LARGEST, largest
     try:
         table = open_table(path, target=target)
         if not plain and hasattr(table.reader, "general"):
@@ -68,7 +64,7 @@ def read_csv(
     except SeparatrixError as error:
         return str(error)
     finally:
-        small_files.LARGEST = before
+        csv_files.LARGEST = before
 
 
 def alike(one, other) -> bool:
@@ -145,8 +141,7 @@ def libsvm_text(rng: random.Random) -> bytes:
     lines, end = [], rng.choice(["\n", "\n", "\n", "\r\n", "\r"])
     for k in range(rng.randint(1, 6)):
         columns = sorted(rng.sample(range(rng.randint(0, 1), 40), rng.randint(0, 5)))
-        group = [f"qid:{rng.randrange(9)}"] if rng.random() < 0.1 else []
-        cells = [str(k % 2), *group, *(f"{column}:{short_number(rng)}" for column in columns)]
+        cells = [str(k % 2), *(f"{column}:{short_number(rng)}" for column in columns)]
         blank = rng.choice([" ", " ", " ", "\t", "  "])
         lines.append(blank.join(cells) + rng.choice(["", "", "", " ", " # a: b", "#"]))
     return (end.join(lines) + (end if rng.random() < 0.8 else "")).encode()
@@ -155,7 +150,7 @@ def libsvm_text(rng: random.Random) -> bytes:
 def read_libsvm(path: Path):
     """Label and entries of each row, in bits; None if the file is refused."""
     try:
-        lines = list(open_table(path, count_columns=False).reader.lines())
+        lines = list(open_table(path, count_columns=False).reader.pieces())
     except InputError:
         return None
     rows = []
@@ -274,7 +269,7 @@ def slow_arff(body: bytes, kinds: list[str]):
             line = whole.decode().strip()
         except UnicodeDecodeError:
             return None
-        cells = sparse_cells(line, kinds) if line.startswith("{") else dense_cells(line)
+        cells = None if line.startswith("{") else dense_cells(line)  # sparse rows are refused
         row = None if cells is None or len(cells) != len(kinds) else typed_cells(cells, kinds)
         if row is None:
             return None
@@ -317,26 +312,6 @@ def one_cell(text: str, stops: str):
     if any(each in bare for each in "'\"{}"):
         return None
     return None if bare == "?" else bare, text[end:]
-
-
-def sparse_cells(line: str, kinds: list[str]):
-    if not line.endswith("}") or "text" in kinds:
-        return None
-    cells = [LEVELS[0] if kind == "nominal" else "0" for kind in kinds]
-    rest, last = line[1:-1].strip(), -1
-    while rest:
-        found = re.match(r"\d+(?=\s)", rest)
-        if found is None:
-            return None
-        column, value = int(found[0]), rest[found.end() :].lstrip()
-        entry = one_cell(value, stops=",")
-        if entry is None or not last < column < len(cells) or not value or value[0] == ",":
-            return None
-        cell, rest = entry
-        if value[0] not in "'\"" and cell is not None and re.search(r"\s", cell):
-            return None
-        cells[column], last, rest = cell, column, rest[1:].lstrip()
-    return cells
 
 
 def typed_cells(cells: list, kinds: list[str]):

@@ -31,25 +31,14 @@ def in_many_digits(kernel, x, y):
         return product
     if isinstance(kernel, kernels.Constant):
         return flint.arb(kernel.c)
-    if isinstance(kernel, kernels.Power):
-        return in_many_digits(kernel.inner, x, y) ** kernel.degree
     if isinstance(kernel, kernels.PolynomialOf):
         inner = in_many_digits(kernel.inner, x, y)
         return sum((flint.arb(a) * inner**j for j, a in enumerate(kernel.coefficients)), flint.arb(0))
     if isinstance(kernel, kernels.Exponential):
         return in_many_digits(kernel.inner, x, y).exp()
-    if isinstance(kernel, kernels.AllPowers):
-        return 1 / (1 - in_many_digits(kernel.inner, x, y))
-    if isinstance(kernel, kernels.Normalised):
-        return (
-            in_many_digits(kernel.inner, x, y)
-            / (in_many_digits(kernel.inner, x, x) * in_many_digits(kernel.inner, y, y)).sqrt()
-        )
-    if isinstance(kernel, kernels.Scaled):
-        return flint.arb(kernel.c) * in_many_digits(kernel.inner, x, y)
-    if isinstance(kernel, kernels.Warped):
+    if isinstance(kernel, kernels.Outer):
         fx, fy = (flint.arb(float(kernel.f(row[None])[0])) for row in (x, y))
-        return fx * fy * in_many_digits(kernel.inner, x, y)
+        return fx * fy
     pairs = [(flint.arb(float(a)), flint.arb(float(b))) for a, b in zip(x, y, strict=True)]
     if isinstance(kernel, kernels.Gaussian):
         return (-flint.arb(kernel.c) * sum(((a - b) ** 2 for a, b in pairs), flint.arb(0))).exp()
@@ -88,19 +77,8 @@ def kernel_perceptron(
     coef = np.zeros((n, 1 if n_classes == 2 else n_classes))
     script, visit = [], 0
     generator = np.random.default_rng(seed)
-    for number in range(max_iter):
+    for _ in range(max_iter):
         before = len(script)
-        if order == "worst":
-            found = [(judge(K[i] @ coef, codes[i], n_classes)[0], i) for i in range(n)]
-            low, i = min(found)
-            if low > 0:
-                return script, coef, visit, True
-            if number == max_iter - 1 or len(script) >= max_updates:
-                return script, coef, visit, False
-            rival = judge(K[i] @ coef, codes[i], n_classes)[1]
-            coef[i] += steps[i] * signed(codes, rival, codes[i], n_classes)
-            script.append((i, rival, visit))
-            continue
         for i in range(n) if order == "cyclic" else generator.permutation(n):
             s, rival = judge(K[i] @ coef, codes[i], n_classes)
             if s <= 0:
@@ -129,28 +107,20 @@ def models_after_every_visit(script, visits, codes, n_classes, n):
     return copies
 
 
-def on_a_budget(K, codes, n_classes, budget, removal, *, passes=1, seed=None):
+def on_a_budget(K, codes, n_classes, budget, *, passes=1):
     """Lists of support rows and vectors; every quantity is computed afresh from the whole Gram matrix.
 
-    Returns the mistakes, the support (row and vector of each), the sums of the bounds, and how close rounding
-    came to deciding: between right and wrong, between two rivals, or whether a row lies in the span of the
-    support. Classes that no update has touched tie exactly, and the first of them is the rival.
+    Returns the mistakes, the support (row and vector of each), the sum of the residuals, and how close
+    rounding came to deciding: between right and wrong, two rivals, or whether a row lies in the span of
+    the support. Classes that no update has touched tie exactly, and the first of them is the rival.
     """
-    generator = np.random.default_rng(seed)
-    support, mistakes = [], []  # entries [row, vector, direction, scale]
-    cost = shrinking = residuals = largest = 0.0
-    closest, touched = np.inf, set()
-    doubled = 1.0 if n_classes == 2 else 0.5  # |z|^2 over K(x, x)
-
-    def outputs(i):
-        total = np.zeros(1 if n_classes == 2 else n_classes)
-        for row, vector, *_ in support:
-            total = total + K[row, i] * vector
-        return total
-
+    support, mistakes = [], []
+    residuals, closest, touched = 0.0, np.inf, set()
     for _ in range(passes):
         for i in range(len(codes)):
-            found = outputs(i)
+            found = np.zeros(1 if n_classes == 2 else n_classes)
+            for row, vector in support:
+                found = found + K[row, i] * vector
             s, rival = judge(found, codes[i], n_classes)
             closest = min(closest, abs(s)) if support else closest
             if s > 0:
@@ -161,48 +131,16 @@ def on_a_budget(K, codes, n_classes, budget, removal, *, passes=1, seed=None):
             touched |= {codes[i], rival}
             mistakes.append((i, rival))
             direction = signed(codes, rival, codes[i], n_classes)
-            length = np.sqrt(K[i, i] * doubled)
-            largest = (1 + 1e-9) * length if length > largest else largest  # R, as the Forgetron takes it
-            if removal == "projection":
-                rows = [entry[0] for entry in support]
-                inner = K[np.ix_(rows, rows)]
-                share = np.linalg.lstsq(inner, K[rows, i], rcond=None)[0] if rows else np.zeros(0)
-                residual = max(0.0, K[i, i] - K[rows, i] @ share)
-                if 1e-13 * K[i, i] < residual < 1e-6 * K[i, i]:
-                    closest = 0.0  # the row is nearly in the span: its share of each slot is rounding error
-                if len(support) < budget and residual > 1e-10 * K[i, i]:
-                    support.append([i, direction, direction, 1.0])
-                else:
-                    for entry, part in zip(support, share, strict=True):
-                        entry[1] = entry[1] + part * direction
-                    residuals += np.sqrt(residual * doubled)
-                continue
-            if len(support) == budget and removal == "random":
-                support[int(generator.integers(budget))] = [i, direction, direction, 1.0]
-                continue
-            support.append([i, direction, direction, 1.0])
-            if len(support) > budget:
-                row, _, towards, scale = support[0]
-                squared = largest**2
-                # <f', z> of the oldest; its z is the direction at its row.
-                mu = float(outputs(row) @ towards) / squared
-                allowed = 15 / 32 * len(mistakes)
-
-                def psi(phi, scale=scale, mu=mu):
-                    return (phi * scale) ** 2 + 2 * phi * scale * (1 - phi * mu)
-
-                low, high = 0.0, 1.0
-                if cost + psi(1.0) > allowed:
-                    for _ in range(200):
-                        middle = (low + high) / 2
-                        low, high = (middle, high) if cost + psi(middle) <= allowed else (low, middle)
-                    phi = low
-                else:
-                    phi = 1.0
-                cost += psi(phi)
-                shrinking += (1 - phi) / (1 + phi)
-                for entry in support:
-                    entry[1] = phi * entry[1]
-                    entry[3] *= phi
-                support.pop(0)
-    return mistakes, support, (cost, shrinking, residuals, largest), closest
+            rows = [row for row, _ in support]
+            inner = K[np.ix_(rows, rows)]
+            share = np.linalg.lstsq(inner, K[rows, i], rcond=None)[0] if rows else np.zeros(0)
+            residual = max(0.0, K[i, i] - K[rows, i] @ share)
+            if 1e-13 * K[i, i] < residual < 1e-6 * K[i, i]:
+                closest = 0.0  # the row is nearly in the span: its share of each slot is rounding error
+            if len(support) < budget and residual > 1e-10 * K[i, i]:
+                support.append([i, direction])
+            else:
+                for entry, part in zip(support, share, strict=True):
+                    entry[1] = entry[1] + part * direction
+                residuals += np.sqrt(residual * (1.0 if n_classes == 2 else 0.5))  # |z|^2 over K(x, x)
+    return mistakes, support, residuals, closest

@@ -101,7 +101,7 @@ def biostatistician(walk: Walk) -> None:
     (walk.home / "other.csv").write_text(PATIENTS.replace("1,31", "1,32"))
     walk.separatrix("verify", "proof.json", "other.csv", code=2)
     said = walk.separatrix("check", "patients.csv", "--formula", "recovered ~ age + C(ward)")
-    assert said.startswith("Overlap: a finite estimate exists."), said
+    assert said.startswith("Overlap (a finite estimate exists)."), said
     answer = json.loads(walk.separatrix("check", "patients.csv", "-t", "recovered", "--json"))
     assert answer["separation"] == "complete separation"
     walk.separatrix("check", "patients.csv", "-t", "recovered", "--report", "report.html")

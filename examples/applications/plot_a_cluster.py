@@ -3,7 +3,7 @@ Rows on a cluster
 =================
 
 If the rows do not fit on one machine, they stay where they are: the blocks of a Dask array are on the workers. Only weights, the
-lowest scores, twelve bytes per row and the few rows of a working set are sent over the network. In this example the two workers are threads of one process, so that the
+lowest scores, nine bytes per row and the few rows of a working set are sent over the network. In this example the two workers are threads of one process, so that the
 page can be built anywhere. ``examples/cluster`` starts separate processes that communicate over TLS, and the code below works there without changes.
 """
 

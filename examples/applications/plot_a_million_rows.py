@@ -31,7 +31,8 @@ def ask(y):
 ask(problem.y)
 
 # %%
-# Three wrong labels in a million are enough to make the data inseparable. A few rows prove it: at most one more than the number of weights is needed, here 22.
+# Three wrong labels in a million are enough to make the data inseparable. A few rows prove it. There are 21 weights, and 22 rows are always
+# enough for such a proof: one more than the number of weights.
 
 flipped = problem.y.copy()
 flipped[np.random.default_rng(1).choice(len(flipped), 3, replace=False)] *= -1

@@ -2,8 +2,8 @@ r"""
 Credit default: overlapping classes, and what a linear rule can still do
 ========================================================================
 
-Will a client default? Whether a linear rule can be *perfect* for past clients can be proved. Whether
-it is *useful* has to be tested on clients that were not used for training.
+Will a client default? We can prove whether some linear rule is *perfect* for past clients. Whether a rule is
+*useful* has to be tested on clients that were not used for training.
 
 The clients in this example are simulated from a known distribution, so we also know the best possible score. For real data, take "default
 of credit card clients" (30,000 rows) from the UCI repository, and use its columns and labels instead of ``clients`` and

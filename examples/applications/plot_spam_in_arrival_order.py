@@ -3,7 +3,8 @@ A spam filter that learns as mail arrives
 =========================================
 
 Messages arrive one at a time, and the filter classifies each of them before its label is known. The honest score is the fraction of mistakes
-so far. The messages in this example are simulated from two vocabularies over 5,000 words that change halfway; 5 % of the labels are wrong. For real data, take
+so far. The messages in this example are simulated: spam and other mail use 5,000 words with different frequencies, these frequencies change halfway, and 5 % of
+the labels are wrong. For real data, take
 the "SMS Spam Collection" of the UCI repository and count its words with scikit-learn's ``CountVectorizer``. If you save them as LIBSVM lines with
 ``dump_svmlight_file``, you can also train with ``separatrix learn spam.svm``.
 """

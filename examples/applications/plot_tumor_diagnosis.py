@@ -33,7 +33,7 @@ print(
 sx.plot.DecisionRegionDisplay.from_estimator(best, scaled, y)
 
 # %%
-# The picture looks along the hyperplane. A few rows determine the band, which is narrow compared with the classes. How well do different models predict rows
+# The picture shows the hyperplane from the side, as a line. A few rows determine the band, which is narrow compared with the classes. How well do different models predict rows
 # that they were not trained on?
 
 models = {
@@ -54,9 +54,11 @@ with warnings.catch_warnings():
 # The separator with the largest margin is not the best classifier here, because it depends on a few hard rows. Models that allow some errors
 # do better. Separability is a property of the data, not a recommendation.
 #
-# Which tumors are hard to classify? Those that the perceptron corrected most often:
+# Which tumors are hard to classify? Those that the perceptron corrected most often. The margin is tiny, so we switch off the rule that
+# stops a run without progress, and let the run go on until it separates the classes:
 
-model = sx.Perceptron(max_iter=10_000).fit(scaled, y)
+model = sx.Perceptron(max_iter=10_000, n_iter_no_change=None).fit(scaled, y)
+print(f"separated: {model.converged_}")
 hardest = np.argsort(model.mistake_counts_)[::-1][:5]
 for row in hardest:
     print(f"row {row}: {y[row]:9} corrected {model.mistake_counts_[row]:,} times")

@@ -7,7 +7,8 @@ r"""
 The algorithm
 -------------
 
-Given signed rows :math:`z_1, \ldots, z_n`, start with :math:`w = 0`. While some row has
+The data are rows :math:`x_1, \ldots, x_n` with labels :math:`y_i = \pm 1`. Write :math:`z_i = y_i\,(x_i, 1)`, or :math:`z_i = y_i x_i` for a model
+without an intercept; :math:`z_i` is called a *signed row*. Start with :math:`w = 0`. While some signed row has
 :math:`\langle w, z_i\rangle \le 0`, add it: :math:`w \leftarrow w + z_i`. Each such update is called a *mistake*.
 
 **Theorem (Novikoff 1962).** Suppose that a unit vector :math:`u` and a number :math:`\gamma > 0` satisfy
@@ -35,54 +36,62 @@ allowed = sx.mistake_bounds(model, problem.X, problem.y)["Novikoff"].value
 print(f"{model.mistakes_} mistakes; the theorem allows {allowed:.1f}")
 
 # %%
-# An error in the note: which distance?
-# -------------------------------------
+# An error in the lecture note: which distance?
+# ---------------------------------------------
 #
-# In the note, :math:`\delta` is the smallest distance between a good and a bad *point*, and the bound is
-# :math:`4R^2/\delta^2`. This is false. The distance between the convex *hulls* of the two classes does not work either: it is twice
-# the margin of the best hyperplane *with a free intercept*, while the perceptron's hyperplanes go through the origin of the space it runs in.
-# The theorem needs :math:`\gamma`, the length of the shortest vector in the convex hull of the signed rows.
+# In the lecture note that this chapter follows, :math:`\delta` is the smallest distance between a *point* of the positive class and a *point* of the
+# negative class, and the bound is :math:`4R^2/\delta^2`. This is false. It stays false if :math:`\delta` is the distance between the convex *hulls* of
+# the two classes. Half of that distance is the largest margin of a hyperplane with any intercept. But the perceptron's hyperplanes go through the
+# origin: that of the space of the rows, or, with an intercept, that of the space with one more coordinate, the constant 1. (To append this
+# coordinate is called the *lift*.) The largest :math:`\gamma` in the theorem is the length of the shortest vector in the convex hull of the signed rows.
 #
-# **Counterexample.** Take one good point :math:`(1, h)` and one bad point :math:`(\varphi, -h)` with
-# :math:`\varphi = (\sqrt 5 - 1)/2`, without a lift. The hulls are at least :math:`1 - \varphi` apart for every :math:`h`, so
-# :math:`4R^2/\delta^2` stays near 27. But the number of mistakes grows as :math:`h` shrinks.
+# **Counterexample.** Take one point :math:`(1, h)` of the positive class and one point :math:`(g, -h)` of the negative class, without a
+# lift. Here :math:`g = (\sqrt 5 - 1)/2` is the reciprocal of the golden ratio. The hulls are at least :math:`1 - g` apart for every :math:`h`, so
+# :math:`4R^2/\delta^2` stays near 27. But the number of mistakes grows as :math:`h` shrinks. (The margins are tiny, so we switch off the rule
+# that stops a run without progress: ``n_iter_no_change=None``.)
 
 golden = (np.sqrt(5) - 1) / 2
+to_the_end = {"order": "cyclic", "max_iter": 50_000, "n_iter_no_change": None}
 for h in (0.01, 0.001, 0.0001):
     X, y = np.array([[1, h], [golden, -h]]), np.array([1, -1])
-    run = sx.Perceptron(order="cyclic", fit_intercept=False, max_iter=50_000).fit(X, y)
+    run = sx.Perceptron(fit_intercept=False, **to_the_end).fit(X, y)
     apart = np.linalg.norm(X[0] - X[1])
     formula = 4 * (1 + h * h) / apart**2
     print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
+    assert run.converged_
 
 # %%
-# The counts are Fibonacci numbers: the run approximates the golden ratio by fractions. The largest margin
+# The counts 89, 987 and 10,946 are Fibonacci numbers. The run ends when the numbers of mistakes on the two points, :math:`n` and :math:`m`, have a
+# quotient :math:`n/m` that is close enough to :math:`g` (the proof below says how close). The best such fractions are quotients of two consecutive Fibonacci
+# numbers, and the sum of these two is the next one. The largest margin
 # of a line through the origin is :math:`h`, and :math:`(R/\gamma)^2` is :math:`1 + 1/h^2`, so the theorem holds.
 #
-# A lift does not help. Take two numbers far from the origin, the good one :math:`1/h` and the bad one :math:`\varphi/h`, and lift them to
-# :math:`(x, 1)`. They are far apart, but the same happens:
+# A lift does not help. Take two numbers far from the origin, :math:`1/h` of the positive class and :math:`g/h` of the negative class, and lift them to
+# :math:`(x, 1)`. They are far apart, but the number of mistakes grows again:
 
 for h in (0.01, 0.001, 0.0001):
     numbers = np.array([[1 / h], [golden / h]])
-    run = sx.Perceptron(order="cyclic", max_iter=50_000).fit(numbers, y)
+    run = sx.Perceptron(**to_the_end).fit(numbers, y)
     formula = 4 * (1 + 1 / h**2) / ((1 - golden) / h) ** 2
     print(f"h = {h}: {run.mistakes_:6,} mistakes; 4 R²/δ² = {formula:.1f}")
+    assert run.converged_
 
 # %%
-# In both cases, the formula stays bounded and the number of mistakes :math:`M` grows without bound, because :math:`M > \varphi/h`.
+# In both cases, the formula stays bounded. But a run that ends with a separator makes :math:`M > g/h` mistakes, and this grows without
+# bound as :math:`h` shrinks.
 #
 # **Proof.** The final weights are the sum of :math:`n` times the first signed row and :math:`m` times the second, with
-# :math:`M = n + m`. Let :math:`e = n - \varphi m`.
+# :math:`M = n + m`. Let :math:`e = n - g m`.
 #
-# For the two points, :math:`w = (e, hM)`. Its scores :math:`e + h^2M` and :math:`-\varphi e + h^2M` are positive only if
-# :math:`|e| < h^2M/\varphi`.
+# For the two points, :math:`w = (e, hM)`. Its scores :math:`e + h^2M` and :math:`-g e + h^2M` are positive only if
+# :math:`|e| < h^2M/g`.
 #
-# For the two numbers, :math:`w = (e/h, n - m)`, with scores :math:`e/h^2 + n - m` and :math:`-\varphi e/h^2 - n + m`. Suppose that
+# For the two numbers, :math:`w = (e/h, n - m)`, with scores :math:`e/h^2 + n - m` and :math:`-g e/h^2 - n + m`. Suppose that
 # :math:`e \le 0`. Then the first score is positive only if :math:`n > m`, but :math:`n > m` implies :math:`e > 0`, a contradiction. So
-# :math:`e > 0`, and the second score gives :math:`e < h^2(m - n)/\varphi \le h^2M/\varphi`, the same bound as before.
+# :math:`e > 0`, and the second score gives :math:`e < h^2(m - n)/g \le h^2M/g`, the same bound as before.
 #
-# On the other hand, :math:`(n - \varphi m)(n + m/\varphi) = n^2 + nm - m^2` is a nonzero integer, so
-# :math:`|e| \ge 1/(n + m/\varphi) \ge \varphi/M`. Together, :math:`\varphi/M < h^2M/\varphi`, that is, :math:`M > \varphi/h`. ∎
+# On the other hand, :math:`(n - g m)(n + m/g) = n^2 + nm - m^2` is a nonzero integer, so
+# :math:`|e| \ge 1/(n + m/g) \ge g/M`. Together, :math:`g/M < h^2M/g`, that is, :math:`M > g/h`. ∎
 #
 # Curved separators are hyperplanes in another space
 # --------------------------------------------------
@@ -105,7 +114,7 @@ axes.set(xlabel="$x_1$", ylabel="$x_2$", zlabel="$x_1^2 + x_2^2$")
 axes.legend()
 
 # %%
-# In general, take all monomials up to a degree :math:`d` as coordinates. A separating hyperplane in these coordinates is a polynomial in the
+# In general, take all monomials up to a degree :math:`d` as coordinates. A separating hyperplane in these coordinates is the zero set of a polynomial in the
 # original ones. In :math:`n` variables there are :math:`N(n, d) = \binom{n+d}{d}` monomials, because a monomial of degree at most
 # :math:`d` is a choice of :math:`d` factors, with repetition, from the :math:`n` variables and the number one.
 
@@ -125,8 +134,8 @@ print(sx.smallest_separating_degree(X, y, max_degree=3))
 # The kernel trick
 # ----------------
 #
-# If the run starts at zero, the weights are a sum of rows: :math:`w = \sum_i a_i z_i`, where :math:`a_i` counts the mistakes on row :math:`i`. So a
-# score is :math:`\langle w, z_j\rangle = y_j \sum_i a_i y_i K(x_i, x_j)` with
+# Now the signed rows are :math:`z_i = y_i\,\phi(x_i)`. If the run starts at zero, the weights are a sum of signed rows: :math:`w = \sum_i a_i z_i`,
+# where :math:`a_i` counts the mistakes on row :math:`i`. So a score is :math:`\langle w, z_j\rangle = y_j \sum_i a_i y_i K(x_i, x_j)` with
 # :math:`K(x, x') = \langle\phi(x), \phi(x')\rangle`, and :math:`\phi` itself is never computed. For
 # :math:`\phi(x) = (1, x, \ldots, x^d)` on the real line, :math:`K` is the geometric sum
 # :math:`1 + xx' + \cdots + (xx')^d = (1 - (xx')^{d+1})/(1 - xx')`. If :math:`xx' = 1`, the fraction is undefined and the
@@ -140,8 +149,9 @@ print(sx.kernels.Geometric(degree=4)(np.array([[1.0]]), np.array([[1.0], [0.5]])
 # algorithm confuses two indices. If :math:`\alpha_i` is the signed count of row :math:`i`, the score of row :math:`j` is the sum of
 # :math:`\alpha_i K(x_i, x_j)` over :math:`i`, not of :math:`\alpha_j K(x_j, x_i)`.
 #
-# **Counterexample.** If all values of :math:`K` are positive, the wrong score has the sign of :math:`\alpha_j`. So
-# each row is corrected once, and the algorithm stops, whether or not the rows are classified correctly.
+# **Counterexample.** If all values of :math:`K` are positive, the wrong score of row :math:`j` has the sign of :math:`\alpha_j`. So
+# it is zero before the first correction of the row, which makes it a mistake, and has the sign of the label afterwards. Each row is corrected once, and
+# then the algorithm stops, whether or not the rows are classified correctly.
 
 gram = sx.kernels.Gaussian(c=1.0)(rings.X)
 labels = np.where(rings.y == np.unique(rings.y)[1], 1, -1)
@@ -185,10 +195,8 @@ print(f"separated: {model.converged_}")
 #
 # These experiments test the claims of this chapter on many random data sets, and compare the results with the theorem:
 #
-# - ``separatrix experiment hulls``: which distance bounds the updates?
+# - ``separatrix experiment hulls``: which distance is the margin?
 # - ``separatrix experiment degree``: which degree separates?
-# - ``separatrix experiment monomials``: how many coordinates does the embedding have?
-# - ``separatrix experiment kernel-time``: when is the kernel faster than the embedding?
 #
 # ``separatrix play --lesson 0`` opens this chapter as a lesson in the playground. (If the playground is
 # already running, use `this link <http://127.0.0.1:8317/?lesson=0>`_.)

@@ -23,7 +23,7 @@ not in the convex hull of the rows, the shortest vector :math:`p` of the hull is
 shorter vector of the hull. So :math:`w = p` separates. If zero is in the hull, it is a convex combination of the rows, and its coefficients are :math:`l`. ∎
 
 The multipliers :math:`l` are a *proof* that nothing separates the data, and the weights :math:`w` are a proof that they are separable.
-Whenever this library gives one of the two answers, it has checked the proof in exact arithmetic.
+Whenever ``sx.separability`` answers a question about a hyperplane in the columns, it has checked such a proof in exact arithmetic.
 """
 
 import matplotlib.pyplot as plt
@@ -133,8 +133,7 @@ sx.plot.BracketDisplay.from_estimator(
 # Experiments and playground
 # --------------------------
 #
-# - ``separatrix experiment separators``: how do three methods that find a separator differ?
-# - ``separatrix experiment robustness``: how much perturbation does each separator tolerate?
+# - ``separatrix experiment separators``: how do three methods that find a separator differ, and how much perturbation does each tolerate?
 # - ``separatrix experiment own-point``: what does an update do to its own point, and to the others?
 #
 # ``separatrix play --lesson 1`` opens this chapter as a lesson in the playground. (If the playground is

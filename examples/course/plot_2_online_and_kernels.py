@@ -30,8 +30,8 @@ print(sx.mistake_bounds(model, X, y).summary())
 #
 # The note uses a vector :math:`w^*` with :math:`\langle w^*, z_i\rangle \ge 1` for all rows instead of the margin. There are at most
 # :math:`R^2|w^*|^2` updates from zero. For :math:`w^* = u/\gamma` this is :math:`(R/\gamma)^2`. (One slide has :math:`M \le R^2|w|^2`, but
-# means :math:`w^*`.) Each row may arrive only once. The proof considers only the mistakes, so the bound holds for any
-# sequence of rows, whether random or chosen by an adversary.
+# means :math:`w^*`.) The proof considers only the mistakes, so the bound holds for any sequence of
+# rows: each row may occur once or many times, and the order may be random or chosen by an adversary.
 #
 # If no hyperplane is perfect
 # ---------------------------
@@ -74,7 +74,7 @@ axes.set(
 # this would be, up to a factor, the objective of a soft-margin support vector machine with :math:`C = 1/R^2`. For a run that is finished, the
 # rounds with a mistake are such a fixed set, so finding the best bound means training an SVM. ``mistake_bounds`` does this.
 
-# One pass, so the mistakes are those of an online run. We ignore the warning that it did not separate the classes.
+# With one pass, every row is visited once, as in a stream. We ignore the warning that the run did not separate the classes.
 import warnings
 
 with warnings.catch_warnings():

@@ -2,7 +2,7 @@ r"""
 3. A tie is a mistake, and what makes a run long
 ================================================
 
-*This chapter is about one character of the algorithm, and about two quantities that determine how long it runs.*
+*This chapter shows why the algorithm needs ≤ instead of <, and which two quantities determine how long it runs.*
 
 One character
 -------------
@@ -55,8 +55,8 @@ for name, rule in {"< 0": lambda s: s < 0, "<= 0": lambda s: s <= 0}.items():
 # *It ends with a separator*, because it ends only if no row is a mistake, and this is the definition of a separator. *It ends*, because
 # the number of updates is bounded. On inseparable data it never ends, but the weights stay bounded (the perceptron
 # cycling theorem: Minsky and Papert; Block and Levin 1970). If the rows are integers, there are only finitely many integer weight vectors of bounded length. So
-# some vector must occur twice, and this is a proof that the data are inseparable: the rows added between the two occurrences sum to zero, and how often each of them was added
-# gives Gordan's multipliers.
+# some vector must occur twice, and this proves that the data are inseparable: the rows that were added between the two occurrences sum to zero, so the numbers of
+# times that each row was added are Gordan's multipliers.
 
 X, y = np.array([[0, 0], [1, 1], [0, 1], [1, 0]]), np.array([0, 0, 1, 1])
 import warnings
@@ -116,7 +116,7 @@ sx.plot.DecisionRegionDisplay.from_estimator(
 # Experiments and playground
 # --------------------------
 #
-# - ``separatrix experiment two-factors``: how do the width of the band and the magnitude of the points change the number of updates, separately and together?
+# - ``separatrix experiment updates``: how do the margin and the magnitude of the points change the number of updates, separately and together?
 #
 # ``separatrix play --lesson 3`` opens this chapter as a lesson in the playground. (If the playground is
 # already running, use `this link <http://127.0.0.1:8317/?lesson=3>`_.)

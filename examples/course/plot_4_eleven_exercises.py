@@ -26,8 +26,8 @@ print(sx.geometry.distance(points, weights=np.array([3.0, 4.0]), intercept=-5.0)
 # Any start
 # ---------
 #
-# **Theorem.** Let :math:`|u| = 1`, and let :math:`\langle u, z_i\rangle \ge \gamma > 0` and :math:`|z_i| \le R` for all rows. The perceptron that starts at
-# :math:`w_0` and adds :math:`\eta z_i` for each mistake, with a constant :math:`\eta > 0`, makes at most as many mistakes as the larger root :math:`t` of
+# **Theorem.** Let :math:`|u| = 1`, and let :math:`\langle u, z_i\rangle \ge \gamma > 0` and :math:`|z_i| \le R` for all rows. Let the perceptron start at
+# :math:`w_0` and add :math:`\eta z_i` for each mistake, with a constant :math:`\eta > 0`. Then the number of its mistakes is at most the larger root :math:`t` of
 #
 # .. math:: \eta^2\gamma^2t^2 + (2\eta c_1\gamma - \eta^2R^2)\,t + c_1^2 - c_0^2 = 0, \qquad c_0 = |w_0|,\; c_1 = \langle w_0, u\rangle.
 #
@@ -79,8 +79,8 @@ for name, weights in (
 # ----------------------------------
 #
 # *How close is the answer to the known separator, how many updates are made, how does that depend on points, dimension and
-# separation, and how far is the bound?* The experiments ``angle`` and ``updates`` of the library measure all of this with repetitions. (Use the full
-# run: with the few repetitions of ``--quick``, the angle can show the opposite trend.) The data are random points in the unit ball with a given margin from a random
+# separation, and how far is it from the bound?* The experiments ``angle`` and ``updates`` of the library measure all of this with repetitions.
+# The data are random points in the unit ball with a given margin from a random
 # hyperplane through the origin. For such data, the answer is closer to the known separator if there are more points. The number of updates depends mostly on the
 # margin. It grows with the dimension as long as the dimension is small, and hardly grows with the number of points. The bound depends only on :math:`R` and the margin.
 
@@ -217,8 +217,8 @@ with warnings.catch_warnings():
 
 # %%
 # (Here :math:`2\gamma/(R^2 - \gamma^2)` is 0.156.) We can prove that the second run never ends. After four updates, :math:`w = (a, b)` has
-# length one, :math:`a > 0` and :math:`0.2 \le |b| \le 0.6`. We show that these conditions hold after every further update. The row on the other side of the first axis is wrong,
-# since its score is :math:`0.05a - 0.8|b| \le 0.05 - 0.16 < 0`. The update changes the sign of :math:`b`, and changes :math:`|b|` to
+# length one, :math:`a > 0` and :math:`0.2 \le |b| \le 0.6`. We show that these conditions hold after every further update. If :math:`b > 0`, the row
+# :math:`(0.05, -0.8)` is wrong, and if :math:`b < 0`, the row :math:`(0.05, 0.8)` is wrong: its score is :math:`0.05a - 0.8|b| \le 0.05 - 0.16 < 0`. The other row is correct. The update changes the sign of :math:`b`, and changes :math:`|b|` to
 # :math:`s/\sqrt{(a + 0.05)^2 + s^2}` with :math:`s = 0.8 - |b|`. Here :math:`a = \sqrt{1 - b^2}` depends on :math:`s`, too. The new value increases with :math:`s` if
 # :math:`s/(a + 0.05)` does, that is, if :math:`s\,a'(s) < a + 0.05`. This holds because :math:`s\,a'(s) = s|b|/a \le 0.16/0.8 = 0.2`, while :math:`a \ge 0.8`. So the new value lies
 # between its values at :math:`|b| = 0.6` and :math:`|b| = 0.2`, which are 0.229 and 0.503, and hence again between 0.2 and 0.6.
@@ -244,7 +244,7 @@ print("the same counts:", np.array_equal(primal.mistake_counts_, dual.mistake_co
 # Exercise 8: the dual as a linear program
 # ----------------------------------------
 #
-# *Constraints and objective whose optimum is the "best"* :math:`a`: minimize :math:`\sum_i a_i` subject to :math:`a \ge 0` and
+# *Find constraints and an objective whose optimum is the "best"* :math:`a`. One answer is to minimize :math:`\sum_i a_i` subject to :math:`a \ge 0` and
 # :math:`\sum_j a_j\langle z_j, z_i\rangle \ge 1` for all :math:`i`. The program is feasible if and only if the rows are separable. If they are, let :math:`w = \sum a_iz_i` be the
 # vector with the largest margin, scaled to smallest score one; its multipliers :math:`a` are a feasible point. The optimum lies between
 # :math:`1/(R\gamma)` and :math:`1/\gamma^2`. The lower bound holds because every feasible :math:`a` has :math:`1/\gamma \le |w| \le R\sum a_i`. The upper bound holds because the

@@ -1,4 +1,4 @@
-"""Files that are there in full or not at all: a temporary name, fsync, rename."""
+"""Write files completely or not at all: under a temporary name, with fsync, then renamed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import contextlib
 import errno
 import glob
 import os
-import re
 import secrets
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,13 +25,12 @@ WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside ``path``; when the block ends well, it takes the place of ``path``.
+    """Yield a temporary path beside ``path``, and rename it to ``path`` if the block ends without an error.
 
-    Whatever happens, also a loss of power, ``path`` is the old file or the new one, whole. If the block
-    fails, the temporary file is removed and the old one is untouched. The new file has the old one's
-    permissions, and a file that may not be written stays; a link stays one, and what it points to is
-    replaced. What killed processes left of earlier attempts is removed. A device or a pipe is written as it
-    is.
+    Whatever happens, even a loss of power, ``path`` is the complete old file or the complete new one. If the
+    block fails, the temporary file is removed and the old file is unchanged. The new file gets the old
+    permissions. A read-only file is not replaced. A link stays a link, and its target is replaced. Temporary
+    files of killed processes are removed. A device or a pipe is written directly.
 
     Parameters
     ----------
@@ -49,9 +47,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
-    """Yield a temporary path for each of some files; when all are on the disk, they take their places.
+    """Yield a temporary path for each of some files, and rename them when all are on the disk.
 
-    As `replacing`: if anything fails until then, all the old files are untouched.
+    See `replacing`. If anything fails before that, all old files are unchanged.
     """
     outputs: list[_Output] = []
     with contextlib.ExitStack() as stack:
@@ -71,14 +69,14 @@ def replacing_all(paths: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path
 
 @dataclass(frozen=True)
 class _Output:
-    """A file to be: its name as it was said, where it goes, and where it is written until then."""
+    """A file to be written: its name as given, its place, and where it is written before that."""
 
     path: str | os.PathLike[str]
     target: Path
     temporary: Path
 
     def sync(self) -> None:
-        """Put the new file on the disk, with the permissions of the old one."""
+        """Flush the new file to the disk, with the permissions of the old one."""
         if self.temporary == self.target:
             return
         _sync(self.temporary)
@@ -86,7 +84,7 @@ class _Output:
             os.chmod(self.temporary, stat.S_IMODE(self.target.stat().st_mode))
 
     def settle(self) -> None:
-        """Let the new file take its place."""
+        """Rename the new file to its place."""
         if self.temporary == self.target:
             return
         os.replace(self.temporary, self.target)
@@ -107,7 +105,7 @@ def _open(path: str | os.PathLike[str], stack: contextlib.ExitStack) -> _Output:
 
 @contextlib.contextmanager
 def _explaining(*paths: str | os.PathLike[str]) -> Iterator[None]:
-    """Say what to do about an error of the system."""
+    """Turn an error of the system into one that says what to do."""
     try:
         yield
     except OSError as error:
@@ -116,22 +114,22 @@ def _explaining(*paths: str | os.PathLike[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _claimed(target: Path) -> Iterator[Path]:
-    """A new temporary file beside the target, locked for as long as this process works on it."""
+    """Yield a new temporary file beside the target, locked as long as this process writes it."""
     while True:
         temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}{PARTIAL}")
         handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
         try:
-            # Between the two calls another process may have taken it for a left one, and removed it.
-            if _lock(handle) and os.fstat(handle).st_nlink:
+            # Between the two calls another process may have removed it as a file of a killed process.
+            if lock_file(handle) and os.fstat(handle).st_nlink:
                 yield temporary
                 return
         finally:
-            with contextlib.suppress(OSError):  # what went wrong before is what has to be said
+            with contextlib.suppress(OSError):  # an earlier error is the one to report
                 temporary.unlink(missing_ok=True)
             os.close(handle)
 
 
-def _lock(handle: int) -> bool:
+def lock_file(handle: int) -> bool:
     """Lock a file until it is closed, or its process ends; False if another process has it."""
     if fcntl is None:
         return True
@@ -145,7 +143,7 @@ def _lock(handle: int) -> bool:
 
 
 def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
-    """Replace a file by these bytes, at once."""
+    """Replace a file by these bytes."""
     with replacing(path) as temporary:
         temporary.write_bytes(content)
 
@@ -158,25 +156,25 @@ def write_all(contents: Mapping[str, bytes]) -> None:
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Replace a file by this text, at once."""
+    """Replace a file by this text."""
     write_bytes(path, text.encode())
 
 
 def clear_partial(path: str | os.PathLike[str]) -> None:
-    """Remove what killed processes left while they wrote ``path``; what a process is writing is locked."""
+    """Remove the temporary files that killed processes left of ``path``; those in use are locked."""
     target = Path(os.path.realpath(path))
     for left in target.parent.glob(f".{glob.escape(target.name)}.*{PARTIAL}"):
-        with contextlib.suppress(OSError):  # it is not ours, or gone
+        with contextlib.suppress(OSError):  # it belongs to another user, or is gone
             handle = os.open(left, os.O_RDWR)
             try:
-                if _lock(handle):
+                if lock_file(handle):
                     left.unlink()
             finally:
                 os.close(handle)
 
 
 def _sync(path: Path) -> None:
-    """Have the system put a file, or a directory's names, on the disk."""
+    """Flush a file, or the names in a directory, to the disk."""
     if path.is_dir() and os.name == "nt":
         return
     handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
@@ -187,29 +185,11 @@ def _sync(path: Path) -> None:
 
 
 def _explained(names: str, error: OSError) -> OSError:
-    """The error with what to do about it."""
+    """Return the error with what to do about it."""
     if isinstance(error, OutputError | BrokenPipeError):
         return error
-    code = _code(error)
-    if code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-        return OutputError(
-            f"{names} could not be written: the disk (or a limit on file sizes) is full. What was there "
-            "before is unchanged. Make room, or name a place on another disk."
-        )
-    if code == errno.EROFS:
-        return OutputError(f"{names} could not be written: the disk is read-only. Name a place on another.")
-    if code in (errno.EACCES, errno.EPERM):
-        return OutputError(
-            f"{names} could not be written: no permission to write in its directory. Name another."
-        )
-    if code in (errno.ENOENT, errno.ENOTDIR):
-        return OutputError(f"{names} could not be written: its directory does not exist. Make it first.")
-    return OutputError(f"{names} could not be written: {error.strerror or error}.")
-
-
-def _code(error: OSError) -> int | None:
-    """The system's number of an error; Arrow's errors may have it in their words only."""
-    if error.errno is not None:
-        return error.errno
-    found = re.search(r"\[errno (\d+)\]", str(error), re.IGNORECASE)
-    return int(found[1]) if found else None
+    absent = error.errno in (errno.ENOENT, errno.ENOTDIR)
+    why = "its directory does not exist" if absent else error.strerror or error
+    return OutputError(
+        f"{names} could not be written: {why}. What was there before is unchanged. Name another place."
+    )

@@ -1,4 +1,4 @@
-"""Every mistake bound of the perceptron, for a run that was made: how many mistakes theory allowed it."""
+"""Mistake bounds of the perceptron, evaluated for a run: how many mistakes the theorems allow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import inputs, notebook
 from .deadline import Deadline
-from .dual.kernel_margin import KernelRows, accuracy, certified_bracket, solve_kernel_margin
+from .dual.kernel_margin import certified_bracket, solve_kernel_margin
+from .dual.kernel_rows import KernelRows
 from .errors import InputError, InputTypeError
 from .estimators.hyperplane import EXACT_SECONDS
 from .estimators.kernel import KernelPerceptron
@@ -23,7 +24,7 @@ from .proofs.verdict import separability
 from .result import Floats, Result, Status, margin_text
 from .rows.memory import MemoryRows
 
-SAFE = 1.0 + 1e-12  # covers the rounding of the few operations that follow a guarded number
+SAFE = 1.0 + 1e-12  # covers the rounding of a few operations on a number that is already a bound
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,14 @@ class Bound:
     ----------
     name : str
     value : float
-        Infinite where the bound says nothing about this run.
+        Infinite if the bound says nothing about this run.
     formula : str
     certified : bool
-        Whether the value was computed from the data, at some u, with the rounding of that turned against it.
+        Whether the value was computed from the data, at some u, and holds with all rounding errors.
     tightness : float
-        Mistakes made over mistakes allowed: one is tight.
+        Mistakes made divided by mistakes allowed; one means tight.
     note : str
-        Why the bound says nothing, or what it is evaluated at.
+        Why the bound says nothing, or where it is evaluated.
     """
 
     name: str
@@ -54,21 +55,21 @@ class Bound:
 
 @dataclass(frozen=True)
 class BoundReport:
-    """The mistakes of a run beside every bound that theory gives for it.
+    """The mistakes of a run, and every bound that theory gives for them.
 
     Attributes
     ----------
     mistakes : float
-        M, the updates that led to the weights. Where the weights of shards were mixed, an update counts as
-        much as its shard did: that is the number that the theorems bound then.
+        M, the number of updates that led to the weights. If the weights of shards were averaged, an update
+        counts as much as its shard did, because the theorems bound this sum.
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
-        The bracket of the best margin of the lifted rows, with all rounding counted; the lower end is zero
-        or less where no separator was found.
+        The bracket of the best margin of the lifted rows, with all rounding errors counted; the lower end is
+        zero or less if no separator was found.
     n_classes : int
     start_norm : float
-        The norm of the first weights.
+        The norm of the initial weights.
     bounds : tuple of Bound
     """
 
@@ -92,11 +93,11 @@ class BoundReport:
         return min(self.bounds, key=lambda bound: bound.value)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain Python values."""
+        """Return the report as plain Python values."""
         return asdict(self)
 
     def summary(self) -> str:
-        """A table to read."""
+        """Return the report as a table of text."""
         head = ("bound", "mistakes allowed", "tightness", "certified", "", "note")
         lines = (
             f"{name:<22}{value:>18}{share:>12}  {sure:<11}{note}"
@@ -119,7 +120,7 @@ class BoundReport:
 
 
 def _cells(bound: Bound) -> tuple[str, ...]:
-    """A bound as a row of a table."""
+    """Return a bound as a row of a table."""
     value, share = "no bound", ""
     if np.isfinite(bound.value):
         value, share = f"{bound.value:,.1f}", f"{bound.tightness:.3g}"
@@ -127,7 +128,7 @@ def _cells(bound: Bound) -> tuple[str, ...]:
 
 
 class MistakeBounds(BaseEstimator):
-    """What the input checks need to know of an estimator, and what their errors call it."""
+    """What the checks of inputs need from an estimator; their errors use its name."""
 
     def __init__(self, fit_intercept: bool | str = True) -> None:
         self.fit_intercept = fit_intercept
@@ -139,32 +140,26 @@ def mistake_bounds(
     y: Any,
     *,
     u: Any = None,
-    eta0: float | None = None,
     row_weights: Any = None,
-    renormalised: bool | None = None,
     separable: bool | None = None,
 ) -> BoundReport:
-    """Compare the mistakes of a perceptron run with every bound on them.
+    """Compare the mistakes of a perceptron run with the known mistake bounds that apply to it.
 
     Parameters
     ----------
-    run : fitted Perceptron, KernelPerceptron or Result
-        A run made by one call of fit, or all calls of partial_fit of a model; X and y are then all rows that
-        it has seen, in order. Of a kernel the report holds Novikoff's bound in the feature space.
+    run : fitted Perceptron or KernelPerceptron
+        A model after one call of fit, or after any number of calls of partial_fit; in the second case, X and
+        y are all rows that it has seen, in order. For a kernel, the report contains Novikoff's bound in the
+        feature space.
     X, y : the rows and labels of that run
     u : array or fitted linear classifier, optional
-        Weights (intercept last) at which to evaluate the bounds too.
-    eta0 : float, optional
-        The step of the updates; taken from the model, or one for a bare Result.
+        Weights, with the intercept last, for which the bounds are also evaluated.
     row_weights : array of shape (rows,), optional
-        What scaled the update of each row, if anything did (sample or class weights). A model's
-        own class weights are known; its sample weights are not and must be given here.
-    renormalised : bool, optional
-        Whether the weights were scaled to length one after each update; taken from the model. The bounds of
-        plain runs do not hold then; the one of renormalised runs needs zero first weights and small steps.
+        The factor of each row's update (sample or class weights). The class weights of a model are known,
+        but its sample weights are not stored: if it had any, pass the factors here.
     separable : bool, optional
-        Whether the classes can be separated, where that is known. If not, no margin is looked for, which
-        would take long; where a run did not separate and nobody says, a verdict is asked for first.
+        Whether the classes are separable, if you know it. If False, the function does not search for a
+        margin, which saves time. If None, and the run did not separate the rows, it asks for a verdict first.
 
     Returns
     -------
@@ -172,22 +167,26 @@ def mistake_bounds(
 
     Notes
     -----
-    The theorems are about exact arithmetic: in floats a row may be corrected whose score is
-    positive, if by rounding error only. With more than two classes an update moves two weight vectors, each
-    by half a step, so R stands for ``sqrt(2) max |x|`` in the formulas, but for that of Novikoff, ``2 (R /
-    margin)^2``, in which the 2 is written out. Where updates are scaled, row by row, the theorems speak of
-    the scaled rows. The first weights of a bare Result are what its updates leave of the last weights: zero,
-    if that is rounding error.
+    The theorems are about exact arithmetic. In floating point, a row whose score is barely positive may be
+    corrected because of a rounding error. If updates have factors, the theorems are about the rows times
+    their factors. R is the norm of the longest row. With more than two classes, an update changes two weight
+    vectors: Novikoff's bound is then ``2 (R / margin)^2``, and in all other formulas R is ``sqrt(2)`` times
+    the norm of the longest row.
 
-    Of a renormalised run let c be the cosine between w and a separator, s and g the largest length and the
-    margin of the rows times their steps. An update makes c at least ``(c + g) / sqrt(1 + s^2)``, as long as
-    ``c >= -g``. From zero weights the first update gives ``c >= g / s``, and each further one adds at least
-    ``(1 + g) / sqrt(1 + s^2) - 1``. That is positive if the step is below ``2 margin / (R^2 - margin^2)``.
-    From other weights c may be below -g, and nothing is proved.
+    The names of the bounds: "Novikoff" is for a start at zero, and "any start" for other initial weights.
+    "hinge" and "sharp hinge" are for any weights u, also if the classes overlap: they count the hinge losses
+    L(u) of the mistakes.
 
-    Where the weights of shards were mixed, every theorem for plain runs holds with M the sum of
-    ``mixed_counts`` and each loss weighed by them: a mixture gains as much along u as its parts do on
-    average, and its squared length is at most the average of theirs.
+    The bounds of plain runs do not hold for a renormalized run. Let c be the cosine between w and a
+    separator, and let s and g be the largest length and the margin of the rows times their learning rates. If
+    ``c >= -g``, an update makes c at least ``(c + g) / sqrt(1 + s^2)``. From zero weights, the first update
+    gives ``c >= g / s``, and each further update adds at least ``(1 + g) / sqrt(1 + s^2) - 1``, which is
+    positive if the learning rate is below ``2 margin / (R^2 - margin^2)``. From other weights, c may be below
+    -g, and nothing is proved.
+
+    For order="mixed", take the sum of ``mixed_counts`` for the number of mistakes, and multiply the loss of
+    each row by its count: then every theorem for runs without averaging holds. The reason is that averaging
+    keeps the mean progress along u, and by convexity does not increase the mean squared length.
 
     Examples
     --------
@@ -201,46 +200,48 @@ def mistake_bounds(
     """
     if isinstance(run, KernelPerceptron):
         return _kernel_bounds(run, X, y)
-    result, rows, steps, renormalised = _read(run, X, y, eta0, row_weights, renormalised)
-    case = _Case(rows, result, steps, _start(run, result, rows, steps, renormalised))
+    result, rows, steps = _read(run, X, y, row_weights)
+    case = _Case(rows, result, steps, _start(run, result, rows, steps))
     if separable is None and result.errors != 0:
         separable = _can_be_separated(rows)
     hard = None if separable is False else solve_max_margin(rows, gap=1e-6)
     separator = hard.weights if hard is not None and hard.margin_lower > 0.0 else None
     lower, upper = (0.0, 0.0) if hard is None else (hard.margin_lower, hard.margin_upper)
-    names: tuple[str, ...] = ("renormalised",) if renormalised else ("Novikoff", "any start")
+    names: tuple[str, ...] = ("renormalised",) if run.renormalise else ("Novikoff", "any start")
     bounds = [case.bound(name, separator, "at the largest margin") for name in names]
-    if not renormalised:
+    if not run.renormalise:
         best = case.best_hinge()
-        bounds.append(case.bound("hinge", best, "at the best u for this form"))
-        bounds.append(case.bound("sharp hinge", best, "at the same u"))
+        bounds.append(case.bound("hinge", best, "at its best weights u"))
+        bounds.append(case.bound("sharp hinge", best, "at the same weights u"))
     if u is not None:
         given = _weights_of(u, rows)
-        bounds += [case.bound(each.name, given, "at the given u", suffix=" at u") for each in tuple(bounds)]
+        bounds += [
+            case.bound(each.name, given, "at the given weights u", suffix=" at u") for each in tuple(bounds)
+        ]
     norm = float(np.linalg.norm(case.start))
     return BoundReport(case.mistakes, rows.radius, lower, upper, rows.n_classes, norm, tuple(bounds))
 
 
 def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
-    """Novikoff's bound in feature space, at the bracket's own separator, with all rounding counted in."""
+    """Return Novikoff's bound in feature space at the separator found, with all rounding errors counted."""
     if model.budget is not None or model.class_weight is not None:
         raise InputError(
-            "Novikoff's bound is for equal steps and a support that may grow. With a budget see "
-            "budget_bound_; with class weights no bound is computed here."
+            "Novikoff's bound is for equal steps and a support that may grow. With a budget or with class "
+            "weights no bound is computed here."
         )
     check_is_fitted(model)
     rows, _, _ = inputs.read_training(MistakeBounds(False), X, y, None)
     if rows.n_rows != model._rows_seen or rows.n_classes != max(2, model.classes_.size):
         raise InputError(
             f"The run has {model._rows_seen} rows and {model.classes_.size} classes; X and y have "
-            f"{rows.n_rows} and {rows.n_classes}. Pass the data the run was made on."
+            f"{rows.n_rows} and {rows.n_classes}. Pass the data of the run."
         )
     mapped = KernelRows(
         model.kernel_, rows.matrix, rows.labels, rows.n_classes, rows.order, bool(model.fit_intercept), False
     )
     found = solve_kernel_margin(mapped, gap=1e-6, deadline=Deadline.after(EXACT_SECONDS))
     lower, upper = certified_bracket(mapped, found)
-    radius = float(np.sqrt(accuracy(mapped)[0] + mapped.lift)) * SAFE
+    radius = float(np.sqrt(mapped.largest + mapped.lift)) * SAFE
     many = rows.n_classes > 2
     formula = "2 (R / margin)^2" if many else "(R / margin)^2"
     value = (2.0 if many else 1.0) * (radius / lower) ** 2 * SAFE if lower > 0.0 else np.inf
@@ -251,7 +252,7 @@ def _kernel_bounds(model: KernelPerceptron, X: Any, y: Any) -> BoundReport:
 
 
 def _can_be_separated(rows: MemoryRows) -> bool | None:
-    """The verdict on the rows that count; None where it takes long."""
+    """Ask for a verdict on the rows that count; None if it takes too long."""
     inside = slice(None) if rows.order.size == rows.n_rows else rows.order
     codes = rows.labels[inside]
     if np.unique(codes).size < 2:
@@ -281,7 +282,7 @@ class _Case:
         self.start = start
 
     def bound(self, name: str, weights: Floats | None, note: str, suffix: str = "") -> Bound:
-        """The bound of that name at some weights, or why it says nothing about this run."""
+        """Return the bound of that name at some weights, or why it says nothing about this run."""
         theorem = {
             "Novikoff": self.novikoff,
             "any start": self.any_start,
@@ -301,7 +302,7 @@ class _Case:
         return Bound(name + suffix, value, self.formula(name), True, tightness, note)
 
     def formula(self, name: str) -> str:
-        """The theorem in a line."""
+        """Return the formula of a theorem."""
         start = bool(self.start.any())
         return {
             "Novikoff": "2 (R / margin)^2" if self.many else "(R / margin)^2",
@@ -315,12 +316,12 @@ class _Case:
 
     def need_zero_start(self) -> None:
         if np.isnan(self.start).any():
-            raise _SaysNothing("the first weights are not known")
+            raise _SaysNothing("the initial weights are not known")
         if self.start.any():
             raise _SaysNothing("the run did not start at zero")
 
     def margin(self, weights: Floats) -> tuple[float, Floats]:
-        """The margin of the scaled rows, rounded down, and the unit vector that has it."""
+        """Return the margin of the scaled rows, rounded down, and the unit vector that has it."""
         norm = float(np.linalg.norm(weights))
         unit = weights / norm if norm > 0.0 else weights
         scores = row_scores(self.rows, unit) - 2.0 * self.rounding * self.norms
@@ -343,7 +344,7 @@ class _Case:
         return max(0.0, (middle + float(np.sqrt(inside))) / (2.0 * gamma**2))
 
     def renormalised(self, weights: Floats) -> float:
-        """The first update gives a cosine of g / s, each further one adds the gain; it never exceeds one."""
+        """Use that the first update gives a cosine of g / s, and that each further one adds the gain."""
         self.need_zero_start()
         gamma, _ = self.margin(weights)
         gain = (1.0 + gamma) / np.sqrt(1.0 + self.radius**2) - 1.0 - 8.0 * 2.0**-52
@@ -352,7 +353,7 @@ class _Case:
         return float(1.0 + (1.0 - gamma / self.radius) / gain)
 
     def losses(self, weights: Floats) -> float:
-        """The hinge loss over the mistakes of the whole run, each against the rival it was made with."""
+        """Return the hinge loss over the mistakes of the run, each against the rival of its update."""
         if not self.many:
             scores = row_scores(self.rows, weights)[:, None]
         else:
@@ -369,7 +370,7 @@ class _Case:
         return size**2 + 2.0 * self.losses(weights)
 
     def sharp_hinge(self, weights: Floats) -> float:
-        """Any start: M - L + <w0, u> <= |u| sqrt(c0^2 + R^2 M), solved for M."""
+        """Solve M - L + <w0, u> <= |u| sqrt(c0^2 + R^2 M) for M, with any start."""
         norm = float(np.linalg.norm(weights)) * SAFE
         size = self.radius * norm
         pull = norm * float(np.linalg.norm(self.start)) * SAFE
@@ -378,10 +379,10 @@ class _Case:
         return max(0.0, loss + size**2 / 2.0 + float(np.sqrt(inside)))
 
     def best_hinge(self) -> Floats:
-        """The u that makes the first hinge form smallest: a soft margin with C = 1 / R^2.
+        """Return the u with the smallest first hinge bound: a soft margin with C = 1 / R^2.
 
-        With scaled rows the scale is taken as one number, their mean over the mistakes; any u
-        gives a bound, and this one need not be the best then.
+        If rows are scaled, one number is used for all of them, their mean over the mistakes. Any u gives a
+        bound, and this one may then not be the best.
         """
         shape = self.rows.weights_shape
         if self.mistakes == 0 or self.radius == 0.0:
@@ -399,53 +400,42 @@ class _Case:
         return found.reshape(shape) / scale
 
 
-def _read(
-    run: Any, X: Any, y: Any, eta0: float | None, row_weights: Any, renormalised: bool | None
-) -> tuple[Result, MemoryRows, Floats, bool]:
-    """The run and its rows, checked to belong together."""
-    result = run if isinstance(run, Result) else getattr(run, "result_", None)
-    if isinstance(result, Result) and result.status is Status.ONLINE and run is not result:
-        result = _whole_stream(run, result)
+def _read(run: Any, X: Any, y: Any, row_weights: Any) -> tuple[Result, MemoryRows, Floats]:
+    """Return the run, its rows and its steps, after a check that they belong together."""
+    result = getattr(run, "result_", None)
     if not isinstance(result, Result):
         raise InputTypeError(
-            f"mistake_bounds needs a fitted Perceptron or a Result. Got {type(run).__name__} instead; "
-            "fit it first."
+            f"mistake_bounds needs a fitted Perceptron or KernelPerceptron. Got {type(run).__name__} "
+            "instead; fit it first."
         )
     if result.status is Status.ONLINE:
-        raise InputError(
-            "This is what the last call of partial_fit gave back; the ledger of all calls is in the model. "
-            "Pass the model itself, with all rows that it has seen, in order."
-        )
+        result = _whole_stream(run, result)
     lifted = len(np.shape(X)) == 2 and result.weights.shape[-1] == np.shape(X)[1] + 1
     rows, classes, _ = inputs.read_training(MistakeBounds(lifted), X, y, None)
     if rows.weights_shape != result.weights.shape or rows.n_rows != result.counts.shape[0]:
         raise InputError(
             f"The run has {result.counts.shape[0]} rows and weights of shape {result.weights.shape}; X and y "
-            f"have {rows.n_rows} rows and {rows.n_classes} classes. Pass the data the run was made on."
+            f"have {rows.n_rows} rows and {rows.n_classes} classes. Pass the data of the run."
         )
-    rate = getattr(run, "eta0", 1.0) if eta0 is None else eta0
-    steps = np.full(1, float(rate))
-    class_weight = getattr(run, "class_weight", None)
+    steps = np.full(1, float(run.eta0))
     if row_weights is not None:
-        steps = rate * np.asarray(row_weights, dtype=np.float64)
-    elif class_weight is not None:
-        steps = rate * inputs.class_weights(class_weight, classes, rows)
+        steps = run.eta0 * np.asarray(row_weights, dtype=np.float64)
+    elif run.class_weight is not None:
+        steps = run.eta0 * inputs.class_weights(run.class_weight, classes, rows)
     if steps.shape not in ((1,), (rows.n_rows,)) or not np.all(np.isfinite(steps)) or np.any(steps < 0.0):
         raise InputError(
             f"row_weights must be one finite, non-negative number for each of the {rows.n_rows} rows. "
             f"Got shape {np.shape(row_weights)}."
         )
-    if renormalised is None:
-        renormalised = bool(getattr(run, "renormalise", False))
-    return result, rows, steps, renormalised
+    return result, rows, steps
 
 
 def _whole_stream(model: Any, last: Result) -> Result:
-    """The run of all calls of partial_fit, from the ledger that the model keeps."""
+    """Return the run of all calls of partial_fit, from the counts that the model keeps."""
     if model._counts.size:
         raise InputError(
-            "This model was fitted before partial_fit went on with it; its ledger begins there. Bound the "
-            "two runs apart: fit one model, and let another one learn online."
+            "This model was fitted before partial_fit continued, and its counts begin there. Use two models, "
+            "one with fit and one with partial_fit."
         )
     counts = model._ledger()
     return replace(
@@ -459,36 +449,36 @@ def _whole_stream(model: Any, last: Result) -> Result:
     )
 
 
-def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats, renormalised: bool) -> Floats:
-    """The first weights: as the model was told, or else what the run tells of them.
+def _start(run: Any, result: Result, rows: MemoryRows, steps: Floats) -> Floats:
+    """Return the initial weights: those of the model, or those that follow from a run with a random start.
 
-    The updates of a plain run leave them of the last weights. Those of a renormalised run do not: NaN stands
-    for what nobody knows, a random start that was not traced or that of a bare Result.
+    They are the last weights minus all updates, or unknown (NaN) for a renormalized run without a trace.
     """
-    zeros, warm = np.zeros_like(result.weights), getattr(run, "_first_weights", None)
-    init = getattr(run, "init", None) if warm is None else warm
-    known = init is not None and not (isinstance(init, str) and init == "random")
-    told = zeros if isinstance(init, str) else np.asarray(init, dtype=np.float64) if known else None
-    if renormalised:
+    zeros = np.zeros_like(result.weights)
+    warm = getattr(run, "_first_weights", None)
+    init = run.init if warm is None else warm
+    random = isinstance(init, str) and init == "random"
+    known = zeros if isinstance(init, str) else np.asarray(init, dtype=np.float64)
+    if run.renormalise:
         traced = np.full(rows.weights_shape, np.nan) if result.trace is None else result.trace.start
-        return traced if not known or told is None else told
+        return traced if random else known
     total = np.zeros_like(result.weights)
     rows.combine(result.multipliers, steps, total)
     start: Floats = result.weights - total
+    if random:
+        return start
     noise = 1e-9 * (np.linalg.norm(result.weights) + np.linalg.norm(total))
-    if not known or told is None:
-        return start if np.linalg.norm(start) > noise else zeros
     added = float(result.multipliers.sum(axis=1) @ (np.sqrt(rows.squared_norms) * steps))
-    if np.linalg.norm(start - told) > noise + 1e-9 * added:
+    if np.linalg.norm(start - known) > noise + 1e-9 * added:
         raise InputError(
-            "The weights of the run are not what its mistakes on these rows add up to. Pass the data the run "
-            "was made on, and row_weights= if it had sample weights."
+            "The weights of the run are not the sum of its updates on these rows. Pass the data of the run, "
+            "and row_weights= if it had sample weights."
         )
-    return told
+    return known
 
 
 def _weights_of(u: Any, rows: MemoryRows) -> Floats:
-    """The given u, or the weights of a given linear classifier."""
+    """Return the given u, or the weights of a given linear classifier."""
     if hasattr(u, "coef_"):
         coef, intercept = np.atleast_2d(u.coef_), np.atleast_1d(u.intercept_)
         u = np.column_stack([coef, intercept]) if rows.lifted else coef

@@ -32,20 +32,20 @@ __all__ = [
 
 
 class SeparatrixError(Exception):
-    """Base of every error of this library: its facts are fields, and its text is made when it is shown.
+    """The base class of all errors of this library: the facts are fields, and the text is made when shown.
 
     Parameters
     ----------
     found : str
-        What was found, and what is needed. Where the error is about a row, what was found only, without a
-        period: the place follows it.
+        What was found, and what is needed. If the error is about a row, only what was found, without a
+        period, because the place follows.
     needed : str
-        What is needed, where the error is about a row.
+        What is needed, if the error is about a row.
     remedy : str
         What to do next, as a sentence for a caller of the library; the message ends with it.
     parameter : str or None
-        What the remedy is about: the name of a parameter, or ``"X"`` where the columns should be scaled.
-        The command line, which has options instead, says by it what to do there.
+        What the remedy is about: the name of a parameter, or ``"X"`` if the columns should be scaled. The
+        command line chooses the remedy by this name, because it has options instead of parameters.
     row : int or None
         The row that the error is about, counted from zero.
     column : int, str or None
@@ -53,13 +53,12 @@ class SeparatrixError(Exception):
     column_name : str
         The name of a column that is given by its number.
     value : object
-        What stands there. The message shows it, unless it is NaN or infinite.
+        The value there. The message shows it, unless it is NaN or infinite.
 
     Attributes
     ----------
     context : str
-        Where the rows are that the row is counted in, such as ``"In partition 7"``; the message begins with
-        it.
+        The part of the data that has the row, such as ``"In partition 7"``; the message begins with it.
     row_name : str
         What to call the row instead of its number, such as ``"row 4 (line 5)"``.
 
@@ -106,7 +105,7 @@ class SeparatrixError(Exception):
         where = self.row_name or f"row {self.row}"
         if self.column is not None:
             where += f", column {self.column!r}" + (f" ({self.column_name!r})" if self.column_name else "")
-        named = isinstance(self.value, float) and not isfinite(self.value)  # in the words of what was found
+        named = isinstance(self.value, float) and not isfinite(self.value)  # `found` names it
         return where if self.value is None or named else f"{self.value} in {where}"
 
 
@@ -115,13 +114,14 @@ class InputError(SeparatrixError, ValueError):
 
 
 class InputTypeError(InputError, TypeError):
-    """The input is of a kind that cannot hold numbers."""
+    """The input has a type that cannot hold numbers."""
 
 
 class UnknownParameterError(SeparatrixError, TypeError, ValueError):
     """An estimator was given a parameter that it does not have.
 
-    A TypeError as of any call with a wrong keyword, and a ValueError as of scikit-learn's ``set_params``.
+    It is a TypeError, like any call with a wrong keyword, and a ValueError, like scikit-learn's
+    ``set_params``.
     """
 
 
@@ -130,23 +130,23 @@ class IllegalKernelError(InputError):
 
 
 class LabelError(InputError):
-    """The labels cannot be separated: too few classes, or not class labels at all."""
+    """The labels cannot be used: there are too few classes, or they are not class labels."""
 
 
 class NumericOverflowError(InputError, OverflowError):
-    """A number of the run left the range of float64: the rows, or a rate, are too large for it."""
+    """A number became larger than float64 can hold, because the rows or a learning rate are too large."""
 
 
 class OutputError(SeparatrixError, OSError):
-    """A file could not be written; what was there before is unchanged."""
+    """A file could not be written; the old file is unchanged."""
 
 
 class ClusterError(SeparatrixError, RuntimeError):
-    """The cluster that the rows are on did not do its part."""
+    """A task on the cluster that holds the rows failed."""
 
 
 class MissingPackageError(SeparatrixError, ImportError):
-    """A package that only a part of the library needs is not installed: see its ``name``."""
+    """An optional package is not installed: see its ``name``."""
 
     def __init__(self, found: str = "", *, name: str | None = None, **fields: Any) -> None:
         super().__init__(found, **fields)
@@ -154,11 +154,11 @@ class MissingPackageError(SeparatrixError, ImportError):
 
 
 class ModelFileError(SeparatrixError, ValueError):
-    """A model file that cannot be read, or that holds what is not trusted."""
+    """A model file cannot be read, or holds a type that is not trusted."""
 
 
 class CertificateError(SeparatrixError, ValueError):
-    """A certificate that cannot be read or checked, or that speaks of something else."""
+    """A certificate cannot be read or checked, or is about other data."""
 
 
 class SeparationWarning(UserWarning):
@@ -166,12 +166,12 @@ class SeparationWarning(UserWarning):
 
 
 class NotSeparable(InputError):
-    """The classes cannot be separated, or not by a margin that is told from rounding error.
+    """The classes cannot be separated, or only by a margin that is smaller than the rounding errors.
 
     Attributes
     ----------
     certificate : object or None
-        The proof, where there is one.
+        The proof, if there is one.
     """
 
     def __init__(self, found: str = "", certificate: object = None, **fields: Any) -> None:
@@ -180,11 +180,14 @@ class NotSeparable(InputError):
 
 
 def not_finite(value: float, row: int, column: int, names: Sequence[str] | None) -> InputError:
-    """Name the place of a NaN or an infinity: the one error of all readers."""
+    """Return the error of all readers that names the place of a NaN or an infinity."""
+    missing = value != value
     return InputError(
-        f"Input X contains {'NaN' if value != value else 'infinity'}",
+        f"Input X contains {'NaN' if missing else 'infinity'}",
         needed="Every value must be finite.",
-        remedy="Drop or impute such rows, for example with sklearn.impute.SimpleImputer.",
+        remedy="Drop these rows, or impute the values, for example with sklearn.impute.SimpleImputer."
+        if missing
+        else "Drop these rows, or replace infinite values by NaN and impute them.",
         parameter="where",
         row=row,
         column=column,
@@ -195,7 +198,7 @@ def not_finite(value: float, row: int, column: int, names: Sequence[str] | None)
 
 @contextmanager
 def needs(what: str, *, extra: str) -> Iterator[None]:
-    """Import inside what ``what`` needs; if it is not installed, the error says what to install.
+    """Import packages in this context; if one is not installed, the error says what to install.
 
     Examples
     --------
@@ -211,7 +214,7 @@ def needs(what: str, *, extra: str) -> Iterator[None]:
 
 
 def missing_package(problem: ModuleNotFoundError, what: str, *, extra: str) -> MissingPackageError:
-    """The error that says what to install for ``what``; a module of ours that is missing is raised itself."""
+    """Return the error that says what to install; raise the problem if a module of ours is missing."""
     package = str(problem.name).partition(".")[0]
     if package == __package__:
         raise problem
@@ -223,7 +226,7 @@ def missing_package(problem: ModuleNotFoundError, what: str, *, extra: str) -> M
 
 
 def convergence_warning(message: str, *, problem: str, parameter: str | None = None) -> Any:
-    """scikit-learn's warning of that name, with fields as in `SeparatrixError`."""
+    """Return scikit-learn's ConvergenceWarning, with fields as in `SeparatrixError`."""
     from sklearn.exceptions import ConvergenceWarning
 
     warning = ConvergenceWarning(message)
@@ -232,7 +235,7 @@ def convergence_warning(message: str, *, problem: str, parameter: str | None = N
 
 
 def __getattr__(name: str) -> Any:
-    """scikit-learn's own warning; importing it takes a second, which reading a file need not wait for."""
+    """Import scikit-learn's warning when it is first used, because that takes a second."""
     if name != "ConvergenceWarning":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sklearn.exceptions import ConvergenceWarning

@@ -1,4 +1,4 @@
-"""Explicit embeddings: rows mapped to where a plane separates them.
+"""Explicit embeddings: map rows to a space in which a hyperplane separates them.
 
 >>> import separatrix as sx
 >>> problem = sx.datasets.make_rings(100, random_state=0)
@@ -34,7 +34,7 @@ LARGEST = 1 << 28  # numbers in a map: 2 GiB of float64
 
 
 class _Embedding(TransformerMixin, BaseEstimator):
-    """What every embedding shares: validation, and names of the columns."""
+    """What the embeddings share: validation, and names of columns."""
 
     n_features_in_: int
 
@@ -55,7 +55,7 @@ class _Embedding(TransformerMixin, BaseEstimator):
 
 
 class Monomials(_Embedding):
-    """All products of columns up to a degree: C(n + d, d) of them, the constant included.
+    """All products of columns up to a degree: C(n + d, d) columns, including the constant.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class Monomials(_Embedding):
     ----------
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
     n_output_features_ : int
 
     Examples
@@ -85,7 +85,7 @@ class Monomials(_Embedding):
         self.scaled = scaled
 
     def fit(self, X: Any, y: Any = None) -> Monomials:
-        """Count the columns; refuse where their monomials would be too many."""
+        """Count the columns; raise an error if there would be too many monomials."""
         whole_degree("'degree' parameter of Monomials", self.degree)
         X = self._read(X, reset=True)
         require_room(X.shape, self._degrees)
@@ -93,14 +93,14 @@ class Monomials(_Embedding):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The monomials of each row; CSR where X is sparse."""
+        """Return the monomials of each row; a CSR matrix if X is sparse."""
         check_is_fitted(self, "n_output_features_")
         X = self._read(X, reset=False)
         mapped = monomials(X, self._degrees)
         return scale_columns(mapped, self._factors().astype(mapped.dtype)) if self.scaled else mapped
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The monomials as text, such as ``x0^2 x1``."""
+        """Return the monomials as text, such as ``x0^2 x1``."""
         names = self._names(input_features)
         tables = [exponent_table(len(names), degree) for degree in self._degrees]
         return np.array(
@@ -120,13 +120,13 @@ class Monomials(_Embedding):
 
 
 class RadialLift(_Embedding):
-    """``(x, |x|^2)``: planes there are spheres here, so that a disc is separated from what surrounds it.
+    """``(x, |x|^2)``: a hyperplane there is a sphere here, so it can separate a disc from a ring around it.
 
     Attributes
     ----------
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class RadialLift(_Embedding):
         return self
 
     def transform(self, X: Any) -> Any:
-        """The rows with their squared lengths; CSR where X is sparse."""
+        """Return the rows with their squared norms; a CSR matrix if X is sparse."""
         check_is_fitted(self, "n_features_in_")
         X = self._read(X, reset=False)
         if sparse.issparse(X):
@@ -149,19 +149,19 @@ class RadialLift(_Embedding):
         return np.column_stack([X, np.einsum("ij,ij->i", X, X)])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """The columns' own names, and ``|x|^2``."""
+        """Return the names of the columns, and ``|x|^2``."""
         return np.array([*self._names(input_features), "|x|^2"], dtype=object)
 
 
 def whole_degree(what: str, degree: Any) -> int:
-    """A degree, if it is one."""
+    """Return the degree, if it is a positive integer."""
     if isinstance(degree, bool) or not isinstance(degree, Integral) or degree < 1:
         raise InputError(f"The {what} must be a whole number of 1 or more. Got {degree!r} instead.")
     return int(degree)
 
 
 def monomial_name(columns: Sequence[int], names: Sequence[str]) -> str:
-    """The product of some columns as text."""
+    """Return the product of some columns as text."""
     counted = [(names[c], columns.count(c)) for c in dict.fromkeys(columns)]
     return " ".join(name if power == 1 else f"{name}^{power}" for name, power in counted) or "1"
 
@@ -176,18 +176,18 @@ def scale_columns(matrix: Any, factors: NDArray[Any]) -> Any:
 
 
 def count_monomials(n_columns: int, degrees: tuple[int, ...]) -> int:
-    """How many monomials of n variables have one of the given degrees."""
+    """Count the monomials of n variables with one of the given degrees."""
     return sum(comb(n_columns + degree - 1, degree) if degree else 1 for degree in degrees)
 
 
 def exponent_table(n_columns: int, degree: int) -> Ints:
-    """The columns that each monomial of one degree multiplies, as rows of indices in lexicographic order."""
+    """Return the columns of each monomial of one degree, as rows of indices in lexicographic order."""
     chosen = list(combinations_with_replacement(range(n_columns), degree))
     return np.array(chosen, dtype=np.int64).reshape(len(chosen), degree)
 
 
 def multinomials(table: Ints) -> Floats:
-    """How often each monomial of the table occurs in ``(x_1 + ... + x_n)^degree``: degree! / prod e_j!."""
+    """Return how often each monomial occurs in ``(x_1 + ... + x_n)^degree``: degree! / prod e_j!."""
     counts, run = np.ones(table.shape[0]), np.ones(table.shape[0])
     for place in range(1, table.shape[1]):
         run = np.where(table[:, place] == table[:, place - 1], run + 1.0, 1.0)
@@ -196,7 +196,7 @@ def multinomials(table: Ints) -> Floats:
 
 
 def monomials(X: Any, degrees: tuple[int, ...]) -> Any:
-    """All monomials of the given degrees, degree by degree; dense or CSR as X is."""
+    """Return all monomials of the given degrees, degree by degree; a CSR matrix if X is sparse."""
     require_room(X.shape, degrees)
     parts = [_of_one_degree(X, degree) for degree in degrees]
     if sparse.issparse(X):
@@ -205,14 +205,14 @@ def monomials(X: Any, degrees: tuple[int, ...]) -> Any:
 
 
 def require_room(shape: tuple[int, int], degrees: tuple[int, ...]) -> None:
-    """Refuse a map that would not fit, with the count."""
+    """Refuse a map that would have too many numbers."""
     n_rows, n_columns = shape
     count = count_monomials(n_columns, degrees)
     if count * max(1, n_rows) > LARGEST:
         raise InputError(
             f"The map to the monomials of degree {degrees[-1]} has {count:,} columns for {n_columns:,} "
-            f"variables: {count * n_rows:,} numbers for {n_rows:,} rows, where {LARGEST:,} are the most. "
-            "Use the kernel instead, which needs no map, or a lower degree."
+            f"variables: {count * n_rows:,} numbers for {n_rows:,} rows, more than the limit of "
+            f"{LARGEST:,}. Use the kernel instead, which needs no map, or a lower degree."
         )
 
 

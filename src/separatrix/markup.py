@@ -1,4 +1,4 @@
-"""HTML and SVG as text, escaped: the one writer of tags for notebooks, reports and experiments."""
+"""Write HTML and SVG as escaped text, for notebooks, reports and experiments."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from html import escape as _escape
 
 from .printable import printable_lines
 
-# Elements that may end themselves where they are empty.
+# Elements that are written as <name/> if they are empty.
 SELF_CLOSING = frozenset({"circle", "line", "meta", "path", "polyline", "rect"})
 
 
 class Markup(str):
-    """Text that is HTML already. Whatever else comes into an element is escaped."""
+    """Text that is HTML already. All other text in an element is escaped."""
 
     __slots__ = ()
 
 
 def tag(name: str, /, *content: str, **attributes: float | str | None) -> Markup:
-    """An element; text in it is escaped, markup is not.
+    """Return an element; text in it is escaped, markup is not.
 
-    Attributes are written without a trailing underscore, and with hyphens for the others. Those that are
-    None or empty are left out; numbers are rounded to a tenth, a tenth of a pixel.
+    In the names of attributes, a trailing underscore is dropped and the others become hyphens. Attributes
+    that are None or empty are left out. Numbers are rounded to a tenth, usually of a pixel.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def tag(name: str, /, *content: str, **attributes: float | str | None) -> Markup
 
 
 def join(parts: Iterable[str], between: str = "") -> Markup:
-    """Markup and text, which is escaped, one after the other.
+    """Join markup and text, which is escaped.
 
     Examples
     --------
@@ -53,14 +53,14 @@ def join(parts: Iterable[str], between: str = "") -> Markup:
 
 
 def escape(text: str) -> str:
-    """Text that is neither a tag nor acts on the page."""
+    """Return text without tags and without control characters."""
     return _escape(printable_lines(text))
 
 
 def table(
     head: Iterable[Markup], body: Iterable[Iterable[Markup]], caption: str = "", **attributes: str
 ) -> Markup:
-    """A table of cells that are elements already; without a head where there are no names.
+    """Return a table of cells that are elements; it has no head if there are no names.
 
     ``caption`` is text, or the element itself.
     """
@@ -72,12 +72,12 @@ def table(
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> Markup:
-    """Names and what they name."""
+    """Return a list of names and their descriptions."""
     return tag("dl", *(part for name, text in pairs for part in (tag("dt", name), tag("dd", text))))
 
 
 def document(title: str, style: str, *body: str) -> str:
-    """A page that needs nothing else; ``style`` is a style sheet."""
+    """Return a page that needs no other file; ``style`` is a style sheet."""
     parts = [
         Markup('<!doctype html>\n<html lang="en">\n<head>'),
         tag("meta", charset="utf-8"),
@@ -93,5 +93,5 @@ def document(title: str, style: str, *body: str) -> str:
 
 
 def short(value: float) -> str:
-    """A length to a tenth."""
+    """Return a length rounded to a tenth."""
     return f"{value:.1f}".removesuffix(".0")

@@ -1,18 +1,18 @@
-"""Text as people may be shown it: characters that act on the terminal or the page become escapes."""
+"""Make text safe to show: characters that control the terminal or the page become escapes."""
 
 from __future__ import annotations
 
 import re
 
-# Controls (ESC begins the commands of a terminal), marks that turn the direction of writing, ends of lines,
-# and halves of characters, which stand for bytes of file names that are not text.
+# Control characters (ESC begins the commands of a terminal), marks that change the direction of writing, line
+# ends, and surrogates, which represent bytes of file names that are not text.
 _ACTS = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: str) -> str:
-    r"""One line of text, in which every character is only seen.
+    r"""Return one line of text without characters that control the terminal or the page.
 
-    Names, labels and cells come from strangers: whatever shows them passes them through here.
+    Names, labels and cells may come from anyone, so all code that shows them calls this function.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    r"""The same where the ends of lines are the layout's own.
+    r"""Return several lines of text in the same way; line feeds are kept.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def printable_lines(text: str) -> str:
 
 
 def printable_json(text: str) -> str:
-    r"""A JSON document with such characters as JSON escapes them, so it means the same.
+    r"""Return a JSON document with these characters as JSON escapes, so that its meaning is the same.
 
     Examples
     --------

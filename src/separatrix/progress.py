@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -11,17 +12,19 @@ from types import TracebackType
 
 from .printable import printable
 
+log = logging.getLogger("separatrix")  # INFO: how a solver ended; DEBUG: each of its lines
+
 PATIENCE = 2.0
 REFRESH = 0.2
 COMPILING = "Compiling for this processor, once"
 
-# Whoever owns the line, such as a spinner of the command line, takes the text; "" means that it is over.
+# The owner of the line, such as a spinner of the command line, gets the text; "" ends the line.
 _owner: Callable[[str], None] | None = None
 
 
 @contextmanager
 def shown_by(owner: Callable[[str], None]) -> Iterator[None]:
-    """Let somebody else show the line, so that two do not write into one another."""
+    """Let another function show the line, so that two writers do not interfere."""
     global _owner
     before, _owner = _owner, owner
     try:
@@ -32,7 +35,7 @@ def shown_by(owner: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def compiling() -> Iterator[None]:
-    """Say so while a loop is compiled, which may take seconds at first use."""
+    """Show a line while a loop is compiled, which may take seconds."""
     seen = _can_show()
     if seen:
         _show(COMPILING)
@@ -48,9 +51,9 @@ _verbose: ContextVar[int] = ContextVar("verbose", default=0)
 
 @contextmanager
 def spoken(verbose: int) -> Iterator[None]:
-    """Let every `Progress` that is made inside write lines of their own, wherever standard error goes.
+    """Let every `Progress` that is made inside write lines, even if standard error is not a terminal.
 
-    With 1 at most five a second, with 2 or more all that there are; with 0 as ever.
+    1 allows at most five lines per second, 2 or more allows all lines, and 0 changes nothing.
     """
     token = _verbose.set(int(verbose))
     try:
@@ -84,29 +87,50 @@ class Progress:
 
     @property
     def watched(self) -> bool:
-        """Whether anybody would see a line."""
+        """Whether a line would be seen."""
         return (self._verbose > 0 and sys.stderr is not None) or _can_show()
 
+    @property
+    def heard(self) -> bool:
+        """Whether anybody wants to know how the work ended."""
+        return self._verbose > 0 or log.isEnabledFor(logging.INFO)
+
     def due(self) -> bool:
-        """Whether it is time to show something: the caller builds its text only then."""
+        """Whether it is time to show or log something: the caller builds its text only then."""
+        return log.isEnabledFor(logging.DEBUG) or self._line_due()
+
+    def _line_due(self) -> bool:
         waited = self._verbose > 1 or time.monotonic() >= self._next
         return waited and self.watched
 
     def rest(self) -> None:
-        """Clear the line between two pieces of work, unless somebody else shows it."""
+        """Clear the line between two pieces of work, unless it has an owner."""
         if self._shown and _owner is None:
             self._shown = False
             _show("")
 
     def show(self, text: str) -> None:
-        """Replace the line, or add one where the run is `spoken`."""
+        """Log the text, and replace the line if that is due; add a line if the run is `spoken`."""
+        log.debug("%s", text)
+        if not self._line_due():
+            return
         self._next = time.monotonic() + REFRESH
         if self._verbose:
-            sys.stderr.write(f"{printable(text)}\n")
-            sys.stderr.flush()
+            _add(text)
             return
         self._shown = True
         _show(text)
+
+    def end(self, text: str) -> None:
+        """Log how the work ended, and write it if the run is `spoken`, however short it was."""
+        log.info("%s", text)
+        if self._verbose and sys.stderr is not None:
+            _add(text)
+
+
+def _add(text: str) -> None:
+    sys.stderr.write(f"{printable(text)}\n")
+    sys.stderr.flush()
 
 
 def _can_show() -> bool:

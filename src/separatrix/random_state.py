@@ -1,4 +1,4 @@
-"""Python's random numbers belong to the caller: what is imported here must not draw from them."""
+"""Keep the state of Python's random numbers while a package is imported."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def random_state_kept() -> Iterator[None]:
-    """Import inside what draws random numbers when it is first loaded.
+    """Restore the state of Python's random numbers after an import that draws some.
 
-    Much of scikit-learn 1.9 imports rich, if that is installed, and each style of rich has a random number.
+    scikit-learn 1.9 imports rich, if that is installed, and each style of rich has a random number.
     """
     before = random.getstate()
     try:

@@ -1,4 +1,4 @@
-"""What a run gives back: how it ended, what it learnt, and how it got there."""
+"""The results of runs: how a run ended, what it learned, and how it got there."""
 
 from __future__ import annotations
 
@@ -11,70 +11,84 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import notebook
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+COLUMNS = ("mistakes", "errors", "margin_lower", "margin_upper")  # of a history in a file
 
 
-class Explained(enum.Enum):
-    """Members whose value is a sentence; files keep their names, so that a sentence may be improved.
+class Status(enum.Enum):
+    """How a run ended; the value of each member is a sentence, and files keep its name.
 
-    A member may have, beside the fact, a remedy and the parameter that it is about: see `SeparatrixError`.
+    A member may have a remedy and the parameter that it is about, see `SeparatrixError`.
     """
 
-    problem: str
-    parameter: str | None
-
-    def __new__(cls, fact: str, remedy: str = "", parameter: str | None = None) -> Explained:
-        """Make a member whose sentence is the fact and the remedy."""
-        member = object.__new__(cls)
-        member._value_ = f"{fact}; {remedy}." if remedy else fact
-        member.problem, member.parameter = f"{fact}." if remedy else fact, parameter
-        return member
-
-    def __reduce__(self) -> tuple[type[Explained], tuple[str]]:
-        return type(self), (self.name,)
-
-    @classmethod
-    def _missing_(cls, value: object) -> Explained | None:
-        return cls.__members__.get(str(value))
-
-
-class Status(Explained):
-    """How a run ended; each member is its own explanation."""
-
-    SEPARATED = "A separator was found: the last look at every row found no mistake."
+    SEPARATED = "A separator was found: the last scan of all rows found no mistake."
     INSEPARABLE = (
         "No weights of this model separate these rows: the run came back to an earlier state.",
         "",
         "average",
     )
-    PASS_LIMIT = "The pass limit came first", "raise max_iter, or scale the columns", "max_iter"
-    UPDATE_LIMIT = "The update limit came first", "raise max_updates, or scale the columns", "max_updates"
-    STEP_LIMIT = "The step limit came first", "raise max_iter, or ask for a wider gap", "gap"
-    TIME_LIMIT = "The time limit came first; the weights are those reached so far."
+    PASS_LIMIT = (
+        "The run reached the limit of passes before it separated the rows",
+        "raise max_iter, or scale the columns",
+        "max_iter",
+    )
+    NO_PROGRESS = (
+        "The mistakes per pass no longer decrease, and no margin exceeds 0.0005 times the longest row's norm",
+        "set n_iter_no_change=None to go on",
+        "average",
+    )
+    UPDATE_LIMIT = (
+        "The run reached the limit of updates before it separated the rows",
+        "raise max_updates, or scale the columns",
+        "max_updates",
+    )
+    STEP_LIMIT = (
+        "The solver reached the limit of steps before the gap",
+        "raise max_iter, or ask for a wider gap",
+        "gap",
+    )
+    TIME_LIMIT = "The time limit was reached; the weights are those reached so far."
     ONLINE = "Each row was visited once, in the order it came; none was read again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
     REACHED = "The gap asked for was reached; it was recomputed from the data."
     STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
-    NOT_SEPARABLE = "The hulls of the classes meet to rounding: no margin above rounding error exists."
-    ILLEGAL = "The kernel is not an inner product of these rows: there is no margin to speak of."
+    NOT_SEPARABLE = (
+        "Up to rounding, the convex hulls of the classes meet: no margin is larger than the rounding errors."
+    )
+
+    problem: str
+    remedy: str
+    parameter: str | None
+
+    def __new__(cls, fact: str, remedy: str = "", parameter: str | None = None) -> Status:
+        """Make a member whose sentence is the fact and the remedy."""
+        member = object.__new__(cls)
+        member._value_ = f"{fact}; {remedy}." if remedy else fact
+        member.problem, member.remedy, member.parameter = f"{fact}." if remedy else fact, remedy, parameter
+        return member
+
+    def __reduce__(self) -> tuple[type[Status], tuple[str]]:
+        return type(self), (self.name,)
+
+    @classmethod
+    def _missing_(cls, value: object) -> Status | None:
+        return cls.__members__.get(str(value))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution:
-    """What every solver gives back.
+    """The result of a solver.
 
     Attributes
     ----------
     status : Status
         How the run ended.
     history : tuple
-        How it got there: a `PassRecord` for each reading of all rows, or the brackets that a margin solver
-        had one after the other.
+        How it got there: a `PassRecord` per reading of all rows, or the successive brackets of a margin
+        solver.
     seconds : float
-        How long a margin solver took; zero where nobody measured it.
+        How long a margin solver took; zero if it was not measured.
     """
 
     status: Status
@@ -83,7 +97,7 @@ class Solution:
 
     @property
     def bracket(self) -> tuple[float, float]:
-        """Bounds of what was looked for, below and above; infinite where none is proved."""
+        """The proved lower and upper bound; infinite if nothing is proved."""
         return -math.inf, math.inf
 
     @property
@@ -94,7 +108,7 @@ class Solution:
 
     @property
     def outcome(self) -> Status:
-        """The status, by the name that it had in optima before version 0.2."""
+        """The status, under the name that it had in optima before version 0.2."""
         return self.status
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -109,18 +123,23 @@ class PassRecord:
     Attributes
     ----------
     mistakes : int
-        Updates made since the last record.
+        The number of updates since the last record.
     errors : int or None
-        Rows that this reading found on the wrong side; None where the weights moved during it.
+        The number of rows that this reading found on the wrong side; None if the weights changed during it.
     margin_lower, margin_upper : float
-        A bracket of the best margin, to rounding, from the weights and the counts of that moment; an earlier
-        one may have been narrower.
+        A bracket of the best margin, up to rounding, from the weights and the counts at that moment; an
+        earlier bracket may have been narrower.
     """
 
     mistakes: int
     errors: int | None
     margin_lower: float
     margin_upper: float
+
+    @property
+    def wrong(self) -> int:
+        """The rows that this reading found wrong: the errors of a scan, or the mistakes of a pass."""
+        return self.mistakes if self.errors is None else self.errors
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -132,7 +151,7 @@ class Trace:
     rows : ndarray of shape (mistakes,)
         The row that was corrected.
     rivals : ndarray of shape (mistakes,)
-        The class it was taken for (0 with two classes).
+        The class that it was mistaken for (0 with two classes).
     scores : ndarray of shape (mistakes,)
         Its score before the update: zero or less, up to rounding.
     weights : ndarray of shape (mistakes, ...)
@@ -150,19 +169,6 @@ class Trace:
     def __repr__(self) -> str:
         return f"<Trace: {len(self.rows):,} updates>"
 
-    def _repr_html_(self) -> str:
-        facts = [("updates", f"{len(self.rows):,}"), ("rows corrected", f"{np.unique(self.rows).size:,}")]
-        if not len(self.rows):
-            return notebook.card("A run without updates", facts)
-        lengths = np.sqrt((self.weights.reshape(len(self.rows), -1) ** 2).sum(axis=1))
-        facts += [
-            ("most often", most_often(np.bincount(self.rows))),
-            ("scores", f"from {self.scores.min():.4g} to {self.scores.max():.4g} before the update"),
-            ("length of the weights", f"{np.linalg.norm(self.start):.4g}, at last {lengths[-1]:.4g}"),
-        ]
-        picture = notebook.line(lengths.tolist(), "length of the weights after each update")
-        return notebook.card("Every update of a run", facts, picture)
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelTrace:
@@ -173,11 +179,11 @@ class KernelTrace:
     rows : ndarray of shape (mistakes,)
         The row that was corrected.
     rivals : ndarray of shape (mistakes,)
-        The class it was taken for (0 with two classes).
+        The class that it was mistaken for (0 with two classes).
     scores : ndarray of shape (mistakes,)
         Its score before the update: zero or less, up to rounding.
     support : ndarray of shape (mistakes, budget) or None
-        With a budget, the rows of the support after each update; -1 for a place that is free.
+        With a budget, the rows of the support after each update; -1 for a free place.
     coef : ndarray of shape (mistakes, budget, 1 or classes) or None
         With a budget, their coefficients. Without one, an update adds its row to the support or to its
         coefficient there, and changes nothing else.
@@ -197,10 +203,10 @@ class KernelTrace:
 class Cycle:
     """A proof that no separator exists: the weights of an integer run came back.
 
-    Every update raises the inner product ``<w, u>`` with any separator u, so the weights cannot return
-    if there is one. ``multipliers[i, r]`` updates on row i against rival r were made in between; they are not
-    negative, not all zero, and the combination of signed rows that they weigh is exactly zero
-    (Gordan's certificate).
+    Every update increases the inner product ``<w, u>`` with any separator u, so the weights cannot return
+    if there is one. ``multipliers[i, r]`` counts the updates on row i against rival r in between. They are
+    not negative, not all zero, and the sum of the signed rows times the multipliers is exactly zero (Gordan's
+    certificate).
 
     Attributes
     ----------
@@ -216,16 +222,16 @@ class Cycle:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class RunResult(Solution):
-    """What `Result` and `KernelResult`, which say what each field is, have in common."""
+    """What `Result` and `KernelResult` have in common; they document the fields."""
 
     counts: Ints
     mistakes: int
-    errors: int | None
     passes: int
-    radius: float
-    margin_lower: float
-    margin_upper: float
     order: str
+    errors: int | None = None
+    radius: float = 0.0
+    margin_lower: float = -math.inf
+    margin_upper: float = math.inf
     visits: int = 0
 
     @property
@@ -235,12 +241,12 @@ class RunResult(Solution):
 
     @property
     def kept_mistakes(self) -> int:
-        """Updates that led to the weights that were kept; the rest of the run was given up for them."""
+        """The number of updates that led to the weights that were kept."""
         return int(self.counts.sum())
 
     @property
     def mistake_counts(self) -> Ints:
-        """Updates on each row that led to the weights; they sum to ``kept_mistakes``."""
+        """The number of updates on each row that led to the weights; the sum is ``kept_mistakes``."""
         total: Ints = self.counts.sum(axis=1) if self.counts.shape[1] > 1 else self.counts[:, 0]
         return total
 
@@ -254,34 +260,18 @@ class RunResult(Solution):
         return f"<{type(self).__name__}: {self.status.name.lower()}; {made}>"
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields, with the history as columns: a file of thousands of records would take seconds."""
-        return vars(self) | {"history": _columns(self.history)}
+        """Return the fields, with the history as columns: writing thousands of records takes seconds."""
+        records = [(r.mistakes, -1 if r.errors is None else r.errors) for r in self.history]
+        counts = np.array(records, dtype=np.int64).reshape(-1, 2).T
+        brackets = np.array([(r.margin_lower, r.margin_upper) for r in self.history]).reshape(-1, 2).T
+        return vars(self) | {"history": dict(zip(COLUMNS, (*counts, *brackets), strict=True))}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         history = state["history"]
-        known = _records(history) if isinstance(history, dict) else history
-        super().__setstate__(state | {"history": known})
-
-    def _repr_html_(self) -> str:
-        return result_card(self)
-
-
-def _columns(history: tuple[PassRecord, ...]) -> dict[str, Any]:
-    """The fields of the records, each as one array; -1 where the errors are not known."""
-    return {
-        "mistakes": np.array([record.mistakes for record in history], dtype=np.int64),
-        "errors": np.array([-1 if (e := record.errors) is None else e for record in history], dtype=np.int64),
-        "margin_lower": np.array([record.margin_lower for record in history], dtype=np.float64),
-        "margin_upper": np.array([record.margin_upper for record in history], dtype=np.float64),
-    }
-
-
-def _records(columns: dict[str, Any]) -> tuple[PassRecord, ...]:
-    fields = (columns[name].tolist() for name in ("mistakes", "errors", "margin_lower", "margin_upper"))
-    return tuple(
-        PassRecord(made, None if errors < 0 else errors, lower, upper)
-        for made, errors, lower, upper in zip(*fields, strict=True)
-    )
+        if isinstance(history, dict):  # -1 errors are unknown
+            columns = zip(*(history[name].tolist() for name in COLUMNS), strict=True)
+            history = tuple(PassRecord(made, None if e < 0 else e, *ends) for made, e, *ends in columns)
+        super().__setstate__(state | {"history": history})
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -292,47 +282,47 @@ class Result(RunResult):
     ----------
     status : Status
     weights : ndarray of shape (width,) or (classes, width)
-        The final weights; with a lift, the last coordinate is the intercept. Where the working set
-        did not separate the rows: of all weights that a scan saw, those whose errors cost least.
+        The final weights; with a lift, the last coordinate is the intercept. If the working set did not
+        separate the rows, these are the weights with the lowest cost of errors that a scan saw.
     counts : ndarray of int64, shape (rows, rivals)
-        Updates on each row that led to these weights; one column for two classes, else one for each
-        class it was taken for. They sum to ``kept_mistakes``.
+        The number of updates on each row that led to these weights: one column for two classes, else one for
+        each class that the row was mistaken for. The sum is ``kept_mistakes``.
     mixed_counts : ndarray of float64, shape (rows, rivals), or None
-        Where weights of shards were mixed (with order "mixed", and on a cluster with "working_set" while many
-        rows are wrong), the counts as they went into the weights: an update counts as much as the weights
-        of its shard did when they were mixed. The sum of the signed rows so weighed is the weights, and the
-        sum of these numbers is what Novikoff's theorem bounds.
+        If weights of shards were averaged (with order "mixed", and on a cluster with "working_set" as long as
+        many rows are wrong), the counts as they went into the weights: an update counts as much as its
+        shard counted in the average. The weights are the sum of the signed rows times these numbers, and
+        Novikoff's theorem bounds the sum of these numbers.
     mistakes : int
-        Updates made in the whole run: more than ``kept_mistakes`` where earlier weights were better than the
-        last, and kept.
+        The number of updates in the whole run. It is larger than ``kept_mistakes`` if earlier weights were
+        better than the last ones, and were kept.
     errors : int or None
-        Rows that the final weights get wrong; a tie is an error. None where nobody scanned: online,
-        and where fewer than twenty passes over large data ended without a clean one.
+        The number of rows that the final weights get wrong; a tie is an error. None if there was no scan:
+        online, and if fewer than twenty passes over large data ended without a clean one.
     passes : int
-        How often every row was read: passes that learn and scans that do not.
+        How often every row was read, in passes that learn and in scans that do not.
     radius : float
         R, the largest norm of a lifted row.
     margin_lower, margin_upper : float
-        A bracket of the best margin of the lifted rows, to rounding: the lower end is the margin of
-        the final weights (zero or less where rows are wrong, minus infinity where nobody scanned), the
-        upper end comes from the counts.
+        A bracket of the best margin of the lifted rows, up to rounding. The lower end is the margin of the
+        final weights (zero or less if rows are wrong, minus infinity if there was no scan); the upper end
+        comes from the counts.
     history : tuple of PassRecord
-        One for each reading of all rows, and one for the closing scan where updates came after those.
-        The closing scan, which counts the errors of an unfinished run, is not among the passes.
+        One record per reading of all rows, and one for the final scan if updates came after those. The final
+        scan, which counts the errors of an unfinished run, is not one of the passes.
     order : str
         The order that was used.
     visits : int
-        Rows visited, one by one.
+        The number of rows visited one by one.
     average : ndarray or None
-        The mean of the weights over every visit, where it was asked for.
+        The mean of the weights over every visit, if it was requested.
     average_sum : ndarray or None
-        What the mean needs to be carried on: ``visits * (weights - average)``.
+        What is needed to continue the mean: ``visits * (weights - average)``.
     votes : Votes or None
-        The mistakes and survival counts of the voted perceptron, where it was asked for.
+        The mistakes and survival counts of the voted perceptron, if they were requested.
     trace : Trace or None
-        Every update that led to the weights, where it was asked for.
+        Every update that led to the weights, if it was requested.
     cycle : Cycle or None
-        The proof of non-separability, where status is INSEPARABLE.
+        The proof that no separator exists, if the status is INSEPARABLE.
     """
 
     weights: Floats
@@ -345,7 +335,7 @@ class Result(RunResult):
 
     @property
     def multipliers(self) -> NDArray[Any]:
-        """How often each row went into the weights: ``counts``, or ``mixed_counts`` where there are any."""
+        """How often each row went into the weights: ``mixed_counts`` if there are any, else ``counts``."""
         return self.counts if self.mixed_counts is None else self.mixed_counts
 
 
@@ -357,11 +347,12 @@ class KernelResult(RunResult):
     ----------
     status : Status
     counts : ndarray of int64, shape (rows, rivals)
-        Updates on each row; one column for two classes, else one for each class it was taken for.
+        The number of updates on each row: one column for two classes, else one for each class that the row
+        was mistaken for.
     mistakes : int
-        Updates made.
+        The number of updates.
     errors : int or None
-        Rows that the last weights get wrong: zero after a clean pass, None where nobody scanned.
+        The number of rows that the last weights get wrong: zero after a clean pass, None without a scan.
     passes : int
         How often every row was read.
     radius : float
@@ -371,11 +362,11 @@ class KernelResult(RunResult):
     history : tuple of PassRecord
     order : str
     visits : int
-        Rows visited, one by one.
+        The number of rows visited one by one.
     settled : int
-        Rows that had to be scored again, alone, because rounding might have changed the answer.
+        The number of rows that were scored again, alone, because rounding might have changed the answer.
     trace : KernelTrace or None
-        Every update, where it was asked for.
+        Every update, if it was requested.
     """
 
     settled: int
@@ -400,50 +391,15 @@ class Votes:
     survivals: Ints
 
 
-def result_card(result: RunResult) -> str:
-    """A result as a notebook shows it."""
-    rows = result.counts.shape[0]
-    wrong = "nobody scanned" if result.errors is None else f"{result.errors:,} of {rows:,} rows"
-    facts = [
-        ("mistakes", _mistakes_text(result)),
-        ("on the wrong side or on the plane", wrong),
-        ("readings of all rows", f"{result.passes:,}, order {result.order}{often_corrected(result)}"),
-        ("best margin", margin_text(result.margin_lower, result.margin_upper)),
-        ("radius", f"{result.radius:.6g}"),
-    ]
-    if result.mistakes:
-        facts.append(("hardest rows", most_often(result.mistake_counts)))
-    if isinstance(result, Result) and result.trace is not None:
-        facts.append(("trace", f"{len(result.trace.rows):,} updates"))
-    if isinstance(result, Result) and result.cycle is not None:
-        cycle = result.cycle
-        facts.append(("proof", f"equal weights after readings {cycle.first_pass} and {cycle.last_pass}"))
-    picture = notebook.line([record.mistakes for record in result.history], "mistakes in each reading")
-    return notebook.card(result.status.value, facts, picture)
-
-
-def _mistakes_text(result: RunResult) -> str:
-    """The updates of the run, and apart from them those behind the weights where these are fewer."""
-    kept = result.kept_mistakes
-    made = f"{result.mistakes:,}"
-    return made if kept == result.mistakes else f"{made}; {kept:,} of them led to the weights that were kept"
-
-
 def often_corrected(result: RunResult) -> str:
-    """Why there are more updates than rows were read, where there are: the end of a sentence."""
+    """Explain more updates than rows were read, as the end of a sentence; "" if there are not more."""
     if result.mistakes <= result.passes * result.counts.shape[0]:
         return ""
-    return "; between two readings, the hardest rows are corrected again and again"
-
-
-def most_often(counts: Ints, shown: int = 5) -> str:
-    """The rows of the largest counts, in words."""
-    order = np.argsort(-counts, kind="stable")[:shown]
-    return ", ".join(f"row {row} ({counts[row]:,})" for row in order.tolist() if counts[row])
+    return " (between two scans, only the rows with the lowest scores are corrected)"
 
 
 def margin_text(lower: float, upper: float, digits: int = 6) -> str:
-    """A bracket in words, rounded outwards; a lower end of zero or less is no bound that helps.
+    """Return a bracket in words, rounded outward, without a lower end of zero or less.
 
     Examples
     --------
@@ -463,14 +419,14 @@ def margin_text(lower: float, upper: float, digits: int = 6) -> str:
 
 
 def relative_gap(upper: float, lower: float) -> float:
-    """What is left between two bounds, relative to the first; one where that is not finite."""
+    """Return the difference of two bounds, relative to the upper one; one if that is infinite."""
     if not math.isfinite(upper):
         return 1.0
     return max(0.0, upper - lower) / upper if upper > 0.0 else 0.0
 
 
 def rounded(value: float, direction: str = ROUND_CEILING, digits: int = 3) -> str:
-    """A bound as text that is still a bound: rounded up, or down, to so many digits.
+    """Return a bound as text that is still a bound: rounded up, or down, to a number of digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The perceptron for river: dictionaries row by row, features and classes as they come."""
+"""The perceptron for river, which learns from dictionaries; features and classes may appear at any time."""
 
 from __future__ import annotations
 
@@ -21,36 +21,37 @@ __all__ = ["Perceptron"]
 
 
 class Perceptron(base.MiniBatchClassifier):
-    """Rosenblatt's perceptron for streams of dictionaries, in river's manner.
+    """Rosenblatt's perceptron for streams of dictionaries, with the interface of river.
 
-    Every row is visited once. A feature that a row does not name is zero there; one that no row named yet has
-    weight zero, and so does a class. With the classes named in advance and the same columns in every row,
-    weights and mistakes are those of `separatrix.Perceptron.partial_fit`, bit by bit.
+    Every row is visited once. A feature that a row does not name is zero in this row. New features and
+    classes begin with weight zero. If all classes are named in advance and every row has the same columns,
+    weights and mistakes are those of `separatrix.Perceptron.partial_fit`, bit for bit.
 
     Parameters
     ----------
     eta0
         Scales every update.
     fit_intercept
-        Whether there is an intercept, the weight of a feature that is one in every row; "lifted" means True.
+        Whether there is an intercept: the weight of a feature that is one in every row. "lifted" means True.
     average
         Whether to predict with the mean of the weights over every visit.
     classes
-        The classes that are known in advance; others may come.
+        The classes that are known in advance; others may follow.
 
     Attributes
     ----------
     mistakes : int
-        Updates made.
+        The number of updates.
     visits : int
-        Rows learnt from.
+        The number of rows.
     labels : list
-        The classes seen or named, in their order where they have one.
+        The classes seen or named, sorted if they can be sorted.
 
     Notes
     -----
-    Two classes have one weight vector w; when a third comes, they go on with ``-w / 2`` and ``w / 2``, which
-    decide alike. With more than two, the row's own class is corrected against the best other one.
+    Two classes have one weight vector w. When a third class appears, they continue with ``-w / 2`` and ``w /
+    2``, which predict the same. With more than two classes, a mistake is corrected for the row's own class
+    and for the best other class.
 
     Examples
     --------
@@ -88,57 +89,57 @@ class Perceptron(base.MiniBatchClassifier):
 
     def learn_one(self, x: dict[Any, Any], y: Any) -> None:
         """Visit one row."""
-        self._learn(self._row(x, grow=True), [y])
+        self._learn(self._matrix(x, 1, grow=True), [y])
 
     def learn_many(self, X: Any, y: Any) -> None:
         """Visit the rows of a frame in order, as `learn_one` would one by one."""
         labels = y.tolist() if hasattr(y, "tolist") else list(y)
         if len(labels) != X.shape[0]:
             raise InputError(
-                f"X has {X.shape[0]} rows and y has {len(labels)} labels; one label a row is needed."
+                f"X has {X.shape[0]} rows and y has {len(labels)} labels; one label per row is needed."
             )
         if labels:
-            self._learn(self._matrix(X, grow=True), labels)
+            self._learn(self._matrix(X, X.shape[0], grow=True), labels)
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
-        """The class on whose side a row lies; None before any class is known."""
-        codes = self._codes(self._row(x, grow=False))
+        """Return the class of a row; None as long as no class is known."""
+        codes = self._codes(self._matrix(x, 1, grow=False))
         return None if codes is None else self.labels[int(codes[0])]
 
     def predict_many(self, X: Any) -> Any:
-        """The class of each row of a frame, as a pandas Series."""
+        """Return the class of each row of a frame, as a pandas Series."""
         with needs("predict_many", extra="river"):
             import pandas as pd
-        codes = self._codes(self._matrix(X, grow=False))
+        codes = self._codes(self._matrix(X, X.shape[0], grow=False))
         names = np.empty(max(1, len(self.labels)), dtype=object)
         names[: len(self.labels)] = self.labels
         found = names[np.zeros(X.shape[0], dtype=np.intp) if codes is None else codes]
         return pd.Series(found, index=getattr(X, "index", None)).infer_objects()
 
     def predict_proba_one(self, x: dict[Any, Any], **kwargs: Any) -> dict[Any, float]:
-        """Refused: scores are no probabilities."""
-        raise NotImplementedError("The scores of a perceptron are no probabilities; use predict_one.")
+        """Raise an error: scores are not probabilities."""
+        raise NotImplementedError("The scores of a perceptron are not probabilities; use predict_one.")
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Refused: scores are no probabilities."""
-        raise NotImplementedError("The scores of a perceptron are no probabilities; use predict_many.")
+        """Raise an error: scores are not probabilities."""
+        raise NotImplementedError("The scores of a perceptron are not probabilities; use predict_many.")
 
     @property
     def weights(self) -> dict[Any, Any]:
-        """The weight of each feature: a number for two classes, one a class for more."""
+        """The weight of each feature: a number for two classes, one number per class for more."""
         shown = self._shown()
         return {name: shown[..., column].tolist() for name, column in self._columns.items()}
 
     @property
     def intercept(self) -> Any:
-        """The intercept: a number for two classes, one a class for more."""
+        """The intercept: a number for two classes, one number per class for more."""
         return self._shown()[..., -1].tolist() if self.fit_intercept else 0.0
 
     def _shown(self) -> Floats:
         return self._weights - self._sum / max(1, self.visits) if self.average else self._weights
 
     def _learn(self, matrix: Floats, labels: list[Any]) -> None:
-        """Visit rows in order; where a class is new, those before it are learnt from first."""
+        """Visit rows in order; before a row of a new class, learn from the rows before it."""
         first = 0
         while first < len(labels):
             self._meet(labels[first])
@@ -162,7 +163,7 @@ class Perceptron(base.MiniBatchClassifier):
         if self.average:
             learner.tally.average[...] = _widened(self._sum, hidden)
         run = Run(learner, max_iter=1)
-        run.plain_passes(rows.order)
+        run.one_pass(rows.order)
         run.bracket.length()  # refuses weights beyond float64
         self._weights = learner.weights[..., hidden:]
         if self.average:
@@ -183,7 +184,7 @@ class Perceptron(base.MiniBatchClassifier):
         return codes
 
     def _rows(self, matrix: Floats, codes: NDArray[np.int32]) -> MemoryRows:
-        if not self._columns:  # rows need a column; nobody sees this one
+        if not self._columns:  # rows need a column
             matrix = np.zeros((matrix.shape[0], 1))
         names = tuple(map(str, self._columns)) or None
         return as_rows(
@@ -191,7 +192,7 @@ class Perceptron(base.MiniBatchClassifier):
         )
 
     def _meet(self, label: Any) -> None:
-        """Make room for a class that was not seen before, at its place in the order."""
+        """Add weights for a class that was not seen before, at its place in the order."""
         if label in self.labels:
             return
         if label is None or label != label:
@@ -206,26 +207,22 @@ class Perceptron(base.MiniBatchClassifier):
                 for each in (self._weights, self._sum)
             )
 
-    def _row(self, x: dict[Any, Any], *, grow: bool) -> Floats:
-        numbers = {name: _number(name, value) for name, value in x.items() if grow or name in self._columns}
-        if grow:
-            self._make_room(numbers)
-        row = np.zeros((1, len(self._columns)))
-        for name, value in numbers.items():
-            row[0, self._columns[name]] = value
-        return row
-
-    def _matrix(self, X: Any, *, grow: bool) -> Floats:
-        columns = {name: _numbers(name, X[name]) for name in X.columns if grow or name in self._columns}
+    def _matrix(self, X: Any, n_rows: int, *, grow: bool) -> Floats:
+        """Return a dictionary, which is one row, or a frame as a matrix; add its new features if ``grow``."""
+        columns = {
+            name: _numbers(name, X[name])
+            for name in getattr(X, "columns", X)
+            if grow or name in self._columns
+        }
         if grow:
             self._make_room(columns)
-        matrix = np.zeros((X.shape[0], len(self._columns)))
+        matrix = np.zeros((n_rows, len(self._columns)))
         for name, values in columns.items():
             matrix[:, self._columns[name]] = values
         return matrix
 
     def _make_room(self, names: Any) -> None:
-        """Give new features a column of weight zero, before the intercept."""
+        """Add a column of weight zero for each new feature, before the intercept."""
         before = len(self._columns)
         for name in names:
             self._columns.setdefault(name, len(self._columns))
@@ -239,12 +236,12 @@ class Perceptron(base.MiniBatchClassifier):
 
 
 def _widened(weights: Floats, hidden: int) -> Floats:
-    """Weights with so many zeros before them."""
+    """Return the weights with ``hidden`` zeros before them."""
     return np.concatenate([np.zeros((*weights.shape[:-1], hidden)), weights], axis=-1) if hidden else weights
 
 
 def _ordered(labels: Any) -> list[Any]:
-    """Labels in their order, as scikit-learn has them; as they came where they have none."""
+    """Return the labels sorted, as in scikit-learn; as given if they cannot be sorted."""
     listed = list(labels)
     try:
         return sorted(listed)
@@ -256,17 +253,15 @@ def _numbers(name: Any, column: Any) -> NDArray[Any]:
     values = np.asarray(column)
     if values.dtype.kind in "biuf":
         return values
-    return np.array([_number(name, value) for value in values.tolist()])
-
-
-def _number(name: Any, value: Any) -> float:
-    try:
-        if isinstance(value, str):
-            raise ValueError
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(
-            f"The feature {name!r} is {value!r}, which is not a number.",
-            remedy="Encode it first, for example with river.preprocessing.OneHotEncoder().",
-            parameter="X",
-        ) from None
+    for value in values.ravel().tolist():
+        try:
+            number = not isinstance(value, str) and float(value)
+        except (TypeError, ValueError):
+            number = False
+        if number is False:
+            raise InputTypeError(
+                f"The feature {name!r} is {value!r}, which is not a number.",
+                remedy="Encode it first, for example with river.preprocessing.OneHotEncoder().",
+                parameter="X",
+            )
+    return values.astype(np.float64)

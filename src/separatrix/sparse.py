@@ -1,4 +1,4 @@
-"""SciPy's sparse matrices, loaded when one is made: a small question about an array does without."""
+"""SciPy's sparse matrices, imported at first use: small problems in arrays do not need them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 
 class _WhenUsed:
-    """The module ``scipy.sparse``, imported with the first of its names that is asked for."""
+    """The module ``scipy.sparse``, imported when one of its names is first used."""
 
     def issparse(self, matrix: Any) -> bool:
-        """Whether this is a sparse matrix; nothing is one before the module was loaded."""
+        """Return whether this is a sparse matrix; before the module is imported, nothing is."""
         if "scipy.sparse" not in sys.modules:
             return False
         from scipy import sparse
@@ -33,5 +33,5 @@ else:
 
 
 def dense(matrix: Any) -> NDArray[Any]:
-    """The matrix as an array: itself, unless it is sparse."""
+    """Return the matrix as an array; sparse matrices are converted."""
     return np.asarray(matrix.toarray() if hasattr(matrix, "toarray") else matrix)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from separatrix.certificates import claims, nearby, numbers, scores, zeros
+from separatrix.certificates import claims, numbers, perturbation, scores, zeros
 from separatrix.inputs.data import Data
 
 PAGE = " ".join((Path(__file__).parents[2] / "docs" / "certificates.md").read_text().split())
@@ -97,7 +97,7 @@ def test_the_terms_for_tiny_numbers_are_those_of_the_page(degree):
     n = value(stated("let `n = "), d=d, D=degree)
     v = value(stated("with `v = ") if degree > 1 else stated("or `v = "), D=degree, L=largest)
     given = ((2.0**40,) * d,)
-    values, magnitudes = scores._rounded(given)
+    values, magnitudes = scores.rounded(given)
     plane = scores.ClaimedPlane(given, values, magnitudes, np.zeros((2, 1), bool))
     lost_of_data = value(stated("S + ", " sum_j |w_j|"), n=n, v=v) * d * 2.0**40
     underflow = value(stated("sum_j |x_j| + "), n=n)
@@ -111,7 +111,7 @@ def test_the_terms_for_tiny_numbers_are_those_of_the_page(degree):
     assert not proved(total * (1.0 - 2.0**-40))
     # what is lost of tiny weights, as the rounding of their magnitudes
     lost_of_weights = value(stated("sum_j |w_j| + ", " sum_j |x_j|"), n=n)
-    tiny = scores._rounded(((0.0,) * d,))[1]
+    tiny = scores.rounded(((0.0,) * d,))[1]
     assert 2 * n * 2.0**-53 * tiny[0, 0] == lost_of_weights
 
 
@@ -132,7 +132,7 @@ def test_what_is_read_at_most_is_what_the_page_says():
     )
     limits = claims.MAX_TEXT, claims.MAX_DIGITS, claims.MAX_ENTRIES, claims.MAX_MONOMIALS
     assert tuple(2 ** int(each) for each in found.groups()) == limits
-    assert value(stated("and `p k > ")) == nearby.MAX_NUMBERS
+    assert value(stated("and `p k > ")) == perturbation.MAX_NUMBERS
     assert int(re.search(r"limbs of (\d+) bits", PAGE)[1]) == zeros.BITS
 
 
@@ -173,7 +173,7 @@ def test_the_bounds_of_approximate_multipliers_are_those_of_the_page(seed):
     k = p + int(rng.integers(1, 9))
     rows = rng.uniform(-1.0, 1.0, (k, p))
     m = rng.uniform(0.5, 1.0, k)
-    B = nearby.normal_inverse(rows)
+    B = perturbation.normal_inverse(rows)
     N = value(stated("Let `N = "), p=p, k=k)
     h = value(stated("and `h = "), N=N)
     b = np.abs(B).sum(axis=1)
@@ -192,10 +192,10 @@ def test_the_bounds_of_approximate_multipliers_are_those_of_the_page(seed):
     g = f + (a1 @ m3 + a2 @ (m2 + m3) + a3 @ m)
     r = (1 + 8 * h) * (np.abs(g) + 2 * 2.0**-53 * np.abs(f) + E).max()
     assert "`(1 + 8h) (b_j + t) r / (1 - q) < m_j`" in PAGE
-    scaled = nearby.Scaled(rows, m)
-    found = nearby.bounds(scaled, B)
+    scaled = perturbation.Scaled(rows, m)
+    found = perturbation.bounds(scaled, B)
     assert found.q == pytest.approx(q, rel=1e-9)
-    assert (1 + 8 * h) * nearby.residual(scaled)[1] == pytest.approx(r, rel=1e-9)
+    assert (1 + 8 * h) * perturbation.residual(scaled)[1] == pytest.approx(r, rel=1e-9)
     if found.q < 1.0:
         assert found.share == pytest.approx(((1 + 8 * h) * (b + t) * r / (1 - q) / m).max(), rel=1e-9)
 

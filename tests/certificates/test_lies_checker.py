@@ -175,7 +175,7 @@ def test_scores_of_flushed_numbers_and_products_are_within_their_bound(seed, deg
         rng.uniform(-2.0, 2.0, block.shape[1]), rng.choice([-1030, -5, 0, 990, 1022], block.shape[1])
     )
     given = (tuple(w.tolist()),)
-    weighed = scores.ClaimedPlane(given, *scores._rounded(given), signs.none())
+    weighed = scores.ClaimedPlane(given, *scores.rounded(given), signs.none())
     outputs = np.zeros((n, 1))
     with np.errstate(all="ignore"):
         products = flushed(flushed(block) * flushed(w))
@@ -221,45 +221,22 @@ def entries(kind, dtype, values):
 @pytest.mark.parametrize("kind", ["coo", "csr", "csc", "bsr"])
 @pytest.mark.parametrize(
     ("dtype", "values"),
-    [
-        (np.uint8, (200, 100)),
-        (np.int8, (-100, -100)),
-        (np.int64, (2**62, 2**62)),
-        (np.uint64, (2**63, 2**63)),
-        (bool, (True, True)),
-        (np.float64, (1.0, 2.0**-60)),
-        (np.float64, (1.7e308, 1.7e308)),
-        (np.float32, (2.0**24, 1.0)),
-    ],
+    [(np.uint8, (200, 100)), (bool, (True, True)), (np.float64, (1.0, 2.0**-60)), (np.int64, (1, 2))],
 )
-def test_entries_at_one_place_are_not_added_up_where_their_type_does_not_hold_the_sum(kind, dtype, values):
+def test_several_entries_at_one_place_are_refused_because_their_sum_may_be_rounded(kind, dtype, values):
     X = entries(kind, dtype, values)
-    with pytest.raises(InputError, match="cannot hold their sum exactly") as found:
+    with pytest.raises(InputError, match="several entries at one place") as found:
         separability(X, [0, 1])
     assert found.value.row == 0
-
-
-@pytest.mark.parametrize("kind", ["coo", "csr", "csc", "bsr"])
-@pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.int64, np.float32, np.float64])
-def test_entries_at_one_place_are_added_up(kind, dtype):
-    rng = np.random.default_rng(0)
-    for _ in range(20):
-        values = rng.integers(0, 20, rng.integers(1, 5)).tolist()
-        matrix = read_data(entries(kind, dtype, values), [0, 1]).matrix
-        assert matrix.toarray().tolist() == [[sum(values), 0], [0, 1]]
-        assert matrix.indices.tolist() == [0, 1]
-        assert matrix.indptr.tolist() == [0, 1, 2]
-    # what is not a number is refused as such, also where it was the sum of two
-    if np.dtype(dtype).kind == "f":
-        for values in ([np.inf, -np.inf], [np.nan, 1.0], [np.inf, 1.0]):
-            with pytest.raises(InputError, match="row 0, column 0"):
-                read_data(entries(kind, dtype, values), [0, 1])
+    alone = read_data(entries(kind, dtype, values[:1]), [0, 1]).matrix
+    assert alone.toarray().tolist() == [[values[0], 0], [0, 1]]
 
 
 def test_what_a_sparse_matrix_says_of_itself_is_not_believed():
     X = entries("csr", np.float64, (1.0, 2.0))
     X.has_canonical_format = True
-    assert read_data(X, [0, 1]).matrix.data.tolist() == [3.0, 1.0]
+    with pytest.raises(InputError, match="several entries"):
+        read_data(X, [0, 1])
     X.indices[0] = 7
     with pytest.raises(InputError, match="damaged sparse matrix"):
         read_data(X, [0, 1])
@@ -368,7 +345,7 @@ def test_no_certificate_takes_more_time_or_memory_than_is_allowed(case, memory):
 
 def test_what_needs_more_memory_than_is_allowed_says_how_much():
     X, y, text = many_approximate_multipliers()
-    with pytest.raises(CertificateError, match=r"takes about [\d,]+ MB of memory .*; 10 MB are") as found:
+    with pytest.raises(CertificateError, match=r"takes about [\d,]+ MB of memory .* 10 MB are") as found:
         verify(text, X, y, same_data=False, memory_limit=1e7)
     assert found.value.parameter == "memory_limit"
     for wrong in (0, -1.0, "1GB", math.nan):
@@ -393,7 +370,7 @@ def test_sums_of_columns_in_parts_are_those_of_all_columns(seed, monkeypatch):
     stored = X if seed % 2 else sparse.csr_array(X)
     every = [claim, *(replace(claim, multipliers=each) for each in changed)]
     found = [verify(each, stored, y, same_data=False) for each in every]
-    monkeypatch.setattr(check, "PART", 1)  # one column at a time
+    monkeypatch.setattr(check, "BYTES_AT_A_TIME", 1)  # one column at a time
     parts = [verify(each, stored, y, same_data=False) for each in every]
     assert (
         [each.holds for each in found] == [each.holds for each in parts] == [True, False, True][: len(found)]

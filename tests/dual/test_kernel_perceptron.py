@@ -35,7 +35,7 @@ KERNELS = [
     Geometric(2),
     2 * Linear() + Gaussian(1.0),
 ]
-ORDERS = ("cyclic", "shuffled", "worst")
+ORDERS = ("cyclic", "shuffled")
 DTYPES = ("float64", "float32")
 
 
@@ -77,7 +77,7 @@ def test_the_linear_kernel_makes_the_primals_mistakes(order, data):
     if primal.result_.cycle is None:
         assert np.array_equal(dual.result_.counts, primal.result_.counts)
         assert dual.mistakes_ == made
-        assert dual.converged_ == primal.converged_ or order != "worst"
+        assert dual.converged_ == primal.converged_
         assert dual.decision_function(case.stored) == pytest.approx(primal.decision_function(case.stored))
 
 
@@ -85,7 +85,7 @@ def test_the_linear_kernel_makes_the_primals_mistakes(order, data):
 def test_the_margin_bracket_is_the_primals(data):
     case = data.draw(clouds(storage="float64 by rows"))
     options = {"order": "cyclic", "fit_intercept": case.lift, "max_iter": 60}
-    primal = sx.Perceptron(**options).fit(case.X, case.codes)
+    primal = sx.Perceptron(n_iter_no_change=None, **options).fit(case.X, case.codes)
     dual = sx.KernelPerceptron("linear", **options).fit(case.X, case.codes)
     assert dual.result_.radius == pytest.approx(primal.result_.radius)
     assert dual.result_.margin_upper == pytest.approx(primal.result_.margin_upper, rel=1e-6, abs=1e-9)
@@ -134,12 +134,10 @@ def test_mistakes_are_those_of_the_naive_version(kernel, order, data, block_size
     script, coef, visits, clean = naive_kernel.kernel_perceptron(
         K, case.codes, case.n_classes, order=order, max_iter=5, max_updates=limit or np.inf, seed=2
     )
-    assert [entry[:2] for entry in script_of(model)] == [entry[:2] for entry in script]
     assert model.converged_ == clean
     assert model.mistake_counts_.tolist() == np.bincount([i for i, *_ in script], minlength=len(K)).tolist()
-    if order != "worst":
-        assert script_of(model) == script
-        assert model.result_.visits == visits
+    assert script_of(model) == script
+    assert model.result_.visits == visits
     outputs = K @ coef
     shown = model.decision_function(case.stored)
     error = 1e-9 if model.dtype == "float64" else 1e-3 * np.abs(K).max() * max(1, len(script))
@@ -225,11 +223,10 @@ def ties(seed, n_classes):
     return X, np.array([1, 0, seed % n_classes, (seed + 1) % n_classes, 1])
 
 
-@pytest.mark.parametrize("order", ["cyclic", "worst"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("kernel", UNBOUNDED, ids=str)
 def test_a_kernel_without_a_bound_gives_the_same_mistakes_whatever_the_blocks_and_the_dtype(
-    kernel, n_classes, order, block_size
+    kernel, n_classes, block_size
 ):
     for seed in range(12):
         X, y = ties(seed, n_classes)
@@ -241,7 +238,7 @@ def test_a_kernel_without_a_bound_gives_the_same_mistakes_whatever_the_blocks_an
             (3, 2, "float32"),
         ]:
             block_size(rows, piece)
-            model = sx.KernelPerceptron(kernel, order=order, max_iter=4, dtype=dtype)
+            model = sx.KernelPerceptron(kernel, max_iter=4, dtype=dtype)
             scripts.append(script_of(model.fit(X, y)))
         assert all(script == scripts[0] for script in scripts[1:])
 
@@ -308,8 +305,8 @@ def test_rounding_errors_stay_within_their_bound(kernel, dtype, data):
     roots = np.sqrt(np.outer(similarity.diagonal(X), similarity.diagonal(Y)))
     shares = []
     for i, j in np.ndindex(fast.shape):
-        exact, error = naive_kernel.off_by(kernel, X[i], Y[j], int(similarity.lift), float(fast[i, j]))
-        shares.append(error / (bound.relative * abs(exact) + bound.absolute * roots[i, j]))
+        _, error = naive_kernel.off_by(kernel, X[i], Y[j], int(similarity.lift), float(fast[i, j]))
+        shares.append(error / (bound * roots[i, j]))
     assert max(shares) <= 1.0
 
 
@@ -441,11 +438,8 @@ def test_scikit_learns_checks_pass(estimator, check):
         {},
         {"order": "shuffled", "average": "averaged"},
         {"average": "voted"},
-        {"order": "worst"},
         {"dtype": "float32"},
         {"budget": 40},
-        {"budget": 40, "removal": "random"},
-        {"budget": 40, "removal": "projection"},
         {"kernel": "precomputed"},
     ],
     ids=str,
@@ -523,12 +517,11 @@ def test_the_documentation_names_every_parameter_and_attribute():
 # ---------------------------------------------------------------- traces
 
 
-@pytest.mark.parametrize("order", ["cyclic", "worst"])
 @given(data=st.data())
-def test_a_trace_is_the_script_of_the_naive_version_with_the_scores_before(order, data):
+def test_a_trace_is_the_script_of_the_naive_version_with_the_scores_before(data):
     case = draw_case(data, clouds)
     kernel = sx.kernels.Polynomial(degree=2)
-    model = sx.KernelPerceptron(kernel, fit_intercept=case.lift, order=order, max_iter=4, trace=True)
+    model = sx.KernelPerceptron(kernel, fit_intercept=case.lift, max_iter=4, trace=True)
     model.fit(case.stored, case.codes)
     trace = model.result_.trace
     assert np.array_equal(np.bincount(trace.rows, minlength=len(case.codes)), model.mistake_counts_)
@@ -545,17 +538,16 @@ def test_a_trace_is_the_script_of_the_naive_version_with_the_scores_before(order
         outputs[:, other] -= 0.5 * K[:, row]
 
 
-@pytest.mark.parametrize("removal", ["forgetron", "random", "projection"])
-def test_a_trace_on_a_budget_ends_with_the_model(removal):
+def test_a_trace_on_a_budget_ends_with_the_model():
     problem = sx.datasets.make_xor(40, noise=0.8, random_state=0)
-    model = sx.KernelPerceptron("rbf", budget=5, removal=removal, max_iter=5, random_state=0, trace=True)
+    model = sx.KernelPerceptron("rbf", budget=5, max_iter=5, trace=True)
     model.fit(problem.X, problem.y)
     trace = model.result_.trace
     assert len(trace.rows) == model.mistakes_
     assert trace.support[-1][trace.support[-1] >= 0].tolist() == model.support_.tolist()
     assert np.array_equal(trace.coef[-1][: len(model.support_)], model.dual_coef_)
     assert np.all(trace.scores <= 0.0)
-    plain = sx.KernelPerceptron("rbf", budget=5, removal=removal, max_iter=5, random_state=0)
+    plain = sx.KernelPerceptron("rbf", budget=5, max_iter=5)
     plain.fit(problem.X, problem.y)
     assert plain.result_.trace is None
     assert np.array_equal(plain.dual_coef_, model.dual_coef_)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import optimize, sparse
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
@@ -103,8 +103,10 @@ def test_a_precomputed_matrix_and_weights_of_zero():
     problem = make_overlapping(60, 3, random_state=0)
     weights = np.arange(60) % 3 > 0
     K = Gaussian(0.5)(problem.X)
-    by_matrix = sx.SoftMargin(kernel="precomputed").fit(K, problem.y, sample_weight=weights.astype(float))
-    alone = sx.SoftMargin(kernel=Gaussian(0.5)).fit(problem.X[weights], problem.y[weights])
+    by_matrix = sx.SoftMargin(kernel="precomputed", gap=1e-7).fit(
+        K, problem.y, sample_weight=weights.astype(float)
+    )
+    alone = sx.SoftMargin(kernel=Gaussian(0.5), gap=1e-7).fit(problem.X[weights], problem.y[weights])
     assert by_matrix.decision_function(K) == pytest.approx(alone.decision_function(problem.X), abs=1e-4)
     assert np.isin(by_matrix.support_, np.flatnonzero(weights)).all()
 
@@ -120,17 +122,122 @@ def test_a_model_is_saved_and_exported(tmp_path):
     assert "objective" in model.optimum_._repr_html_()
 
 
-def test_what_cannot_be_fitted_is_refused(monkeypatch):
+def test_a_kernel_that_is_not_legal_is_refused(monkeypatch):
     problem = make_overlapping(40, 3, random_state=1)
-    with pytest.raises(IllegalKernelError, match="not legal"):
-        sx.SoftMargin(kernel=lambda X, Y: -(X @ Y.T)).fit(problem.X, problem.y)
-    monkeypatch.setattr("separatrix.dual.kernel_soft.MOST_ROWS", 30)
-    with pytest.raises(InputError, match=r"40 rows are more than 30.*SVC"):
-        sx.SoftMargin(kernel="rbf").fit(problem.X, problem.y)
+    for size in (1000, 16):  # the whole Gram matrix, or working sets
+        monkeypatch.setattr("separatrix.dual.kernel_soft.WORKING_SET", size)
+        with pytest.raises(IllegalKernelError, match="not legal"):
+            sx.SoftMargin(kernel=lambda X, Y: -(X @ Y.T)).fit(problem.X, problem.y)
+        K = problem.X @ problem.X.T - 0.1 * np.eye(40)
+        with pytest.raises(IllegalKernelError, match="not legal"):
+            sx.SoftMargin(kernel="precomputed").fit(K, problem.y)
+
+
+def naive_dual(K, signs, caps, intercept):
+    """The largest dual objective of two classes, found by a general solver."""
+    Q = signs[:, None] * signs * (K + (intercept == "lifted"))
+    balance = {"type": "eq", "fun": lambda a: a @ signs, "jac": lambda a: signs}
+    found = optimize.minimize(
+        lambda a: 0.5 * a @ Q @ a - a.sum(),
+        np.zeros(signs.size),
+        jac=lambda a: Q @ a - 1.0,
+        bounds=[(0.0, cap) for cap in caps],
+        constraints=[balance] if intercept is True else [],
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-13},
+    )
+    return -found.fun
+
+
+@law
+@given(seed=st.integers(0, 10**6), kernel=kernels, intercept=intercepts, C=st.sampled_from([0.1, 1.0, 5.0]))
+def test_the_bracket_contains_the_optimum_of_a_general_solver(seed, kernel, intercept, C):
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(16, 2)), np.arange(16) % 2
+    weights = random.uniform(0.5, 2.0, 16)
+    model = sx.SoftMargin(C=C, kernel=kernel, fit_intercept=intercept).fit(X, y, weights)
+    best = naive_dual(kernel(X), 2.0 * y - 1.0, C * weights, intercept)
+    assert model.converged_
+    assert model.gap_ <= 1e-3
+    assert model.dual_objective_ <= best * (1 + 1e-6)
+    assert best * (1 - 1e-6) <= model.objective_
+
+
+@law
+@given(seed=st.integers(0, 10**6), intercept=intercepts, C=st.sampled_from([0.1, 1.0, 50.0]))
+def test_coefficients_are_feasible_multipliers_and_prove_the_gap(seed, intercept, C):
+    problem = make_overlapping(60, 3, noise=0.2, random_state=seed)
+    signs = np.where(problem.y == problem.y.max(), 1.0, -1.0)
+    weights = np.random.default_rng(seed).uniform(0.5, 2.0, 60)
+    model = sx.SoftMargin(C=C, kernel="rbf", fit_intercept=intercept).fit(problem.X, signs, weights)
+    beta = np.zeros(60)
+    beta[model.support_] = model.dual_coef_[0]
+    assert (beta * signs >= 0.0).all()
+    assert (np.abs(beta) <= C * weights).all()
+    assert intercept is not True or abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+    K = Gaussian(1.0)(problem.X) + (intercept == "lifted")
+    losses = np.maximum(0.0, 1.0 - signs * model.decision_function(problem.X))
+    primal = 0.5 * beta @ K @ beta + C * weights @ losses
+    dual = np.abs(beta).sum() - 0.5 * beta @ K @ beta
+    assert model.objective_ == pytest.approx(primal, rel=1e-9)
+    assert model.dual_objective_ == pytest.approx(dual, rel=1e-9)
+    assert primal - dual <= 1e-3 * primal
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(0.5), Polynomial(3), Polynomial(2)])
+@pytest.mark.parametrize("intercept", ["lifted", True, False])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4, 1e6])
+def test_every_cost_reaches_the_default_gap(kernel, intercept, C):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(100, 3))
+    y = (X[:, 0] + random.normal(size=100) > 0.0).astype(int)
+    model = sx.SoftMargin(C=C, kernel=kernel, fit_intercept=intercept).fit(X, y)
+    assert model.converged_
+    assert model.gap_ <= 1e-3
+    fine = sx.SoftMargin(C=C, kernel=kernel, fit_intercept=intercept, gap=1e-4).fit(X, y)
+    assert model.dual_objective_ <= fine.objective_
+    assert fine.dual_objective_ <= model.objective_
+
+
+@pytest.mark.parametrize("intercept", ["lifted", True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("most", [60, 5000])  # without and with room for the whole Gram matrix
+def test_working_sets_find_the_optimum_of_all_rows(monkeypatch, intercept, classes, most):
+    problem = make_multiclass(120, 3, n_classes=classes, random_state=0)
+    X = problem.X + np.random.default_rng(0).normal(size=problem.X.shape)
+    options = {"C": 5.0, "kernel": Gaussian(0.3), "fit_intercept": intercept, "gap": 1e-4}
+    whole = sx.SoftMargin(**options).fit(X, problem.y)
+    monkeypatch.setattr("separatrix.dual.kernel_soft.WORKING_SET", 32)
+    monkeypatch.setattr("separatrix.dual.kernel_soft.MOST_GRAM_ROWS", most)
+    parts = sx.SoftMargin(**options).fit(X, problem.y)
+    assert parts.converged_
+    assert whole.converged_
+    assert parts.objective_ == pytest.approx(whole.objective_, rel=2e-4)
+    assert parts.dual_objective_ <= whole.objective_
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_weight_of_two_is_a_row_twice(classes):
+    problem = make_multiclass(60, 3, n_classes=classes, random_state=1)
+    X = problem.X + np.random.default_rng(0).normal(size=problem.X.shape)
+    weights = 1.0 + (np.arange(60) % 3 == 0)
+    options = {"kernel": Gaussian(0.5), "class_weight": {problem.y[0]: 2.0}, "gap": 1e-6}
+    heavy = sx.SoftMargin(**options).fit(X, problem.y, sample_weight=weights)
+    again = np.repeat(np.arange(60), weights.astype(int))
+    twice = sx.SoftMargin(**options).fit(X[again], problem.y[again])
+    assert heavy.objective_ == pytest.approx(twice.objective_, rel=2e-6)
+
+
+def test_without_a_gap_kernels_and_planes_have_their_own():
+    problem = make_overlapping(60, 3, random_state=0)
+    assert 1e-9 < sx.SoftMargin(kernel="rbf").fit(problem.X, problem.y).gap_ <= 1e-3
+    assert sx.SoftMargin().fit(problem.X, problem.y).gap_ <= 1e-6
+    with pytest.raises(InputError, match="gap"):
+        sx.SoftMargin(gap=0.0).fit(problem.X, problem.y)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_a_limit_of_steps_is_told():
+def test_a_limit_of_steps_is_reported():
     problem = make_overlapping(200, 3, random_state=1)
     with pytest.warns(ConvergenceWarning, match="gap"):
         sx.SoftMargin(C=1e6, kernel="rbf", max_iter=1, gap=1e-12).fit(problem.X, problem.y)

@@ -224,7 +224,7 @@ def test_a_directory_that_cannot_be_written_is_named(data, tmp_path, monkeypatch
         monkeypatch.setattr(os, "open", refuse)
     with pytest.raises(OutputError, match="Permission"), checkpoint.locked(closed / "state.npz"):
         pass
-    with pytest.raises(OutputError, match="no permission"):
+    with pytest.raises(OutputError, match="Permission denied"):
         atomic.write_text(closed / "report.html", "text")
 
 

@@ -321,7 +321,7 @@ def test_the_warning_says_how_many_rows_are_wrong_after_how_many_passes(order):
 
 def test_an_update_limit_is_a_warning_that_names_it():
     problem = make_overlapping(80, 3, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="update limit came first.*max_updates"):
+    with pytest.warns(ConvergenceWarning, match="limit of updates.*max_updates"):
         model = sx.Perceptron(order="cyclic", max_updates=5).fit(problem.X, problem.y)
     assert model.mistakes_ == 5
 

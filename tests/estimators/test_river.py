@@ -148,9 +148,9 @@ def test_it_is_part_of_a_pipeline_of_river():
         (lambda model: model.learn_one({"a": None}, 1), InputTypeError, "not a number"),
         (lambda model: model.learn_one({"a": float("nan")}, 1), InputError, "NaN.*'a'"),
         (lambda model: model.learn_one({"a": 1.0}, None), LabelError, "class label"),
-        (lambda model: model.learn_many(pd.DataFrame({"a": [1.0]}), [0, 1]), InputError, "one label a row"),
+        (lambda model: model.learn_many(pd.DataFrame({"a": [1.0]}), [0, 1]), InputError, "one label per row"),
         (lambda model: sx.river.Perceptron(eta0=0.0), InputError, "'eta0' parameter"),
-        (lambda model: model.predict_proba_one({"a": 1.0}), NotImplementedError, "no probabilities"),
+        (lambda model: model.predict_proba_one({"a": 1.0}), NotImplementedError, "not probabilities"),
     ],
 )
 def test_what_cannot_be_learnt_from_is_refused_and_changes_no_weight(wrong, kind, words):

@@ -23,7 +23,7 @@ from separatrix import experiments
 from separatrix.experiments import runner, study_page
 from separatrix.experiments.runner import STUDIES
 from separatrix.experiments.study import Bounded, Finding, Study, as_table, grid, where
-from separatrix.experiments.themes import embedding, separators, theory, variants
+from separatrix.experiments.themes import embedding, separators, theory
 from separatrix.views.palettes import LIGHT
 
 NAMES = experiments.names()
@@ -95,9 +95,8 @@ def test_the_bound_is_drawn_on_the_axes_of_the_observations(report):
 )  # every other Fibonacci number, as corrections by 1 and by the golden ratio nearly cancel
 def test_the_distance_of_the_hulls_bounds_no_updates(h, updates):
     _, rows, y = separators.hull_case("two points", h)
-    assert (
-        sx.Perceptron(order="cyclic", fit_intercept=False, max_iter=10**6).fit(rows, y).mistakes_ == updates
-    )
+    model = sx.Perceptron(order="cyclic", fit_intercept=False, max_iter=10**6, n_iter_no_change=None)
+    assert model.fit(rows, y).mistakes_ == updates
     (record,) = experiments.find("hulls").measure(case="two points", h=h)
     assert record["updates"] == updates
     assert record["from_hulls"] == pytest.approx(27.4, abs=0.1)
@@ -125,17 +124,29 @@ def test_twice_the_margin_is_at_most_the_distance_of_the_hulls_and_that_at_most_
     assert f"{worst['updates'][0]:,} where it allows {worst['from_hulls'][0]:.1f}" in shown
 
 
+def integer_problem(seed):
+    """Points with small integer coordinates, on which scores of exactly zero are common."""
+    rng = np.random.default_rng([seed, 2])
+    normal = rng.integers(1, 4, 3)
+    X = rng.integers(-3, 4, (60, 3))
+    scores = X @ normal
+    return X[scores != 0].astype(float), np.sign(scores[scores != 0])
+
+
 def test_powers_of_two_as_learning_rate_change_no_count_and_other_rates_do(report):
     table = where(report[1]["learning-rate"].table, start="zero")
-    same = table["updates"] == table["updates_rate_one"]
-    power = np.frexp(table["rate"])[0] == 0.5
-    assert same[power].all()
-    assert not same[~power].all()
+    assert (table["updates"] == table["updates_rate_one"]).all()
+    counts = {
+        rate: [theory.perceptron(*integer_problem(seed), eta0=rate).mistakes_ for seed in range(40)]
+        for rate in (1.0, 0.125, 0.5, 4.0, 0.1, 0.3, 1.0 / 3.0)
+    }
+    assert counts[0.125] == counts[0.5] == counts[4.0] == counts[1.0]
+    assert any(counts[rate] != counts[1.0] for rate in (0.1, 0.3, 1.0 / 3.0))
 
 
 def test_from_zero_the_learning_rate_changes_no_count_in_exact_arithmetic():
     for seed in range(20):
-        X, y, _ = variants.integer_problem(seed)
+        X, y = integer_problem(seed)
         signed = [[Fraction(int(v)) for v in row] for row in (y[:, None] * X).tolist()]
         counts = []
         for rate in (Fraction(1), Fraction(1, 10), Fraction(3, 10), Fraction(1, 3)):
@@ -151,19 +162,8 @@ def test_from_zero_the_learning_rate_changes_no_count_in_exact_arithmetic():
 
 
 def test_renormalised_runs_with_a_bound_are_given_the_updates_it_allows(report):
-    assert np.nanmax(report[1]["renormalised"].table["bound"]) < variants.LIMIT
-
-
-def test_no_two_data_sets_of_two_factors_are_multiples_of_each_other():
-    for quick in (True, False):
-        plan = experiments.find("two-factors").plan(quick)
-        assert len({settings["seed"] for settings in plan}) == len(plan)
-    made = [
-        sx.datasets.make_separable(500, 5, **{k: s[k] for k in ("margin", "radius")}, random_state=s["seed"])
-        for s in experiments.find("two-factors").plan(True)
-    ]
-    first_rows = {tuple((one.X[0] / one.radius).round(9)) for one in made}
-    assert len(first_rows) == len(made)
+    table = report[1]["renormalised"].table
+    assert np.nanmax(table["bound"]) < table["max_updates"].min()
 
 
 def test_a_score_is_the_length_times_the_signed_distance_and_the_largest_distance_is_another_rule(report):
@@ -299,14 +299,6 @@ def test_the_largest_margins_sum_is_drawn_on_its_line_and_the_programs_below(rep
     assert (by_label["linear program"].get_ydata() < limit.get_ydata()).all()
 
 
-def test_the_quick_plan_shows_where_the_kernel_becomes_faster_than_the_map(report):
-    one = report[1]["kernel-time"]
-    longer = one.table["explicit_seconds"] / one.table["kernel_seconds"]
-    widths = one.table["columns"]
-    assert np.median(longer[widths == widths.min()]) < 1 < np.median(longer[widths == widths.max()])
-    assert "columns on the kernel was faster" in one.answer
-
-
 # ---------------------------------------------------------------- the page and its files
 
 
@@ -339,12 +331,12 @@ def test_the_page_holds_every_experiment_and_needs_no_other_file(report):
     assert text.count("<svg") == len(every)
     drawn = "".join(re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL)).lower()
     assert LIGHT.ink not in drawn  # ink and paper follow the theme
-    assert "prefers-color-scheme: dark" in text
+    assert "prefers-color-scheme:dark" in text
     assert "@media print" in text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_table_lies_beside_the_figure_as_csv_and_parquet(report, name):
+def test_the_table_lies_beside_the_figure_as_csv(report, name):
     directory, every = report
     table = every[name].table
     assert (directory / f"{name}.svg").is_file()
@@ -352,11 +344,8 @@ def test_the_table_lies_beside_the_figure_as_csv_and_parquet(report, name):
         rows = list(csv.reader(file))
     assert rows[0] == list(table)
     assert len(rows) == every[name].n_rows + 1
-    import pyarrow.parquet as pq
-
-    kept = pq.read_table(directory / f"{name}.parquet")
-    for column in table:
-        assert [str(v) for v in kept[column].to_pylist()] == [str(v) for v in table[column].tolist()]
+    for place, column in enumerate(table):
+        assert [row[place] for row in rows[1:]] == [str(v) for v in table[column].tolist()]
     assert sorted(path.name for path in directory.glob(".*")) == []
 
 
@@ -416,7 +405,7 @@ def test_an_interrupted_run_leaves_no_table(tmp_path, toy, stop):
     one = experiments.run("toy", directory=tmp_path)
     assert one.table["value"].tolist() == [k**2 for k in range(10)]
     assert one.table["word"].tolist() == [f"cell {k}" for k in range(10)]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv", "toy.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["toy.csv"]
 
 
 # ---------------------------------------------------------------- claims that fail are loud
@@ -450,7 +439,7 @@ def test_an_unknown_experiment_is_named_with_the_nearest_and_all_there_are():
 
 
 def test_underscores_are_as_good_as_hyphens():
-    assert experiments.find("two_factors").name == "two-factors"
+    assert experiments.find("learning_rate").name == "learning-rate"
 
 
 @pytest.mark.parametrize("inside", [(), ("deeper",)])
@@ -477,19 +466,21 @@ def command():
 def test_the_command_lists_the_experiments(command):
     shown = command("list")
     assert shown.exit_code == 0
-    assert [line.split()[0] for line in shown.output.splitlines()] == NAMES
+    first = [line.split()[0] for line in shown.output.splitlines()]
+    assert [word for word in first if word in NAMES] == NAMES  # titles may take two lines
 
 
 def test_the_command_prints_the_answer_and_keeps_table_and_figure(command, tmp_path):
     shown = command("hulls", "--quick", "-o", str(tmp_path / "new"))
     assert shown.exit_code == 0
-    assert "Question." in shown.output
+    assert "\nQuestion. " in shown.output
+    assert "\\n" not in shown.output  # lines, not escapes of their ends
     assert "FAILS" not in shown.output
-    assert {path.suffix for path in (tmp_path / "new").iterdir()} == {".csv", ".parquet", ".svg"}
+    assert {path.suffix for path in (tmp_path / "new").iterdir()} == {".csv", ".svg"}
 
 
 def test_all_can_be_repeated_and_says_where_the_report_is(command, tmp_path, monkeypatch):
-    monkeypatch.setattr(runner, "STUDIES", (experiments.find("hulls"), experiments.find("monomials")))
+    monkeypatch.setattr(runner, "STUDIES", (experiments.find("hulls"), experiments.find("own-point")))
     for _ in range(2):
         shown = command("all", "--quick", "--output", str(tmp_path))
         assert shown.exit_code == 0
@@ -507,7 +498,7 @@ def test_the_command_answers_machines_in_json(command):
 
 @pytest.mark.parametrize(
     ("words", "reason"),
-    [(["all"], "Say where: --output"), (["hull"], "Did you mean 'hulls'"), (["zzz"], "There are:")],
+    [(["all"], "--output"), (["hull"], "Did you mean 'hulls'"), (["zzz"], "There are:")],
 )
 def test_all_needs_a_directory_and_an_unknown_name_is_refused(command, words, reason):
     shown = command(*words)
@@ -601,17 +592,6 @@ def test_cover_counts_the_labellings_that_planes_realise(n_points, dimension):
         else:
             realised += sx.separability(X, np.array(labels), quasi=False, fit_intercept=False).separable
     assert realised / 2**n_points == theory.cover(n_points, dimension)
-
-
-def test_the_scaled_monomials_have_the_kernel_as_inner_product():
-    from separatrix.experiments.themes.embedding import scaled_monomials
-    from separatrix.kernels import Polynomial
-
-    X = np.random.default_rng(0).standard_normal((6, 3))
-    kernel = Polynomial(degree=4, c=2.0)
-    images = scaled_monomials(X, kernel)
-    assert images.shape[1] == theory.monomial_count(3, 4)
-    np.testing.assert_allclose(images @ images.T, kernel(X), rtol=1e-12, atol=1e-10)
 
 
 def test_the_plain_dual_is_the_perceptron():

@@ -12,7 +12,6 @@ import re
 import shlex
 import subprocess
 import sys
-import warnings
 import zipfile
 
 import numpy as np
@@ -80,10 +79,6 @@ def _write(path, kind):
     elif kind == "feather":
         light = pa.array([row[0] for row in ROWS]).dictionary_encode()
         feather.write_feather(_frame().set_column(0, "light", light), str(path), compression="zstd")
-    elif kind == "feather1":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            feather.write_feather(_frame(), str(path), version=1)
     elif kind == "arff":
         path.write_text(ARFF)
     else:
@@ -91,7 +86,7 @@ def _write(path, kind):
 
 
 KINDS = [
-    "xlsx", "arrow", "arrows", "feather", "feather1", "arff", "sav", "zsav", "dta", "old.dta", "por", "xpt",
+    "xlsx", "arrow", "arrows", "feather", "arff", "sav", "zsav", "dta", "old.dta", "por", "xpt",
 ]  # fmt: skip
 
 
@@ -154,17 +149,15 @@ def test_every_kind_of_table_may_be_compressed(tmp_path, kind, packing):
     assert np.array_equal(y, labels)
 
 
-@pytest.mark.parametrize(
-    ("unit", "words"),
-    [("s", "seconds"), ("ms", "milliseconds"), ("us", "microseconds"), ("ns", "nanoseconds")],
-)
-def test_the_unit_of_a_duration_is_said(tmp_path, unit, words):
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_durations_are_refused_by_name_and_a_query_sees_their_numbers(tmp_path, unit):
     path = tmp_path / "rows.feather"
     lasting = pa.array([5, None, 7], pa.int64()).cast(pa.duration(unit))
     feather.write_feather(pa.table({"d": lasting, "y": [0, 1, 1]}), str(path))
-    table = open_table(path, target="y", missing="drop")
+    with pytest.raises(InputError, match=rf"'d' is of type duration\[{unit}\].*'sql'"):
+        open_table(path, target="y")
+    table = open_table(path, target="y", missing="drop", sql="SELECT d, y FROM data")
     assert table.read()[0].ravel().tolist() == [5.0, 7.0]
-    assert f"d: a duration, in {words}." in table.notes
 
 
 def test_the_commands_read_a_sheet(tmp_path):
@@ -252,14 +245,7 @@ def test_numbers_of_sheets_and_arff_are_read_as_python_reads_them(tmp_path_facto
     assert [row[0] for row in found[1:]] == values
     text = path.with_suffix(".arff")
     text.write_text("@relation r\n@attribute a real\n@data\n" + "".join(f"{value!r}\n" for value in values))
-    batches = arff._batches(_source(text), arff.read_header(_source(text)), pa.schema([("a", pa.float64())]))
-    assert [value for batch in batches for value in batch.column(0).to_pylist()] == values
-
-
-def _source(path):
-    from separatrix.files.source.detect import Source
-
-    return Source(str(path), arff.FORMAT, (str(path),))
+    assert open_table(text, features=["a"]).read()[0][:, 0].tolist() == values
 
 
 WORDS = st.text(st.sampled_from("ab1.? é"), max_size=4)
@@ -273,32 +259,34 @@ def test_plain_cells_are_split_as_those_beside_quotes(rows):
         assert arff.split_line(line, "here") == arff.split_line(f"{line},'q'", "here")[:-1]
 
 
-def test_arff_rows_may_be_sparse_quoted_and_incomplete(tmp_path):
+def test_arff_rows_may_be_quoted_and_incomplete(tmp_path):
     path = tmp_path / "rows.arff"
     path.write_text(
         "@relation 'two words'\n@attribute 'the \\'a\\'' numeric\n@attribute \"c d\" {'x, y', z}\n"
         "@attribute y {0,1}\n@data\n"
-        "{0 +1.5, 2 1}\n{}\n% a comment\n2,'x, y',0\n3, z, 1\n{1 z, 2 1}\n?,z,1\n"
+        "+1.5,'x, y',1\n% a comment\n2,'x, y',0\n3, z, 1\n?,z,1\n"
     )
     table = open_table(path, target="y", missing="drop")
     X, y = table.read()
     assert table.feature_names == ("the 'a'", "c d=z")
-    assert X.tolist() == [[1.5, 0], [0, 0], [2, 0], [3, 1], [0, 1]]
-    assert y.tolist() == ["1", "0", "0", "1", "1"]
+    assert X.tolist() == [[1.5, 0], [2, 0], [3, 1]]
+    assert y.tolist() == ["1", "0", "1"]
 
 
 BAD_ARFF = {
-    "unknown level": ("@attribute a {x,y}\n@data\nz\n", "line 4: 'z' is none of the values of 'a': x, y"),
+    "unknown level": (
+        "@attribute a {x,y}\n@data\nz\n",
+        "line 4: attribute 'a' holds nominal values: x, y, but",
+    ),
     "ragged": ("@attribute a real\n@attribute b real\n@data\n1,2\n1\n", "line 6: 1 cells for 2 attributes"),
     "no number": (
         "@attribute a real\n@data\n1\noops\n",
         "line 5: attribute 'a' holds numbers, but here is 'oops'",
     ),
     "no data": ("@attribute a real\n", "no line @data"),
-    "weights": ("@attribute a real\n@data\n{0 1}, {5}\n", "does not end with a brace|is not 'column value'"),
+    "sparse": ("@attribute a real\n@data\n{0 1}\n", "line 4: sparse rows cannot be read"),
     "relational": ("@attribute a relational\n@data\n1\n", "of type 'relational'"),
     "quote": ("@attribute a string\n@data\n'x\n", "quotes do not match"),
-    "order": ("@attribute a real\n@attribute b real\n@data\n{1 2, 0 3}\n", "column 0 is out of order"),
 }
 
 
@@ -359,7 +347,7 @@ def test_images_are_read_with_the_labels_beside_them(tmp_path, kind, ending):
     images = np.arange(24).reshape(4, 3, 2).astype(kind)
     path = tmp_path / f"train-images-idx3-ubyte{ending}"
     _write_idx(path, images)
-    with pytest.raises(InputError, match="no file of labels beside"):
+    with pytest.raises(InputError, match="no file of labels"):
         open_table(path, target="label")
     assert open_table(path).target_name is None
     beside = tmp_path / "train-labels-idx1-ubyte.gz"
@@ -370,7 +358,7 @@ def test_images_are_read_with_the_labels_beside_them(tmp_path, kind, ending):
     assert y.tolist() == [7, 3, 7, 3]
     assert table.notes == (f"The labels are from {str(beside)!r}.",)
     _write_idx(beside, np.array([7, 3, 7], dtype="u1"))
-    with pytest.raises(InputError, match=r"4 images, but .* has 3 labels"):
+    with pytest.raises(InputError, match=r"4 images, but"):
         open_table(path)
     with pytest.raises(InputError, match="holds labels"):
         open_table(beside)
@@ -380,7 +368,7 @@ def test_images_cut_short_are_refused(tmp_path):
     path = tmp_path / "images"
     _write_idx(path, np.zeros((3, 2), dtype="u1"))
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(InputError, match="3 x 2 numbers, and has 17 bytes where that takes 18"):
+    with pytest.raises(InputError, match=r"is damaged: .* 3 x 2 numbers, .* 17 bytes"):
         open_table(path)
 
 
@@ -393,7 +381,7 @@ def test_labels_of_images_that_are_fractions_stay_apart(tmp_path):
     with pytest.raises(InputError, match="lacks the label of row 3"):
         open_table(path)
     beside.write_bytes(beside.read_bytes()[:-1])
-    with pytest.raises(InputError, match=r"4 images, but .* has 4 labels in 31 bytes"):
+    with pytest.raises(InputError, match="is damaged"):
         open_table(path)
     _write_idx(tmp_path / "t-labels-idx1-ubyte.gz", np.zeros(4, dtype="u1"))
     beside.unlink()
@@ -545,7 +533,7 @@ def test_text_in_other_characters_is_read_and_said(tmp_path, charset):
     path.write_bytes("größe,y\n1.5,0\n2.5,1\n".encode(charset))
     marked = charset in ("utf-16", "utf-32", "utf-8-sig")
     if not marked:
-        with pytest.raises(InputError, match=r"UTF-16 text without a byte order mark|not UTF-8 text"):
+        with pytest.raises(InputError, match=r"not UTF-8 text"):
             open_table(path, target="y").read()
     table = open_table(path, target="y", text_encoding=None if marked else charset)
     assert table.feature_names == ("größe",)
@@ -580,12 +568,10 @@ def test_a_stream_of_utf_16_is_read():
 
 
 COMMENTS = {
-    "one line": ("# made by hand\na,y\n1,0\n2,1\n", ("a",), "1 line of comments is left out"),
-    "several": ("# made\n#\n\n# by hand\na,y\n1,0\n2,1\n", ("a",), "3 lines of comments are left out"),
-    "as numpy writes": ("# a,b,y\n1,3,0\n2,4,1\n", ("a", "b"), "from the comment in line 1"),
-    "like a header": ("#a,y\n1,0\n2,1\n", ("a",), "from the comment in line 1"),
-    "with quotes": ("# it's \"odd\na,y\n1,0\n2,1\n", ("a",), "1 line"),
-    "words": ("# x, 2\na,y\n1,0\n2,1\n", ("a",), "1 line"),
+    "one line": ("# made by hand\na,y\n1,0\n2,1\n", ("a",), "left out: 1"),
+    "several": ("# made\n#\n\n# by hand\na,y\n1,0\n2,1\n", ("a",), "left out: 3"),
+    "with quotes": ("# it's \"odd\na,y\n1,0\n2,1\n", ("a",), "left out: 1"),
+    "words": ("# x, 2\na,y\n1,0\n2,1\n", ("a",), "left out: 1"),
     "delimiter": ("sep=;\na;y\n1;0\n2;1\n", ("a",), None),
     "blank": ("\n\na,y\n1,0\n2,1\n", ("a",), None),
 }
@@ -610,14 +596,30 @@ def test_comments_before_the_names_are_left_out(tmp_path, case, text):
     assert table.notes == () if note is None else note in table.notes[0]
 
 
-def test_names_that_may_be_a_comment_or_not_are_asked_for(tmp_path):
+def test_a_comment_is_not_a_line_of_names(tmp_path):
     path = tmp_path / "rows.csv"
-    path.write_text("# light,y\nsunny,yes\nshady,no\n")
-    with pytest.raises(InputError, match="are they the names"):
-        open_table(path, target="y")
+    path.write_text("# a,b,y\n1,3,0\n2,4,1\n")
+    assert open_table(path).feature_names == ("column1", "column2", "column3")
 
 
 def test_describe_has_the_notes(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("# one\na,y\n1,0\n2,1\n")
     assert json.loads(json.dumps(open_table(path, target="y").describe()))["notes"]
+
+
+def test_dates_of_arff_are_refused_by_name_and_never_read_as_numbers(tmp_path):
+    path = tmp_path / "rows.arff"
+    rows = "2021-03-01,1,0\n2021-03-02,2,1\n"
+    head = "@relation r\n@attribute d date{}\n@attribute a real\n@attribute y {{0,1}}\n@data\n"
+    for pattern in ("", " yyyy-MM-dd", " 'yyyy-MM-dd'"):
+        path.write_text(head.format(pattern) + rows)
+        with pytest.raises(InputError, match="'d' is a date or time"):
+            open_table(path, target="y")
+        assert open_table(path, target="y", exclude=["d"]).read()[0].tolist() == [[1], [2]]
+    path.write_text(head.format(" yyyyMMdd") + rows.replace("-", ""))
+    with pytest.raises(InputError, match="line 2: the date pattern 'yyyyMMdd' cannot be read"):
+        open_table(path, target="y")
+    path.write_text(head.format("") + rows.replace("-", ""))
+    with pytest.raises(InputError, match="line 6: attribute 'd' holds dates, but here is '20210301'"):
+        open_table(path, target="y")

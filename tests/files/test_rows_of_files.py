@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import re
@@ -146,7 +147,7 @@ def test_texts_that_differ_in_blanks_or_capitals_alone_are_named(tmp_path):
     ]
     path.write_text(csv_text(["x", "light", "ill"], cells))
     said = " ".join(fine("check", path, "--target", "ill").stdout.split())
-    assert "light: 'A' and 'a' differ in blanks or capital letters alone, and are kept apart." in said
+    assert "light: 'A' and 'a' seem to mean the same" in said
     assert "ill: 'No' and 'no' seem to mean the same" in said
 
 
@@ -157,8 +158,8 @@ def test_a_level_that_is_seen_once_is_named(tmp_path):
     ]
     path.write_text(csv_text(["x", "light", "y"], cells))
     said = " ".join(fine("check", path, "--target", "y").stdout.split())
-    assert "light: 'dark' is seen once, and separates its row by itself." in said
-    assert "seen once" not in fine("check", path, "--target", "y", "--where", "light <> 'dark'").stdout
+    assert "light: a value that occurs in one row only separates that row: 'dark'." in said
+    assert "one row only" not in fine("check", path, "--target", "y", "--where", "light <> 'dark'").stdout
 
 
 # ---- row numbers -----------------------------------------------------------------------------------------
@@ -190,9 +191,8 @@ def test_places_are_those_of_the_file(tmp_path_factory, lines, header, where):
     X, _ = table.read()
     places = table.places(list(range(len(X))))
     assert [(place.row, place.line or place.row) for place in places] == expected
-    numbers, names = table.identities().take(len(X))
-    assert numbers.tolist() == [row for row, _ in expected]
-    assert names is None
+    identities = list(itertools.islice(table.identities(), len(X)))
+    assert identities == [(row, None) for row, _ in expected]
 
 
 def test_places_go_on_over_several_files(tmp_path):
@@ -513,7 +513,7 @@ def test_a_model_refuses_another_unit_and_decides_what_is_ambiguous(tmp_path):
     first.write_text("x;n;y\n1,5;3 mg;a\n2,25;4 mg;b\n")
     fine("fit", first, "--target", "y", "--output", model)
     second.write_text("x;n\n1.500;3 mg\n")
-    assert "a point between thousands, and nothing tells which" in refused("predict", model, second)
+    assert "the point may be a decimal sign or separate thousands" in refused("predict", model, second)
     fine("predict", model, second, "--decimal", ".")
     second.write_text("x;n\n1,500;3 mg\n")
     assert open_table(second, encoding=open_table(first, target="y").encoding).read()[0].tolist() == [
@@ -680,10 +680,10 @@ BROUGHT = {
     "German days": (
         with_x([f"{k % 28 + 1:02}.03.2021" for k in range(40)], delimiter=";"),
         {},
-        "is a date or time.*strptime\\(x, ",
+        "is a date or time",
     ),
     "times": (with_x([f"{k % 24}:30" for k in range(40)]), {}, "is a date or time"),
-    "hexadecimal": (with_x([f"{7 * k:04x}" for k in range(40)]), {"text": ["x"]}, "40 levels are seen once"),
+    "hexadecimal": (with_x([f"{7 * k:04x}" for k in range(40)]), {"text": ["x"]}, "one row only.*40 in all"),
     "Swiss": (
         with_x([f"{1000 * k % 7000:,.2f}".replace(",", "'") for k in range(40)]),
         {},
@@ -692,7 +692,7 @@ BROUGHT = {
     "thousands as a German spreadsheet shows them": (
         with_x([f"{37 * k:,}".replace(",", ".") for k in range(20, 60)], delimiter=";"),
         {},
-        "has '1.036' in row 9 \\(line 10\\): that is a number with a decimal point, or one with a",
+        "has '1.036' in row 9 \\(line 10\\): the point may be a decimal sign",
     ),
     "thousands that are named": (
         with_x([f"{137 * k:,}".replace(",", ".") for k in range(20, 60)], delimiter=";"),
@@ -707,17 +707,17 @@ BROUGHT = {
     "decimal commas between commas": (
         csv_text(["x", "y"], [(de(r[0]), r[2]) for r in ROWS]),
         {},
-        "line 2: more cells where the first line has 2",
+        "line 2: 3 cells, but the first line has 2",
     ),
     "a few decimal commas between commas": (
         csv_text(["x", "y"], [("7,5", "a"), ("3,25", "b"), ("12,5", "a")]),
         {},
-        "line 2: more cells where the first line has 2",
+        "line 2: 3 cells, but the first line has 2",
     ),
     "names with one delimiter more": (
         "x,y,\n1,a\n2,b\n3,a\n",
         {},
-        "line 2: only 2 cells where the first line has 3",
+        "line 2: 2 cells, but the first line has 3",
     ),
     "an exponent of Fortran": (with_x([f"{x:.3f}D+00" for x in X]), {}, "row 1 \\(line 2\\) has "),
     "a comma further down": (

@@ -35,15 +35,17 @@ READ = {
     "CR": (b"a,y\r1,0\r2,1\r", ("a",), [[1], [2]], [0, 1]),
     "line ends of two kinds": (
         b'a,t,y\r\n1,"u\r\nv",0\n2,z,1\r\n',
-        ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "(u\r\nv, z)",
+        ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "'u\\r\\nv', 'z'",
     ),
     "no newline at the end": (b"a,y\n1,0\n2,1", ("a",), [[1], [2]], [0, 1]),
     "byte order mark": (b"\xef\xbb\xbfa,y\n1,0\n2,1\n", ("a",), [[1], [2]], [0, 1]),
     "UTF-16": ("a,y\n1,0\n2,1\n".encode("utf-16"), ("a",), [[1], [2]], [0, 1], "read as UTF-16"),
-    "newline in quotes": (b'a,t,y\n1,"x\ny",0\n2,z,1\n', ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "seen once"),
+    "newline in quotes": (b'a,t,y\n1,"x\ny",0\n2,z,1\n', ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "one row"),
     "newline in a name": (b'a,"b\nc",y\n1,2,0\n2,5,1\n', ("a", "b\nc"), [[1, 2], [2, 5]], [0, 1]),
-    "comma in quotes": (b'a,t,y\n1,"x,y",0\n2,z,1\n', ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "(x,y, z)"),
-    "doubled quotes": (b'a,t,y\n1,"x""y",0\n2,z,1\n', ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], '(x"y, z)'),
+    "comma in quotes": (b'a,t,y\n1,"x,y",0\n2,z,1\n', ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], "'x,y', 'z'"),
+    "doubled quotes": (
+        b'a,t,y\n1,"x""y",0\n2,z,1\n', ("a", "t=z"), [[1, 0], [2, 1]], [0, 1], """'x"y', 'z'""",
+    ),
     "quoted numbers": (b'"a","y"\n"1.5","0"\n"2.5","1"\n', ("a",), [[1.5], [2.5]], [0, 1]),
     "blank name": (b"a,,y\n1,2,0\n3,4,1\n", ("a", "column2"), [[1, 2], [3, 4]], [0, 1]),
     "delimiter at the end": (b"a,y,\n1,0,\n2,1,\n", ("a",), [[1], [2]], [0, 1], "column3 is left out"),
@@ -54,7 +56,7 @@ READ = {
     "decimal commas": (b"a;y\n1,5;0\n2,5;1\n", ("a",), [[1.5], [2.5]], [0, 1], "decimal comma"),
     "spaces after commas": (b"a, y\n1, 0\n2, 1\n", ("a",), [[1], [2]], [0, 1]),
     "a delimiter that is named": (b"sep=;\na;y\n1;0\n2;1\n", ("a",), [[1], [2]], [0, 1]),
-    "comments first": (b"# by hand\n#\na,y\n1,0\n2,1\n", ("a",), [[1], [2]], [0, 1], "2 lines of comments"),
+    "comments first": (b"# by hand\n#\na,y\n1,0\n2,1\n", ("a",), [[1], [2]], [0, 1], "left out: 2"),
     "empty lines": (b"\n\na,y\n1,0\n\n2,1\n\n", ("a",), [[1], [2]], [0, 1]),
     "infinity": (b"a,y\n1,0\ninf,1\n-Infinity,1\n", ("a",), [[1], [np.inf], [-np.inf]], [0, 1, 1]),
     "plus signs": (b"a,y\n+1,0\n+2.5,1\n", ("a",), [[1], [2.5]], [0, 1]),
@@ -62,14 +64,14 @@ READ = {
     "many digits": (b"a,y\n0.1000000000000000055511151231257827,0\n1,1\n", ("a",), [[0.1], [1]], [0, 1]),
     "the smallest numbers": (b"a,y\n5e-324,0\n1e-400,1\n", ("a",), [[5e-324], [0]], [0, 1]),
     "leading zeros": (b"zip,y\n01234,0\n00501,1\n", ("zip",), [[1234], [501]], [0, 1], "read as numbers"),
-    "hexadecimal": (b"a,y\n0x1F,0\n0x20,1\n", ("a=0x20",), [[0], [1]], [0, 1], "seen once"),
+    "hexadecimal": (b"a,y\n0x1F,0\n0x20,1\n", ("a=0x20",), [[0], [1]], [0, 1], "one row only"),
     "truth": (b"a,y\ntrue,0\nfalse,1\ntrue,0\nfalse,1\n", ("a=true",), [[1], [0], [1], [0]], [0, 1, 0, 1]),
     "true labels": (b"a,y\n1,true\n2,false\n", ("a",), [[1], [2]], ["true", "false"]),
     "dollars": (b"a,y\n$1,0\n$2.5,1\n", ("a",), [[1], [2.5]], [0, 1], "in $"),
     "years as names": (b"b,2019,y\n7,1,0\n9,3,1\n", ("b", "2019"), [[7, 1], [9, 3]], [0, 1]),
     "one row": (b"a,y\n1,0\n", ("a",), [[1]], [0]),
     "byte order mark, then comments": (
-        b"\xef\xbb\xbf# by hand\na,y\n1,0\n2,1\n", ("a",), [[1], [2]], [0, 1], "1 line of comments",
+        b"\xef\xbb\xbf# by hand\na,y\n1,0\n2,1\n", ("a",), [[1], [2]], [0, 1], "left out: 1",
     ),
     "byte order mark, then a delimiter": (
         b"\xef\xbb\xbfsep=;\na;y\n1,5;0\n2;1\n", ("a",), [[1.5], [2]], [0, 1], "decimal comma",
@@ -114,7 +116,7 @@ READ = {
     "JSON in brackets": (b'[{"a":1,"y":0},{"a":2,"y":1}]', ("a",), [[1], [2]], [0, 1]),
     "JSON lines": (b'{"a":1,"y":0}\n{"a":2,"y":1}\n', ("a",), [[1], [2]], [0, 1]),
     "ARFF": (
-        b"@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n{0 1.5}\n{1 1}\n",
+        b"@relation r\n@attribute a real\n@attribute y {0,1}\n@data\n1.5,0\n0,1\n",
         ("a",), [[1.5], [0]], ["0", "1"],
     ),
 }  # fmt: skip
@@ -153,14 +155,14 @@ REFUSED = {
     "newlines only": (b"\n\n\n", "is empty"),
     "names only": (b"a,y\n", "has no rows"),
     "names without a newline": (b"a,y", "has no rows"),
-    "a short row": (b"a,b,y\n1,2,0\n3,1\n", "line 3: only 2 cells where the first line has 3"),
-    "a long row": (b"a,b,y\n1,2,0\n3,4,5,1\n", "line 3: more cells where the first line has 3"),
+    "a short row": (b"a,b,y\n1,2,0\n3,1\n", "line 3: 2 cells, but the first line has 3"),
+    "a long row": (b"a,b,y\n1,2,0\n3,4,5,1\n", "line 3: 4 cells, but the first line has 3"),
     "a quote that stays open": (b'a,t,y\n1,"x,0\n2,z,1\n', "quotation mark"),
     "a carriage return within a line": (b"a,t,y\n1,x,0\r2,z,1\n3,x,1\n", "lines end in different ways"),
-    "a delimiter behind some rows": (b"a,y\n1,0,\n2,1\n3,1,\n", "line 2: more cells"),
+    "a delimiter behind some rows": (b"a,y\n1,0,\n2,1\n3,1,\n", "line 2: 3 cells"),
     "two names alike": (b"a,a,y\n1,2,0\n3,4,1\n", "more than one column named 'a'"),
-    "two names alike but for case": (b"a,A,y\n1,2,0\n3,4,1\n", "columns 'a' and 'A'"),
-    "aligned by spaces": (b"a   y\n1   0\n22  1\n", "line 3: only 3 cells"),
+    "two names alike but for case": (b"a,A,y\n1,2,0\n3,4,1\n", "column named 'A'"),
+    "aligned by spaces": (b"a   y\n1   0\n22  1\n", "line 3: 3 cells"),
     "zero bytes": (b"a,y\n1,0\n\0,1\n", "zero byte at position 8"),
     "zero bytes late": (b"a,y\n" + MANY + b"\0,1\n", "line 40,002"),
     "one column": (b"y\n1\n2\n", "No feature column is left"),
@@ -172,11 +174,11 @@ REFUSED = {
     "some hexadecimal": (b"a,y\n1,0\n2,1\n0x21,1\n", "has '0x21'"),
     "thousands as a German spreadsheet shows them": (
         b"a;y\n1.234;0\n2.000;1\n12;1\n999;0\n",
-        "decimal point, or one with a point between thousands",
+        "the point may be a decimal sign or separate thousands",
     ),
-    "thousands or fractions": (b'a,y\n"1,500",0\n"2,250",1\n250,1\n', "nothing tells which"),
-    "names with one delimiter more": (b"a,y,\n1,0\n2,1\n", "line 2: only 2 cells where the first line has 3"),
-    "decimal commas between commas": (b"a,y\n7,5,0\n3,25,1\n12,5,1\n", "line 2: more cells"),
+    "thousands or fractions": (b'a,y\n"1,500",0\n"2,250",1\n250,1\n', "decimal sign or separate thousands"),
+    "names with one delimiter more": (b"a,y,\n1,0\n2,1\n", "line 2: 2 cells, but the first line has 3"),
+    "decimal commas between commas": (b"a,y\n7,5,0\n3,25,1\n12,5,1\n", "line 2: 3 cells"),
     "a line of units": (b"a,b,y\n[mg],[kg],[-]\n1,2,0\n2,3,1\n4,4,1\n", r"row 1 \(line 2\) has '\[mg\]'"),
     "a spreadsheet's error": (b"a,y\n#DIV/0!,0\n1,1\n2,1\n", "has '#DIV/0!'"),
     "a spreadsheet's missing value": (b"a,y\n#N/A,0\n1,1\n2,1\n", r"lacks values in 'a' \(1\)"),
@@ -197,7 +199,7 @@ REFUSED = {
     "a comment among the rows": (b"a,y\n1,0\n# note\n2,1\n", "line 3"),
     "a comment with a comma": (b"a,y\n1,0\n# note, here\n2,1\n", "line 3"),
     "the names again": (b"a,y\n1,0\na,y\n2,1\n", "line 3"),
-    "a title": (b"Results of 2020\na,b,y\n1,2,0\n3,4,1\n", "so it is no line of names"),
+    "a title": (b"Results of 2020\na,b,y\n1,2,0\n3,4,1\n", "There is no column 'y'"),
     "no names": (b"1,2,0\n3,4,1\n", "Put a line of names first"),
     "a footer": (b"a,b,y\n1,2,0\n3,4,1\nTotal rows: 2\n", "line 4"),
     "a sum below": (b"a,b,y\n1,2,0\n3,4,1\nTotal,6,\n", "line 4"),
@@ -205,7 +207,7 @@ REFUSED = {
     "decimals of two kinds": (b"a;y\n1,5;0\n2.5;1\n3,5;1\n", r"row 2 \(line 3\) has '2\.5'"),
     "Latin-1": ("gr\u00f6\u00dfe,y\n1,0\n2,1\n".encode("latin-1"), "is not UTF-8 text"),
     "Latin-1, late": (b"t,y\n" + b"ab,0\ncd,1\n" * 20_000 + b"\xfc,1\n", "not UTF-8 text"),
-    "UTF-16 without a mark": ("a,y\n1,0\n2,1\n".encode("utf-16-le"), "UTF-16 text without a byte order mark"),
+    "UTF-16 without a mark": ("a,y\n1,0\n2,1\n".encode("utf-16-le"), "not UTF-8 text"),
     "a web page": (b"<!DOCTYPE html>\n<html><body>404, Not Found</body></html>\n", "is a web page"),
     "XML": (b'<?xml version="1.0"?>\n<rows><row a="1" y="0"/></rows>\n', "is XML"),
     "PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "is a PDF document"),
@@ -245,7 +247,7 @@ def test_a_level_that_looks_like_a_number_is_said(tmp_path):
     path.write_bytes(_late("7,1\n", cell="w"))
     table = open_table(path, target="y")
     assert table.feature_names == ("a=w",)
-    assert any("'7' is seen once" in note for note in table.notes)
+    assert any("one row only separates that row: '7'" in note for note in table.notes)
 
 
 @pytest.mark.parametrize("where", [None, "NOT isnan(a)"])
@@ -273,7 +275,7 @@ def test_links_are_followed(tmp_path):
     (tmp_path / "link").symlink_to("rows.csv")
     (tmp_path / "broken").symlink_to("nowhere.csv")
     assert open_table(tmp_path / "link", target="y").n_rows == 2
-    with pytest.raises(InputError, match=r"is a link to 'nowhere\.csv', which is not there"):
+    with pytest.raises(InputError, match=r"is a link to 'nowhere\.csv', which does not exist"):
         open_table(tmp_path / "broken")
 
 
@@ -312,7 +314,9 @@ def test_a_workbook_with_two_full_sheets_asks_which(tmp_path):
 def test_a_very_long_line_is_read_or_refused_in_time(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("t,y\n" + "x" * 3_000_000 + ",0\nz,1\n")
-    with pytest.raises(InputError, match=r"line 2: a line of more than two million") as problem:
+    assert open_table(path, target="y").read()[0].tolist() == [[0.0], [1.0]]
+    path.write_text('t,y\n"' + "x\n" * (1 << 25) + ",0\nz,1\n")
+    with pytest.raises(InputError, match="a quotation mark is not closed") as problem:
         open_table(path, target="y").read()
     assert len(str(problem.value)) < 1000
     path.write_text(
@@ -334,21 +338,20 @@ def test_process_substitution_is_read(tmp_path):
 
 # The content of a LIBSVM file; the rows and labels that are expected, or a part of the message.
 SPARSE = {
-    "a query, then a tab": (b"1 qid:7\t1:0.5 2:3\n0 qid:8 1:1\n", [[0.5, 3], [1, 0]], [1, 0]),
-    "a query of two parts": (b"1 qid:4:5 1:2\n0 1:1\n", "line 1: 'qid:4:5 1:2' is not 'column:value'"),
-    "a carriage return within a line": (b"1 1:2\r0 1:1\n", "line 1 has a carriage return inside it"),
+    "a query": (b"1 qid:4 1:2\n0 1:1\n", "line 1: 'qid:4 1:2' is not 'column:value'"),
+    "a carriage return within a line": (b"1 1:2\r0 1:1\n", "line 1: '\\r"),
     "lines that end by carriage returns": (b"1 1:2\r0 1:1\r", [[2], [1]], [1, 0]),
     "CR LF": (b"1 1:2\r\n0 1:1\r\n", [[2], [1]], [1, 0]),
     "comments": (b"+1 1:1 # c\n-1 1:2#d\n\n", [[1], [2]], [1, -1]),
-    "a column twice": (b"1 1:1 1:2\n0 1:1\n", "'1:2' is out of order"),
-    "columns in another order": (b"1 2:1 1:2\n0 1:1\n", "'1:2' is out of order"),
+    "a column twice": (b"1 1:1 1:2\n0 1:1\n", "line 1: '1:2' is not"),
+    "columns in another order": (b"1 2:1 1:2\n0 1:1\n", "line 1: '1:2' is not"),
     "a column below zero": (b"1 -1:1\n0 1:1\n", "'-1:1' is not 'column:value'"),
     "several labels": (b"1,2 1:1\n0 1:1\n", "line 1: ',2 1:1' is not 'column:value'"),
     "a decimal comma": (b"1 1:1,5\n0 1:1\n", "line 1: ',5' is not 'column:value'"),
     "no number": (b"1 1:nan\n0 1:1\n", "line 1: 'nan' is not 'column:value'"),
     "hexadecimal": (b"1 1:0x10\n0 1:1\n", "line 1: 'x10' is not 'column:value'"),
-    "a value that would be rounded": (b"1 1:9007199254740993\n0 1:1\n", "it would be rounded"),
-    "a label that would be rounded": (b"9007199254740992 1:1\n9007199254740993 1:2\n", "it would be rounded"),
+    "a value that would be rounded": (b"1 1:9007199254740993\n0 1:1\n", "would be rounded"),
+    "a label that would be rounded": (b"9007199254740992 1:1\n9007199254740993 1:2\n", "would be rounded"),
 }
 
 

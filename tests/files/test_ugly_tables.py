@@ -99,14 +99,11 @@ def test_a_label_that_is_not_a_number_is_missing(tmp_path, text):
 def test_numbers_of_more_digits_than_a_float_are_not_rounded(tmp_path):
     numbers = np.array([[1, 0], [2, 1]], dtype=np.longdouble)
     np.save(tmp_path / "rows.npy", numbers)
-    assert open_table(tmp_path / "rows.npy").read()[0].tolist() == [[1, 0], [2, 1]]
-    numbers[0, 0] = np.nextafter(numbers[0, 0], np.longdouble(2))
-    np.save(tmp_path / "rows.npy", numbers)
     if numbers.dtype == np.float64:  # as on Windows
         assert open_table(tmp_path / "rows.npy").read()[0].tolist() == numbers.tolist()
     else:
-        with pytest.raises(InputError, match="some of which no float64 is equal to"):
-            open_table(tmp_path / "rows.npy").read()
+        with pytest.raises(InputError, match="at most float64"):
+            open_table(tmp_path / "rows.npy")
 
 
 def test_a_byte_order_mark_contradicts_another_encoding(tmp_path):
@@ -201,24 +198,6 @@ def test_a_file_that_is_changed_while_it_is_copied_is_refused(tmp_path, monkeypa
         open_table(path, target="y")
 
 
-def test_written_dates_are_offered_a_query_that_works_with_their_pattern(tmp_path):
-    (tmp_path / "rows.csv").write_text("d,y\n2020/01/03,0\n2020/02/04,1\n2020/03/05,0\n")
-    with pytest.raises(InputError, match="with the pattern that the cells have") as problem:
-        open_table(tmp_path / "rows.csv", target="y")
-    query = str(problem.value).partition("such as ")[2].partition(", with the pattern")[0]
-    table = open_table(tmp_path / "rows.csv", target="y", sql=query.replace("%d.%m.%Y", "%Y/%m/%d"))
-    assert table.read()[0].shape == (3, 1)
-
-
-def test_a_date_whose_name_is_a_word_of_sql_is_offered_a_query_that_works(tmp_path):
-    (tmp_path / "rows.csv").write_text("when,y\n2020-01-02,0\n2020-02-03,1\n2020-03-03,0\n")
-    with pytest.raises(InputError, match="is a date or time") as problem:
-        open_table(tmp_path / "rows.csv", target="y")
-    query = str(problem.value).partition("such as ")[2].partition(". Pass it")[0]
-    assert '"when"' in query
-    assert open_table(tmp_path / "rows.csv", target="y", sql=query).read()[0].shape == (3, 1)
-
-
 def write_sheet(path, column, name="a"):
     write_workbook(path, {"s": [(name, "y"), *((cell, k % 2) for k, cell in enumerate(column))]})
 
@@ -308,8 +287,8 @@ BAD_ARROWS = {
     "whole numbers beyond 2**53": (pa.array([1, 2, BIG + 1]), "beyond 2\\*\\*53 in row 3"),
     "such decimals": (pa.array([Decimal(BIG + 1), Decimal(2), Decimal(3)], pa.decimal128(38)), "9007199"),
     "timestamps": (pa.array(np.arange(3).astype("datetime64[ns]")), "is a date or time"),
-    "lists": (pa.array([[1], [2], [3]]), "'a' is of type list.*no number"),
-    "structures": (pa.array([{"b": 1}] * 3), "'a' is of type struct.*no number"),
+    "lists": (pa.array([[1], [2], [3]]), "'a' is of type list.*not a number"),
+    "structures": (pa.array([{"b": 1}] * 3), "'a' is of type struct.*not a number"),
     "raw bytes": (pa.array([b"u", b"v", b"u"]), "'a' is of type binary"),
 }  # fmt: skip
 
@@ -429,31 +408,6 @@ def test_a_fraction_among_large_whole_numbers_is_not_rounded(tmp_path, cell, hei
     (tmp_path / "rows.csv").write_text("a,y\n" + "".join(lines) + f"1,{cell}\n")
     with pytest.raises(InputError, match=r"'y' .* whole number beyond 2\*\*53, .* which would be rounded"):
         open_table(tmp_path / "rows.csv", target="y").read()
-
-
-def test_dates_of_a_database_are_offered_a_query_on_its_own_tables(tmp_path):
-    import sqlite3
-
-    import duckdb
-
-    with duckdb.connect(tmp_path / "rows.duckdb") as database:
-        database.execute(
-            'CREATE TABLE "order" AS '
-            "SELECT DATE '2020-01-01' + k::INTEGER AS d, k % 2 AS y FROM range(6) r(k)"
-        )
-    with pytest.raises(InputError, match="is a date or time") as problem:
-        open_table(tmp_path / "rows.duckdb", target="y")
-    query = str(problem.value).partition("such as ")[2].partition(". Pass it")[0]
-    assert open_table(tmp_path / "rows.duckdb", target="y", sql=query).read()[0].shape == (6, 1)
-    connection = sqlite3.connect(tmp_path / "rows.sqlite")
-    connection.execute("CREATE TABLE t(d text, y integer)")
-    connection.executemany("INSERT INTO t VALUES (?, ?)", [(f"2020-01-0{k}", k % 2) for k in range(1, 7)])
-    connection.commit()
-    connection.close()
-    with pytest.raises(
-        InputError, match=r"A query can compute one\. Pass it as 'sql'"
-    ):  # in SQLite's own words
-        open_table(tmp_path / "rows.sqlite", target="y")
 
 
 @pytest.mark.parametrize("head", ["a,b\n", "@attribute a real\n@attribute b real\n@data\n"])

@@ -25,7 +25,6 @@ from separatrix.kernels import (
     Linear,
     Polynomial,
     Precomputed,
-    all_powers,
     as_kernel,
     check_gram,
     check_legal,
@@ -69,9 +68,6 @@ kernels = st.one_of(
     st.builds(lambda a, c: a * Gaussian(c), finite_maps, positive),
     st.builds(lambda c, d: exp(Linear().scaled(c) + d), positive, positive),
     st.builds(lambda c: exp(Gaussian(c)) ** 2, positive),
-    st.builds(lambda c: all_powers(0.9 * Gaussian(c)), positive),
-    st.builds(lambda a: (a + 1).normalised(), finite_maps),
-    st.builds(lambda c: exp(Linear().scaled(c)).normalised(), positive),
 )
 law = settings(max_examples=40, deadline=None)
 
@@ -98,20 +94,11 @@ def naive(kernel, x, z):
         return float(np.prod([naive(member, x, z) for member in kernel.members]))
     if name == "Constant":
         return kernel.c
-    if name == "Power":
-        return naive(kernel.inner, x, z) ** kernel.degree
     if name == "PolynomialOf":
         return sum(a * naive(kernel.inner, x, z) ** j for j, a in enumerate(kernel.coefficients))
     if name == "Exponential":
         return float(np.exp(naive(kernel.inner, x, z)))
-    if name == "AllPowers":
-        return 1.0 / (1.0 - naive(kernel.inner, x, z))
-    if name == "Normalised":
-        lengths = [np.sqrt(naive(kernel.inner, row, row)) for row in (x, z)]
-        return naive(kernel.inner, x, z) / float(np.prod(lengths)) if np.all(lengths) else 0.0
-    if name == "Scaled":
-        return kernel.c * naive(kernel.inner, x, z)
-    return x[0] * z[0] * naive(kernel.inner, x, z)  # warped by the first column
+    return x[0] * z[0]  # warped by the first column
 
 
 @law
@@ -155,13 +142,13 @@ def test_no_value_errs_by_more_than_the_bound_that_its_kernel_states(
     except NumericOverflowError:
         return
     for i, j in np.ndindex(found.shape):
-        exact, off = off_by(kernel, X[i], Y[j], 0, float(found[i, j]))
+        off = off_by(kernel, X[i], Y[j], 0, float(found[i, j]))[1]
         diagonal = [off_by(kernel, row, row, 0, 0.0)[0] for row in (X[i], Y[j])]
         root = float(np.sqrt(diagonal[0]) * np.sqrt(diagonal[1]))
         tiny = 1e-300 if dtype is np.float64 else 1e-36  # below it numbers underflow
-        assert off <= 1.03 * (bound.relative * abs(exact) + bound.absolute * root) + tiny
+        assert off <= 1.03 * bound * root + tiny
         double = kernel.rounding(columns, float(np.linalg.norm(X[i])), 2.0**-53)
-        assert abs(off_by(kernel, X[i], X[i], 0, alone[i])[1]) <= 1.03 * double.total * diagonal[0] + 1e-300
+        assert abs(off_by(kernel, X[i], X[i], 0, alone[i])[1]) <= 1.03 * double * diagonal[0] + 1e-300
 
 
 @law
@@ -388,8 +375,8 @@ BAD = [
     (lambda: -2 * Linear(), InputError, "0 or more"),
     (lambda: Linear().scaled(np.nan), InputError, "must be finite"),
     (lambda: Linear().scaled("2"), InputTypeError, "must be a number"),
-    (lambda: Linear().warped(3), InputTypeError, "warped needs a function"),
-    (lambda: Linear().warped(lambda X: X)(np.eye(3)), InputError, "one number a row"),
+    (lambda: Linear().warped(3), InputTypeError, "must be a function"),
+    (lambda: Linear().warped(lambda X: X)(np.eye(3)), InputError, r"shape \(3, 3\)"),
     (lambda: Linear().warped(lambda X: X[:, 0] / 0)(-np.ones((2, 1))), InputError, "-inf: row 0"),
     (lambda: Polynomial(0), InputError, "whole number of 1 or more. Got 0"),
     (lambda: Polynomial(2.5), InputError, "whole number of 1 or more. Got 2.5"),
@@ -399,10 +386,10 @@ BAD = [
     (lambda: Gaussian(-1), InputError, "'c' parameter of Gaussian must be above 0"),
     (lambda: Gaussian(0), InputError, "above 0"),
     (lambda: Gaussian(np.inf), InputError, "finite"),
-    (lambda: as_kernel("sigmoid"), InputError, "sigmoid kernel.*is no inner product"),
-    (lambda: as_kernel(Gaussian), InputTypeError, r"pass one of them: Gaussian\(\)"),
+    (lambda: as_kernel("sigmoid"), InputError, "sigmoid kernel.*not an inner product"),
+    (lambda: as_kernel(Gaussian), InputTypeError, r"pass Gaussian\(\)"),
     (lambda: as_kernel(3), InputTypeError, "Got 3 instead"),
-    (lambda: Custom(lambda X, Y: NAN)(np.eye(3)), InputError, "returned nan for rows 0 and 0, and 9 values"),
+    (lambda: Custom(lambda X, Y: NAN)(np.eye(3)), InputError, "returned nan for rows 0 and 0; 9 values"),
     (lambda: Custom(lambda X, Y: 1.0)(np.eye(3)), InputError, r"shape \(\).*\(3, 3\) is needed"),
     (lambda: Custom(lambda X, Y: X)(np.eye(3)[:2]), InputError, r"\(2, 2\) is needed"),
     (lambda: Custom(lambda X, Y: dot(X, Y) * 1j)(np.eye(3)), InputTypeError, "real numbers"),
@@ -411,7 +398,7 @@ BAD = [
     (lambda: check_gram(np.ones((2, 3))), InputError, r"must be square.*\(2, 3\)"),
     (lambda: check_gram([[1.0, 2.0], [0.0, 1.0]]), InputError, r"symmetric, but K\[0, 1\] = 2.0"),
     (lambda: check_gram([[1.0, np.nan], [np.nan, 1.0]]), InputError, "not finite"),
-    (lambda: Linear()(np.eye(3), np.eye(2)), InputError, "3 columns on one side and 2"),
+    (lambda: Linear()(np.eye(3), np.eye(2)), InputError, "3 columns and Y has 2"),
     (lambda: Linear()(np.ones(3)), InputError, "must be a matrix"),
     (lambda: Linear()([["a"]]), InputTypeError, "real numbers"),
     (lambda: Linear().block(np.eye(2), np.eye(2), dtype=int), InputTypeError, "float32 or float64"),
@@ -420,7 +407,7 @@ BAD = [
     (lambda: (Linear().warped(first_column) + 1).feature_map(np.eye(2)), InputError, "no finite map"),
     (lambda: Polynomial(5).feature_map(np.zeros((2, 784))), InputError, f"{comb(789, 5):,} columns"),
     (lambda: Polynomial(9)(np.full((1, 1), 1e30)), NumericOverflowError, "leaves the range of float64"),
-    (lambda: check_legal("linear", np.zeros((5001, 1))), InputError, "5,000 rows are the most"),
+    (lambda: check_legal("linear", np.zeros((5001, 1))), InputError, "at most 5,000"),
     (
         lambda: check_legal(lambda X, Y: X + 0 * Y.T, np.array([[1.0, 1.0], [0.0, 1.0]])),
         InputError,
@@ -443,16 +430,13 @@ def test_what_cannot_be_a_kernel_is_refused_with_the_reason(wrong, kind, message
 @given(c=positive, seed=st.integers(0, 10**6), dtype=st.sampled_from([np.float64, np.float32]))
 def test_the_gaussian_is_an_exponential_and_a_rescaling(c, seed, dtype):
     X, Y = two_matrices(seed)
-    built, gaussian = exp(Linear().scaled(2.0 * c)).normalised(), Gaussian(c)
+    gaussian = Gaussian(c)
     warped = exp(Linear().scaled(2.0 * c)).warped(lambda X: np.exp(-c * (X**2).sum(axis=1)))
     wanted = gaussian.block(X, Y, dtype=dtype)
     radius = float(np.linalg.norm(np.vstack([X, Y]), axis=1).max())
     unit = float(np.finfo(dtype).eps) / 2.0
-    for kernel in (built, warped):
-        allowed = kernel.rounding(3, radius, unit).total + gaussian.rounding(3, radius, unit).total
-        assert np.abs(kernel.block(X, Y, dtype=dtype) - wanted).max() <= 2.0 * allowed
-    assert built.strict_by == gaussian.strict_by
-    assert built.positive_diagonal
+    allowed = warped.rounding(3, radius, unit) + gaussian.rounding(3, radius, unit)
+    assert np.abs(warped.block(X, Y, dtype=dtype) - wanted).max() <= 2.0 * allowed
 
 
 @law
@@ -464,7 +448,6 @@ def test_a_limit_is_what_its_polynomials_come_to(c, seed):
     for j in range(1, 40):
         terms.append(terms[-1] / j)
     assert polynomial(inner, terms)(X, Y) == pytest.approx(exp(inner)(X, Y), rel=1e-13)
-    assert polynomial(inner, [1.0] * 600)(X, Y) == pytest.approx(all_powers(inner)(X, Y), rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -474,8 +457,7 @@ def test_a_limit_is_what_its_polynomials_come_to(c, seed):
         Linear() + 2,
         3 + Linear(),
         exp(Linear()),
-        exp(Polynomial(2)).normalised(),
-        all_powers(0.05 * Linear()),
+        exp(0.1 * Polynomial(2)),
         polynomial(Gaussian(1.0), [0, 1, 0, 2]),
     ],
     ids=str,
@@ -520,7 +502,6 @@ def test_one_is_the_same_however_it_is_written():
         (lambda: exp(Precomputed()), "precomputed Gram matrix cannot be combined"),
         (lambda: Precomputed() + 1, "precomputed Gram matrix cannot be combined"),
         (lambda: Precomputed() ** 2, "precomputed Gram matrix cannot be combined"),
-        (lambda: all_powers(Linear())([[1.0, 1.0]]), "converges only where"),
     ],
 )
 def test_what_would_not_be_legal_is_refused(wrong, words):
@@ -533,18 +514,12 @@ def test_an_exponential_that_overflows_says_so():
         exp(Linear())([[100.0]])
 
 
-def test_the_image_of_zero_stays_zero_when_lengths_are_one():
-    K = Linear().normalised()(np.array([[0.0, 0.0], [3.0, 4.0]]))
-    assert pytest.approx(np.array([[0.0, 0.0], [0.0, 1.0]])) == K
-
-
 def test_functions_of_a_users_own_kernel_work_and_claim_no_bound():
     X, Y = two_matrices(0)
     for kernel, wanted in [
         (exp(Custom(dot)), np.exp(X @ Y.T)),
         (Custom(dot) ** 2, (X @ Y.T) ** 2),
         (Custom(dot) + 1, X @ Y.T + 1),
-        (Custom(dot).normalised(), Linear().normalised()(X, Y)),
         (polynomial(Custom(dot), [1, 2]), 1 + 2 * (X @ Y.T)),
     ]:
         assert kernel(X, Y) == pytest.approx(wanted)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -12,7 +10,6 @@ import separatrix as sx
 from separatrix.deadline import Deadline
 from separatrix.margins.lp.interior_point import gram, solve_interior
 from separatrix.proofs import signed_rows
-from separatrix.proofs.exact.weights import moved_back
 from separatrix.proofs.strategies import interior_point
 from separatrix.result import Status
 
@@ -62,22 +59,6 @@ def test_inner_products_of_columns_on_all_cores_are_those_of_one_product(shape):
     matrix, factors = rng.normal(size=shape), rng.uniform(size=shape[0])
     expected = np.einsum("ij,i,ik->jk", matrix, factors**2, matrix)
     np.testing.assert_allclose(gram(matrix, factors), expected, rtol=1e-12, atol=1e-12)
-
-
-def test_weights_of_moved_columns_have_the_same_scores_on_the_rows_as_given():
-    rng = np.random.default_rng(3)
-    weights, moves = rng.normal(size=6), rng.normal(size=5) * 1e5
-    exponents = np.array([3, -7, 0, 20, 1, 0])
-    (found,) = moved_back(weights, moves, exponents)
-    ratios = set()
-    for row in rng.normal(size=(5, 5)) * 2.0 ** exponents[:5]:
-        x = [Fraction(v) for v in row.tolist()]
-        parts = zip(weights.tolist(), x, moves.tolist(), exponents.tolist(), strict=False)
-        before = sum(Fraction(w) * (v / Fraction(2) ** e - Fraction(m)) for w, v, m, e in parts)
-        after = sum(w * v for w, v in zip(found, [*x, 1], strict=True))
-        ratios.add(after / (before + Fraction(float(weights[-1]))))
-    assert len(ratios) == 1
-    assert ratios.pop() > 0
 
 
 @pytest.mark.parametrize("kind", ["whole", "floats", "tight", "far"])

@@ -310,18 +310,18 @@ def test_many_classes_have_one_optimum_however_they_are_stored_and_weighed(inter
 
 
 @pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("unpenalised", [[], [-1]])
+@pytest.mark.parametrize("unpenalized", [[], [-1]])
 @pytest.mark.parametrize("limit", [10**6, 0], ids=["factorised", "iterated"])
-def test_joint_proximal_newtons_are_solved(storage, unpenalised, limit, monkeypatch):
+def test_joint_proximal_newtons_are_solved(storage, unpenalized, limit, monkeypatch):
     generator = np.random.default_rng(1)
     X, y = generator.standard_normal((40, 3)), np.arange(40) % 4
     free = generator.random((40, 4)) < 0.5
     gradient = generator.standard_normal((4, 4))
     ridge = np.ones((4, 4))
-    ridge[:, unpenalised] = 1e-2
+    ridge[:, unpenalized] = 1e-2
     monkeypatch.setattr(proximal_newton, "DIRECT", limit)
     rows = as_rows(storage(X), y.astype(np.int32), n_classes=4)
-    step = proximal_newton.newton_step(rows, free, 3.0, ridge, gradient, unpenalised)
+    step = proximal_newton.newton_step(rows, free, 3.0, ridge, gradient, unpenalized)
     truth = naive.joint_newton_step(np.column_stack([X, np.ones(40)]), free, 3.0, ridge, gradient)
     error = 1e-6 if limit else 1e-2
     np.testing.assert_allclose(step, truth, rtol=error, atol=error)

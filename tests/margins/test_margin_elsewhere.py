@@ -15,13 +15,12 @@ from separatrix import deadline
 from separatrix.deadline import Deadline
 from separatrix.errors import InputError
 from separatrix.margins.hard.max_margin import solve_max_margin
-from separatrix.margins.lp.cone_program import ConeProgram
 from separatrix.margins.lp.linear_program import solve_linear_program
 from separatrix.margins.soft import proximal_newton, soft_margin
 from separatrix.margins.soft.soft_margin import solve_soft_margin
 from separatrix.result import Status
-from separatrix.rows.class_leads import best_rivals, leads
 from separatrix.rows.memory import as_rows
+from separatrix.rows.numpy_loops import best_rivals, signed_scores
 from tests.elsewhere import Elsewhere
 from tests.problems import clouds, grids
 
@@ -144,12 +143,12 @@ def test_a_lead_is_the_own_output_less_the_best_other(case):
     rivals = best_rivals(outputs, case.codes)
     for row, own in enumerate(case.codes):
         others = np.delete(outputs[row], own)
-        assert leads(outputs, case.codes)[row] == outputs[row, own] - others.max()
+        assert signed_scores(outputs, case.codes)[row] == outputs[row, own] - others.max()
         assert rivals[row] != own
         assert outputs[row, rivals[row]] == others.max()
     if case.n_classes == 2:  # one output for two classes is that of class 1 over class 0
         single = (outputs[:, 1] - outputs[:, 0])[:, None]
-        np.testing.assert_array_equal(leads(single, case.codes), leads(outputs, case.codes))
+        np.testing.assert_array_equal(signed_scores(single, case.codes), signed_scores(outputs, case.codes))
 
 
 # ---------------------------------------------------------------- deadlines
@@ -205,15 +204,6 @@ def test_a_linear_program_after_its_deadline_returns_at_once_and_claims_nothing(
     assert not found.separated
     assert found.multipliers.size == found.rows.size == found.programs == 0
     assert seconds < 1.0
-
-
-def test_a_cone_program_after_its_deadline_says_so():
-    program = ConeProgram(200)
-    generator = np.random.default_rng(0)
-    X = generator.standard_normal((2000, 200))
-    program.add(sparse.csr_array(X * np.sign(X @ generator.standard_normal(200))[:, None]))
-    assert program.solve(PAST).status is Status.TIME_LIMIT
-    assert program.solve().status is Status.REACHED
 
 
 @FREE

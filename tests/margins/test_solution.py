@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import separatrix as sx
+from separatrix.margins.hard.max_margin import HardOptimum
 from separatrix.margins.lp.linear_program import solve_linear_program
-from separatrix.margins.optimum import HardOptimum
-from separatrix.margins.rounding.summing import exact_sum
+from separatrix.margins.rounding.proved_margin import exact_product
 from separatrix.result import Solution, Status
 from separatrix.rows.memory import as_rows
 
@@ -63,7 +63,7 @@ def test_an_optimum_from_a_file_that_calls_its_status_an_outcome_is_read():
 @pytest.mark.parametrize("power", [-900, 0, 900])
 def test_a_sum_of_products_near_the_ends_of_the_range_is_rounded_once(power):
     a, b = np.array([3.0, 1.0, -3.0]), np.array([1.0, 2.0**-60, 1.0])
-    assert exact_sum(np.ldexp(a, power), np.ldexp(b, -power)) == 2.0**-60
+    assert exact_product(np.ldexp(a, power), np.ldexp(b, -power)) == 2.0**-60
 
 
 @pytest.mark.parametrize("seed", range(10))

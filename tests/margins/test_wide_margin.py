@@ -12,7 +12,6 @@ import separatrix as sx
 from separatrix.errors import ConvergenceWarning, NotSeparable
 from separatrix.estimators import hyperplane
 from separatrix.margins.hard import max_margin
-from separatrix.margins.soft import coordinate_descent
 from separatrix.result import Status
 from separatrix.rows.memory import as_rows
 from tests import naive_margin as naive
@@ -145,7 +144,6 @@ def test_an_interrupt_keeps_the_weights_so_far(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(max_margin.MaxMarginSearch, "solve", stop)
-    monkeypatch.setattr(coordinate_descent, "PASSES", 1)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
         model = sx.MaxMargin().fit(X, y)
     assert model.score(X, y) > 0.5

@@ -21,7 +21,7 @@ from separatrix.perceptron import mixing as mixing_module
 from separatrix.perceptron.learner import Learner
 from separatrix.perceptron.mixing import MIXINGS, Passed, solve_mixed
 from separatrix.perceptron.orders import solve_perceptron
-from separatrix.perceptron.run import Run, finish
+from separatrix.perceptron.run import Run
 from separatrix.result import Status
 from separatrix.rows.memory import as_rows
 from tests import naive
@@ -38,7 +38,7 @@ def mixed(case, starts, *, mixing, max_iter=30, average=False, keep=None):
     learner = Learner(rows, start=np.zeros(rows.weights_shape), steps=np.ones(1), averaging=average)
     run = Run(learner, max_iter=max_iter, deadline=NEVER)
     solve_mixed(run, rows.cut_at(np.array(starts)), mixing)
-    return finish(run, "mixed", interrupted=False, voted=False, trace=False)
+    return run.finish("mixed", interrupted=False, voted=False, trace=False)
 
 
 @st.composite
@@ -295,7 +295,7 @@ def test_a_mixed_model_is_an_ordinary_model(tmp_path):
 
 def test_updates_are_counted_after_each_epoch():
     problem = make_separable(200, 5, margin=0.001, random_state=0)
-    with pytest.warns(sx.errors.ConvergenceWarning, match="update limit"):
+    with pytest.warns(sx.errors.ConvergenceWarning, match="limit of updates"):
         model = sx.Perceptron(order="mixed", max_updates=1).fit(problem.X, problem.y)
     assert model.n_iter_ == 1
     assert model.mistakes_ == model.result_.history[0].mistakes > 1
@@ -324,7 +324,7 @@ def test_an_interrupted_epoch_leaves_the_weights_of_the_one_before(after, monkey
 
 @pytest.mark.parametrize("refused", [{"renormalise": True}, {"trace": True}, {"average": "voted"}])
 def test_what_needs_one_sequence_of_updates_is_refused(refused):
-    with pytest.raises(InputError, match="side by side"):
+    with pytest.raises(InputError, match="in parallel"):
         sx.Perceptron(order="mixed", **refused).fit([[0.0], [1.0]], [0, 1])
 
 

@@ -14,15 +14,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import separatrix as sx
-from separatrix.datasets import make_multiclass, make_separable, make_xor
+from separatrix.datasets import make_multiclass, make_overlapping, make_separable, make_xor
 from separatrix.deadline import Deadline
 from separatrix.errors import InputError
 from separatrix.loops import rows as row_loops
 from separatrix.perceptron import passes
 from separatrix.perceptron.orders import solve_perceptron
-from separatrix.perceptron.run import Run
+from separatrix.perceptron.run import Run, no_progress
 from separatrix.perceptron.working_set import Part
-from separatrix.result import Status
+from separatrix.result import PassRecord, Status
 from separatrix.rows import threads
 from separatrix.rows.memory import as_rows
 from tests import naive
@@ -605,7 +605,7 @@ def test_an_interrupted_run_keeps_what_it_learnt(order, owner, method, after, mo
 def test_ctrl_c_stops_a_long_fit_and_leaves_a_model(order):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((300, 5)), rng.integers(0, 2, 300)
-    model = sx.Perceptron(order=order, max_iter=10**9, random_state=0)
+    model = sx.Perceptron(order=order, max_iter=10**9, n_iter_no_change=None, random_state=0)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
     with pytest.warns(sx.errors.ConvergenceWarning):
         sx.Perceptron(order=order, max_iter=30, random_state=0).fit(X, y)  # compiles
@@ -624,6 +624,66 @@ def test_ctrl_c_stops_a_long_fit_and_leaves_a_model(order):
     assert model.mistake_counts_.sum() == model.kept_mistakes_ > 0
     weights = naive.combination(X, y, 2, True, model.result_.counts)
     assert np.append(model.coef_[0], model.intercept_) == pytest.approx(weights, rel=1e-6, abs=1e-6)
+
+
+# ---------------------------------------------------------------- when to stop
+
+stopping = {"n_iter_no_change": 1, "max_iter": 3000, "seed": 0}
+
+
+@every_order
+@pytest.mark.parametrize("n_rows", [30, 600])
+def test_classes_with_a_margin_above_a_two_thousandth_of_the_radius_are_never_cut_off(order, n_rows):
+    for margin in (0.1, 0.001):
+        problem = make_separable(n_rows, 3, margin=margin, random_state=n_rows)
+        rows = as_rows(problem.X, (problem.y > 0).astype(int))
+        result = solve_perceptron(rows, order=order, **stopping)
+        assert problem.margin > 0.0005 * result.radius
+        assert result.status in (Status.SEPARATED, Status.PASS_LIMIT)
+
+
+@given(data=st.data())
+def test_no_progress_is_said_only_if_the_bracket_leaves_no_large_margin(data):
+    case = data.draw(grids(storage="float64 by rows"))
+    result = solve_perceptron(case.rows(), order="cyclic", max_iter=200, n_iter_no_change=1)
+    if result.status is Status.NO_PROGRESS:
+        assert min(record.margin_upper for record in result.history) <= 0.0005 * result.radius
+
+
+@every_order
+def test_overlapping_classes_end_without_progress_and_the_rule_can_be_switched_off(order):
+    problem = make_overlapping(3000, 4, noise=0.2, random_state=0)
+    rows = as_rows(problem.X, (problem.y > 0).astype(int))
+    limit = 60 if order != "worst" else 2000
+    result = solve_perceptron(rows, order=order, max_iter=limit, n_iter_no_change=3, seed=0)
+    assert result.status is Status.NO_PROGRESS
+    assert result.passes < limit
+    every = solve_perceptron(rows, order=order, max_iter=limit, seed=0)
+    assert (every.status, every.passes) == (Status.PASS_LIMIT, limit)
+    if order != "working_set":  # which makes its closing passes earlier
+        assert result.history == every.history[: len(result.history)]
+
+
+def test_a_run_whose_mistakes_fall_goes_on_and_one_whose_mistakes_do_not_fall_ends():
+    def history(wrong, upper):
+        return [PassRecord(mistakes, None, -1.0, upper) for mistakes in wrong]
+
+    falling = [round(1000 / passes**0.3) for passes in range(1, 200)]
+    assert not any(no_progress(history(falling[:n], 0.0), 1.0, 3) for n in range(1, 200))
+    assert [no_progress(history([100] * n, 0.0), 1.0, 3) for n in (5, 6)] == [False, True]
+    assert not no_progress(history([100] * 60, 0.001), 1.0, 3)
+
+
+def test_what_a_run_did_is_logged_and_said(caplog, capsys):
+    X, y = [[2.0, 1.0], [-1.0, -2.0]], [0, 1]
+    with caplog.at_level("DEBUG", logger="separatrix"):
+        sx.Perceptron(order="cyclic").fit(X, y)
+    levels = [record.levelname for record in caplog.records if record.name == "separatrix"]
+    assert levels[-1] == "INFO"
+    assert "DEBUG" in levels
+    assert capsys.readouterr().err == ""
+    sx.Perceptron(verbose=1).fit(X, y)
+    assert "mistakes" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- what is refused

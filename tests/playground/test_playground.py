@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from PIL import Image
 
 import separatrix as sx
-from separatrix.playground.api import limits, requests
+from separatrix.playground.api import requests
 from separatrix.playground.api.answers import write
+from separatrix.playground.api.limits import LIMITS
 from separatrix.playground.api.requests import RequestError, read
 from separatrix.playground.compute import engine, films, methods, pasted, verdicts
 from separatrix.playground.compute.kernel_blocks import kernel_of, need_range, source_of
@@ -48,7 +49,6 @@ WAYS = [
     {"method": "kernel", "average": "voted"},
     {"method": "kernel", "kernel": EXP},
     {"method": "kernel", "budget": 6},
-    {"method": "kernel", "budget": 6, "removal": "projection"},
     {"method": "max_margin"},
     {"method": "soft_margin", "C": 2.0},
     {"method": "linear_program", "form": "dual"},
@@ -79,12 +79,12 @@ def test_the_code_offered_reproduces_exactly_what_is_seen(name, way):
     except RequestError as refused:
         if refused.code == "kernel_range":
             radius = np.linalg.norm(engine.arrays(data)[0], axis=1).max()
-            assert kernel_of(settings.kernel).ceiling(radius) > limits.KERNEL
+            assert kernel_of(settings.kernel).ceiling(radius) > LIMITS.kernel
             return
         if refused.code != "not_separable":
             raise
         with pytest.raises(sx.errors.NotSeparable):
-            methods.method_of(settings).estimator().fit(*engine.arrays(data))
+            methods.estimator_of(settings).fit(*engine.arrays(data))
         return
     json.loads(write(seen))
     scope: dict = {}
@@ -135,7 +135,7 @@ def test_the_last_step_is_the_result_of_the_library(name, order):
     data, settings = made(name, method="perceptron", order=order)
     seen = engine.run(requests.RunRequest(data, settings))
     X, y = engine.arrays(data)
-    model = methods.method_of(settings).estimator()
+    model = methods.estimator_of(settings)
     with pytest.warns() if not seen.converged else _nothing():
         model.fit(X, y)
     result = model.result_
@@ -212,7 +212,7 @@ def test_a_kernels_field_is_the_decision_of_the_model():
     ):
         data, settings = made(name, **way)
         seen = engine.run(requests.RunRequest(data, settings, BOX))
-        model = methods.method_of(settings).estimator().fit(*engine.arrays(data))
+        model = methods.estimator_of(settings).fit(*engine.arrays(data))
         size = seen.field.size
         centres = np.linspace(-3.0, 3.0, size)
         cells = np.stack(np.meshgrid(centres, centres), axis=-1).reshape(-1, 2)
@@ -233,6 +233,14 @@ def _unpacked(text):
     import base64
 
     return np.frombuffer(base64.b64decode(text), dtype="<f4")
+
+
+@pytest.mark.parametrize("slope", [1.0, -1.0, 0.0])
+def test_the_hull_of_points_on_a_line_has_its_two_ends(slope):
+    line = [(x, slope * x) for x in (1.0, 0.0, 3.0, 2.0)]
+    data = presets.points([*line, (9.0, 5.0)], [0, 0, 0, 0, 1])
+    found = verdicts.ask(requests.VerdictRequest(data, presets.PLAIN))
+    assert [sorted(hull) for hull in found.hulls] == [[1, 2], [4]]
 
 
 def test_a_verdict_has_its_witness_its_common_point_and_a_certificate_that_verifies():

@@ -394,7 +394,7 @@ def test_the_step_shows_the_numbers_of_the_update(page):
         {"average": "voted"},
         {"lift": ""},
         {"method": "kernel", "average": "voted"},
-        {"method": "kernel", "budget": "5", "removal": "projection"},
+        {"method": "kernel", "budget": "5"},
         {"method": "max_margin", "intercept": "lifted"},
         {"method": "soft_margin", "C": "10"},
         {"method": "linear_program", "form": "dual"},

@@ -42,7 +42,7 @@ from separatrix.views.palettes import DARK, LIGHT
 
 mpl.use("Agg")
 Regions, Run = sx.plot.DecisionRegionDisplay, sx.plot.RunDisplay
-Bracket, Hulls, Gram = sx.plot.BracketDisplay, sx.plot.HullDisplay, sx.plot.GramDisplay
+Bracket, Hulls = sx.plot.BracketDisplay, sx.plot.HullDisplay
 
 
 @pytest.fixture(autouse=True)
@@ -433,9 +433,9 @@ def test_films_say_what_they_cannot_do(separable, traced, tmp_path, monkeypatch)
     run = Run.from_estimator(traced, *separable)
     monkeypatch.setattr(FFMpegWriter, "isAvailable", lambda: False)
     for name, message in (
-        ("run.mp4", "ffmpeg, which was not found"),
+        ("run.mp4", "ffmpeg"),
         ("run.avi", ".gif, .html, .mp4"),
-        (".", "A film is written as"),
+        (".", ".gif, .html, .mp4"),
     ):
         with pytest.raises(InputError, match=message):
             run.save(tmp_path / name)
@@ -444,7 +444,7 @@ def test_films_say_what_they_cannot_do(separable, traced, tmp_path, monkeypatch)
         run.save(tmp_path / "dir.gif")
     with pytest.raises(OutputError, match="does not exist"):
         run.save(tmp_path / "no" / "run.gif")
-    with pytest.raises(InputError, match="two pictures"):
+    with pytest.raises(InputError, match="two frames"):
         run.save(tmp_path / "run.gif", max_frames=1)
     with pytest.raises(InputError, match="fps"):
         run.save(tmp_path / "run.gif", fps=0)
@@ -560,60 +560,8 @@ def test_the_bracket_of_weighed_rows_is_not_drawn_after_each_mistake(separable):
     """It divided by mistakes: of rows that weigh a tenth, the upper bound came out a tenth as large."""
     X, y = separable
     model = sx.Perceptron(order="cyclic", trace=True).fit(X, y, sample_weight=np.full(len(y), 0.1))
-    with pytest.raises(InputError, match="no weights of classes or rows"):
+    with pytest.raises(InputError, match="sample_weight"):
         Bracket.from_estimator(model, X, y)
-
-
-# --- Gram matrices ---
-
-
-def test_the_gram_picture_shows_the_matrix_sorted_by_class(separable):
-    X, y = separable
-    display = Gram.from_kernel("rbf", X, y)
-    order = display.rows
-    assert (np.diff(y[order]) >= 0).all()
-    squares = ((X[order][:, None] - X[order]) ** 2).sum(axis=-1)
-    assert np.asarray(display.image_.get_array()) == pytest.approx(np.exp(-squares / 2))
-    assert len(display.borders_) == 2
-    assert display.eigenvalues[0] > -1e-9
-    signed = Gram.from_kernel(lambda A, B: A @ B.T, X, y, signed=True)
-    assert signed.matrix == pytest.approx((y[:, None] * X)[order] @ (y[:, None] * X)[order].T)
-
-
-def test_many_rows_are_thinned_out_and_counted():
-    X, y = sx.datasets.make_multiclass(1000, 3, n_classes=3, margin=0.01, random_state=0)
-    display = Gram.from_kernel("linear", X, y, max_rows=50)
-    assert display.matrix.shape == (50, 50)
-    assert "50 of 1,000 rows" in display.ax_.get_xlabel()
-    assert set(display.codes) == {0, 1, 2}
-    assert Gram.from_estimator(SVC(kernel="rbf"), X[:20]).name == "rbf kernel"
-    assert Gram.from_estimator(sx.Perceptron(), X[:20]).name == "linear kernel"
-
-
-@pytest.mark.parametrize("fitted", [False, True])
-def test_the_gram_picture_of_a_model_has_the_parameters_of_its_kernel(separable, fitted):
-    """A name alone means other parameters to scikit-learn, to `SVC` and here."""
-    X, y = separable
-    squares = ((X[:, None] - X) ** 2).sum(axis=-1)
-    expected = {
-        SVC(gamma=3.0): np.exp(-3.0 * squares),
-        SVC(): np.exp(-squares / (X.shape[1] * X.var())),
-        SVC(gamma="auto"): np.exp(-squares / X.shape[1]),
-        SVC(kernel="poly", degree=2, gamma=0.5, coef0=2.0): (0.5 * X @ X.T + 2.0) ** 2,
-        sx.KernelPerceptron("rbf"): np.exp(-squares),
-        sx.KernelPerceptron("rbf", gamma=2.0): np.exp(-2.0 * squares),
-        sx.MaxMargin(kernel="poly", degree=2, coef0=3.0): (X @ X.T + 3.0) ** 2,
-    }
-    for model, matrix in expected.items():
-        display = Gram.from_estimator(model.fit(X, y) if fitted else model, X)
-        assert display.matrix == pytest.approx(matrix), model
-
-
-def test_a_function_that_is_no_kernel_shows_it(separable):
-    X, y = separable
-    display = Gram.from_kernel(lambda A, B: -np.abs(A @ B.T), X, y)
-    assert display.eigenvalues[0] < -1
-    assert "eigenvalues from -" in display.ax_.get_xlabel()
 
 
 # --- bad input ---
@@ -624,7 +572,6 @@ def test_three_classes_where_two_are_needed(three_classes):
     for draw in (
         lambda: Hulls.from_data(X, y),
         lambda: Hulls.from_verdict(sx.separability(X, y), X, y),
-        lambda: Gram.from_kernel("linear", X, y, signed=True),
     ):
         with pytest.raises(LabelError, match=r"needs two classes. Got 3: 0, 1, 2"):
             draw()
@@ -638,10 +585,10 @@ def test_a_run_without_a_trace_says_how_to_keep_one(separable):
         lambda: Bracket.from_estimator(model, X, y),
         lambda: trace_of(model.result_),
     ):
-        with pytest.raises(InputError, match=r"kept no trace .* Perceptron\(trace=True\)"):
+        with pytest.raises(InputError, match=r"trace=True"):
             draw()
     online = sx.Perceptron(trace=True).partial_fit(X, y, classes=[-1, 1])
-    with pytest.raises(InputError, match="partial_fit keeps no trace"):
+    with pytest.raises(InputError, match="partial_fit"):
         Run.from_estimator(online, X, y)
 
 
@@ -654,7 +601,7 @@ def test_models_that_are_not_fitted_or_no_classifiers(separable):
         Regions.from_estimator(LinearRegression().fit(X, y), X, y)
     with pytest.raises(InputTypeError, match="no predict"):
         Regions.from_estimator(X, X, y)
-    with pytest.raises(InputTypeError, match="follows the weights of a Perceptron"):
+    with pytest.raises(InputTypeError, match="MaxMargin"):
         Run.from_estimator(sx.MaxMargin().fit(X, y), X, y)
     with pytest.raises(InputTypeError, match="history"):
         Bracket.from_estimator(sx.MaxMargin().fit(X, y))
@@ -668,7 +615,7 @@ def test_data_and_options_that_do_not_fit(separable, traced):
     missing[0, 0] = np.nan
     through_origin = sx.separability(X, y, fit_intercept=False)
     for message, draw in (
-        ("one label a row", lambda: Regions.from_estimator(traced, X, y[:-1])),
+        ("59 labels", lambda: Regions.from_estimator(traced, X, y[:-1])),
         ("contains NaN: row 0", lambda: Regions.from_estimator(traced, missing, y)),
         ("not empty", lambda: Regions.from_estimator(traced, missing[:0], y[:0])),
         ("two dimensions", lambda: Regions.from_estimator(traced, X[0], y)),
@@ -677,20 +624,17 @@ def test_data_and_options_that_do_not_fit(separable, traced):
         ("band must be", lambda: Regions.from_estimator(traced, X, y, band=-1.0)),
         ("band must be", lambda: Regions.from_estimator(traced, X, y, band="wide")),
         (
-            "counts its mistakes",
+            "MaxMargin does not",
             lambda: Regions.from_estimator(sx.MaxMargin().fit(X, y), X, y, point_sizes="mistakes"),
         ),
         (
-            "rows of the training",
+            "fitted on 60 rows",
             lambda: Regions.from_estimator(traced, X[1:], y[1:], point_sizes="mistakes"),
         ),
-        ("made on 60 rows", lambda: Run.from_estimator(traced, X[1:], y[1:])),
-        ("made on 60 rows", lambda: Bracket.from_estimator(traced, X[1:], y[1:])),
+        ("fitted on 60 rows", lambda: Run.from_estimator(traced, X[1:], y[1:])),
+        ("fitted on 60 rows", lambda: Bracket.from_estimator(traced, X[1:], y[1:])),
         ("step must be", lambda: Run.from_estimator(traced, X, y, step=10_000)),
         ("through the origin", lambda: Hulls.from_verdict(through_origin, X, y)),
-        ("kernel must be", lambda: Gram.from_kernel(3, X)),
-        ("one finite number", lambda: Gram.from_kernel(lambda A, B: A, X)),
-        ("max_rows", lambda: Gram.from_kernel("linear", X, max_rows=1)),
     ):
         with pytest.raises(InputError, match=message):
             draw()
@@ -737,14 +681,6 @@ def read_html(thing):
 
 def test_answers_read_well_in_a_notebook(separable, traced, overlapping):
     X, y = separable
-    text = read_html(traced.result_)
-    assert traced.result_.status.value in text
-    assert f"{traced.mistakes_}" in text
-    assert f"0 of {len(y)} rows" in text
-    assert f"row {np.argmax(traced.mistake_counts_)} ({traced.mistake_counts_.max()})" in text
-    assert f"{len(traced.result_.trace.rows)} updates" in text
-    trace = read_html(traced.result_.trace)
-    assert f"{np.linalg.norm(traced.result_.weights):.4g}" in trace
     assert "Novikoff" in read_html(sx.mistake_bounds(traced, X, y))
     assert "relative gap" in read_html(sx.MaxMargin().fit(X, y).optimum_)
     assert "objective" in read_html(sx.SoftMargin().fit(X, y).optimum_)
@@ -765,23 +701,8 @@ def test_labels_are_escaped_in_a_notebook(separable):
 def test_a_proof_by_cycle_is_named():
     with pytest.warns(sx.errors.ConvergenceWarning):
         model = sx.Perceptron(order="cyclic", trace=True).fit(*sx.datasets.make_xor())
-    assert "equal weights after readings" in read_html(model.result_)
-    empty = sx.Perceptron(init=np.array([1.0, 0.0]), trace=True).fit([[1.0], [-1.0]], [1, 0])
-    assert "without updates" in read_html(empty.result_.trace)
-
-
-def test_kernels_and_their_runs_read_well_in_a_notebook():
-    X, y = sx.datasets.make_xor(20, random_state=0)
-    kernel = sx.kernels.Polynomial(degree=2) + sx.kernels.Gaussian(c=0.5)
-    text = read_html(kernel)
-    assert str(kernel) in text
-    assert "any labels of rows that differ" in text
-    assert "degree 0, 1, 2" in read_html(sx.kernels.Polynomial(degree=2))
-    model = sx.KernelPerceptron(kernel="poly").fit(X, y)
-    assert f"{model.mistakes_}" in read_html(model.result_)
-    assert "legal on these rows" in read_html(sx.kernels.check_legal(kernel, X))
-    wrong = sx.kernels.check_legal(lambda a, b: -np.abs(a @ b.T), X)
-    assert "exactly below zero" in read_html(wrong)
+    assert model.result_.cycle is not None
+    assert "inseparable" in repr(model.result_)
 
 
 # --- kernels ---
@@ -805,17 +726,13 @@ def test_kernel_models_are_drawn_as_they_predict(n_classes, three_classes):
     assert sized.mistakes.sum() > 0
 
 
-def test_the_bracket_and_the_gram_matrix_of_a_kernel_run():
+def test_the_bracket_of_a_kernel_run():
     X, y = sx.datasets.make_rings(60, 2, random_state=0)
-    kernel = sx.kernels.Gaussian(c=1.0)
-    model = sx.KernelPerceptron(kernel=kernel).fit(X, y)
+    model = sx.KernelPerceptron(kernel=sx.kernels.Gaussian(c=1.0)).fit(X, y)
     display = Bracket.from_estimator(model)
     assert display.upper[-1] == pytest.approx(model.result_.margin_upper)
-    with pytest.raises(InputError, match="kept no trace"):
+    with pytest.raises(InputError, match="trace=True"):
         Bracket.from_estimator(model, X, y)
-    gram = Gram.from_estimator(model, X, y)
-    assert gram.matrix == pytest.approx(kernel(X[gram.rows]))
-    assert gram.name == str(kernel)
 
 
 # --- the gallery ---

@@ -49,8 +49,6 @@ assert sx.mistake_bounds(model, X, y).mistakes == model.mistakes_
 assert sx.smallest_separating_degree(X, y).degree == 1
 assert sx.datasets.make_separable(20, margin=0.1, random_state=0).X.shape == (20, 2)
 path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
-sx.write_report(path, verdict)
-assert "Yes: the classes can be separated with an intercept." in path.read_text("utf-8")
 
 from separatrix.files.table import open_table
 svm = path.with_name("rows.svm")
@@ -58,8 +56,6 @@ svm.write_text("1 1:2\n-1 1:1\n")
 assert open_table(svm).read()[0].shape == (2, 1)
 csv = path.with_name("rows.csv")
 csv.write_text("x,y\n1,a\n2,b\n")
-assert open_table(csv, target="y").read()[1].tolist() == ["a", "b"]  # so small and plain that Python reads it
-csv.write_text('x,y\n1,"a"\n2,b\n')
 
 def command_line():
     from separatrix.cli import main

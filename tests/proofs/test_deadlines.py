@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import flint
@@ -19,11 +20,11 @@ from separatrix.certificates.scores import Signs, first_wrong
 from separatrix.deadline import Deadline, OutOfTime
 from separatrix.dual import kernel_margin
 from separatrix.inputs.data import read_data
-from separatrix.margins.lp.cone_program import ConeOptimum
 from separatrix.perceptron import orders
 from separatrix.perceptron.orders import solve_perceptron
 from separatrix.proofs import prove, signed_rows
-from separatrix.proofs.exact import integer_rows, residues, simplex
+from separatrix.proofs.exact import integer_rows, partition
+from separatrix.proofs.search import Problem
 from separatrix.proofs.statistics import coefficients
 from separatrix.proofs.strategies import (
     class_pairs,
@@ -62,14 +63,14 @@ def with_pairs(X, y):
 
 
 def no_linear_program(monkeypatch):
-    nothing = ConeOptimum(Status.STALLED, np.nan, np.zeros(0), np.zeros(0))
-    monkeypatch.setattr(linear_program.ConeProgram, "solve", lambda *_: nothing)
+    nothing = Status.STALLED, np.zeros(0), np.zeros(0)
+    monkeypatch.setattr(linear_program.WorkingProgram, "solve", lambda _: nothing)
 
 
 def no_partition(monkeypatch):
     no_linear_program(monkeypatch)
     monkeypatch.setattr(exact_partition, "exact_partition", lambda *_: None)
-    monkeypatch.setattr(simplex, "LARGEST", 1 << 18)
+    monkeypatch.setattr(partition, "LARGEST", 1 << 18)
 
 
 # Each path: what it is called by, how it is forced, the data, the seconds, the options.
@@ -82,7 +83,7 @@ PATHS = {
         {},
     ),
     "linear program": (
-        (linear_program.ConeProgram, "solve"),
+        (linear_program.WorkingProgram, "solve"),
         lambda monkeypatch: monkeypatch.setattr(interior_point, "FEWEST", 1000),
         lambda: noise(3000, 300),
         0.4,
@@ -104,7 +105,7 @@ PATHS = {
         {},
     ),
     "sparse elimination": (
-        (sparse_elimination, "left_over"),
+        (sparse_elimination, "eliminate"),
         None,
         lambda: with_pairs(sparse_rows(6000, 5000, 0.005), LABELS(0, 2, 6000)),
         0.5,
@@ -168,6 +169,7 @@ def test_a_time_limit_holds_within_a_second_and_a_scan(path, monkeypatch):
     monkeypatch.setattr(home, name, lambda *a, **k: entered.append(name) or solver(*a, **k))
     # Seconds of the processor: on a busy machine the time would be up before the path is reached.
     monkeypatch.setattr(deadline, "time", SimpleNamespace(monotonic=time.process_time))
+    monkeypatch.setattr(deadline, "processes_per_core", lambda: 1.0)
     scan, _ = seconds(lambda: (read_data(X, y), X @ np.ones(X.shape[1])))
     took, verdict = seconds(lambda: separability(X, y, time_limit=limit, **options))
     assert entered
@@ -191,6 +193,13 @@ def test_coefficients_hold_the_time_limit_and_are_undecided_then():
     assert len(found.responsible) == 1401
 
 
+def test_an_estimate_is_longer_if_processes_share_the_cores(monkeypatch):
+    monkeypatch.setattr(deadline, "processes_per_core", lambda: 4.0)
+    Deadline.after(5.0).need(1.0)
+    with pytest.raises(OutOfTime):
+        Deadline.after(3.0).need(1.0)
+
+
 def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
     random.seed(0)
     matrix = flint.fmpz_mat(300, 300, [random.getrandbits(60) for _ in range(90_000)])
@@ -198,13 +207,13 @@ def test_exact_algebra_that_would_end_after_the_deadline_is_not_begun():
     soon = Deadline.after(0.05)
     for call in (
         lambda: integer_rows.solved(matrix, first, soon),
-        lambda: residues.pivot_columns(matrix, residues.FIRST_PRIME, soon),
-        lambda: integer_rows.combined(matrix, first, residues.FIRST_PRIME, soon),
-        lambda: integer_rows.vanishing(matrix, first, residues.FIRST_PRIME, soon),
-        lambda: residues.products(
+        lambda: integer_rows.pivot_columns(matrix, integer_rows.FIRST_PRIME, soon),
+        lambda: integer_rows.combined(matrix, first, integer_rows.FIRST_PRIME, soon),
+        lambda: integer_rows.vanishing(matrix, first, integer_rows.FIRST_PRIME, soon),
+        lambda: integer_rows.products(
             np.ones((10, 3)), np.ones((1, 3), dtype=np.int64), 7, deadline=Deadline(0.0)
         ),
-        lambda: simplex.gordan(flint.fmpz_mat([[1, -1], [-1, 1]]), deadline=Deadline(0.0)),
+        lambda: partition.gordan(flint.fmpz_mat([[1, -1], [-1, 1]]), deadline=Deadline(0.0)),
     ):
         with pytest.raises(OutOfTime):
             call()
@@ -244,6 +253,17 @@ def test_parts_share_the_time_and_those_left_over_say_so():
     assert last.n_rows == np.isin(y, (3, 4)).sum()
     assert "undecided" in verdict.summary()
     assert verdict.to_dict()["parts"]["3 - 4"]["separable"] is None
+
+
+def test_a_linear_program_after_its_deadline_says_so():
+    X = NORMAL((2000, 200))
+    y = (X @ NORMAL(200) > 0).astype(int)
+    rows = signed_rows.SignedRows(read_data(X, y), 1, np.ones(2000, dtype=bool), True)
+    program = linear_program.WorkingProgram(Problem(rows, (), lambda _: True, np.ones(2000, dtype=bool)))
+    program.add(rows.ids)
+    for moment, status in ((Deadline(0.0), Status.TIME_LIMIT), (Deadline(), Status.REACHED)):
+        program.problem = replace(program.problem, rows=rows.due(moment))
+        assert program.solve()[0] is status
 
 
 def test_rows_are_made_of_integers_until_the_deadline():

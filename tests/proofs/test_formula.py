@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 
 from separatrix.errors import InputError, SeparationWarning
 from separatrix.proofs import verdict
+from separatrix.proofs.statistics.formula import read_formula, variables
 from separatrix.proofs.verdict import check_separation
 
 FRAME = pd.DataFrame(
@@ -124,3 +125,45 @@ def test_every_part_that_is_separated_is_warned_of():
     assert verdict.status == "overlapping"
     assert len(caught) == sum(part.status != "overlapping" for part in verdict.parts.values()) == 1
     assert "completely separated (a against the rest, with an intercept)" in str(caught[0].message)
+
+
+def test_a_caret_in_a_call_is_a_power_as_in_r():
+    x = np.arange(7.0)
+    data = pd.DataFrame({"y": [1, 1, 0, 0, 0, 1, 1], "x": x, "a^b": x})
+    squared = asked("y ~ x + I(x**2)", data)
+    assert squared.status == "separable"
+    for formula in ("y ~ x + I(x^2)", "y ~ x + I( (x)^2 )", "y ~ I(`a^b`^2) + x"):
+        assert asked(formula, data).status == "separable"
+    assert asked("y ~ x + I(x^2)", data).certificate == squared.certificate
+
+
+def test_a_caret_outside_a_call_makes_interactions():
+    data = pd.DataFrame(
+        {"y": [0, 1, 1, 0, 1], "a": [0.0, 1, 0, 1, 2], "b": [0.0, 0, 1, 1, 2], "z^": list("uvuvu")}
+    )
+    assert list(read_formula("y ~ (a + b)^2", data).X.columns) == ["a", "b", "a:b"]
+    assert list(read_formula("y ~ (a + I(b^2))^2", data).X.columns) == ["a", "I(b ** 2)", "a:I(b ** 2)"]
+    assert "a" in read_formula("y ~ a + C(`z^`, Treatment('u'))", data).X.columns
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        ("ill ~ factor(sex)", r"Write C\(x\)"),
+        ("ill ~ dose + as.factor(sex)", r"Write C\(x\)"),
+        ("ill ~ I(factor(sex))", r"Write C\(x\)"),
+        ("cbind(n, dose) ~ sex", "one column of classes"),
+    ],
+)
+def test_functions_of_r_are_refused_with_what_to_write(formula, words):
+    with pytest.raises(InputError, match=words):
+        check_separation(formula, data=FRAME)
+    with pytest.raises(InputError, match=words):
+        variables(formula)
+
+
+def test_infinite_values_are_not_to_be_imputed_as_they_are():
+    for value, imputed in ((np.nan, True), (np.inf, False)):
+        with pytest.raises(InputError) as refused:
+            check_separation(np.array([[0.0], [value]]), [0, 1])
+        assert ("SimpleImputer" in str(refused.value)) is imputed

@@ -18,17 +18,18 @@ from separatrix.proofs import prove
 from separatrix.proofs.exact import partition
 from separatrix.proofs.exact.conditioning import Columns, well_conditioned
 from separatrix.proofs.exact.integer_rows import (
+    Misled,
     combined,
     exact_numbers,
     integer_rows,
     part,
+    pivot_columns,
+    primes,
     solved,
     times,
     vanishing,
 )
-from separatrix.proofs.exact.partition import Partition, exact_partition
-from separatrix.proofs.exact.residues import Misled, pivot_columns, primes
-from separatrix.proofs.exact.simplex import gordan
+from separatrix.proofs.exact.partition import Partition, exact_partition, gordan
 from separatrix.proofs.strategies import exact_partition as exact_partition_strategy
 from tests import naive
 
@@ -195,7 +196,7 @@ def test_a_working_set_finds_the_answer_of_all_rows(seed, monkeypatch):
     lift = bool(seed % 3)
     expected = separability(X, y, fit_intercept=lift)
     monkeypatch.setattr(exact_partition_strategy, "NUMBERS", 0)
-    monkeypatch.setattr(exact_partition_strategy, "CHUNK", 10)
+    monkeypatch.setattr(exact_partition_strategy, "WORKING_SET", 10)
     monkeypatch.setattr(prove, "STRATEGIES", (exact_partition_strategy.ExactPartition(),))
     found = separability(X, y, fit_intercept=lift)
     assert found.status == expected.status

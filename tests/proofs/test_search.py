@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.datasets import load_digits
+from sklearn.exceptions import ConvergenceWarning
 
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline
 from separatrix.proofs import signed_rows
-from separatrix.proofs.problem import Knowledge, Learned, Problem, Separated
-from separatrix.proofs.search import search
-from separatrix.proofs.strategies import STRATEGIES, interior_point, sparse_elimination
+from separatrix.proofs.search import Knowledge, Learned, Problem, Separated, search
+from separatrix.proofs.strategies import STRATEGIES, LinearProgram, interior_point, sparse_elimination
 from tests import naive
 from tests.problems import chain
 
@@ -54,7 +55,7 @@ def test_verdicts_by_every_method_are_those_of_rational_arithmetic(method, kind,
         if case % 3 == 0:
             X = X * (2.0 * y - 1.0)[:, None]
         lift = case % 2 == 0
-        monkeypatch.setattr(signed_rows, "SPARSE_PRODUCT", rng.choice([0.0, 60.0, np.inf]))
+        monkeypatch.setattr(interior_point, "SPARSE_PRODUCT", rng.choice([0.0, 60.0, np.inf]))
         truth = naive.separation(naive.exact_signed_rows(X.tolist(), y.tolist(), lift=lift))
         for matrix in (X, sparse.csr_array(X)):
             verdict = sx.separability(matrix, y, fit_intercept=lift)
@@ -100,6 +101,37 @@ def test_a_strategy_less_changes_no_answer(without):
         found = search(question(X, y, strategies=strategies), Knowledge())
         assert isinstance(found, Separated) == (truth == "separable")
         assert not isinstance(found, Learned)
+
+
+def test_what_the_default_perceptron_separates_is_not_undecided_for_many_classes():
+    """Thirty passes in turn leave errors; the default order of the estimator leaves none."""
+    X, y = load_digits(return_X_y=True)
+    with pytest.warns(ConvergenceWarning):
+        assert sx.Perceptron(order="cyclic", max_iter=30).fit(X, y).result_.errors > 0
+    verdict = sx.separability(X, y)
+    assert verdict.status == "separable"
+    assert verdict.search[-1].strategy == "patient perceptron"
+    assert 0.0 < verdict.margin[0] <= verdict.margin[1] < np.linalg.norm(X, axis=1).max()
+    assert sx.verify(verdict.certificate, X, y)
+
+
+def test_a_strategy_that_uses_up_its_share_leaves_the_rest_to_the_next():
+    class Slow:
+        name, small, share = "slow", True, 0.25
+
+        def applies(self, problem):
+            return True
+
+        def attempt(self, problem, known):
+            while True:
+                problem.deadline.need()
+
+    strategies = (Slow(), LinearProgram())
+    known = Knowledge()
+    problem = question([[0.0], [1.0], [2.0]], [0, 0, 1], strategies=strategies, limit=Deadline.after(2.0))
+    assert isinstance(search(problem, known), Separated)
+    assert [step.outcome for step in known.steps] == ["out of time", "separated"]
+    assert 0.4 < known.steps[0].seconds < 1.5
 
 
 def test_the_last_step_of_a_search_is_the_one_that_answered():

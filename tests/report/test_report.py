@@ -14,7 +14,7 @@ import separatrix as sx
 from separatrix.errors import InputError
 from separatrix.markup import join, tag
 from separatrix.report import figures, tables, words
-from separatrix.report.findings import investigate, updates
+from separatrix.report.findings import investigate
 from separatrix.report.page import render
 from separatrix.result import PassRecord
 
@@ -81,15 +81,14 @@ def test_the_page_is_whole_and_needs_no_network(case):
     assert reader.tags.count("figure") >= 3
     assert "NaN" not in found
     assert not re.search(r'"-?(nan|inf)', found)
-    for part in (
-        "The proof, in words",
-        "The boundary",
-        "Margins",
-        "Hardest rows",
-        "What theory allows",
-        "versions",
-    ):
+    for part in ("The proof, in words", "The boundary", "Margins", "Hardest rows", "versions"):
         assert part in found, part
+
+
+def test_a_report_shows_bounds_and_updates_only_of_a_perceptron():
+    X_two, y_two = CASES["separable"]
+    assert "What theory allows" in page(X_two, y_two, model=sx.Perceptron().fit(X_two, y_two))
+    assert "What theory allows" not in page(X_two, y_two)
 
 
 def test_the_page_says_the_verdict_the_proof_and_the_facts():
@@ -129,8 +128,8 @@ def test_every_color_of_a_picture_follows_light_and_dark():
         view = figures.View(investigate(*CASES[case]))
         history = figures.bracket(records((-1.0, 4.0), (0.5, 2.0)))
         for figure in (figures.boundary(view), figures.margins(view), figures.weights(view), history):
-            assert not re.findall("#[0-9a-f]{6}", figure.svg)
-            assert "var(--ink)" in figure.svg
+            assert not re.findall("#[0-9a-f]{6}", figure)
+            assert "var(--ink)" in figure
 
 
 def test_a_name_that_looks_like_a_color_or_a_formula_stays_as_it_is():
@@ -208,20 +207,19 @@ def test_the_bracket_of_a_report_never_widens():
     """The bounds of a reading may be worse than those before it; the best so far are drawn."""
     history = records((-1.0, 4.0), (0.5, 2.0), (0.25, 3.0), (0.125, 2.5))
     figure = figures.bracket(history)
-    assert "beyond 2." in figure.caption
-    assert "some have 0.5." in figure.caption
+    assert "at most 2," in figure
+    assert "at least 0.5," in figure
 
 
 def test_updates_of_the_run_and_of_the_weights_are_shown_apart():
     """The pocket keeps earlier weights than the last: the two counts have names of their own."""
-    found = investigate(*CASES["overlapping"])
-    made, kept = updates(found.run.result_)
-    assert kept == found.run.mistake_counts_.sum() < made
+    found = investigate(*CASES["overlapping"], model=sx.Perceptron(max_iter=100).fit(*CASES["overlapping"]))
+    made, kept = found.run.mistakes, found.run.kept_mistakes
+    assert kept == found.model.mistake_counts_.sum() < made
     said = " ".join(Reader(render(found)).words)
-    assert f"{made:,} updates of the perceptron" in said
-    assert f"{kept:,} updates behind the weights it kept" in said
-    assert f"The weights that were kept are those after {kept:,} of them." in said
-    assert f"compared with the {kept:,} updates behind the weights" in said
+    assert f"{made:,} updates" in said
+    assert f"{kept:,} updates before the best weights" in said
+    assert f"{kept:,} updates led to the weights" in said
 
 
 def test_a_verdict_on_a_kernels_images_is_not_taken_for_one_on_the_rows():
@@ -230,14 +228,11 @@ def test_a_verdict_on_a_kernels_images_is_not_taken_for_one_on_the_rows():
     found = investigate(corners, labels, verdict=exact)
     assert exact.separable
     assert isinstance(found.model, sx.SoftMargin)
-    assert found.bounds.margin_lower <= 0.0
     assert "monomials that span the feature space" in words.proof(exact)[-1]
     margin = sx.separability(corners, labels, kernel="rbf")
     assert margin.certificate is None
-    assert words.proof(margin) == [
-        f"There is no certificate to check. The reason for the answer is: {margin.reason}."
-    ]
-    assert "There is no certificate to check" in render(investigate(corners, labels, verdict=margin))
+    assert margin.reason in words.proof(margin)[0]
+    assert "no certificate" in render(investigate(corners, labels, verdict=margin))
 
 
 def test_a_part_that_is_undecided_is_not_said_to_be_proved():
@@ -245,46 +240,36 @@ def test_a_part_that_is_undecided_is_not_said_to_be_proved():
     rows, labels = rng.standard_normal((3000, 20)), rng.integers(0, 5, 3000)
     verdict = sx.separability(rows, labels, multiclass="pairwise", time_limit=1e-9)
     assert verdict.status == "undecided"
-    assert words.proof(verdict)[0].endswith("Each answer that is decided has its own proof.")
+    assert "Each one that is decided" in words.proof(verdict)[0]
 
 
 XOR = np.array([[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0, 0, 1, 1])
 
 
-def test_a_report_of_a_kernel_model_speaks_of_that_model_and_names_planes_besides():
+def test_a_report_of_a_kernel_model_is_about_its_feature_space():
     X, y = XOR
     model = sx.KernelPerceptron(kernel=sx.kernels.Polynomial(2)).fit(X, y)
     text = page(X, y, model=model)
     head = text[text.index("<header") : text.index("</header>")]
     curved = "in the feature space of (1 + &lt;x, x&#x27;&gt;)^2."
     assert f"Complete separation. Yes: the classes can be separated with an intercept {curved}" in head
-    assert "KernelPerceptron gives all 4 rows their own class." in head
-    assert "Without a kernel: Overlap" in head
-    assert f"<b>{model.mistakes_:,}</b><span>updates of the kernel perceptron</span>" in text
+    assert "KernelPerceptron classifies all 4 rows correctly." in head
+    assert f"<b>{model.mistakes_:,}</b><span>updates</span>" in text
     assert curved in page(X, y, kernel=sx.kernels.Polynomial(2))
 
 
-def test_a_report_is_written_of_a_verdict_a_formula_or_a_pipeline(tmp_path):
+def test_a_report_is_written_of_a_formula_or_a_pipeline(tmp_path):
     import pandas as pd
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    X, y = XOR
     path = tmp_path / "report.html"
-    sx.write_report(path, sx.separability(X, y), title="Four points")
-    text = path.read_text("utf-8")
-    assert "Overlap: a finite estimate exists." in text
-    assert "Four points" in text
-    assert "1/2" in text
-    sx.write_report(path, sx.separability([[1.0], [2.0], [2.0], [3.0]], [0, 0, 1, 1]))
-    assert "to +∞" in path.read_text("utf-8")
-
     frame = pd.DataFrame({"dose": [1.0, 2.0, 3.0, 4.0, None], "ill": ["no", "no", "yes", "yes", "no"]})
     sx.write_report(path, "ill ~ dose", data=frame)
     text = path.read_text("utf-8")
     assert "Complete separation." in text
     assert "ill ~ dose" in text
-    assert "1, which lack a value" in text
+    assert "1 (missing values)" in text
 
     rows = frame[["dose"]][:4]
     pipeline = make_pipeline(StandardScaler(), sx.Perceptron()).fit(rows, frame["ill"][:4])
@@ -295,19 +280,11 @@ def test_a_report_is_written_of_a_verdict_a_formula_or_a_pipeline(tmp_path):
     assert "dose" in text
 
 
-@pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ((lambda: sx.separability(*XOR), XOR[1]), {}),
-        ((lambda: sx.separability(*XOR),), {"model": 1}),
-        ((lambda: "y ~ x",), {}),
-        ((lambda: XOR[0],), {}),
-    ],
-)
-def test_what_no_report_can_be_written_of_is_refused(tmp_path, arguments, options):
+@pytest.mark.parametrize("rows", ["y ~ x", XOR[0]], ids=["a formula without a frame", "no labels"])
+def test_what_no_report_can_be_written_of_is_refused(tmp_path, rows):
     path = tmp_path / "report.html"
     with pytest.raises(InputError, match="write_report"):
-        sx.write_report(path, arguments[0](), *arguments[1:], **options)
+        sx.write_report(path, rows)
     assert not path.exists()
 
 
@@ -335,8 +312,8 @@ def test_a_picture_in_a_notebook_is_one_short_line():
         sx.plot.BracketDisplay.from_estimator(model),
         sx.plot.DecisionRegionDisplay.from_estimator(model, X, y),
         sx.plot.HullDisplay.from_data(X, y),
-        sx.plot.GramDisplay.from_kernel(sx.kernels.Gaussian(1.0), X, y),
     )
     for picture in pictures:
-        assert repr(picture).startswith(f"<{type(picture).__name__}: ")
+        assert type(picture).__name__ in repr(picture)
+        assert "\n" not in repr(picture)
         assert len(repr(picture)) < 120

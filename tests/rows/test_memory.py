@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import subprocess
 import sys
+import threading
+import time
+import tracemalloc
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +19,12 @@ import pytest
 
 from separatrix.cli.app import load
 from separatrix.files.formats import parquet
+from separatrix.files.spill import Spill
 from separatrix.files.table import open_table
+from separatrix.perceptron.orders import solve_perceptron
 from separatrix.report import tables as report_tables
+from separatrix.rows import threads
+from separatrix.rows.memory import as_rows
 
 MEMORY, FIXED, BYTES_A_ROW = 256, 350, 100  # megabytes that are allowed, and what the help says comes beside
 NUMBERS = 125_000_000  # in a file of 1 GB
@@ -45,10 +55,10 @@ def test_a_null_is_noticed_where_columns_are_read_a_few_at_a_time(tmp_path):
         open_table(path, target="y").read(memory=1)
 
 
-def test_a_column_of_a_report_is_read_in_pieces(monkeypatch):
-    monkeypatch.setattr(report_tables, "AT_ONCE", 7)
-    X = np.arange(60.0).reshape(20, 3)
-    assert report_tables.read(X, np.zeros(20)).column(1).tolist() == X[:, 1].tolist()
+def test_a_column_of_a_report_is_read_in_pieces():
+    X = np.arange(3.0 * (1 << 20)).reshape(-1, 3)  # three pieces, the last one shorter
+    data = report_tables.NamedData(X, np.zeros(len(X)), ("a", "b", "c"))
+    assert np.array_equal(data.column(1), X[:, 1])
 
 
 @pytest.fixture(scope="module", params=[100, 20])
@@ -72,6 +82,61 @@ def large(tmp_path_factory, request):
     path.unlink()
 
 
+class Watch:
+    """The bytes of files and of arrays that a process holds, beyond those at the start."""
+
+    def __enter__(self):
+        self._before, self._stop, self.held = self._now(), threading.Event(), 0
+        tracemalloc.start()
+        self._thread = threading.Thread(target=self._look)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self._stop.set()
+        self._thread.join()
+        self.allocated = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+
+    def _look(self):
+        while not self._stop.is_set():
+            self.held = max(self.held, self._now() - self._before)
+            time.sleep(0.001)
+
+    @staticmethod
+    def _now():
+        return int(Path("/proc/self/statm").read_text().split()[2]) * mmap.PAGESIZE
+
+
+QUESTIONS = {
+    "take": lambda rows: rows.take(np.arange(0, rows.n_rows, 250)),
+    "scan": lambda rows: rows.scan(np.ones(rows.n_columns), limit=100),
+    "pass": lambda rows: solve_perceptron(rows, order="cyclic", max_iter=1),
+    "norms": lambda rows: rows.squared_norms,
+}
+
+
+@pytest.fixture(scope="module")
+def mapped():
+    """Rows of a mapped file of 320 MB, of which 16 MB may stay in memory."""
+    rng, spill = np.random.default_rng(0), Spill()
+    block = rng.normal(size=(50_000, 100))
+    for _ in range(8):
+        spill.append(block)
+    return as_rows(spill.matrix(16 * 10**6), rng.integers(0, 2, 400_000), lift=False)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are counted by /proc")
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_no_question_about_a_mapped_file_copies_or_holds_the_whole_matrix(question, mapped):
+    rows, ask = replace(mapped), QUESTIONS[question]
+    ask(as_rows(np.ones((1000, 100)), np.arange(1000) % 2, lift=False))  # compile the loops
+    with Watch() as watch:
+        ask(rows)
+    assert watch.allocated < 40e6  # twice what the counts of a pass and the rows taken need
+    assert watch.held < 16e6 + 8.0 * threads.MOST_AT_ONCE * (1 + threads.n_threads())
+
+
 def _peak(*command):
     """Megabytes that a command held at most."""
     code = (
@@ -91,7 +156,7 @@ def _peak(*command):
 @pytest.mark.parametrize("command", ["check", "fit", "learn", "predict", "verify"])
 def test_the_help_says_what_is_measured(command):
     (option,) = (each for each in load(command).params if "--memory" in each.opts)
-    assert f"the program takes up to {FIXED} MB, and about {BYTES_A_ROW} bytes per row." in option.help
+    assert f"the program uses up to {FIXED} MB, and about {BYTES_A_ROW} bytes per row." in option.help
 
 
 @pytest.mark.slow

@@ -233,13 +233,6 @@ def test_a_matrix_that_must_not_be_written_is_read():
     assert np.array_equal(as_rows(X, np.array([0, 1])).outputs(np.array([1.0, 1.0, 0.0]))[:, 0], [-1.0, 3.0])
 
 
-def test_entries_of_a_sparse_row_that_share_a_column_add_up():
-    X = sparse.csr_array((np.array([1.0, 1.0, 3.0]), np.array([0, 0, 1]), np.array([0, 2, 3])), shape=(2, 2))
-    rows = as_rows(X, np.array([0, 1]), lift=False)
-    assert np.array_equal(rows.outputs(np.array([1.0, 1.0]))[:, 0], [2.0, 3.0])
-    assert rows.squared_norms.tolist() == [4.0, 9.0]
-
-
 @pytest.mark.parametrize("storage", ["float64 by rows", "float64 by columns", "float32", "CSR int64"])
 @pytest.mark.parametrize(("value", "word"), [(np.nan, "NaN"), (np.inf, "infinity"), (-np.inf, "infinity")])
 def test_a_value_that_is_not_finite_is_named_by_row_and_column(storage, value, word):

@@ -133,7 +133,7 @@ def cubic(X, Y):
 def test_a_kernel_that_states_no_graph_cannot_be_exported_and_the_error_says_so(kernel):
     X, y = problem(2)
     model = sx.KernelPerceptron(kernel, max_iter=2).fit(X[:40] / 10, y[:40])
-    with pytest.raises(TypeError, match=r"The kernel (Cubic|Custom) has no ONNX form"):
+    with pytest.raises(TypeError, match=r"The kernel (Cubic|Custom) cannot be exported to ONNX"):
         sx_onnx.to_onnx(model)
 
 

@@ -2,7 +2,7 @@
 
 A certificate and data flow in; a `Check` flows out. Nothing here solves anything or imports what does:
 whoever doubts a verdict needs to read this package, the reader of the data (`inputs.data` and what it
-imports; `distributed` too where the data are a Dask collection), two modules of `rows` (`blocks`, `threads`),
+imports; `distributed` too if the data are a Dask collection), two modules of `rows` (`blocks`, `threads`),
 `deadline`, `errors`, `float_environment` and `sparse`. A contract in pyproject.toml and a test hold it to
 that.
 """

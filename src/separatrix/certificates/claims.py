@@ -1,18 +1,20 @@
-"""What a certificate says, about which data, and how it is written down: plain JSON.
+"""What a certificate claims, about which data, and how it is written as JSON.
 
-A certificate answers one question about the *signed rows* ``z_i = y_i * lift(x_i)`` by one theorem
-(Tucker 1956): weights ``w`` and multipliers ``l >= 0`` with ``Zw >= 0`` and ``Z'l = 0``. Rows with a
-multiplier are *tight* (no ``w`` can do better on them), the others are *strict* (``w`` proves it).
-Where a certificate names degrees, the ``x_i`` are rows of monomials of the data, see `monomials`.
+A certificate answers one question about the *signed rows* ``z_i = y_i * lift(x_i)`` by a theorem of Tucker
+(1956): there are weights ``w`` and multipliers ``l >= 0`` with ``Zw >= 0`` and ``Z'l = 0``. Rows with a
+positive multiplier are *tight* (every such ``w`` has the score zero on them), the others are *strict* (``w``
+has a positive score). If a certificate names degrees, the ``x_i`` are monomials of the data, see `monomials`.
 """
 
 from __future__ import annotations
 
+import enum
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from ..errors import CertificateError
@@ -20,17 +22,32 @@ from .monomials import PLAIN, count_columns
 
 FORMAT = "separatrix certificate"
 VERSION = 1
-CLAIMS = ("separable", "inseparable", "quasi-separable", "overlapping")
 QUESTIONS = ("binary", "joint", "one-vs-rest", "pair")
 
-# The fields of the document and of its objects; see also `_Reader.certificate`.
+
+class Separation(enum.StrEnum):
+    """What is known about some rows; of several questions, the answer that comes first here is for all."""
+
+    OVERLAPPING = "overlapping"
+    INSEPARABLE = "inseparable"
+    QUASI_SEPARABLE = "quasi-separable"
+    UNDECIDED = "undecided"
+    SEPARABLE = "separable"
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+
+CLAIMS = tuple(each for each in Separation if each is not Separation.UNDECIDED)
+
+# The fields of the document and of its objects. `_Reader.certificate` lists the optional ones.
 FIELDS = ("format", "version", "claim", "question", "data", "weights", "multipliers")
 QUESTION = ("kind", "classes", "chosen", "lift", "excluded")
 DATA = ("rows", "columns", "sha256")
 MULTIPLIERS = ("rows", "rivals", "coarse", "fine", "denominator")
 APPROXIMATE = ("rows", "rivals", "values", "left_out")
 
-# What a certificate may ask of its reader: bounds on time and memory, far above any honest need.
+# Limits of what is read, to bound time and memory: far more than any honest certificate needs.
 MAX_TEXT = 1 << 30
 MAX_DIGITS = 1 << 19
 MAX_ENTRIES = 1 << 28
@@ -39,14 +56,13 @@ MAX_MONOMIALS = 1 << 22
 
 DIGITS = re.compile(r"-?(0x[0-9a-f]+|[0-9]{1,19})")
 FLOAT = re.compile(r"-?0x([01])(?:\.([0-9a-f]{1,13}))?p([+-][0-9]{1,4})")
-SMALLEST = -1074  # the exponent of the smallest float
 
 Number = float | int
 
 
 @dataclass(frozen=True, repr=False)
 class Multipliers:
-    """Positive multipliers on signed rows, as `verify` demands them; the other signed rows have none.
+    """Positive multipliers on signed rows. The other signed rows have the multiplier zero.
 
     The multiplier of ``rows[i]`` is ``coarse[i] + fine[i] / denominator``: an integer, and on the first
     ``len(fine)`` rows (a basis) a correction that makes the sum exactly zero.
@@ -75,7 +91,7 @@ class Multipliers:
         return f"<Multipliers on {len(self.rows):,} signed rows>"
 
     def numerators(self) -> list[int]:
-        """Each multiplier times the denominator."""
+        """Return each multiplier times the denominator."""
         total = [c * self.denominator for c in self.coarse] if self.coarse else [0] * len(self.rows)
         for i, value in enumerate(self.fine):
             total[i] += value
@@ -84,7 +100,7 @@ class Multipliers:
 
 @dataclass(frozen=True, repr=False)
 class Approximate:
-    """Floats near multipliers on signed rows: that exact ones exist is proved, not shown.
+    """Floats near multipliers on signed rows: the checker proves that exact multipliers exist near them.
 
     Attributes
     ----------
@@ -93,8 +109,8 @@ class Approximate:
     values : tuple of float
         Positive, one for each row.
     left_out : tuple of relations
-        Each is a tuple of pairs (coordinate, whole number other than zero) whose sum of products is zero on
-        the rows; the first coordinate depends on the others by it, and is left out.
+        Each is a tuple of pairs (coordinate, nonzero integer) whose sum of products is zero on the rows. The
+        first coordinate therefore depends on the others, and is left out.
     """
 
     rows: tuple[int, ...]
@@ -117,23 +133,23 @@ class Certificate:
     classes : tuple of str
         The class labels as text, in sorted order.
     chosen : tuple of int
-        Positions in ``classes``: the class set against the rest, or the two classes of a pair.
+        Positions in ``classes``: the class that is compared with the rest, or the two classes of a pair.
     lift : bool
-        Whether the rows are lifted, i.e. whether there is an intercept (the last weight).
+        Whether there is an intercept: the last weight.
     excluded : tuple of int
-        Rows that the claim leaves out (those of zero weight).
+        Rows that the claim leaves out, because their weight is zero.
     n_rows, n_columns : int
         Shape of the data.
     sha256 : str
         Digest of the data and the labels, see `start_digest`.
     weights : tuple of tuples of numbers, or None
-        One weight vector, or one a class for the joint question. Floats or integers, both exact.
+        One weight vector, or one per class for the joint question. Floats or integers, both exact.
     multipliers : Multipliers or None
     degrees : tuple of int
-        The rows are those of all monomials of these degrees in the columns of the data; (1,) are the
-        columns themselves.
+        The claim is about all monomials of these degrees in the columns of the data; (1,) means the columns
+        themselves.
     approximate : Approximate or None
-        In the place of ``multipliers``, where the claim is "inseparable" or "overlapping".
+        Instead of ``multipliers``, for the claims "inseparable" and "overlapping".
     """
 
     claim: str
@@ -155,34 +171,42 @@ class Certificate:
         return f"<Certificate: {self.claim}; {self.question}; {size} numbers, sha256 {self.sha256[:12]}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types only: integers as strings, floats as hexadecimal strings."""
+        """Return plain types: integers as strings, floats as hexadecimal strings."""
         m, near = self.multipliers, self.approximate
-        mapped = {} if self.degrees == PLAIN else {"degrees": list(self.degrees)}
-        return {
+        question = {
+            "kind": self.question,
+            "classes": list(self.classes),
+            "chosen": list(self.chosen),
+            "lift": self.lift,
+            "excluded": list(self.excluded),
+        }
+        if self.degrees != PLAIN:
+            question["degrees"] = list(self.degrees)
+        found: dict[str, Any] = {
             "format": FORMAT,
             "version": VERSION,
             "claim": self.claim,
-            "question": {
-                "kind": self.question,
-                "classes": list(self.classes),
-                "chosen": list(self.chosen),
-                "lift": self.lift,
-                "excluded": list(self.excluded),
-                **mapped,
-            },
+            "question": question,
             "data": {"rows": self.n_rows, "columns": self.n_columns, "sha256": self.sha256},
-            "weights": None if self.weights is None else [[_write(v) for v in each] for each in self.weights],
-            "multipliers": None
-            if m is None
-            else {
+            "weights": None if self.weights is None else [list(map(_write, each)) for each in self.weights],
+            "multipliers": None,
+        }
+        if m is not None:
+            found["multipliers"] = {
                 "rows": list(m.rows),
                 "rivals": list(m.rivals),
-                "coarse": [_write(v) for v in m.coarse],
-                "fine": [_write(v) for v in m.fine],
+                "coarse": list(map(_write, m.coarse)),
+                "fine": list(map(_write, m.fine)),
                 "denominator": _write(m.denominator),
-            },
-            **({} if near is None else {"approximate": _near_fields(near)}),
-        }
+            }
+        if near is not None:
+            found["approximate"] = {
+                "rows": list(near.rows),
+                "rivals": list(near.rivals),
+                "values": list(map(_write, near.values)),
+                "left_out": [[[c, _write(v)] for c, v in terms] for terms in near.left_out],
+            }
+        return found
 
     def to_json(self, indent: int | None = None) -> str:
         """Write the certificate as JSON text."""
@@ -190,37 +214,36 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, fields: Any) -> Certificate:
-        """Read what `to_dict` wrote; anything else is refused with the reason."""
+        """Read what `to_dict` wrote. Raises CertificateError for anything else."""
         return _Reader(fields).certificate()
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Certificate:
-        """Read what `to_json` wrote; anything else is refused with the reason."""
+        """Read what `to_json` wrote. Raises CertificateError for anything else."""
         if len(text) > MAX_TEXT:
             raise CertificateError(
                 f"The certificate is {len(text)} characters long; at most {MAX_TEXT} are read."
             )
-        try:
-            fields = read_json(text)
-        except RecursionError:
-            raise CertificateError("The certificate is nested too deeply to be one.") from None
-        except ValueError as error:
-            raise CertificateError(
-                f"The certificate is not valid JSON ({error}). If it was copied, a part may be missing."
-            ) from None
-        return cls.from_dict(fields)
+        return cls.from_dict(read_json(text))
 
 
 def read_json(text: str | bytes) -> Any:
-    """JSON as the standard has it: no field twice, no NaN; integers of at most 19 digits.
+    """Read strict JSON: no field twice, no NaN, and integers of at most 19 digits.
 
-    Raises ValueError, or RecursionError where it is nested too deeply.
+    Raises CertificateError for anything else.
     """
-    return json.loads(text, parse_int=_short_int, parse_constant=_no_constant, object_pairs_hook=_fields)
+    try:
+        return json.loads(text, parse_int=_short_int, parse_constant=_no_constant, object_pairs_hook=_fields)
+    except RecursionError:
+        raise CertificateError("The certificate is nested too deeply.") from None
+    except ValueError as error:
+        raise CertificateError(
+            f"The certificate is not valid JSON ({error}). If it was copied, a part may be missing."
+        ) from None
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"JSON has no {name}")
 
 
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -228,15 +251,6 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         raise ValueError("an object has a field twice")
     return found
-
-
-def _near_fields(near: Approximate) -> dict[str, Any]:
-    return {
-        "rows": list(near.rows),
-        "rivals": list(near.rivals),
-        "values": [_write(v) for v in near.values],
-        "left_out": [[[c, _write(v)] for c, v in terms] for terms in near.left_out],
-    }
 
 
 def _short_int(digits: str) -> int:
@@ -252,7 +266,7 @@ def _write(value: Number) -> str:
 
 
 class _Reader:
-    """Reads a certificate's fields one by one; every wrong type or size is named."""
+    """Reads the fields of a certificate one by one, and names each one that has a wrong type or size."""
 
     def __init__(self, fields: Any) -> None:
         if not isinstance(fields, dict):
@@ -268,13 +282,13 @@ class _Reader:
         self.fields = fields
 
     def certificate(self) -> Certificate:
-        # "columns": how the command line read a file; no part of the claim
+        # "columns" says how the command line read a file, and is not part of the claim
         self._only(self.fields, FIELDS, ("approximate", "columns"))
         question = self._object(self.fields, "question", QUESTION, ("degrees",))
         data = self._object(self.fields, "data", DATA)
         kind = self._text(question, "kind", QUESTIONS)
         claim = self._text(self.fields, "claim", CLAIMS)
-        classes = tuple(map(self._any_text, self._list(question, "classes")))
+        classes = tuple(map(_any_text, self._list(question, "classes")))
         n_rows, n_columns = self._count(data, "rows"), self._count(data, "columns")
         lift = question.get("lift")
         if not isinstance(lift, bool):
@@ -288,13 +302,20 @@ class _Reader:
         excluded = self._indices(question, "excluded", n_rows, "row")
         if len(set(excluded)) < len(excluded):
             raise CertificateError("The certificate's 'excluded' names a row twice.")
-        weights, multipliers = self.fields.get("weights"), self.fields.get("multipliers")
-        if multipliers is not None and claim == "separable":
-            raise CertificateError("The certificate has 'multipliers', which no separable claim needs.")
-        if weights is not None and claim in ("inseparable", "overlapping"):
-            raise CertificateError(f"The certificate has 'weights', which no {claim} claim needs.")
-        degrees, near = self._degrees(question, n_columns), self.fields.get("approximate")
-        fits = multipliers is None and degrees == PLAIN and claim in ("inseparable", "overlapping")
+        weights, multipliers, near = (
+            self.fields.get(name) for name in ("weights", "multipliers", "approximate")
+        )
+        if multipliers is not None and claim == Separation.SEPARABLE:
+            raise CertificateError(
+                "The certificate claims 'separable', but has 'multipliers', which belong to other claims."
+            )
+        has_weights = claim in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE)
+        if weights is not None and not has_weights:
+            raise CertificateError(
+                f"The certificate claims {str(claim)!r}, but has 'weights', which belong to other claims."
+            )
+        degrees = self._degrees(question, n_columns)
+        fits = multipliers is None and degrees == PLAIN and not has_weights
         if near is not None and not fits:
             raise CertificateError("The certificate's 'approximate' multipliers do not fit the rest of it.")
         width = count_columns(n_columns, degrees) + lift
@@ -319,11 +340,11 @@ class _Reader:
             return PLAIN
         degrees = self._indices(question, "degrees", MAX_DEGREE + 1, "degree")
         if not degrees or min(degrees) < 1 or list(degrees) != sorted(set(degrees)):
-            raise CertificateError("The certificate's 'degrees' are not whole numbers from 1 in order.")
-        if count_columns(n_columns, degrees) > MAX_MONOMIALS:
+            raise CertificateError("The certificate's 'degrees' are not positive integers in order.")
+        count = count_columns(n_columns, degrees)
+        if count > MAX_MONOMIALS:
             raise CertificateError(
-                f"The certificate speaks of {count_columns(n_columns, degrees)} monomials; at most "
-                f"{MAX_MONOMIALS} are checked."
+                f"The certificate is about {count} monomials; at most {MAX_MONOMIALS} are checked."
             )
         return degrees
 
@@ -332,21 +353,24 @@ class _Reader:
         wanted = n_classes if kind == "joint" else 1
         if len(vectors) != wanted:
             raise CertificateError(f"The certificate has {len(vectors)} weight vectors; {wanted} are needed.")
-        read = []
-        for vector in vectors:
-            if not isinstance(vector, list) or len(vector) != width:
-                raise CertificateError(f"A weight vector of the certificate does not have {width} numbers.")
-            read.append(tuple(_number(each) for each in vector))
-        return tuple(read)
+        if not all(isinstance(vector, list) and len(vector) == width for vector in vectors):
+            raise CertificateError(f"A weight vector of the certificate does not have {width} numbers.")
+        return tuple(tuple(map(_number, vector)) for vector in vectors)
+
+    def _signed_rows(
+        self, fields: dict[str, Any], n_rows: int, n_classes: int, kind: str
+    ) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        rows = self._indices(fields, "rows", n_rows, "row")
+        rivals = self._indices(fields, "rivals", n_classes, "class")
+        if len(rivals) != (len(rows) if kind == "joint" else 0):
+            raise CertificateError("The certificate's 'rivals' do not fit its rows.")
+        return rows, rivals
 
     def _multipliers(self, n_rows: int, n_classes: int, kind: str) -> Multipliers:
         fields = self._object(self.fields, "multipliers", MULTIPLIERS)
-        rows = self._indices(fields, "rows", n_rows, "row")
-        rivals = self._indices(fields, "rivals", n_classes, "class")
+        rows, rivals = self._signed_rows(fields, n_rows, n_classes, kind)
         coarse, fine = self._integers(fields, "coarse"), self._integers(fields, "fine")
         denominator = _integer(fields.get("denominator"))
-        if len(rivals) != (len(rows) if kind == "joint" else 0):
-            raise CertificateError("The certificate's 'rivals' do not fit its rows.")
         if len(coarse) not in (0, len(rows)) or len(fine) > len(rows):
             raise CertificateError("The certificate's multipliers do not fit its rows.")
         if denominator <= 0:
@@ -355,28 +379,24 @@ class _Reader:
 
     def _approximate(self, n_rows: int, width: int, n_classes: int, kind: str) -> Approximate:
         fields = self._object(self.fields, "approximate", APPROXIMATE)
-        rows = self._indices(fields, "rows", n_rows, "row")
-        rivals = self._indices(fields, "rivals", n_classes, "class")
-        values = tuple(map(_positive_float, self._list(fields, "values")))
-        coordinate = self._index(width, "coordinate")
-
-        def relation(found: Any) -> tuple[tuple[int, int], ...]:
-            pairs = found if isinstance(found, list) else []
+        rows, rivals = self._signed_rows(fields, n_rows, n_classes, kind)
+        values = tuple(map(_number, self._list(fields, "values")))
+        if len(values) != len(rows) or not all(isinstance(v, float) and v > 0.0 for v in values):
+            raise CertificateError("The certificate's 'values' are not one positive float for each row.")
+        left_out = []
+        for terms in self._list(fields, "left_out"):
+            pairs = terms if isinstance(terms, list) else []
             if not pairs or not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
                 raise CertificateError("The certificate's 'left_out' is not a list of lists of pairs.")
-            return tuple((coordinate(c), _integer(v)) for c, v in pairs)
-
-        left_out = tuple(map(relation, self._list(fields, "left_out")))
-        if len(rivals) != (len(rows) if kind == "joint" else 0) or len(values) != len(rows):
-            raise CertificateError("The certificate's approximate multipliers do not fit its rows.")
+            left_out.append(tuple((_index(c, width, "coordinate"), _integer(v)) for c, v in pairs))
         absent = {terms[0][0] for terms in left_out}
+        if len(absent) != len(left_out):
+            raise CertificateError("The certificate leaves out a coordinate twice.")
         for terms in left_out:
             named = [c for c, _ in terms]
             if len(set(named)) != len(named) or not all(v for _, v in terms) or absent & set(named[1:]):
-                raise CertificateError("A relation in the certificate's 'left_out' has not the form needed.")
-        if len(absent) != len(left_out):
-            raise CertificateError("The certificate leaves out a coordinate twice.")
-        return Approximate(rows, rivals, values, left_out)
+                raise CertificateError("A relation in the certificate's 'left_out' has the wrong form.")
+        return Approximate(rows, rivals, tuple(map(float, values)), tuple(left_out))
 
     @classmethod
     def _object(
@@ -406,15 +426,15 @@ class _Reader:
 
     @classmethod
     def _indices(cls, fields: dict[str, Any], name: str, length: int, what: str) -> tuple[int, ...]:
-        """Positions below a length; one by one only where one of them is wrong, to name it."""
+        """Read positions below a length: one by one only to find a wrong one, because that is slower."""
         found = cls._list(fields, name)
         if set(map(type, found)) <= {int} and (not found or 0 <= min(found) <= max(found) < length):
             return tuple(found)
-        return tuple(map(cls._index(length, what), found))
+        return tuple(_index(each, length, what) for each in found)
 
     @classmethod
     def _integers(cls, fields: dict[str, Any], name: str) -> tuple[int, ...]:
-        """Integers in text; what comes again is read once."""
+        """Read integers in text; each different text once."""
         found = cls._list(fields, name)
         if not set(map(type, found)) <= {str}:
             return tuple(map(_integer, found))
@@ -429,30 +449,27 @@ class _Reader:
         return found
 
     @staticmethod
-    def _any_text(found: Any) -> str:
-        if isinstance(found, str):
-            with suppress(UnicodeEncodeError):  # surrogates are no text
-                found.encode()
-                return found
-        raise CertificateError("The certificate's 'classes' are not all text.")
-
-    @staticmethod
     def _count(fields: dict[str, Any], name: str) -> int:
         found = fields.get(name)
         if type(found) is not int or not 0 <= found < 1 << 62:
             raise CertificateError(f"The certificate's number of {name} is missing or not a count.")
         return found
 
-    @staticmethod
-    def _index(length: int, what: str) -> Callable[[Any], int]:
-        def read(found: Any) -> int:
-            if type(found) is not int or not 0 <= found < length:
-                raise CertificateError(
-                    f"The certificate names {what} {_shown(found)}; it speaks of {length}, counted from 0."
-                )
-            return found
 
-        return read
+def _index(found: Any, length: int, what: str) -> int:
+    if type(found) is not int or not 0 <= found < length:
+        raise CertificateError(
+            f"The certificate names {what} {_shown(found)}, but there are {length}, counted from 0."
+        )
+    return found
+
+
+def _any_text(found: Any) -> str:
+    if isinstance(found, str):
+        with suppress(UnicodeEncodeError):  # surrogates are not text
+            found.encode()
+            return found
+    raise CertificateError("The certificate's 'classes' are not all text.")
 
 
 def _integer(found: Any) -> int:
@@ -461,34 +478,22 @@ def _integer(found: Any) -> int:
     return int(found, 16 if "x" in found else 10)
 
 
-def _positive_float(found: Any) -> float:
-    value = _number(found)
-    if not isinstance(value, float) or value <= 0.0:
-        raise CertificateError(f"The certificate has {_shown(found)} where a positive float is needed.")
-    return value
-
-
 def _number(found: Any) -> Number:
-    """A float as C's ``%a`` or Python's ``float.hex`` writes it, or an integer."""
+    """Read a float as C's ``%a`` or Python's ``float.hex`` writes it, or an integer."""
     if not isinstance(found, str) or "p" not in found:
         return _integer(found)
     parts = FLOAT.fullmatch(found)
-    if parts is None or not _holds(*parts.groups("")):
-        raise CertificateError(
-            f"The certificate has {_shown(found)} where a finite number, as float64 holds it, is needed."
-        )
-    return float.fromhex(found)
-
-
-def _holds(first: str, digits: str, exponent: str) -> bool:
-    """Whether ``first.digits * 2**exponent`` is a float64."""
-    mantissa, power = int(first + digits, 16), int(exponent) - 4 * len(digits)
-    if not mantissa:
-        return True
-    trailing = (mantissa & -mantissa).bit_length() - 1
-    return power + trailing >= SMALLEST and int(exponent) <= 1023
+    with suppress(OverflowError):
+        if parts is not None:
+            value, (first, digits, power) = float.fromhex(found), parts.groups("")
+            exact = int(first + digits, 16) * Fraction(2) ** (int(power) - 4 * len(digits))
+            if abs(Fraction(value)) == exact:  # nothing was rounded
+                return value
+    raise CertificateError(
+        f"The certificate has {_shown(found)}; a finite number that float64 holds exactly is needed."
+    )
 
 
 def _shown(found: Any) -> str:
-    """What was found, in a few characters; what has parts by its type, as they may be many or deep."""
+    """Return the beginning of what was found; only the type of an object with parts, which may be large."""
     return repr(found)[:40] if isinstance(found, str | int | float | None) else type(found).__name__

@@ -1,4 +1,4 @@
-"""The SHA-256 by which a certificate names its data, computed by threads while other work goes on."""
+"""The SHA-256 by which a certificate identifies its data, computed by threads during the search."""
 
 from __future__ import annotations
 
@@ -12,25 +12,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..deadline import Pause
 from ..inputs.data import Data
 from ..rows import threads
 from ..rows.blocks import INTERVAL, BlockMatrix, Work
 from ..sparse import sparse
 from .claims import FORMAT, VERSION
-from .work_limit import Pause
 
 CHUNK = 1 << 23  # bytes of a piece; part of the format of certificates
-AT_ONCE = 32  # pieces across blocks whose parts are held at a time
 
 
 def start_digest(data: Data) -> Callable[..., str]:
-    """Start hashing the data in threads; the function returned waits for the digest.
+    """Start to hash the data in threads; the function returned waits for the digest.
 
-    It may be called with a function that is called now and then meanwhile, and may raise.
+    That function may be called with a `Pause`, which it calls now and then while it waits.
 
-    SHA-256 is taken of a header (storage, type, shape), the SHA-256 digests of consecutive pieces,
-    and the class labels; docs/certificates.md says it byte by byte. Pieces do not depend on each
-    other, so every core hashes, and whoever asked may work meanwhile.
+    The digest is the SHA-256 of a header (storage, type, shape), the SHA-256 digests of consecutive pieces,
+    and the class labels; docs/certificates.md specifies every byte. The pieces do not depend on each other,
+    so all cores can hash, and the caller can go on meanwhile.
     """
     matrix = data.matrix
     elsewhere = isinstance(matrix, BlockMatrix)
@@ -40,17 +39,21 @@ def start_digest(data: Data) -> Callable[..., str]:
     )
     if elsewhere:
         return _start_elsewhere(header, data)
-    pieces = [threads.submit(_piece_digest, *each) for each in _pieces(data)]
+    pieces = list(_pieces(data))
+    if sum(piece.size for piece, _ in pieces) <= threads.WORTH_A_THREAD:
+        digests = [_piece_digest(*each) for each in pieces]
+        return lambda _=None: _digest_of_digests(header, digests, data)
+    started = [threads.submit(_piece_digest, *each) for each in pieces]
 
     def finish(pause: Pause | None = None) -> str:
         try:
-            while pause is not None and wait(pieces, timeout=INTERVAL).not_done:
+            while pause is not None and wait(started, timeout=INTERVAL).not_done:
                 pause()
         except BaseException:
-            for piece in pieces:
-                piece.cancel()
+            for each in started:
+                each.cancel()
             raise
-        return _digest_of_digests(header, [piece.result() for piece in pieces], data)
+        return _digest_of_digests(header, [each.result() for each in started], data)
 
     return finish
 
@@ -64,7 +67,7 @@ def _digest_of_digests(header: str, digests: list[bytes], data: Data) -> str:
 
 
 def _start_elsewhere(header: str, data: Data) -> Callable[..., str]:
-    """The same for a matrix in blocks: pieces are hashed where they lie, when nothing else is to be done."""
+    """Do the same for a matrix in blocks: pieces are hashed where they are, with low priority."""
     matrix, whole = data.matrix, np.dtype("<i8")
     if not matrix.csr:
         streams = [_Stream(matrix, "values", matrix.dtype.newbyteorder("<"))]
@@ -85,70 +88,58 @@ def _start_elsewhere(header: str, data: Data) -> Callable[..., str]:
 
 
 class _Stream:
-    """One array of each block, taken as one long array, which is cut into pieces.
+    """One array of each block, joined to one long array that is cut into pieces.
 
-    Pieces inside a block are hashed by the call that reads it. Of those that lie across blocks, the parts go
-    to one worker, a few pieces at a time.
+    A piece inside one block is hashed there. The parts of a piece that is in several blocks go to one worker.
     """
 
     def __init__(self, matrix: BlockMatrix, name: str, kind: np.dtype[Any]) -> None:
         self.matrix, self.name, self.kind = matrix, name, kind
         width = matrix.n_columns if name == "values" else 1
         ends = matrix.offsets[1:] if name == "values" else np.cumsum(matrix.stored)
-        self.edges = [0, *ends.tolist()]
-        self.step = piece_length(width, kind.itemsize)
-        whole = [self._whole(k) for k in range(len(matrix.handles))]
-        self.inside = [k for k, (low, high) in enumerate(whole) if low < high]
-        own = [tuple(at - self.edges[k] for at in whole[k]) for k in self.inside]
-        handles = [(matrix.handles[k],) for k in self.inside]
-        work = Work("hash", _digests, handles, (name, kind, self.step), own, later=True)
-        self.started = matrix.runner.start(work)
+        edges, step = [0, *ends.tolist()], piece_length(width, kind.itemsize)
+        self.pieces = [_parts(edges, start, start + step) for start in range(0, edges[-1], step)]
+        whole = [piece[0] for piece in self.pieces if len(piece) == 1]
+        self.started = matrix.runner.start(self._work("hash", _part_digest, whole, later=True))
 
-    def _whole(self, block: int) -> tuple[int, int]:
-        """From where to where a block has whole pieces; the last piece of all may be short."""
-        start, stop = self.edges[block], self.edges[block + 1]
-        last = stop if stop == self.edges[-1] else stop // self.step * self.step
-        return -(-start // self.step) * self.step, last
+    def _work(self, name: str, task: Any, parts: list[tuple[int, int, int]], later: bool = False) -> Work:
+        handles = [(self.matrix.handles[block],) for block, *_ in parts]
+        own = [(low, high) for _, low, high in parts]
+        return Work(name, task, handles, (self.name, self.kind), own, later=later)
 
     def digests(self, pause: Pause | None) -> list[bytes]:
-        """The digests of all pieces, in their order."""
-        found: dict[int, bytes] = {}
-        for block, digests in zip(self.inside, self.started(pause), strict=True):
-            first = self._whole(block)[0]
-            found.update({first + k * self.step: digest for k, digest in enumerate(digests)})
-        across = [start for start in range(0, self.edges[-1], self.step) if start not in found]
-        for place in range(0, len(across), AT_ONCE):
-            some = across[place : place + AT_ONCE]
-            found.update(zip(some, self._across(some, pause), strict=True))
-        return [found[start] for start in sorted(found)]
-
-    def _across(self, starts: list[int], pause: Pause | None) -> list[bytes]:
-        runner, edges = self.matrix.runner, self.edges
-        parts: list[tuple[int, int, int]] = []  # block, and from where to where
-        pieces: list[list[int]] = []
-        for start in starts:
-            stop, block = min(start + self.step, edges[-1]), bisect_right(edges, start) - 1
-            pieces.append([])
-            while edges[block] < stop:
-                low, high = max(start, edges[block]), min(stop, edges[block + 1])
-                if low < high:
-                    pieces[-1].append(len(parts))
-                    parts.append((block, low - edges[block], high - edges[block]))
-                block += 1
-        blocks, own = [(self.matrix.handles[k],) for k, *_ in parts], [(low, high) for _, low, high in parts]
-        kept = runner.keep(Work("piece", _bytes, blocks, (self.name, self.kind), own))
-        joined = [([kept[k] for k in piece],) for piece in pieces]
-        return runner.start(Work("hash", _digest_of_parts, joined))(pause)
+        """Return the digests of all pieces, in order."""
+        whole, runner = iter(self.started(pause)), self.matrix.runner
+        split = [piece for piece in self.pieces if len(piece) > 1]
+        if not split:
+            return list(whole)
+        kept = iter(
+            runner.keep(self._work("piece", _part_bytes, [part for piece in split for part in piece]))
+        )
+        joined = [([next(kept) for _ in piece],) for piece in split]
+        others = iter(runner.start(Work("hash", _digest_of_parts, joined))(pause))
+        return [next(whole if len(piece) == 1 else others) for piece in self.pieces]
 
 
-def _digests(block: Any, name: str, kind: np.dtype[Any], step: int, low: int, high: int) -> list[bytes]:
-    stream = block if name == "values" else getattr(block, name)
-    return [_piece_digest(stream[at : min(at + step, high)], kind) for at in range(low, high, step)]
+def _parts(edges: list[int], start: int, stop: int) -> list[tuple[int, int, int]]:
+    """Return the parts of a piece: each block, with the first place in it and the place after the last."""
+    found, block = [], bisect_right(edges, start) - 1
+    while edges[block] < min(stop, edges[-1]):
+        low, high = max(start, edges[block]), min(stop, edges[block + 1])
+        if low < high:
+            found.append((block, low - edges[block], high - edges[block]))
+        block += 1
+    return found
 
 
-def _bytes(block: Any, name: str, kind: np.dtype[Any], low: int, high: int) -> bytes:
+def _part_bytes(block: Any, name: str, kind: np.dtype[Any], low: int, high: int) -> bytes:
     stream = block if name == "values" else getattr(block, name)
     return np.ascontiguousarray(stream[low:high], dtype=kind).tobytes()
+
+
+def _part_digest(block: Any, name: str, kind: np.dtype[Any], low: int, high: int) -> bytes:
+    stream = block if name == "values" else getattr(block, name)
+    return _piece_digest(stream[low:high], kind)
 
 
 def _digest_of_parts(parts: list[bytes]) -> bytes:
@@ -163,7 +154,7 @@ def _row_lengths(block: Any) -> NDArray[np.int64]:
 
 
 def _pieces(data: Data) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
-    """Consecutive rows of the matrix, then of the class positions, with the type in which they are hashed."""
+    """Yield consecutive rows of the matrix, then of the class codes, each with the type that is hashed."""
     matrix, whole = data.matrix, np.dtype("<i8")
     if sparse.issparse(matrix):
         values = matrix.dtype.newbyteorder("<") if matrix.dtype.kind == "f" else whole
@@ -175,7 +166,7 @@ def _pieces(data: Data) -> Iterator[tuple[NDArray[Any], np.dtype[Any]]]:
 
 
 def piece_length(width: int, itemsize: int) -> int:
-    """How many rows of so many numbers make a piece."""
+    """Return how many rows make a piece, if each row has ``width`` numbers."""
     return max(1, CHUNK // max(1, width * itemsize))
 
 

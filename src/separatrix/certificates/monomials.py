@@ -1,8 +1,8 @@
 """The monomials of the numbers of a matrix, exactly: products that no float may be able to hold.
 
-A certificate that speaks of monomials names their degrees. The columns are then, degree by degree, the
-products ``x_a x_b ...`` with ``a <= b <= ...`` in lexicographic order. Nothing here is rounded where it
-counts: a float is an integer times a power of two, and so is a product of floats.
+A certificate about monomials names their degrees. The columns are then, degree by degree, the
+products ``x_a x_b ...`` with ``a <= b <= ...`` in lexicographic order. No
+proof depends on a rounded number: a float is an integer times a power of two, and so is a product of floats.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ from ..sparse import sparse
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 
 PLAIN = (1,)  # the rows as they are
 
 
 def count_columns(n_columns: int, degrees: tuple[int, ...]) -> int:
-    """How many monomials of the given degrees there are."""
+    """Return the number of monomials of the given degrees."""
     return sum(comb(n_columns + degree - 1, degree) for degree in degrees)
 
 
@@ -54,7 +55,7 @@ class MonomialMatrix:
         return tuple(each for degree in self.degrees for each in combinations_with_replacement(inner, degree))
 
     def __getitem__(self, rows: Any) -> Floats:
-        """Some rows in floats, each entry with a relative error of at most its degree times 2**-52."""
+        """Return some rows in floats, each entry with a relative error of at most its degree times 2**-52."""
         return self.multiplied(self._base_floats(rows))
 
     def _base_floats(self, rows: Any) -> Floats:
@@ -62,7 +63,7 @@ class MonomialMatrix:
         return np.asarray(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
 
     def multiplied(self, block: NDArray[Any], prime: int | None = None) -> NDArray[Any]:
-        """The monomials of a block of rows of numbers; of residues, where a prime is given."""
+        """Return the monomials of a block of rows; modulo a prime, if one is given."""
 
         def times(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
             a *= b
@@ -74,18 +75,18 @@ class MonomialMatrix:
             return self._combined(block, times)
 
     def scaled(self, exponents: Ints) -> Floats:
-        """All rows in floats, the monomials of the data's columns divided by these powers of two."""
+        """Return all rows in floats: the monomials of the columns divided by these powers of two."""
         return self.multiplied(np.ldexp(self._base_floats(slice(None)), -exponents.astype(np.int32)))
 
     def exponents(self, base: Ints) -> Ints:
-        """What exponents of two of the data's columns add up to in each monomial."""
+        """Return the sum of the columns' exponents of two for each monomial."""
         found: Ints = self._combined(base[None, :], np.add)[0]
         return found
 
     def _combined(
         self, single: NDArray[Any], combine: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
     ) -> NDArray[Any]:
-        """What the columns of each monomial are combined to, from the first to the last.
+        """Combine the columns of each monomial, from the first to the last.
 
         Monomials of a degree follow from those of the degree before: each is continued by its last column
         and every later one, which is lexicographic order.
@@ -105,7 +106,7 @@ class MonomialMatrix:
         return out
 
     def smallest_error(self) -> float:
-        """A bound of the absolute error that underflow can add to an entry of a rounded row."""
+        """Bound the absolute error that underflow can add to an entry of a rounded row."""
         values = self.base.data if sparse.issparse(self.base) else self.base
         largest = max(1.0, float(values.max(initial=0)), -float(values.min(initial=0)))
         degree = self.degrees[-1]
@@ -115,9 +116,9 @@ class MonomialMatrix:
     def integers(
         self, numbers: Iterator[tuple[int, int, int]], columns: range | None = None
     ) -> Iterator[tuple[int, int, int]]:
-        """One row, from (column, integer, exponent of two) of the data to the same of the monomials.
+        """Yield the monomials of a row whose numbers are given as (column, integer, exponent of two).
 
-        Of all of them, or of those at some consecutive columns.
+        They have the same form. ``columns`` restricts them to some consecutive columns.
         """
         single = {column: (mantissa, exponent) for column, mantissa, exponent in numbers}
         wanted = range(self.shape[1]) if columns is None else columns
@@ -138,7 +139,7 @@ class MonomialMatrix:
 def _products(
     single: dict[int, tuple[int, int]], width: int, columns: list[int]
 ) -> Iterator[tuple[int, int]]:
-    """The products of a monomial's numbers and of all that follow it, as (integer, exponent of two)."""
+    """Yield the values of a monomial and of all that follow it, as (integer, exponent of two)."""
     known = [(1, 0)]  # of the first columns, none, one, ...
     changed = 0
     while True:
@@ -156,7 +157,7 @@ def _products(
 
 
 def _monomial(width: int, degree: int, place: int) -> list[int]:
-    """The columns of the monomial of a degree that stands at a place, in lexicographic order."""
+    """Return the columns of the monomial of a degree at a place in lexicographic order."""
     columns: list[int] = []
     column = 0
     for left in range(degree - 1, -1, -1):

@@ -9,33 +9,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..deadline import NEVER
+from ..deadline import NEVER, Pause
 from ..inputs.matrix import refuse_not_finite
 from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
-from .monomials import MonomialMatrix
-from .work_limit import Pause
+from .monomials import Floats, Ints, MonomialMatrix
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Powers = NDArray[np.int32]
 
-COARSE = 1 << 12  # whole multipliers below this are summed in floats
-SUM_ROWS = 1 << 14  # rows summed at a time, at most
-SUM_NUMBERS = 1 << 20  # numbers of them, and factors
-NOTHING = -(1 << 20)  # in the place of the power of two of a column of zeros
-FETCHED = 1 << 20  # numbers of rows elsewhere that are held at a time
+NUMBERS_AT_A_TIME = 1 << 20  # enough for all cores, and few enough to look at the clock in time
+BYTES_AT_A_TIME = 1 << 24  # of sums in long integers
+BYTES_PER_INTEGER = 400  # of a number that Python holds as an integer with its row, column and exponent
+COARSE = 1 << 12  # integer multipliers below this are summed in floats
 
 
 def rows_in_integers(
     matrix: Any, rows: Sequence[int], columns: range | None = None
 ) -> Iterator[Iterator[tuple[int, int, int]]]:
-    """`row_integers` of some rows, one after the other; those elsewhere are fetched, some at a time."""
+    """Yield `row_integers` of each row. Rows in blocks elsewhere are fetched, some at a time."""
     base = matrix.base if isinstance(matrix, MonomialMatrix) else matrix
     if not isinstance(base, BlockMatrix):
         yield from (row_integers(matrix, row, columns) for row in rows)
         return
-    step = max(1, FETCHED // max(1, base.n_columns))
+    step = max(1, NUMBERS_AT_A_TIME // max(1, base.n_columns))
     for start in range(0, len(rows), step):
         part = base[np.array(rows[start : start + step], dtype=np.int64)]
         here = MonomialMatrix(part, matrix.degrees) if isinstance(matrix, MonomialMatrix) else part
@@ -43,9 +39,9 @@ def rows_in_integers(
 
 
 def row_integers(matrix: Any, row: int, among: range | None = None) -> Iterator[tuple[int, int, int]]:
-    """The non-zero numbers of a row as (column, integer, exponent of two).
+    """Yield the nonzero numbers of a row as (column, integer, exponent of two).
 
-    Of all columns, or of some consecutive ones.
+    ``among`` restricts them to some consecutive columns.
     """
     if isinstance(matrix, MonomialMatrix):
         yield from matrix.integers(row_integers(matrix.base, row), among)
@@ -72,7 +68,7 @@ def row_integers(matrix: Any, row: int, among: range | None = None) -> Iterator[
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Rows that are added up, each times a whole number, in one or several sums.
+    """Rows that are added up, each times an integer, in one or several sums.
 
     Attributes
     ----------
@@ -88,7 +84,7 @@ class Terms:
     n_sums: int
 
     def counts(self) -> list[int]:
-        """What the factors of each sum add up to."""
+        """Return the sum of the factors of each sum."""
         return [int(v) for v in np.bincount(self.sums, self.factors, self.n_sums)]
 
 
@@ -96,7 +92,7 @@ Sums = list[dict[int, dict[int, int]]]  # for each sum and column, integers by e
 
 
 def small_sums(terms: Terms, matrix: Any, pause: Pause = NEVER.need) -> Sums:
-    """Exact sums of rows times small whole numbers."""
+    """Return the exact sums of rows times small integers."""
     used = np.flatnonzero(terms.factors)
     if used.size < terms.rows.size:
         terms = Terms(terms.rows[used], terms.sums[used], terms.factors[used], terms.n_sums)
@@ -135,7 +131,7 @@ def _sums_of_monomials(terms: Terms, matrix: MonomialMatrix, pause: Pause) -> Su
 
 
 def add_row(sums: dict[int, dict[int, int]], factor: int, numbers: Iterable[tuple[int, int, int]]) -> None:
-    """Add a row in integers, times a whole number."""
+    """Add a row in integers, times an integer."""
     for column, mantissa, exponent in numbers:
         at = sums.setdefault(column, {})
         at[exponent] = at.get(exponent, 0) + factor * mantissa
@@ -150,7 +146,7 @@ def _sums(matrix: Any, rows: Ints, sums: Ints, factors: NDArray[Any], n_sums: in
     used, places = np.unique(rows, return_inverse=True)
     order = np.argsort(places.ravel(), kind="stable")
     starts = np.searchsorted(places.ravel()[order], np.arange(used.size + 1))
-    step = max(1, min(SUM_ROWS, SUM_NUMBERS // max(n_sums, _numbers_a_row(matrix))))
+    step = max(1, NUMBERS_AT_A_TIME // max(n_sums, _numbers_per_row(matrix)))
     for start in range(0, used.size, step):
         stop = min(used.size, start + step)
         here = order[starts[start] : starts[stop]]
@@ -162,7 +158,7 @@ def _sums(matrix: Any, rows: Ints, sums: Ints, factors: NDArray[Any], n_sums: in
 
 
 def count_numbers(matrix: Any, rows: Sequence[int]) -> int:
-    """How many numbers some rows have, at most; of those elsewhere, about."""
+    """Return how many numbers some rows have at most, or about how many if they are elsewhere."""
     if sparse.issparse(matrix):
         places = np.asarray(rows, dtype=np.int64)
         return int((matrix.indptr[places + 1] - matrix.indptr[places]).sum(dtype=np.int64))
@@ -171,12 +167,12 @@ def count_numbers(matrix: Any, rows: Sequence[int]) -> int:
     return len(rows) * int(matrix.shape[1])
 
 
-def _numbers_a_row(matrix: Any) -> int:
+def _numbers_per_row(matrix: Any) -> int:
     return int(matrix.nnz // max(1, matrix.shape[0])) if sparse.issparse(matrix) else int(matrix.shape[1])
 
 
 def _in_floats(block: Any) -> Iterator[tuple[Any, int]]:
-    """Some rows in floats, exactly, and the power of two that they count; in two parts beyond 53 bits."""
+    """Yield some rows as exact floats, with the power of two that they count: two parts beyond 53 bits."""
     values = block.data if sparse.issparse(block) else block
     kind = values.dtype
     if kind.kind == "f" or max(int(values.max(initial=0)), -int(values.min(initial=0))) < 1 << 53:
@@ -192,18 +188,19 @@ def _in_floats(block: Any) -> Iterator[tuple[Any, int]]:
 
 
 def _add_products(total: Sums, block: Any, table: Floats, shift: int, pause: Pause) -> None:
-    """Add ``block' @ table``, exactly: a matrix of floats times one of whole numbers.
+    """Add ``block' @ table`` exactly: a matrix of floats times one of integers.
 
-    The leading bits of each column are cut off as whole numbers: as many as let all sums of products stay
-    below 2**53, so that none is rounded, in any order. What is left is cut again, until nothing is.
+    The leading bits of each column are cut off as integers: as many as keep all sums of products below 2**53,
+    so that no sum is rounded, in any order. This is repeated with the rest until nothing is left.
     """
     bits = 53 - len(table).bit_length() - int(np.abs(table).max(initial=0.0)).bit_length()
     assert bits > 0
     while True:
         pause()
-        powers = _column_powers(block)
-        if (powers == NOTHING).all():
+        largest = _column_sizes(block)
+        if not largest.any():
             return
+        powers = np.frexp(largest)[1]
         with np.errstate(under="ignore"):
             high, block = _cut(block, bits - powers)
         products = np.asarray(high.T @ table)
@@ -214,8 +211,8 @@ def _add_products(total: Sums, block: Any, table: Floats, shift: int, pause: Pau
                 own[exponent] = own.get(exponent, 0) + int(column[at])
 
 
-def _column_powers(block: Any) -> Powers:
-    """For each column the least power of two above all magnitudes; `NOTHING` where all are zero."""
+def _column_sizes(block: Any) -> Floats:
+    """Return the largest magnitude in each column, and refuse numbers that are not finite."""
     if sparse.issparse(block):
         largest = np.zeros(block.shape[1])
         np.maximum.at(largest, block.indices, np.abs(block.data))
@@ -223,14 +220,13 @@ def _column_powers(block: Any) -> Powers:
         largest = np.abs(block).max(axis=0, initial=0.0)
     if not np.isfinite(largest).all():
         refuse_not_finite(block)
-    powers: Powers = np.where(largest > 0.0, np.frexp(largest)[1], NOTHING).astype(np.int32)
-    return powers
+    return largest
 
 
 def _cut(block: Any, shifts: Powers) -> tuple[Any, Any]:
-    """The whole part of a matrix whose columns are multiplied by powers of two; and the rest of the matrix.
+    """Return the integer part of a matrix whose columns are multiplied by powers of two, and the rest.
 
-    Nothing is rounded: what underflows has no whole part, and leading bits are subtracted.
+    Nothing is rounded: numbers that underflow have the integer part zero, and leading bits are subtracted.
     """
     if not sparse.issparse(block):
         high = np.trunc(np.ldexp(block, shifts))

@@ -1,10 +1,12 @@
-"""On which side of a plane each signed row lies: floats with a bound of their error, then integers.
+"""The signed rows of a question, and on which side of a hyperplane each is.
 
-A float is an integer times a power of two: rows that the bound cannot settle are settled exactly.
+Scores are computed in floats with an error bound. The rows that the bound does not decide are decided in
+integers, exactly, because a float is an integer times a power of two.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -13,87 +15,94 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..deadline import NEVER
-from ..float_environment import need_exact_floats
+from ..deadline import NEVER, Pause
+from ..errors import CertificateError
+from ..float_environment import HALF_UNIT, SMALLEST_NORMAL, need_exact_floats
 from ..inputs.data import Data
 from ..rows.blocks import BlockMatrix
 from ..sparse import sparse
 from .claims import Certificate, Number
-from .monomials import PLAIN, MonomialMatrix
-from .numbers import Terms, row_integers
-from .work_limit import Pause
+from .monomials import PLAIN, Floats, Ints, Mask, MonomialMatrix, count_columns
+from .numbers import NUMBERS_AT_A_TIME, Terms, row_integers
 from .zeros import exactly_zero
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
-FEW = 4  # rows on a plane that are as soon scored one by one
-BLOCK = 1 << 20  # numbers scored at a time: enough for all cores, little enough to let go of in time
-FLUSHED = 2.0**-1022  # below this, threads of BLAS may count numbers as zero
 SAFE = 2.0**1000  # sums of magnitudes below this did not overflow, however a thread of BLAS rounds
 
 
 class Signs:
-    """Which signed rows a question is about.
+    """The signed rows that a question is about.
 
-    For the joint question a signed row is a pair (row, rival class); otherwise it is a row with a
-    sign, and its rival is written -1.
+    For the joint question a signed row is a pair (row, rival class). Otherwise it is a row with a sign, and
+    its rival is -1. Raises CertificateError if this takes more than ``memory`` bytes.
     """
 
-    def __init__(self, claim: Certificate, data: Data) -> None:
+    def __init__(self, claim: Certificate, data: Data, memory: float = math.inf) -> None:
         need_exact_floats()
+        self.n_classes = len(data.classes)
+        self.joint = claim.question == "joint"
+        plain = claim.degrees == PLAIN
+        products = count_columns(claim.n_columns, claim.degrees) if claim.weights and not plain else 0
+        per_row = 34.0 + 2.0 * (self.n_classes - 1) * self.joint  # a sign, a place, and marks of signed rows
+        need_memory(data.codes.size * per_row + 64.0 * products, memory)
         self.question = replace(claim, weights=None, multipliers=None, approximate=None)
         self.data = data
-        plain = claim.degrees == PLAIN
         self.matrix: Any = data.matrix if plain else MonomialMatrix(data.matrix, claim.degrees)
         self.codes, self.lift = data.codes, claim.lift
         self.roundings = self.matrix.shape[1] + 8 + claim.degrees[-1]
-        self.n_classes = len(data.classes)
-        self.joint = claim.question == "joint"
-        inside = np.ones(data.codes.size, dtype=bool)
-        inside[list(claim.excluded)] = False
+        self.inside = np.ones(data.codes.size, dtype=bool)
+        self.inside[list(claim.excluded)] = False
         positive = 1
         if claim.question == "one-vs-rest":
             positive = claim.chosen[0]
         elif claim.question == "pair":
             positive = claim.chosen[1]
-            inside &= np.isin(data.codes, claim.chosen)
-        self.inside = inside
-        self.order = np.flatnonzero(inside)
+            self.inside &= np.isin(data.codes, claim.chosen)
+        self.order = np.flatnonzero(self.inside)
         self.signs = np.where(data.codes == positive, 1, -1)
         self.count = self.order.size * (self.n_classes - 1 if self.joint else 1)
 
     @cached_property
     def tiny(self) -> float:
-        """What may be lost of a number because it is below the smallest ones, at most."""
+        """The most that a number may lose because it is too small: BLAS may count subnormal ones as zero."""
         mapped = isinstance(self.matrix, MonomialMatrix)
-        return FLUSHED + (self.matrix.smallest_error() if mapped else 0.0)
+        return SMALLEST_NORMAL + (self.matrix.smallest_error() if mapped else 0.0)
 
     def none(self) -> Mask:
-        """No signed row: one entry a row, and with the joint question one a class."""
+        """Return a mask without any signed row: of shape (rows, 1), or (rows, classes) if joint."""
         return np.zeros((self.codes.size, self.n_classes if self.joint else 1), dtype=bool)
 
     def places(self, row: int, rival: int) -> list[tuple[int, int]]:
-        """The blocks of weights that a signed row meets, each with a sign."""
+        """Return the weight vectors that score a signed row, each with a sign."""
         if self.joint:
             return [(int(self.codes[row]), 1), (rival, -1)]
         return [(0, int(self.signs[row]))]
 
     def terms(self, rows: Ints, rivals: Ints, factors: Ints) -> Terms:
-        """Sums of signed rows times whole numbers: one for each block of weights."""
+        """Return the terms of sums of signed rows times integers: one sum for each weight vector."""
         if not self.joint:
             return Terms(rows, np.zeros_like(rows), factors * self.signs[rows], 1)
         blocks = np.concatenate([self.codes[rows], rivals])
         return Terms(np.tile(rows, 2), blocks, np.concatenate([factors, -factors]), self.n_classes)
 
-    def first_missing(self, tight: Mask) -> str:
-        """Name the first signed row without a multiplier."""
+    def first_missing(self, tight: Mask) -> tuple[int, int]:
+        """Return the first signed row without a multiplier: its row, and its rival class or -1."""
         missing = ~tight & self.inside[:, None]
         if self.joint:
             missing[np.arange(self.codes.size), self.codes] = False
         row, rival = np.argwhere(missing)[0].tolist()
-        return f"row {row}" + (f" against class {rival}" if self.joint else "")
+        return row, rival if self.joint else -1
+
+
+def need_memory(needed: float, allowed: float) -> None:
+    """Raise CertificateError if a check needs more bytes than it is allowed."""
+    if needed > allowed:
+        megabytes = f"{math.ceil(needed / 1e6):,} MB" if needed < math.inf else "any amount"
+        raise CertificateError(
+            f"Checking this certificate takes about {megabytes} of memory in addition to the data, and "
+            f"{math.ceil(allowed / 1e6):,} MB are allowed.",
+            remedy="Allow more memory, if you know where it is from.",
+            parameter="memory_limit",
+        )
 
 
 def first_wrong(
@@ -103,15 +112,15 @@ def first_wrong(
     pause: Pause = NEVER.need,
     between: Pause = NEVER.need,
 ) -> tuple[int, int, int] | None:
-    """The first signed row not strictly separated (tight rows: not on the plane), with the sign found.
+    """Return the first signed row that is not strictly separated, or is tight and not on the hyperplane.
 
-    ``pause`` is called before what takes long: rows in integers. ``between`` is called between two blocks of
-    rows. Either may raise.
+    The result is its row, its rival class (or -1) and the sign of its score. ``pause`` is called before each
+    row that is scored in integers, and ``between`` between two blocks of rows. Both may raise.
     """
     if isinstance(signs.data.matrix, BlockMatrix):
         return _first_wrong_elsewhere(weights, signs, signs.data.matrix, tight, pause)
-    plane = ClaimedPlane(weights, *_rounded(weights), tight)
-    step, everything = _rows_a_block(signs.matrix, len(weights)), signs.order.size == signs.codes.size
+    plane = ClaimedPlane(weights, *rounded(weights), tight)
+    step, everything = _rows_per_block(signs.matrix, len(weights)), signs.order.size == signs.codes.size
     for start in range(0, signs.order.size, step):
         between()
         rows = signs.order[start : start + step]
@@ -129,7 +138,7 @@ def _first_wrong_elsewhere(
     tight: Mask,
     pause: Pause,
 ) -> tuple[int, int, int] | None:
-    """The same for a matrix in blocks: each block is scored where it lies."""
+    """Do the same for a matrix in blocks: each block is scored where it is."""
     own = [
         (np.flatnonzero(~inside), np.packbits(each) if each.any() else None)
         for (inside,), (each,) in zip(matrix.pieces(signs.inside), matrix.pieces(tight), strict=True)
@@ -172,14 +181,14 @@ def _first_wrong_of_block(
 
 @dataclass(frozen=True)
 class ClaimedPlane:
-    """Weights as exact numbers and as floats, and the signed rows that they claim to leave on the plane.
+    """Weights as exact numbers and as floats, and the signed rows that are claimed to be on the hyperplane.
 
     Attributes
     ----------
     given : tuple of tuples
-        The weights of each class, or once, as they are claimed.
+        The claimed weights: one vector, or one per class.
     weights, magnitudes : array of shape (classes or 1, columns)
-        Floats close to the weights, and numbers that bound them and what their rounding adds.
+        Floats close to the weights, and bounds of their magnitudes with their rounding errors.
     tight : bool array of shape (rows, classes or 1)
     """
 
@@ -190,7 +199,7 @@ class ClaimedPlane:
 
     @cached_property
     def exact(self) -> list[dict[int, tuple[int, int]]]:
-        """For each class, or once, the non-zero weights as (integer, exponent of two) by column."""
+        """The nonzero weights of each vector as (integer, exponent of two) by column."""
         found: list[dict[int, tuple[int, int]]] = []
         for each in self.given:
             ratios = {column: value.as_integer_ratio() for column, value in enumerate(each) if value}
@@ -199,12 +208,12 @@ class ClaimedPlane:
 
     @cached_property
     def whole(self) -> bool:
-        """Whether the floats are the weights, and whole numbers."""
+        """Whether the floats equal the weights, and are integers."""
         pairs = zip(self.given, self.weights.tolist(), strict=True)
         return all(a == b and b.is_integer() for each in pairs for a, b in zip(*each, strict=True))
 
     def difference(self, own: int, rival: int) -> dict[int, tuple[int, int]]:
-        """The differences of two classes' weights that are not zero; with signs, the weights themselves."""
+        """Return the nonzero differences of two classes' weights; without a rival, the weights themselves."""
         if rival < 0:
             return dict(self.exact[0])
         found = {}
@@ -217,10 +226,10 @@ class ClaimedPlane:
         return found
 
 
-def _rows_a_block(matrix: Any, n_vectors: int) -> int:
+def _rows_per_block(matrix: Any, n_vectors: int) -> int:
     n_rows, n_columns = map(int, matrix.shape)
     numbers = int(matrix.nnz if sparse.issparse(matrix) else n_rows * n_columns)
-    return max(1, min(BLOCK // n_vectors, BLOCK * max(1, n_rows) // max(1, numbers)))
+    return max(1, NUMBERS_AT_A_TIME // max(n_vectors, -(-numbers // max(1, n_rows))))
 
 
 def _first_wrong_of(
@@ -228,7 +237,7 @@ def _first_wrong_of(
 ) -> tuple[int, int, int] | None:
     with np.errstate(all="ignore"):
         outputs = _outputs(block, plane.weights, signs.lift)
-        # One number bounds the errors of the whole block; only rows too close for it get their own.
+        # One number bounds the errors of the whole block. Only rows too close for it get their own bound.
         common = _outputs(_reach(block), plane.magnitudes, signs.lift)
         if plane.tight[rows].any() and _never_rounded(block, plane, common, signs):
             return _first_of_whole(outputs, rows, plane, signs)
@@ -250,9 +259,9 @@ def _first_wrong_of(
 
 
 def _never_rounded(block: Any, plane: ClaimedPlane, common: Floats, signs: Signs) -> bool:
-    """Whether all numbers are whole and all sums of magnitudes so small that no output is rounded.
+    """Whether all numbers are integers, and all sums of magnitudes so small that no output is rounded.
 
-    Products and sums, in any order, are then whole numbers below 2**52; so are their differences below 2**53.
+    Products and sums, in any order, are then integers below 2**52, and their differences are below 2**53.
     """
     if isinstance(signs.matrix, MonomialMatrix) or not (plane.whole and common.max(initial=0.0) < 2.0**51):
         return False
@@ -263,7 +272,7 @@ def _never_rounded(block: Any, plane: ClaimedPlane, common: Floats, signs: Signs
 def _first_of_whole(
     outputs: Floats, rows: Ints, plane: ClaimedPlane, signs: Signs
 ) -> tuple[int, int, int] | None:
-    """The first wrong signed row of a block, by exact outputs."""
+    """Return the first wrong signed row of a block, from exact outputs."""
     here = np.arange(rows.size)
     if signs.joint:
         own = signs.codes[rows]
@@ -281,10 +290,10 @@ def _first_of_whole(
 
 
 def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs, pause: Pause) -> Mask:
-    """Which of some signed rows have a score of exactly zero; False also for those not settled here."""
+    """Say which of some signed rows have the score zero; False also for those not decided here."""
     found = np.zeros(rows.size, dtype=bool)
     if isinstance(signs.matrix, MonomialMatrix):
-        return found  # a product of numbers that are not zero may be rounded to zero
+        return found  # a product of nonzero numbers may be rounded to zero
     own = signs.codes[rows] if signs.joint else np.full(rows.size, -1)
     width = int(signs.matrix.shape[1])
     kinds = own * signs.n_classes + rivals
@@ -293,7 +302,7 @@ def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs, pause
         weights = plane.difference(int(own[here[0]]), int(rivals[here[0]]))
         constant = weights.pop(width, (0, 0))
         columns = sorted(weights)
-        step = max(1, BLOCK // max(1, len(columns)))
+        step = max(1, NUMBERS_AT_A_TIME // max(1, len(columns)))
         for start in range(0, here.size, step):
             pause()
             some = here[start : start + step]
@@ -302,14 +311,12 @@ def _on_plane(rows: Ints, rivals: Ints, plane: ClaimedPlane, signs: Signs, pause
             if not constant[0]:
                 found[some] = ~values.any(axis=1)
             rest = np.flatnonzero(~found[some])
-            if rest.size >= FEW:
-                zero = exactly_zero(values[rest], [weights[c] for c in columns], constant, pause)
-                found[some[rest]] = zero
+            found[some[rest]] = exactly_zero(values[rest], [weights[c] for c in columns], constant, pause)
     return found
 
 
 def _floats(block: Any) -> Any:
-    """Some rows in float64; only integers above 2**53 are rounded."""
+    """Return some rows in float64. Only integers above 2**53 are rounded."""
     if block.dtype == np.float64:
         return block
     if sparse.issparse(block):
@@ -318,7 +325,7 @@ def _floats(block: Any) -> Any:
 
 
 def _reach(block: Any) -> Floats:
-    """One row that no number of a block exceeds in magnitude: the length of the block as one vector."""
+    """Return a row that no number of a block exceeds in magnitude: the norm of the block as one vector."""
     values = block.ravel(order="K") if isinstance(block, np.ndarray) else block.data
     squares = float(np.vdot(values, values))
     lost = np.sqrt(values.size) * 2.0**-511  # what squares that count as zero may hide
@@ -336,46 +343,46 @@ def _outputs(block: Any, weights: Floats, lift: bool) -> Floats:
 def _undecided(
     outputs: Floats, bounds: Floats, rows: Ints, plane: ClaimedPlane, signs: Signs
 ) -> tuple[Ints, Ints]:
-    """The signed rows of a block whose score is not proved positive by the bound of its error.
+    """Return the signed rows of a block whose score is not proved to be positive by its error bound.
 
-    They come in order, as places in the block and rivals. ``bounds`` has a row a row, or one for all.
+    They come in order, as places in the block and rivals. ``bounds`` has a row for each row, or one for all.
     """
-    # |error| <= gamma_n sum |w_j x_j| in any order of summation, with n counting the roundings of the
-    # data, the weights and the sum; doubled, as a thread of BLAS may round in any direction. What is lost
-    # of tiny x_j is counted as if it were rounding; what is lost of tiny w_j is in their magnitudes; then
+    # |error| <= gamma_n sum |w_j x_j| in any order of summation, where n counts the roundings of the data,
+    # the weights and the sum. The bound is doubled, because a thread of BLAS may round in any direction.
+    # The loss of tiny x_j is counted as rounding, and that of tiny w_j is in their magnitudes. Then comes the
     # underflow of products and sums.
     width = signs.roundings
-    errors = 2.0 * width * 2.0**-53 * (bounds + signs.tiny * 2.0**52 * plane.magnitudes.sum(axis=1))
+    errors = 2.0 * width * HALF_UNIT * (bounds + signs.tiny * 2.0**52 * plane.magnitudes.sum(axis=1))
     errors = np.where(bounds < SAFE, errors + width * 2.0**-1020, np.inf)
     if not signs.joint:
         proved = signs.signs[rows] * outputs[:, 0] > errors[:, 0]
         places = np.flatnonzero(~proved | plane.tight[rows, 0])
         return places, np.full(places.size, -1)
     own, here = signs.codes[rows], np.arange(rows.size)
-    leads = outputs[here, own][:, None] - outputs
+    scores = outputs[here, own][:, None] - outputs
     own_errors = np.broadcast_to(errors, outputs.shape)[here, own]
-    open_pairs = ~(leads > 2.0 * (own_errors[:, None] + errors)) | plane.tight[rows]
+    open_pairs = ~(scores > 2.0 * (own_errors[:, None] + errors)) | plane.tight[rows]
     open_pairs[here, own] = False
     places, rivals = np.nonzero(open_pairs)
     return places, rivals
 
 
-def _rounded(weights: tuple[tuple[Number, ...], ...]) -> tuple[Floats, Floats]:
-    """Floats close to the weights, scaled by one power of two, and magnitudes that bound their errors."""
+def rounded(weights: tuple[tuple[Number, ...], ...]) -> tuple[Floats, Floats]:
+    """Return floats near the weights, scaled by a power of two, and magnitudes that bound their errors."""
     largest = max((abs(v) for each in weights for v in each if isinstance(v, int)), default=0)
     shift = max(0, largest.bit_length() - 900)
-    # Where the scale is not 1, numbers are cut to whole ones: an error of at most 1, covered by 2**52.
+    # If the scale is not 1, numbers are cut to integers: an error of at most 1, which 2**52 covers.
     values = np.array(
         [
             [float(v >> shift) if isinstance(v, int) else float(np.ldexp(v, -shift)) for v in each]
             for each in weights
         ]
     )
-    return values, np.abs(values) + (2.0**52 if shift else FLUSHED * 2.0**52)
+    return values, np.abs(values) + (2.0**52 if shift else SMALLEST_NORMAL * 2.0**52)
 
 
 def _exact_score(row: int, rival: int, exact: list[dict[int, tuple[int, int]]], signs: Signs) -> int:
-    """The sign of a signed row's score, in integers."""
+    """Return the sign of the score of a signed row, in integers."""
     parts: dict[int, int] = {}
     if signs.joint:
         vectors = [(exact[int(signs.codes[row])], 1), (exact[rival], -1)]

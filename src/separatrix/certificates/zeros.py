@@ -1,4 +1,4 @@
-"""Which of many rows lie exactly on a plane: sums of products of whole numbers of any length, cut into limbs.
+"""Which of many rows are exactly on a hyperplane: sums of products of long integers, cut into limbs.
 
 Numbers and weights are cut into limbs of 18 bits. Products of limbs are below 2**36, so that sums of up to
 2**17 of them are exact in float64, and one matrix product adds up those of many rows. Carrying from limb to
@@ -12,20 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..deadline import NEVER
-from .work_limit import Pause
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
+from ..deadline import NEVER, Pause
+from .monomials import Floats, Ints, Mask
+from .numbers import NUMBERS_AT_A_TIME
 
 BITS = 18
 LIMB = (1 << BITS) - 1
-MOST_COLUMNS = 1 << 17
-LONGEST = 1 << 62  # the largest whole number that is cut
-MOST_LIMBS = 1 << 12  # of numbers times those of weights; beyond, rows are better scored one by one
-AT_A_TIME = 1 << 20  # limbs of sums
-MOST_WEIGHTS = 1 << 22  # limbs of all weights
+MOST_COLUMNS = 1 << (53 - 2 * BITS)
+MOST_LIMBS = 1 << 12  # of numbers times those of weights; above, it is faster to score rows one by one
 
 
 def exactly_zero(
@@ -34,7 +28,7 @@ def exactly_zero(
     constant: tuple[int, int],
     pause: Pause = NEVER.need,
 ) -> Mask:
-    """Which rows have ``sum_j w_j x_j + constant == 0``; False also where it takes too many limbs to tell.
+    """Say which rows have ``sum_j w_j x_j + constant == 0``; False also if that would take too many limbs.
 
     Parameters
     ----------
@@ -50,13 +44,13 @@ def exactly_zero(
     nothing = np.zeros(n_rows, dtype=bool)
     if n_columns >= MOST_COLUMNS or not values.size:
         return nothing
-    if values.dtype.kind != "f" and max(int(values.max()), -int(values.min())) > LONGEST:
+    if values.dtype.kind != "f" and max(int(values.max()), -int(values.min())) > np.iinfo(np.int64).max:
         return nothing
     mantissas, shifts, grid = _on_grid(values)
     parts = [(w, e + g) for (w, e), g in zip(weights, grid, strict=True)] + [constant]
     low = min((e for w, e in parts if w), default=0)
     longest = max((abs(w).bit_length() + e - low for w, e in parts if w), default=0)
-    if longest > BITS * min(MOST_LIMBS, MOST_WEIGHTS // len(parts)):
+    if longest > BITS * min(MOST_LIMBS, 4 * NUMBERS_AT_A_TIME // len(parts)):
         return nothing
     limbs = _weight_limbs([w << (e - low) if w else 0 for w, e in parts], longest)
     lengths = np.frexp(np.abs(mantissas).astype(np.float64))[1] + shifts
@@ -64,7 +58,7 @@ def exactly_zero(
     if n_value * limbs.shape[1] > MOST_LIMBS:
         return nothing
     found = []
-    step = max(1, AT_A_TIME // (n_value + limbs.shape[1]))
+    step = max(1, NUMBERS_AT_A_TIME // (n_value + limbs.shape[1]))
     for start in range(0, n_rows, step):
         here = slice(start, start + step)
         found.append(_vanishing(mantissas[here], shifts[here], limbs, n_value, pause))
@@ -72,7 +66,7 @@ def exactly_zero(
 
 
 def _vanishing(mantissas: Ints, shifts: Ints, limbs: Floats, n_value: int, pause: Pause) -> Mask:
-    """Which rows of integers ``mantissas << shifts`` have a sum of zero with the weights of these limbs."""
+    """Say which rows of integers ``mantissas << shifts`` sum to zero with the weights of these limbs."""
     sums = np.zeros((len(mantissas), n_value + limbs.shape[1]), dtype=np.int64)
     sums[:, : limbs.shape[1]] += limbs[-1].astype(np.int64)  # the constant, times one
     size, sign = np.abs(mantissas), np.sign(mantissas)
@@ -94,7 +88,7 @@ def _vanishing(mantissas: Ints, shifts: Ints, limbs: Floats, n_value: int, pause
 
 
 def _weight_limbs(whole: list[int], bits: int) -> Floats:
-    """Integers of so many bits as rows of limbs with their sign, the lowest first."""
+    """Return integers of at most this many bits as rows of signed limbs, the lowest limb first."""
     table = np.zeros((len(whole), max(1, -(-bits // BITS))))
     for i, w in enumerate(whole):
         size, k = abs(w), 0
@@ -106,7 +100,7 @@ def _weight_limbs(whole: list[int], bits: int) -> Floats:
 
 
 def _on_grid(values: NDArray[Any]) -> tuple[Ints, Ints, list[int]]:
-    """Each number as ``(mantissa << shift) * 2**grid`` with the grid of its column: exactly."""
+    """Write each number exactly as ``(mantissa << shift) * 2**grid``, with one grid for each column."""
     if values.dtype.kind == "f":
         fraction, exponent = np.frexp(values.astype(np.float64))
         mantissas = np.ldexp(fraction, 53).astype(np.int64)

@@ -61,7 +61,7 @@ def read_certificates(content: bytes) -> list[tuple[str, SimpleNamespace]]:
 
 
 def read_certificate(given: Any) -> SimpleNamespace:
-    """Read the fields, whose types and sizes have to be right; weights and multipliers become whole."""
+    """Read the fields and check their types and sizes; weights and multipliers become integers."""
     names = "format version claim question data weights multipliers"
     word, version, claim, question, data, weights, exact, *last = fields(given, names, "approximate")
     near, names = [*last, None][0], "kind classes chosen lift excluded"
@@ -110,20 +110,20 @@ def read_certificate(given: Any) -> SimpleNamespace:
 
 
 def fields(given: Any, names: str, optional: str = "") -> list[Any]:
-    """The values of an object that has these fields, perhaps the optional one, and no other."""
+    """Return the values of an object that has these fields, perhaps the optional one, and no other."""
     need(type(given) is dict and given.keys() - {optional} == {*names.split()}, f"The fields are {names}.")
     return [given[name] for name in [*names.split(), optional] if name in given]
 
 
 def entries(given: Any, below: int | None = None) -> list[Any]:
-    """The same list; if a limit is given, its entries are whole numbers from 0 and below that."""
+    """Return the same list; if a limit is given, its entries must be integers from 0 to below it."""
     need(type(given) is list, "Something is not a list.")
     need(below is None or all(type(n) is int and 0 <= n < below for n in given), "A number is out of range.")
     return list(given)
 
 
 def numbers(texts: Any, binary: bool = False) -> list[int]:
-    """Whole numbers from their texts; if binary floats may stand there, others in the same proportions."""
+    """Read integers from text; if binary floats are allowed, return integers in the same proportions."""
     values, pattern = [], FLOAT if binary else WHOLE
     for text in entries(texts):
         need(type(text) is str and pattern.fullmatch(text), "A number is not written as one.")
@@ -137,14 +137,14 @@ def numbers(texts: Any, binary: bool = False) -> list[int]:
 
 
 def in_proportion(values: Any) -> list[int]:
-    """Each number times the least number that makes all of them whole."""
+    """Return each number times the least number that makes all of them integers."""
     ratios = [value.as_integer_ratio() for value in values]
     below = math.lcm(*{ratio[1] for ratio in ratios})
     return [above * (below // own) for above, own in ratios]
 
 
 def digest(table: Table, classes: list[str], codes: list[int]) -> str:
-    """The SHA-256 of the data."""
+    """Return the SHA-256 of the data."""
     name, dense, (n, d) = table.type, table.storage == "dense", table.shape
     total = hashlib.sha256(f"separatrix certificate 1 {table.storage} {name} {n} {d}".encode())
     values = table.values if dense or "f" in name else [value % 2**64 for value in table.values]
@@ -159,7 +159,7 @@ def digest(table: Table, classes: list[str], codes: list[int]) -> str:
 
 
 def read_csv(content: bytes, target: str) -> tuple[Table, list[Any]]:
-    """Plain numbers, read as float64, and labels: numbers if all of them are, otherwise texts."""
+    """Read plain numbers as float64, and labels: numbers if all of them are, otherwise texts."""
     names, *lines = filter(None, csv.reader(io.StringIO(content.decode("utf-8-sig")), strict=True))
     need(names.count(target) == 1, f"One of these columns has to be the target: {names}.")
     need(all(len(line) == len(names) for line in lines), "A line has too many cells, or too few.")
@@ -176,7 +176,7 @@ def read_csv(content: bytes, target: str) -> tuple[Table, list[Any]]:
 
 
 def read_arrays(content: bytes, target: str) -> tuple[Table, list[Any]]:
-    """A matrix, with its labels in the array ``y`` or in the column of this number, counted from 1."""
+    """Read a matrix, with its labels in the array ``y`` or in the column of this number, counted from 1."""
     arrays = {} if content[:2] == b"PK" else {"X": read_npy(content)}
     if not arrays:
         with zipfile.ZipFile(io.BytesIO(content)) as file:
@@ -198,7 +198,7 @@ def read_arrays(content: bytes, target: str) -> tuple[Table, list[Any]]:
 
 
 def read_npy(content: bytes) -> tuple[str, tuple[int, ...], Any]:
-    """The type, the shape and the numbers or texts, row by row, of an array in NumPy's format."""
+    """Read the type, the shape and the numbers or texts, row by row, of an array in NumPy's format."""
     need(content[:6] == b"\x93NUMPY", "This is not an array of NumPy.")
     begin = 10 if content[6] == 1 else 12
     end = begin + int.from_bytes(content[8:begin], "little")
@@ -306,7 +306,7 @@ def prove_near(proof: Any, multipliers: dict[Any, int], asked: list[int], lifted
 
 
 def right_inverse(rows: list[list[float]]) -> list[list[float]]:
-    """The rows of B by Gram and Schmidt's method, applied twice; no proof depends on their accuracy."""
+    """Return the rows of B by Gram and Schmidt's method, done twice; no proof depends on their accuracy."""
     basis: list[tuple[list[float], list[float]]] = []  # orthonormal rows, and how they are combined from rows
     for i, row in enumerate(rows):
         own = [float(i == c) for c in range(len(rows))]

@@ -1,9 +1,8 @@
-"""The command line: what a person with a table and a question uses. No mathematics here."""
+"""The command line. It contains no mathematics."""
 
 from __future__ import annotations
 
 import _thread
-import gc
 import os
 import sys
 import threading
@@ -11,21 +10,15 @@ from typing import Any
 
 from ..errors import missing_package
 
-# After this many new objects, garbage is collected. Imports make many objects that stay: with Python's 700,
-# looking through them again and again takes a tenth of the time of `separatrix demo`; with this a thirtieth,
-# with half of it a fifteenth, with twice no less.
-NEW_OBJECTS = 100_000
-
 
 def main() -> None:
-    """Run the command line; what the program ``separatrix`` starts."""
-    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
+    """Run the program ``separatrix``."""
     sys.unraisablehook = _insist
     _reopen_closed()
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
-                stream.reconfigure(errors="backslashreplace")  # "?" would make two names one
+                stream.reconfigure(errors="backslashreplace")  # "?" would make different names equal
         from .app import app
 
         app(prog_name="separatrix")
@@ -38,14 +31,14 @@ def main() -> None:
         sys.stderr.write(f"Error: {problem.strerror or problem}.\n")
         sys.exit(2)
     except KeyboardInterrupt:  # before there was a command, or after it
-        sys.stderr.write("Stopped.\n")
+        os.write(2, b"Stopped.\n")  # `sys.stderr` cannot be written to if `reconfigure` was interrupted
         sys.exit(130)
 
 
 def _reopen_closed() -> None:
-    """Read nothing from a standard stream that is closed, and write to nowhere.
+    """Connect closed standard streams to the null device.
 
-    Otherwise the next file that is opened would get its number, and what a library writes there.
+    Otherwise the next file that is opened would get the number of the stream, and its output.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -53,7 +46,7 @@ def _reopen_closed() -> None:
 
 
 def _insist(ignored: Any) -> None:
-    """Repeat a Ctrl-C that came during a callback (numba's compiler has some), where Python ignores it."""
+    """Repeat a Ctrl-C that Python ignored because it came during a callback, as in numba's compiler."""
     if issubclass(ignored.exc_type, KeyboardInterrupt):
         again = threading.Timer(0.05, _thread.interrupt_main)
         again.daemon = True

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from .options import option_name
+
 Options = Mapping[str, Any]  # what a command was given, by the names of its options
 
 
-def in_options(told: Any, options: Options) -> str:
-    """An error, a warning or an ending of the library as the command line says it.
+def in_options(found: Any, options: Options) -> str:
+    """Return the text of an error, a warning or a status for the command line.
 
-    The problem stays as it is; the remedy, which is for callers of the library, becomes a sentence about
-    options, or is left out if no option helps.
+    The problem is that of the library. The remedy, which is for callers of the library, is replaced by a
+    sentence about options, or left out if no option helps.
     """
-    problem, parameter = getattr(told, "problem", None), getattr(told, "parameter", None)
+    problem, parameter = getattr(found, "problem", None), getattr(found, "parameter", None)
     if problem is None:
-        return str(told)
-    wrong = getattr(told, "remedy", None) == ""  # the error is about the parameter itself
+        return str(found)
+    wrong = getattr(found, "remedy", None) == ""  # the error is about the parameter itself
     return " ".join(filter(None, (problem, (_change if wrong else advice)(parameter, options))))
 
 
 def advice(parameter: str | None, options: Options) -> str:
-    """The sentence that says which option helps; empty if none does.
+    """Return the sentence that says which option helps; it is empty if no option helps.
 
     Examples
     --------
@@ -33,24 +35,21 @@ def advice(parameter: str | None, options: Options) -> str:
     >>> advice("max_iter", {"--max-iter": 5, "--scale": True, "--model": "averaged"})
     'If the classes can be separated, raise --max-iter. If they cannot, keep the average or try --model ...'
     """
-    if parameter is None:
-        return ""
-    if parameter == "X":
-        return _sentence(_scaling(options))
-    if parameter == "max_iter" and (instead := INSTEAD.get(str(options.get("--model")))):
-        further = " or ".join(filter(None, ("raise --max-iter", _scaling(options))))
+    instead, scaling = INSTEAD.get(str(options.get("--model")), ""), _scaling(options)
+    if parameter == "max_iter" and instead:
+        further = " or ".join(filter(None, ("raise --max-iter", scaling)))
         return f"If the classes can be separated, {further}. If they cannot, {instead}."
-    if parameter == "max_iter":
-        return _sentence("raise --max-iter", _scaling(options))
-    if parameter == "max_updates":
-        return _sentence(_scaling(options))
-    if parameter == "average":
-        return _sentence(INSTEAD.get(str(options.get("--model")), ""))
-    return next((each for each in SENTENCES.get(parameter, ()) if options_in(each) <= options.keys()), "")
+    ways = {"X": [scaling], "max_updates": [scaling], "average": [instead]}
+    ways["max_iter"] = ["raise --max-iter", scaling]
+    if parameter in ways:
+        said = ", or ".join(filter(None, ways[parameter]))
+        return f"{said[0].upper()}{said[1:]}." if said else ""
+    sentences = SENTENCES.get(str(parameter), ())
+    return next((each for each in sentences if options_in(each) <= options.keys()), "")
 
 
 def options_in(sentence: str) -> set[str]:
-    """The options that a sentence names.
+    """Return the options that a sentence names.
 
     Examples
     --------
@@ -70,11 +69,11 @@ INSTEAD = {
 SENTENCES = {
     "answer": ("Give it with --sql.",),
     "classes": ("Name every class to come with --classes.",),
-    "exclude": ("Leave such columns out with --exclude.",),
+    "exclude": ("Leave these columns out with --exclude.",),
     "features": ("Name columns other than the target with --features.",),
     "gap": ("Ask for a wider --gap.",),
     "identifier": (
-        "Choose another column with --target, or make a few classes of this one in a query with --sql.",
+        "Choose another column with --target, or derive a few classes from this one in a query with --sql.",
         "Choose another column with --target.",
     ),
     "inseparable": ("Use --model soft-margin for classes that cannot be separated.",),
@@ -82,40 +81,34 @@ SENTENCES = {
         "Correct the cell, name it as missing with --na, or read the column as text with --text.",
         "Correct the cell, or name it as missing with --na.",
     ),
-    "decimal": ("Say what separates fractions or thousands, such as --decimal ',' or --thousands ','.",),
-    "missing": ("Fill them in, or leave such rows out with --missing drop.",),
+    "decimal": (
+        "Name the decimal or the thousands separator: --decimal ',' or --thousands ',', for example.",
+    ),
+    "lesson": ("Choose a chapter of the course, 0 to 4, with --lesson.",),
+    "missing": ("Fill them in, or leave these rows out with --missing drop.",),
     "host": ("Leave --host out, or name an address of this machine.",),
     "port": ("Choose another --port, or --port 0, which takes any that is free.",),
     "radius": ("Lower --margin.",),
-    "same_data": ("Check it against the original data, or only its mathematics with --any-data.",),
+    "same_data": ("Use the original data, or check the proof for these data with --any-data.",),
     "sheet": ("Name one with --sheet.",),
     "query": ("Give it with --sql, and leave DATA out.",),
     "source": ("Name a file, or give a query with --sql.",),
-    "sql": (
-        "Write a query with --sql, or leave the column out with --exclude.",
-        "Write a query with --sql.",
-    ),
+    "sql": ("Write a query with --sql, or leave the column out with --exclude.", "Write a query with --sql."),
     "table": ("Name one with --table.",),
     "target": ("Name it with --target.",),
-    "text_encoding": ("Name how it is written with --encoding, such as --encoding latin-1.",),
-    "where": ("Leave such rows out, with --where if the columns have names.",),
-    "y": ("Look at --where, or name another column with --target.",),
+    "text_encoding": ("Name the encoding with --encoding, such as --encoding latin-1.",),
+    "where": ("Leave these rows out, with --where if the columns have names.",),
+    "y": ("Name another column with --target or, if you used --where, keep rows of two classes.",),
 }
 
 
 def _change(parameter: str | None, options: Options) -> str:
-    other = {"init": "--start", "random_state": "--seed", "text_encoding": "--encoding"}
-    option = other.get(str(parameter), f"--{str(parameter).replace('_', '-')}")
+    option = f"--{option_name(str(parameter))}"
     return f"Change {option}, or leave it out." if option in options else ""
 
 
 def _scaling(options: Options) -> str:
-    """Advise to scale only what was not scaled, and name the option only if there is one."""
+    """Return the advice to scale the columns, unless they are scaled; it names --scale if there is one."""
     if options.get("--scale"):
         return ""
     return "scale the columns with --scale" if "--scale" in options else "scale the columns"
-
-
-def _sentence(*ways: str) -> str:
-    said = ", or ".join(filter(None, ways))
-    return f"{said[0].upper()}{said[1:]}." if said else ""

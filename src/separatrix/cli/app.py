@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -21,22 +21,22 @@ from ..printable import printable, printable_lines
 from . import commands
 from .advice import in_options
 from .console import say
+from .signatures import declared
 
 # Each module of `commands` is a command: the function of its name, without ``_command``.
 COMMANDS = tuple(
     sorted(each.name.removesuffix("_command") for each in pkgutil.iter_modules(commands.__path__))
 )
-MARKUP: Final = "markdown"
 
 CODES = """
 Exit codes: 0 done; 1 the answer is one that --fail-if names, or a certificate does not hold; 2 the input
-cannot be used; 70 a bug in the program; 130 stopped by Ctrl-C; 141 the reader of the output has gone.
+cannot be used; 70 a bug in the program; 130 stopped by Ctrl-C; 141 the output was closed, as by head.
 """
 BUG = 70  # EX_SOFTWARE of the BSD conventions: an error inside the program itself
 
 
 class Command(TyperCommand):
-    """A command; whatever goes wrong in it ends here, in a message and an exit code."""
+    """A command. If something goes wrong in it, it ends with a message and an exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command.
@@ -79,7 +79,7 @@ class Command(TyperCommand):
             raise typer.Exit(BUG) from None
 
     def _options(self, ctx: Any) -> dict[str, Any]:
-        """What the command was given, by the names of its options."""
+        """Return the values that the command was given, by the names of its options."""
         return {
             option: ctx.params.get(parameter.name)
             for parameter in self.params
@@ -88,7 +88,7 @@ class Command(TyperCommand):
 
 
 class Program(TyperGroup):
-    """The commands; only the one that is called gets its options, and help is plain text: both are quick."""
+    """All commands. Only the one that is called gets its options, so that the program starts quickly."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -106,19 +106,15 @@ class Program(TyperGroup):
             return super().invoke(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that was called, and what it was called with."""
+        """Return the command that was called, and the rest of the words."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command if name is None else load(name), rest
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """The list of commands, without rich: a glance at it should not wait."""
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands, with the first paragraph of each docstring."""
         for name, command in self.commands.items():
             command.short_help = " ".join((inspect.getdoc(_function(name)) or "").split("\n\n")[0].split())
-        markup, self.rich_markup_mode = self.rich_markup_mode, None
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self.rich_markup_mode = markup
+        super().format_commands(ctx, formatter)
 
 
 @contextmanager
@@ -133,9 +129,9 @@ def _usage_printable() -> Iterator[None]:
 
 
 def load(name: str) -> Any:
-    """A command, with its options."""
-    info = CommandInfo(name=name, cls=Command, callback=_function(name))
-    return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=MARKUP)
+    """Return a command with its options."""
+    info = CommandInfo(name=name, cls=Command, callback=declared(_function(name)))
+    return get_command_from_info(info, pretty_exceptions_short=True, rich_markup_mode=None)
 
 
 def _function(name: str) -> Any:
@@ -149,7 +145,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=MARKUP,
+    rich_markup_mode=None,
 )
 
 

@@ -1,4 +1,4 @@
-"""What the program writes: results to standard output, everything else to standard error."""
+"""The output of the program: results on standard output, everything else on standard error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..printable import printable, printable_json
 from ..progress import shown_by
 
-# rich is imported where something is printed with it: a list of commands, or JSON, does without.
+# rich is imported only where it prints something; the list of commands and JSON do not need it.
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.padding import Padding
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 
     from ..report.tables import Listing
 
-WIDTH = 100
-INDENT, GAP = 2, 3
-SCHEMA = 1  # of the JSON documents, see docs/json.md; raised when a name changes its meaning
+WIDTH = 100  # columns that text and experiments use at most
+SCHEMA = 1  # the version of the JSON documents in docs/json.md, raised when a name changes its meaning
 
 
 def say(words: str, *, error: bool = False) -> None:
-    """A message for the person at the terminal."""
+    """Print a message to the user."""
     from rich.text import Text
 
     text = Text("Error: ", style="bold red") if error else Text()
@@ -36,7 +35,7 @@ def say(words: str, *, error: bool = False) -> None:
 
 
 def show(*parts: Any) -> None:
-    """Results for people: text, tables, or anything that rich can print."""
+    """Print results: text, tables, or anything that rich can print."""
     from rich.text import Text
 
     console = _console(sys.stdout)
@@ -48,24 +47,24 @@ def show(*parts: Any) -> None:
 
 
 def show_table(table: Listing | None) -> None:
-    """A table with its title and its note, the last columns left out if it is too wide; nothing for None."""
+    """Print a table with its title and note; the last columns are hidden if the terminal is too narrow."""
     if table is None:
         return
     from rich.padding import Padding
     from rich.text import Text
 
-    fitting = _fitting(table, _console(sys.stdout).width - INDENT)
+    fitting = _fitting(table, _console(sys.stdout).width - 2)
     show(heading(f"  {table.title}"), _grid(table, fitting))
     left = len(table.columns) - fitting
     more = f"{left} column{'s' * (left != 1)} hidden (terminal too narrow)." if left else ""
     note = " ".join(filter(None, (table.note, more)))
     if note:
-        show(Padding(Text(printable(note), style="dim"), (0, 0, 0, INDENT), expand=False))
+        show(Padding(Text(printable(note), style="dim"), (0, 0, 0, 2), expand=False))
     show("")
 
 
-def show_remedies(remedies: Any) -> None:
-    """What to do next: each way with when it is right, and lines of code that can be copied whole."""
+def show_remedies(remedies: Any, names: str) -> None:
+    """Print the remedies, with lines of code that can be copied, and what the names in them mean."""
     if not remedies:
         return
     from rich.padding import Padding
@@ -75,26 +74,26 @@ def show_remedies(remedies: Any) -> None:
     for remedy in remedies:
         text = Text(f"{remedy.name}. ", style="bold")
         text.append(printable(remedy.when), style="default not bold")
-        show(Padding(text, (0, 0, 0, INDENT), expand=False))
+        show(Padding(text, (0, 0, 0, 2), expand=False))
         console = _console(sys.stdout)
         for language, line in remedy.code:
-            # never folded: a line that is copied has to stay one
+            # not wrapped, so that it can be copied as one line
             console.print(
                 Text(f"    {language + ':':<8}", style="dim").append(printable(line), style="cyan"),
                 soft_wrap=True,
             )
-    show("")
+    show(Padding(Text(names), (0, 0, 0, 2), expand=False), "")
 
 
 def heading(words: str, style: str = "bold") -> Text:
-    """A line that stands out."""
+    """Return a highlighted line."""
     from rich.text import Text
 
     return Text(printable(words), style=style)
 
 
 def facts(pairs: list[tuple[str, str]]) -> Padding:
-    """Names and values, side by side."""
+    """Return a table of names and values."""
     from rich.padding import Padding
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -104,24 +103,26 @@ def facts(pairs: list[tuple[str, str]]) -> Padding:
     grid.add_column(overflow="fold")
     for name, value in pairs:
         grid.add_row(Text(printable(name)), Text(printable(value)))
-    return Padding(grid, (0, 0, 0, INDENT), expand=False)
+    return Padding(grid, (0, 0, 0, 2), expand=False)
 
 
 def document(command: str, rows: Any) -> dict[str, Any]:
-    """What every answer in JSON begins with."""
+    """Return the fields that begin every answer in JSON."""
     from .. import __version__
 
     return {"separatrix": __version__, "schema": SCHEMA, "command": command, "data": rows.describe()}
 
 
 def write_json(values: Any) -> None:
-    """Results for machines: one JSON document."""
-    rough = not sys.stdout.encoding.lower().startswith("utf")  # lacks characters, which JSON can escape
+    """Print a result as one JSON document."""
+    rough = not sys.stdout.encoding.lower().startswith(
+        "utf"
+    )  # JSON can escape the characters that are missing
     sys.stdout.write(printable_json(json.dumps(plain(values), indent=2, ensure_ascii=rough)) + "\n")
 
 
 def plain(values: Any) -> Any:
-    """Plain values for JSON, which has no infinity: it becomes None."""
+    """Return plain values for JSON; infinite and NaN become None."""
     if isinstance(values, dict):
         return {str(key): plain(value) for key, value in values.items()}
     if isinstance(values, list | tuple):
@@ -135,25 +136,25 @@ def plain(values: Any) -> Any:
 
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
-    """A spinner on the terminal while something takes its time; nothing if there is no terminal.
+    """Show a spinner on the terminal during a long task.
 
-    What the library has to say meanwhile (how far it is, that it compiles) is shown in the same line.
+    Progress messages of the library appear in the same line. Without a terminal, nothing is shown.
     """
     if not sys.stderr.isatty():
         yield
         return
     from rich.text import Text
 
-    line = _console(sys.stderr).status(Text(printable(words)), spinner="line")  # which any terminal has
+    line = _console(sys.stderr).status(Text(printable(words)), spinner="line")
     with line, shown_by(lambda text: line.update(Text(printable(text or words)))):
         yield
 
 
-def _fitting(table: Listing, width: int) -> int:
-    """How many columns fit side by side, the first two in any case."""
+def _fitting(table: Listing, width: int, gap: int = 3) -> int:
+    """Return how many columns fit into the width; the first two are always shown."""
     lines = zip(table.columns, *table.rows, strict=True)
     sizes = [max(len(printable(cell.removeprefix(">"))) for cell in column) for column in lines]
-    return max(2, sum(end - GAP <= width for end in accumulate(size + GAP for size in sizes)))
+    return max(2, sum(end - gap <= width for end in accumulate(size + gap for size in sizes)))
 
 
 def _grid(table: Listing, fitting: int) -> Padding:
@@ -161,14 +162,14 @@ def _grid(table: Listing, fitting: int) -> Padding:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    grid = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+    grid = RichTable(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for column in table.columns[:fitting]:
         right = column.startswith(">")
         name = Text(printable(column.removeprefix(">")), style="dim")
         grid.add_column(name, justify="right" if right else "left")
     for row in table.rows:
         grid.add_row(*(Text(printable(cell)) for cell in row[:fitting]))
-    return Padding(grid, (0, 0, 0, INDENT), expand=False)
+    return Padding(grid, (0, 0, 0, 2), expand=False)
 
 
 def _console(stream: Any) -> Console:

@@ -1,236 +1,127 @@
-"""The options that several commands share, and the data they name."""
+"""The options that several commands share, and how a command opens the table that they describe."""
 
 from __future__ import annotations
 
+import csv
 import glob
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, fields
-from functools import wraps
-from inspect import Parameter, Signature, signature
-from typing import Annotated, Any, get_type_hints
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import KW_ONLY, dataclass
+from inspect import signature
+from typing import Annotated, Any
 
 import typer
 
 from ..errors import SeparatrixError
 from .console import heading, say, show, waiting
 
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-
 
 def size(words: str) -> int:
-    """Bytes from text such as ``2GB``.
+    """Return the number of bytes of a size such as ``2GB``.
 
-    For example:
-
+    Examples
+    --------
     >>> size("500MB"), size("1.5 G")
     (500000000, 1500000000)
     """
     found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?\s*", words, re.IGNORECASE)
     if not found or float(found[1]) <= 0:
         raise typer.BadParameter(f"--memory needs a size such as 500MB or 2GB. Got {words!r} instead.")
-    return int(float(found[1]) * UNITS[found[2].upper()])
+    return int(float(found[1]) * 1000 ** " KMGT".index(found[2].upper() or " "))
 
 
-# An option that several commands have beside those of `Reading`.
-Intercept = Annotated[
-    bool,
-    typer.Option("--intercept/--no-intercept", help="Hyperplanes anywhere, or only through the origin."),
-]
-Kernel = Annotated[
-    str | None,
-    typer.Option(help="Separate in the feature space of a kernel, such as linear, poly, rbf or geometric."),
-]
-Degree = Annotated[int | None, typer.Option(min=1, help="The degree of the kernel poly or geometric.")]
-Gamma = Annotated[float | None, typer.Option(help="Of the rbf kernel exp(-gamma |x - x'|^2).")]
-Order = Annotated[
-    str | None,
-    typer.Option(
-        help="Perceptrons: which mistake is corrected next: working_set, cyclic, shuffled, worst or mixed."
-    ),
-]
-MaxIter = Annotated[
-    int | None, typer.Option("--max-iter", min=1, help="Perceptrons: how often all rows may be read.")
-]
-Eta0 = Annotated[
-    float | None,
-    typer.Option(
-        "--eta0", "--learning-rate", help="Perceptrons: the learning rate, which scales every update."
-    ),
-]
-Renormalise = Annotated[
-    bool,
-    typer.Option(
-        "--renormalise/--no-renormalise",
-        help="Perceptrons: scale the weights to length one after each update.",
-    ),
-]
-Seed = Annotated[int, typer.Option(min=0, help="Makes chance repeatable.")]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="WEIGHTS",
-        help="Perceptrons: the first weights: zeros, random, or numbers separated by commas, with the "
-        "intercept last. For more than two classes, one list per class, separated by semicolons.",
-    ),
-]
-ModelFile = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to save the model, such as model.skops."),
-]
-Report = Annotated[
-    str | None, typer.Option("--report", metavar="FILE", help="Write an HTML report with pictures.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Write the result as JSON, for machines.")]
+# The help of options that several commands have in addition to those of `Reading`.
+SHARED = """
+Options
+-------
+intercept: Use an intercept, or only hyperplanes through the origin.
+kernel NAME: Work in the feature space of a kernel: linear, poly, rbf or geometric.
+degree: The degree of the kernel poly or geometric.
+coef0: The constant of the kernel poly: (gamma <x, x'> + coef0)^degree.
+gamma NUMBER: The gamma of the rbf kernel exp(-gamma |x - x'|^2).
+order ORDER: Perceptrons: the order of corrections: working_set, cyclic, shuffled, interleaved, worst
+    or mixed.
+average averaged|voted: Perceptrons: predict with the mean of all weights, or by a vote of all weights.
+max_updates: Perceptrons: the maximum number of updates.
+n_iter_no_change N: Perceptrons: stop if this number of passes hardly reduces the wrong rows, and the largest
+    possible margin is tiny.
+shards N: Perceptrons with --order mixed: the number of parts that learn in parallel.
+mixing mistakes|even: Perceptrons with --order mixed: how the parts are weighted in the average.
+max_iter: The maximum number of passes over the rows, or of steps of a solver.
+eta0, --learning-rate: Perceptrons: the learning rate, which scales every update.
+renormalise: Perceptrons: scale the weights to length one after each update.
+seed: The seed of the random number generator.
+init WEIGHTS: Perceptrons: the initial weights: zeros, random, or numbers separated by commas, with the
+    intercept last. For more than two classes, one list per class, separated by semicolons.
+class_weight balanced: Weight the classes inversely to their numbers of rows.
+output, -o FILE: Save the model to this file, such as model.skops.
+report FILE: Write an HTML report with pictures.
+json: Write the result as JSON.
+"""
 
-CLUSTER = ("scheduler", "workers")  # options of commands that a cluster can do
+Count = Annotated[int | None, {"min": 1}]
+
+
+class Settings(dict[str, Any]):
+    """The parameters of an estimator, or of another function, that were given as options."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__({name: value for name, value in given.items() if value is not None})
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What is to be read: every command that `reads` has an option for each field.
+    """The table that a command reads. Each field is an option of every command that has a `Reading`.
 
-    Lists may be given in one word, in several words, or by giving the option several times.
+    The names of a list are separated by commas, and an option for a list may be repeated.
+
+    Options
+    -------
+    data DATA: A file, a pattern of files, a folder of Parquet files, or - for standard input: CSV, Parquet,
+        JSON lines, LIBSVM, npy, npz, SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, Stata, IDX, also
+        compressed.
+    target, -t: The column with the class of each row.
+    features COLUMNS: Use only these columns, separated by commas. Default: all except the target.
+    exclude COLUMNS: Leave these columns out, separated by commas.
+    where: Keep only the rows that satisfy this SQL condition.
+    sql: Read the result of this SQL query. In the query, DATA is the table data; tables of SQLite and DuckDB
+        files keep their names.
+    table: The table of an SQLite or DuckDB file.
+    sheet: The name of the sheet of an Excel file.
+    encoding: The encoding of text that is not UTF-8, such as latin-1. UTF-16 is recognized.
+    missing error|drop: Refuse rows with missing values, or drop them.
+    decimal .|,: The decimal separator. Default: inferred from the columns.
+    thousands SIGN: The thousands separator. Default: inferred from the columns.
+    na CODES: More codes for missing values, separated by commas, such as .,-9
+    text COLUMNS: Read these columns as text, separated by commas.
+    row_names COLUMN: The column with the names of the rows. It is not a feature.
+    merge_labels: Merge labels that differ only in case or spaces, and those that say true or false in
+        different ways, such as y, yes and 1.
+    memory SIZE: How much memory the data may use, such as 500MB or 2GB. In addition, the program uses up to
+        350 MB, and about 100 bytes per row.
     """
 
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="DATA",
-            help="A file, a pattern of files, a folder of Parquet files, or - for standard input: CSV, "
-            "Parquet, JSON lines, LIBSVM, npy, npz, SQLite, DuckDB, Excel, Arrow, Feather, ARFF, SAS, SPSS, "
-            "Stata, IDX, also compressed.",
-        ),
-    ] = None
-    target: Annotated[
-        str | None, typer.Option("--target", "-t", help="The column to be explained: the class of each row.")
-    ] = None
-    features: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMNS", help="Use only these columns, separated by commas. Default: all others."
-        ),
-    ] = None
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="Leave these columns out, separated by commas."),
-    ] = None
-    where: Annotated[str | None, typer.Option(help="Keep the rows for which this SQL condition holds.")] = (
-        None
-    )
-    sql: Annotated[
-        str | None,
-        typer.Option(
-            help="Use the answer of this SQL query, in which DATA is called data; tables of SQLite and "
-            "DuckDB files have their own names."
-        ),
-    ] = None
-    table: Annotated[str | None, typer.Option(help="The table of an SQLite or DuckDB file.")] = None
-    sheet: Annotated[str | None, typer.Option(help="The sheet of an Excel file, by its name.")] = None
-    encoding: Annotated[
-        str | None,
-        typer.Option(help="How text that is not UTF-8 is written, such as latin-1. UTF-16 is recognized."),
-    ] = None
-    missing: Annotated[
-        str, typer.Option(metavar="error|drop", help="What to do with rows that lack a value.")
-    ] = "error"
-    decimal: Annotated[
-        str | None,
-        typer.Option(metavar=".|,", help="What separates fractions. Default: the columns tell."),
-    ] = None
-    thousands: Annotated[
-        str | None,
-        typer.Option(metavar="SIGN", help="What separates thousands. Default: the columns tell."),
-    ] = None
-    na: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CODES", help="More cells that mean a missing value, separated by commas, such as .,-9"
-        ),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMNS", help="Read these columns as text, separated by commas."),
-    ] = None
-    row_names: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="The column that names the rows; it is not a feature."),
-    ] = None
-    merge_labels: Annotated[
-        bool,
-        typer.Option(
-            "--merge-labels",
-            help="Make one class of labels that differ in capital letters or blanks only, and of those that "
-            "say true or false in several ways, such as y, yes and 1.",
-        ),
-    ] = False
-    memory: Annotated[
-        int | None,
-        typer.Option(
-            metavar="SIZE",
-            parser=size,
-            help="How much memory the data may take, such as 500MB or 2GB. In addition, the program takes up "
-            "to 350 MB, and about 100 bytes per row.",
-        ),
-    ] = None
-    scheduler: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="Let the workers of this Dask scheduler read the rows and work on them: an address such as "
-            "tcp://host:8786, or the file that the scheduler writes. For Parquet and CSV files that all of "
-            "them see. Needs the extra dask.",
-        ),
-    ] = None
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="N", help="The same with N processes on this machine, for this command."),
-    ] = None
-    closing: ExitStack = field(default_factory=ExitStack, compare=False)
-
-    @property
-    def elsewhere(self) -> bool:
-        """Whether the rows are to be read and used by the workers of a cluster."""
-        return self.scheduler is not None or self.workers is not None
-
-    def refuse_elsewhere(self, **given: Any) -> None:
-        """Refuse options that need all rows in this process: they are on a cluster."""
-        for name, value in given.items():
-            if value not in (None, False):
-                place = "--workers" if self.scheduler is None else "--scheduler"
-                raise typer.BadParameter(
-                    f"--{name.replace('_', '-')} does not go with {place}: it is about rows in this process. "
-                    "Leave out one of them."
-                )
-
-    def connect(self) -> Any:
-        """A client of the cluster, until the command ends."""
-        from ..distributed.command_rows import connect
-
-        with waiting("Connecting to the cluster"):
-            return connect(self.scheduler, self.workers, self.closing)
-
-    def read(self, table: Any) -> Any:
-        """All rows of an open table, and their labels: arrays here, or Dask arrays on the cluster."""
-        if not self.elsewhere:
-            return table.read(self.memory)
-        from ..distributed.command_rows import read
-
-        return read(table, self.connect())
-
-    def shown(self, X: Any, y: Any, table: Any) -> Any:
-        """Rows as tables of the answer show them."""
-        if self.elsewhere:
-            from ..distributed.command_rows import data_there
-
-            return data_there(X, y, table)
-        from ..report.tables import read
-
-        return read(X, y, table.feature_names, table.places)
+    data: str | None = None
+    _: KW_ONLY
+    target: str | None = None
+    features: list[str] | None = None
+    exclude: list[str] | None = None
+    where: str | None = None
+    sql: str | None = None
+    table: str | None = None
+    sheet: str | None = None
+    encoding: str | None = None
+    missing: str = "error"
+    decimal: str | None = None
+    thousands: str | None = None
+    na: list[str] | None = None
+    text: list[str] | None = None
+    row_names: str | None = None
+    merge_labels: bool = False
+    memory: Annotated[int | None, {"parser": size}] = None
 
     def open(
         self,
@@ -241,18 +132,15 @@ class Reading:
         count_columns: bool = True,
         live: bool = False,
     ) -> Any:
-        """The table, not read yet; where it has to be ``labelled``, it has a target with two values or more.
+        """Open the table without reading it.
 
-        ``known`` is the encoding of the table that a model was fitted on.
+        If it must be ``labelled``, it needs a target with at least two values. ``known`` is the encoding of
+        the table that a model was fitted on.
         """
         from ..files.table import open_table
 
-        if self.elsewhere:
-            self.refuse_elsewhere(memory=self.memory, sql=self.sql, merge_labels=self.merge_labels)
         asked = {
-            name: value
-            for name, value in vars(self).items()
-            if name not in NOT_OF_A_TABLE and value not in (None, [])
+            name: value for name, value in vars(self).items() if name != "memory" and value not in (None, [])
         }
         asked |= {name: names(asked[name]) for name in LISTS if name in asked}
         if "encoding" in asked:
@@ -270,9 +158,9 @@ class Reading:
         return table if self.memory is None else table.within(self.memory)
 
     def verify_command(self, certificate: str) -> str:
-        """The command that checks a certificate of these rows, ready for a shell.
+        """Return the command that checks a certificate of these rows, quoted for a shell.
 
-        The target and the columns are in the certificate.
+        It does not repeat the target and the columns, which are in the certificate.
 
         Examples
         --------
@@ -282,15 +170,15 @@ class Reading:
         return shlex.join(self.command("verify", _path(certificate), without=NOT_REPEATED))
 
     def command(self, name: str, *words: str, without: tuple[str, ...] = ("data",)) -> list[str]:
-        """A command line about the same rows, as words."""
+        """Return the words of a command line that reads the same rows."""
         data = [] if self.data is None else [_path(self.data)]
         return ["separatrix", name, *words, *data, *self.given(*without)]
 
     def given(self, *without: str) -> list[str]:
-        """The options that were given, but some, as words of a command line."""
+        """Return the words of the options that were given, without some of them."""
         words: list[str] = []
         for name, given in vars(self).items():
-            if name in (*without, *NOT_OF_A_TABLE) or given in (None, getattr(Reading, name)):
+            if name in (*without, "memory") or given in (None, getattr(Reading, name)):
                 continue
             option = f"--{name.replace('_', '-')}"
             if given is True:
@@ -302,102 +190,72 @@ class Reading:
 
     @property
     def plainly(self) -> Reading:
-        """The same table and target, read without any other option."""
-        return Reading(
-            self.data,
-            self.target,
-            sql=self.sql,
-            table=self.table,
-            sheet=self.sheet,
-            encoding=self.encoding,
-            closing=self.closing,
-        )
+        """The same table and target, without any other option."""
+        kept = ("data", "target", "sql", "table", "sheet", "encoding")
+        return Reading(**{name: getattr(self, name) for name in kept})
 
 
-def reads(
-    *without: str, only: tuple[str, ...] | None = None
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of `Reading`, but some or only some, in the place of its ``source``."""
-    hints = get_type_hints(Reading, include_extras=True)
-    shared = [
-        Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=hints[each.name])
-        for each in fields(Reading)
-        if each.name not in (*without, "closing") and (only is None or each.name in only)
-    ]
+def option_name(parameter: str) -> str:
+    """Return the name of the option for a parameter of the library.
 
-    def expand(command: Callable[..., None]) -> Callable[..., None]:
-        @wraps(command)
-        def run(**given: Any) -> None:
-            asked = {each.name: given.pop(each.name) for each in shared}
-            with ExitStack() as closing:
-                command(source=Reading(**asked, closing=closing), **given)
-
-        found = signature(command, eval_str=True).parameters
-        own = [each.replace(kind=Parameter.KEYWORD_ONLY) for name, each in found.items() if name != "source"]
-        before = list(found).index("source")
-        shown: Any = run
-        shown.__signature__ = Signature([*own[:before], *shared, *own[before:]])
-        return run
-
-    return expand
+    Examples
+    --------
+    >>> option_name("max_iter"), option_name("n_columns"), option_name("init")
+    ('max-iter', 'columns', 'start')
+    """
+    return RENAMED.get(parameter, parameter.removeprefix("n_").replace("_", "-"))
 
 
-# Separated by commas.
+RENAMED = {"init": "start", "random_state": "seed", "text_encoding": "encoding"}
+# Options whose values are separated by commas.
 LISTS = ("features", "exclude", "na", "text")
-# What a certificate holds itself, and what a check of it does not depend on.
+# Options that a certificate contains, or that do not change its check.
 NOT_REPEATED = ("data", "target", "features", "exclude", "row_names")
-# Where the rows are read and kept, not which they are.
-NOT_OF_A_TABLE = ("memory", "scheduler", "workers", "closing")
 
 
 def _path(name: str) -> str:
-    """A path as an argument that no program takes for an option."""
+    """Return a path as an argument that cannot be mistaken for an option."""
     return f"./{name}" if name.startswith("-") and name != "-" else name
 
 
-# Text that a spreadsheet takes for a formula begins like this, unless it is a number.
-FORMULA, PLAIN_NUMBER = r"^[=+@\t\r-]", r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-
-
 def harmless(text: str) -> str:
-    """A text for a CSV file: one that a spreadsheet would take for a formula begins with an apostrophe.
+    """Put an apostrophe before text that a spreadsheet would take for a formula.
 
     Examples
     --------
     >>> [harmless(text) for text in ("=1+1", "-2+3", "-2", "no")]
     ["'=1+1", "'-2+3", '-2', 'no']
     """
-    return f"'{text}" if re.search(FORMULA, text) and not re.search(PLAIN_NUMBER, text) else text
+    number = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text)
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) and not number else text
 
 
 def need_apart(data: str | None, **outputs: str | None) -> None:
-    """Refuse to write over what is read, and to write two things to one file."""
+    """Refuse to overwrite an input file, and to write two outputs to one file."""
     read = [] if data is None else [data, *glob.glob(data, recursive=True)]
     if data is not None and os.path.isdir(data):
         read += glob.glob(os.path.join(glob.escape(data), "**"), recursive=True)
-    taken = {os.path.realpath(each): "what is read" for each in read}
+    taken = {os.path.realpath(each): "an input file" for each in read}
     for name, path in outputs.items():
         if path is None or (os.path.exists(path) and not os.path.isfile(path)):
-            continue  # a directory is refused later, a device takes anything
+            continue  # a directory is refused later, and a device accepts everything
         option, place = f"--{name}", os.path.realpath(path)
         if place in taken:
-            raise typer.BadParameter(
-                f"{option} would overwrite {taken[place]}: both are {path!r}. Name another file."
-            )
+            raise typer.BadParameter(f"{option} would overwrite {taken[place]}: {path!r}. Name another file.")
         taken[place] = f"the file of {option}"
 
 
 def say_saved(output: str | None) -> None:
-    """Say where a model is and how it is used, or how it is saved."""
+    """Say where the model is and how to use it, or how to save it."""
     if output is None:
-        say("The model was not saved; give a file with -o model.skops.")
+        say("The model was not saved. To save it, add -o model.skops.")
     else:
         command = shlex.join(["separatrix", "predict", _path(output)])
         say(f"Model: {output}. Use it with: {command} DATA")
 
 
 def report_of(rows: Any, X: Any, y: Any, *, facts: tuple[tuple[str, str], ...] = (), **known: Any) -> bytes:
-    """The report on these rows, with how they were read."""
+    """Return the report on these rows, with notes on how they were read."""
     from ..report.page import report_text
 
     told = tuple(("Reading", note) for note in (*rows.doubts, *rows.notes))
@@ -410,7 +268,7 @@ def report_of(rows: Any, X: Any, y: Any, *, facts: tuple[tuple[str, str], ...] =
 
 
 def show_doubts(name: str | None, labels: Any) -> None:
-    """Say before any answer that some labels seem to mean the same."""
+    """Warn above the answer if some labels seem to mean the same class."""
     if labels.dtype.kind in "OU":
         from ..files.label_spelling import doubts
 
@@ -419,14 +277,14 @@ def show_doubts(name: str | None, labels: Any) -> None:
 
 
 def say_notes(table: Any) -> None:
-    """Say how the file was read, where that is not plain."""
+    """Print the notes on how the file was read."""
     for note in table.notes:
         say(f"Note: {note}")
 
 
 @contextmanager
 def naming_rows(table: Any, first: int = 0) -> Iterator[None]:
-    """Let errors about rows of a table, counted from ``first`` on, name the rows of the file."""
+    """Let errors name the row of the file; ``first`` is the number of rows before this part of the table."""
     try:
         yield
     except SeparatrixError as error:
@@ -438,20 +296,12 @@ def naming_rows(table: Any, first: int = 0) -> Iterator[None]:
         raise
 
 
-def rows_named(words: str, table: Any) -> str:
-    """Words of the checker about rows, counted from zero, as words about the rows of the file."""
-    rows = sorted({int(row) for row in re.findall(r"\brow (\d+)\b", words)})
-    places = dict(zip(rows, table.places(rows), strict=True)) if rows else {}
-    return re.sub(r"\brow (\d+)\b", lambda each: places[int(each[1])].words, words)
-
-
 def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
-    """The kernel of a name: the name itself, or one with its degree or width; None without a name."""
+    """Return the kernel with this name and these parameters; None without a name."""
     for option, value, kinds in (("degree", degree, ("poly", "geometric")), ("gamma", gamma, ("rbf",))):
         if value is not None and name not in kinds:
-            raise typer.BadParameter(f"--{option} is for --kernel {' or '.join(kinds)}, not for {name}.")
-    if name == "precomputed":
-        raise typer.BadParameter("--kernel precomputed needs a matrix, which only Python can give.")
+            raise typer.BadParameter(f"--{option} is for --kernel {' or '.join(kinds)}. Leave it out.")
+    need_named_kernel(name)
     if degree is None and gamma is None:
         return name
     from ..kernels.given import tuned  # late: kernels import scikit-learn
@@ -459,8 +309,20 @@ def kernel(name: str | None, degree: int | None, gamma: float | None) -> Any:
     return tuned(name, None, degree=degree, gamma=gamma)
 
 
+def need_named_kernel(name: str | None) -> None:
+    """Refuse a Gram matrix instead of rows, which files do not have."""
+    if name == "precomputed":
+        raise typer.BadParameter("--kernel precomputed needs a Gram matrix. Use it from Python.")
+
+
+def need_known(given: Iterable[str], function: Any, name: str) -> None:
+    """Refuse options for parameters that a function, or an estimator, does not have."""
+    for each in set(given) - signature(function).parameters.keys():
+        raise typer.BadParameter(f"--{option_name(each)} is not an option of {name}. Leave it out.")
+
+
 def first_weights(words: str) -> Any:
-    """The first weights: a name, or numbers."""
+    """Return the initial weights: a name, or numbers."""
     import numpy as np
 
     if words in ("zeros", "random"):
@@ -470,13 +332,13 @@ def first_weights(words: str) -> Any:
         return np.array(lists[0] if len(lists) == 1 else lists, dtype=np.float64)
     except ValueError:
         raise typer.BadParameter(
-            "--start is zeros, random, or numbers separated by commas, and for more than two classes a list "
-            f"of as many numbers for each, separated by semicolons. Got {words!r} instead."
+            "--start is zeros, random, or numbers separated by commas (for more than two classes, one list "
+            f"per class, separated by semicolons). Got {words!r} instead."
         ) from None
 
 
 def name_features(estimator: Any, encoding: Any) -> None:
-    """Let the model remember the names of its columns, as scikit-learn does for frames."""
+    """Store the names of the columns in the model, as scikit-learn does for frames."""
     import numpy as np
 
     if encoding.width is None:
@@ -485,7 +347,7 @@ def name_features(estimator: Any, encoding: Any) -> None:
 
 
 def labels(words: str) -> list[Any]:
-    """Class labels from text: numbers where all are.
+    """Return class labels from text, as numbers if all of them are numbers.
 
     Examples
     --------
@@ -494,15 +356,21 @@ def labels(words: str) -> list[Any]:
     """
     found = names([words]) or []
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return [kind(each) for each in found]
-        except ValueError:
-            continue
     return list(found)
 
 
+def number_or_text(words: str) -> float | str:
+    """Return a number if the text is one."""
+    try:
+        return float(words)
+    except ValueError:
+        return words
+
+
 def names(words: Sequence[str] | None) -> list[str] | None:
-    """The names of a list; those with commas are in quotation marks.
+    """Return the names in a list; names that contain commas are in quotation marks.
 
     Examples
     --------
@@ -511,12 +379,10 @@ def names(words: Sequence[str] | None) -> list[str] | None:
     """
     if not words:
         return None
-    one = re.compile(r'\s*(?:"((?:[^"]|"")*)"\s*|([^,]*))(?:,|$)')
-    found = [each for word in words for each in one.finditer(word)]
-    listed = [each[2].strip() if each[1] is None else each[1].replace('""', '"') for each in found]
-    return [name for name in listed if name]
+    cells = (cell.strip() for line in csv.reader(words, skipinitialspace=True) for cell in line)
+    return [cell for cell in cells if cell]
 
 
 def quoted(name: str) -> str:
-    """A name as one of a list, whatever is in it."""
+    """Return a name in quotation marks, for a list of names."""
     return '"' + name.replace('"', '""') + '"'

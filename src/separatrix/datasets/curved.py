@@ -1,4 +1,4 @@
-"""Two classes that no plane separates, but a product, a lift or a kernel does."""
+"""Two classes that no hyperplane separates, but a product of columns, a lift or a kernel does."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import numpy as np
 
 from ..errors import InputError
 from .conditions import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
-from .problems import Checkerboard, Rings, Spirals, Xor
+from .problems import Problem
 
 
-def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None) -> Xor:
-    """Put the classes on opposite corners of a square: no plane separates them, the product of columns does.
+def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None) -> Problem:
+    """Put the classes on opposite corners of a square: no line separates them, the product of columns does.
 
-    Three rows of two columns that are not on one line can always be separated, whatever their labels; these
-    four are not, and no three of them are on a line.
+    Three points that are not on one line can be separated for all labels. These four cannot, and no three of
+    them are on a line.
 
     Parameters
     ----------
@@ -21,13 +21,13 @@ def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None)
         At least 4. The first four rows are always the corners (1, 1), (-1, -1) of label -1 and (1, -1),
         (-1, 1) of label +1; further rows lie around the corners, in turn.
     noise : float
-        How far, in each coordinate, the further rows may lie from their corner; uniform, at least 0 and
+        The largest distance, in each coordinate, of a further row from its corner; uniform, at least 0 and
         below 1, so that no row leaves its quadrant.
     random_state : int, numpy Generator or None
 
     Returns
     -------
-    Xor
+    Problem
 
     Examples
     --------
@@ -50,8 +50,14 @@ def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None)
     X = np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [-1.0, 1.0]])[turn]
     y = np.array([-1, -1, 1, 1], dtype=np.int64)[turn]
     X[4:] += rng.uniform(-noise, noise, (n_rows - 4, 2))
-    margin = float((-y * X.prod(axis=1)).min())
-    return Xor(X, y, np.array([0.0, 0.0, -1.0]), margin, np.arange(4), np.ones(4, dtype=np.int64))
+    return Problem(
+        X,
+        y,
+        weights=np.array([0.0, 0.0, -1.0]),
+        margin=float((-y * X.prod(axis=1)).min()),
+        witness_rows=np.arange(4),
+        witness_weights=np.ones(4, dtype=np.int64),
+    )
 
 
 def make_rings(
@@ -61,8 +67,8 @@ def make_rings(
     inner: float = 1.0,
     gap: float = 0.5,
     random_state: Seed = None,
-) -> Rings:
-    """Put one class inside a sphere and the other around it: no plane separates them, the radial lift does.
+) -> Problem:
+    """Put one class inside a sphere and the other around it: the radial lift separates them.
 
     Parameters
     ----------
@@ -73,21 +79,22 @@ def make_rings(
     inner : float
         The radius of the ball inside, filled uniformly.
     gap : float
-        The distance from that ball to the shell outside, which is as thick as ``inner``; lengths are
+        The distance from that ball to the shell outside. The shell is as thick as ``inner``, and lengths are
         uniform in it.
     random_state : int, numpy Generator or None
 
     Returns
     -------
-    Rings
+    Problem
 
     Notes
     -----
-    Four rows lie on one axis: the origin, ``inner``, ``outer`` and ``-outer``. The origin is the middle of
-    the last two, so no plane separates the rows. Lifted to ``(x, |x|^2)``, the segment between the last two
-    passes straight above the second, at the distance ``outer^2 - inner^2``: no plane has more than half of
-    that as its affine margin, and the plane returned has it. Lengths along an axis are exact; ``intercept``
-    and ``margin`` are rounded, so the lifted rows score at least ``margin`` to within ``4 eps * outer^2``.
+    Four rows are on one axis: the origin, ``inner``, ``outer`` and ``-outer``, where ``outer`` is
+    ``inner + gap``. The origin is the middle of the last two, so no hyperplane separates the rows. After the
+    lift to ``(x, |x|^2)``, the segment between the last two passes above the second at the distance
+    ``outer^2 - inner^2``. So no hyperplane has more than half of that as its affine margin, and the one
+    returned, ``|x|^2 = -intercept``, has this margin. Lengths along an axis are exact; ``intercept`` and
+    ``margin`` are rounded, so the lifted rows score at least ``margin`` up to ``4 eps * outer^2``.
 
     Examples
     --------
@@ -123,46 +130,43 @@ def make_rings(
 
     weights = np.zeros(n_columns + 1)
     weights[-1] = 1.0
-    return Rings(
+    return Problem(
         X,
         y,
         weights,
         intercept=-(inner * inner + outer * outer) / 2,
         margin=(outer - inner) * (outer + inner) / 2,
-        inner=float(inner),
-        outer=outer,
-        gap=float(gap),
         tight_rows=on_axis[1:],
         witness_rows=on_axis[[0, 2, 3]],
         witness_weights=np.array([2, 1, 1], dtype=np.int64),
     )
 
 
-def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = None) -> Spirals:
-    """Wind two classes around each other: no plane separates them; the whole arms need a high degree.
+def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = None) -> Problem:
+    """Wind two classes around each other: no line separates them; the whole arms need a high degree.
 
     Parameters
     ----------
     n_rows : int
         At least 4; half of them on each arm.
     turns : float
-        At least 2 and at most 20: how often each arm goes around the origin. The arms are half a unit apart.
+        How often each arm goes around the origin, from 2 to 20. The arms are half a unit apart.
     random_state : int, numpy Generator or None
 
     Returns
     -------
-    Spirals
+    Problem
 
     Notes
     -----
-    The arms are ``r = 1/2 + angle / (2 pi)`` and its mirror image. They cross the positive first axis in
-    turn, half a unit apart, so that 3/2, 2 and 5/2 belong to one arm, the other, and the first again: three
-    rows put there prove that no plane separates the arms.
+    The arms are ``r = 1/2 + angle / (2 pi)`` and its mirror image. They cross the positive first axis
+    alternately, half a unit apart: 3/2 and 5/2 belong to one arm, 2 to the other. Three rows at these places
+    prove that no line separates the arms.
 
-    *Which degree.* The whole first axis meets the arms in turn at ``2 * floor(2 * turns) + 2`` places, and
-    along a line a polynomial changes its sign at most as often as its degree. So one that separates the whole
-    arms has a degree of at least ``2 * floor(2 * turns) + 1``: 9 for two turns. A sample of rows may need
-    less; four rows, of which three are on the axis, need 2.
+    *Which degree.* The whole first axis meets the arms alternately at ``2 * floor(2 * turns) + 2`` places,
+    and a polynomial of degree d changes its sign at most d times along a line. So a polynomial that separates
+    the whole arms has a degree of at least ``2 * floor(2 * turns) + 1``: 9 for two turns. A sample of rows
+    may need less: four rows, three of them on the axis, need 2.
 
     Examples
     --------
@@ -174,8 +178,8 @@ def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = 
     check_count("n_rows", n_rows, 4, "three rows on an axis prove the answer")
     if not 2.0 <= turns <= 20.0:
         raise InputError(
-            f"turns is {turns:g}; with fewer than 2 nothing proves that no plane separates the arms, with "
-            "more than 20 the rows are too far apart to show a spiral. Give a number from 2 to 20."
+            f"turns is {turns:g}; with fewer than 2 there is no proof that no line separates the arms, and "
+            "with more than 20 the rows are too far apart to show a spiral. Give a number from 2 to 20."
         )
     rng = np.random.default_rng(random_state)
     y = balanced_signs(n_rows, rng)
@@ -186,27 +190,27 @@ def make_spirals(n_rows: int = 200, *, turns: float = 2.0, random_state: Seed = 
     positive, negative = np.flatnonzero(y == 1), np.flatnonzero(y == -1)
     witness = np.array([positive[0], positive[1], negative[0]])
     X[witness] = [[1.5, 0.0], [2.5, 0.0], [2.0, 0.0]]
-    return Spirals(X, y, float(turns), witness, np.array([1, 1, 2]))
+    return Problem(X, y, witness_rows=witness, witness_weights=np.array([1, 1, 2]))
 
 
 def make_checkerboard(
     n_rows: int = 200, squares: int = 3, *, gap: float = 0.2, random_state: Seed = None
-) -> Checkerboard:
+) -> Problem:
     """Put alternating labels on the squares of a board.
 
     Parameters
     ----------
     n_rows : int
-        At least 4. The first four rows are the middles of four squares around a corner.
+        At least 4. The first four rows are the centers of four squares around a corner.
     squares : int
         Squares along a side, at least 2.
     gap : float
-        How far, at least, the rows of neighboring squares are apart; at least 0 and below 1.
+        The smallest distance between rows of neighboring squares; at least 0 and below 1.
     random_state : int, numpy Generator or None
 
     Returns
     -------
-    Checkerboard
+    Problem
 
     Examples
     --------
@@ -229,4 +233,4 @@ def make_checkerboard(
     inside[:4] = 0.5
     y = 1 - 2 * (corners.sum(axis=1).astype(np.int64) % 2)
     ones = np.ones(4, dtype=np.int64)
-    return Checkerboard(corners + inside, y, int(squares), float(gap), np.arange(4), ones)
+    return Problem(corners + inside, y, witness_rows=np.arange(4), witness_weights=ones)

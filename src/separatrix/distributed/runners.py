@@ -1,4 +1,4 @@
-"""Who runs tasks on blocks: the workers of a Dask cluster, or the threads of this process."""
+"""Run tasks on blocks: on the workers of a Dask cluster, or in the threads of this process."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ..rows.blocks import INTERVAL, Answers, Failed, Handle, Pause, Work, not_co
 
 
 class Held:
-    """A handle: a future on the cluster; none any more where its successor replaces it."""
+    """A handle: a future on the cluster, or None after another future has replaced it."""
 
     def __init__(self, future: Any) -> None:
         self.future = future
 
 
 class ClientRunner:
-    """Runs tasks where the futures of a client are.
+    """Runs tasks on the workers of a client, where their blocks are.
 
-    Tasks are pure functions of their blocks and arguments: if a worker dies, Dask finds its blocks again and
-    repeats its tasks, and the answers are the same (`Partitions.fixed` refuses blocks that are not). If one
-    is not heard of for as long as Dask's setting ``distributed.scheduler.worker-ttl`` says (five minutes),
-    Dask takes it for dead.
+    Tasks are pure functions of their blocks and arguments: if a worker dies, Dask computes its blocks again
+    and repeats its tasks, and the answers are the same (`collections.fixed` refuses blocks that changed).
+    If a worker does not answer for the time of Dask's setting ``distributed.scheduler.worker-ttl`` (five
+    minutes), Dask treats it as dead.
     """
 
     loses = True
@@ -34,26 +34,26 @@ class ClientRunner:
     def __init__(self, client: Any) -> None:
         self.client = client
         self._progress, self._rounds = Progress(), 0
-        # A client sends nothing for 10 ms after a message. To let go of a round's answers is one: it waits
-        # until the next round has been sent.
+        # A client sends nothing for 10 ms after each message, and releasing the answers of a round is a
+        # message. They are kept here until the next round has been sent.
         self._last: list[Any] = []
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
-        """Handles of delayed objects, each computed once and kept."""
+        """Return handles of delayed objects, each computed once and kept."""
         with _cluster_errors():
             return [Held(future) for future in self.client.compute(delayed)]
 
     def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
-        """Handles of the answers, which stay where they were found; they may replace their blocks."""
+        """Return handles of the answers, which stay on their workers; they may replace their blocks."""
         found = [Held(future) for future in self._submit(work)]
         if replaces:
             for blocks in work.blocks:
                 for each in blocks:
-                    each.future = None  # Dask keeps it until it is used
+                    each.future = None  # Dask keeps it until the new task has used it
         return found
 
     def start(self, work: Work) -> Answers:
-        """Start the calls; the function returned waits for their answers, in the order of the calls."""
+        """Start the calls; return a function that waits for their answers, in the order of the calls."""
         futures = self._last = self._submit(work)
         self._rounds += 1
         round_ = f"round {self._rounds} ({work.name})"
@@ -76,7 +76,7 @@ class ClientRunner:
         return finish
 
     def _submit(self, work: Work) -> list[Any]:
-        """A future for each call, named for the dashboard."""
+        """Return a future for each call, named for the dashboard."""
         if not work.blocks:
             return []
         own = [()] * len(work.blocks) if work.own is None else work.own
@@ -96,9 +96,10 @@ class ClientRunner:
             )
 
     def _wait(self, futures: list[Any], pause: Pause | None, round_: str) -> None:
-        """Wait until all futures are done; whoever has no time left may raise meanwhile.
+        """Wait until all futures are done. ``pause`` is called meanwhile, and may raise if time is up.
 
-        Where nobody looks meanwhile, their answers are waited for instead, which are asked for next.
+        Without a ``pause`` and without progress to show, nothing is done here: the caller waits for the
+        answers.
         """
         if pause is None and not self._progress.watched:
             return
@@ -115,12 +116,12 @@ class ClientRunner:
 
 
 class ThreadRunner:
-    """Runs tasks by threads of this process; a handle is the block itself."""
+    """Runs tasks in threads of this process; a handle is the block itself."""
 
     loses = False
 
     def start(self, work: Work) -> Answers:
-        """Start the calls; the function returned waits for their answers, in the order of the calls."""
+        """Start the calls; return a function that waits for their answers, in the order of the calls."""
         started = [
             threads.submit(perform, work.task, blocks, work.arguments(k))
             for k, blocks in enumerate(work.blocks)
@@ -135,39 +136,30 @@ class ThreadRunner:
         return finish
 
     def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
-        """The answers themselves."""
+        """Return the answers themselves."""
         return self.start(work)(None)
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
-        """The objects themselves, computed by Dask's threads."""
+        """Return the objects themselves, computed by Dask's threads."""
         from dask.base import compute
 
         try:
             return list(compute(*delayed, scheduler="threads"))
         except Exception:
-            if _of_a_client(delayed[0]):
-                raise ClusterError(
-                    "The collection was computed by a Dask client, and none is open.",
-                    remedy="Open a client, and make the collection again.",
-                ) from None
             for name, each in zip(names, delayed, strict=True):
                 try:
                     each.compute(scheduler="synchronous")
                 except Exception as error:
-                    raise not_computed(name, error) from error
+                    failed = not_computed(name, error)
+                    failed.remedy = (
+                        "If a Dask client computed it, open a client and make the collection again."
+                    )
+                    raise failed from error
             raise
 
 
-def _of_a_client(delayed: Any) -> bool:
-    """Whether what is delayed refers to results that a client held."""
-    graph = dict(delayed.__dask_graph__())
-    return any(
-        type(getattr(each, "value", each)).__module__ == "distributed.client" for each in graph.values()
-    )
-
-
 def _future(handle: Any) -> Any:
-    """What the client knows a handle by; lists of handles are joined in one call."""
+    """Return the future of a handle, or the futures of a list of handles."""
     return [_future(each) for each in handle] if isinstance(handle, list) else handle.future
 
 
@@ -177,7 +169,7 @@ def _call(own: tuple[Any, ...], blocks: list[Any], *, task: Any, common: tuple[A
 
 @contextmanager
 def _cluster_errors() -> Iterator[None]:
-    """Say what it means that a client does not answer."""
+    """Explain what it means if a client does not answer."""
     try:
         yield
     except (OSError, RuntimeError, AttributeError) as error:

@@ -1,6 +1,6 @@
-"""Stage 2: what is learnt through a kernel.
+"""Stage 2: learning with a kernel.
 
-Rows with a kernel flow in; the updates or multipliers of rows flow out, a `KernelResult` or a
-`KernelOptimum`: the kernel perceptron, with a budget or without, and the largest and the soft margin in
+Rows with a kernel flow in; a `KernelResult` or `KernelOptimum` with updates or multipliers of the rows flows
+out. The methods are the kernel perceptron, with or without a budget, and the largest and the soft margin in
 feature space.
 """

@@ -8,50 +8,68 @@ from typing import Any
 import numpy as np
 
 from ..loops import kernels as kernel_loops
-from ..result import Floats, Ints
+from ..result import Floats, Ints, KernelTrace
 from ..rows import threads
+from ..rows.numpy_loops import signed_scores
 from ..sparse import sparse
 from .similarity import Side, Similarity, TrainingRows
 
 
-class Expansion:
-    """The weights as a list of updates, and as a support with one row of coefficients each.
+class Support:
+    """Rows with a coefficient for the output of each class; two classes have one column of coefficients."""
 
-    ``updates[m]`` is (slot in the support, own class, rival, visit) of the m-th mistake, ``amounts[m]`` its
-    step. For two classes the weights are one vector, and there is one column.
-    """
-
-    BLOCK = 512  # rows that are visited at a time, at most
     PIECE = 512  # updates, or rows of the support, in one product
-    TILE = 256  # rows of the support in a product of the last resort: its shape never changes
 
     def __init__(self, similarity: Similarity, n_classes: int) -> None:
         self.similarity = similarity
         self.n_classes = n_classes
         self.columns = 1 if n_classes == 2 else n_classes
         self.anchors = SupportRows()
-        self.size = self.made = self.visits = self.settled = 0
+        self.size = self.made = self.visits = 0
         self.rows = np.zeros(0, dtype=np.int64)
         self.coef = np.zeros((0, self.columns))
+        self.width, self.radius, self.longest = 0, 0.0, 0.0
+
+    def measure(self, rows: TrainingRows) -> None:
+        """Include rows in the bounds of width and length, before they are visited."""
+        self.width = max(self.width, rows.width)
+        self.radius = max(self.radius, rows.radius)
+        self.longest = max(self.longest, float(rows.roots.max(initial=0.0)))
+
+    def outputs(self, left: Side, coef: Floats, dtype: Any = np.float64) -> Floats:
+        """Return the outputs of rows for given coefficients of the support."""
+        total = np.zeros((left.size, coef.shape[1]))
+        for start in range(0, self.size, self.PIECE):
+            stop = min(self.size, start + self.PIECE)
+            right = self.similarity.side(self.anchors.part(start, stop), dtype)
+            total += self.similarity.block(left, right, dtype=dtype) @ coef[start:stop].astype(dtype)
+        return total
+
+
+class Expansion(Support):
+    """The weights as a list of updates, and as a support with coefficients.
+
+    ``updates[m]`` is (slot in the support, own class, rival, visit) of the m-th mistake, ``amounts[m]`` its
+    step.
+    """
+
+    BLOCK = 512  # the largest number of rows in a block
+    TILE = 256  # rows of the support in a product that decides: its shape never changes
+
+    def __init__(self, similarity: Similarity, n_classes: int) -> None:
+        super().__init__(similarity, n_classes)
         self.updates = np.zeros((0, 4), dtype=np.int64)
         self.amounts = np.zeros(0)
         self.reach = np.zeros(self.columns)
         self.measures = np.array([0.0, np.inf])
-        self.width, self.radius, self.longest = 0, 0.0, 0.0
 
     def fork(self) -> Expansion:
-        """A copy that goes on by itself; the original stays as it is."""
+        """Return a copy that can be changed while the original stays the same."""
         other = copy.copy(self)
         other.anchors = self.anchors.fork()
         other.coef = self.coef.copy()
         other.reach, other.measures = self.reach.copy(), self.measures.copy()
         return other
-
-    def measure(self, rows: TrainingRows) -> None:
-        """Take note of the largest row that is to come."""
-        self.width = max(self.width, rows.width)
-        self.radius = max(self.radius, rows.radius)
-        self.longest = max(self.longest, float(rows.roots.max(initial=0.0)))
 
     def extend(self, anchors: Any, rows: Ints, slots: Ints, entries: Ints, amounts: Floats) -> None:
         """Add updates: new rows of the support first, then (own, rival, visit) of each update."""
@@ -72,13 +90,13 @@ class Expansion:
         self.made = made
 
     def rebuild(self) -> None:
-        """Make the coefficients anew from the updates: an interrupt may have come between the two."""
+        """Compute the coefficients again from the updates, after an interrupt between the two."""
         self.size = min(self.size, len(self.anchors))
         self.coef[...] = 0.0
         np.add.at(self.coef, self.updates[: self.made, 0], self.corrections(0, self.made))
 
     def corrections(self, start: int, stop: int, scales: Floats | None = None) -> Floats:
-        """What each update added to the outputs of each class: shape (updates, columns)."""
+        """Return what each update added to the output of each class: shape (updates, columns)."""
         part = self.updates[start:stop]
         amounts = self.amounts[start:stop] * (1.0 if scales is None else scales)
         found = np.zeros((part.shape[0], self.columns))
@@ -91,34 +109,34 @@ class Expansion:
         return found
 
     def averaged(self) -> Floats:
-        """Coefficients of the mean of the weights over every visit."""
+        """Return the coefficients of the mean of the weights over all visits."""
         late = 1.0 - self.updates[: self.made, 3] / max(1, self.visits)
         coef = np.zeros((self.size, self.columns))
         np.add.at(coef, self.updates[: self.made, 0], self.corrections(0, self.made, late))
         return coef
 
     def survivals(self) -> Ints:
-        """How many visits each intermediate model survived: one more than there are updates."""
+        """Return how many visits each intermediate model lasted; the first model has no updates."""
         times: Any = np.concatenate([[0], self.updates[: self.made, 3], [self.visits]])
         gaps: Ints = np.diff(times).astype(np.int64)
         return gaps
 
     def mass(self) -> float:
-        """The sum of all steps."""
+        """Return the sum of all steps."""
         return float(self.amounts[: self.made].sum())
 
     def error(self) -> float:
-        """What an output in float64 and the last resort may differ by, per unit of reach and root.
+        """Return a bound on the difference of an output and the one that decides, per unit of reach and root.
 
-        Not for a kernel without a bound, whose outputs are all computed in the last resort.
+        A kernel without a rounding bound has none; all its outputs are computed in the way that decides.
         """
         sums = (3 * self.made + self.PIECE + 4 * self.BLOCK + 64) * float(np.finfo(np.float64).eps)
         rounding = self.similarity.rounding(self.width, self.radius, np.float64)
         assert rounding is not None, "a kernel without a bound is computed one row at a time"
-        return 2.0 * rounding.total + sums
+        return 2.0 * rounding + sums
 
     def outputs_since(self, left: Side, since: int, room: Floats) -> Floats:
-        """What the updates from the given one on add to the outputs of some rows."""
+        """Return what the updates from a given one on add to the outputs of rows."""
         total = np.zeros((left.size, self.columns))
         for start in range(since, self.made, self.PIECE):
             stop = min(start + self.PIECE, self.made)
@@ -127,20 +145,11 @@ class Expansion:
             total += self.similarity.block(left, right, out=out) @ self.corrections(start, stop)
         return total
 
-    def outputs(self, left: Side, coef: Floats, dtype: Any = np.float64) -> Floats:
-        """The outputs of some rows under coefficients of the support."""
-        total = np.zeros((left.size, coef.shape[1]))
-        for start in range(0, self.size, self.PIECE):
-            stop = min(self.size, start + self.PIECE)
-            right = self.similarity.side(self.anchors.part(start, stop), dtype)
-            total += self.similarity.block(left, right, dtype=dtype) @ coef[start:stop].astype(dtype)
-        return total
-
     def votes(self, left: Side, dtype: Any = np.float64) -> Floats:
-        """The visits during which the weights preferred each class, for some rows: shape (rows, classes).
+        """Return the number of visits during which the weights preferred each class: shape (rows, classes).
 
-        Every intermediate model is the one before it and one update, so all of them vote in one reading of
-        the rows' kernel values.
+        Every intermediate model is the previous one plus one update, so one pass over the kernel values gives
+        the votes of all models.
         """
         values = np.empty((left.size, self.size))
         for start in range(0, self.size, self.PIECE):
@@ -159,8 +168,23 @@ class Expansion:
         )
         return room[:, : self.n_classes].copy()
 
+    def trace(self, rows: TrainingRows) -> KernelTrace:
+        """Return every update, in order, with the score of its row before it, computed again in blocks."""
+        updates = self.updates[: self.made]
+        corrected, added = self.rows[updates[:, 0]], self.corrections(0, self.made)
+        scores: Floats = np.empty(self.made)
+        for first in range(0, self.made, self.TILE):
+            last = min(first + self.TILE, self.made)
+            left = self.similarity.side(rows.X[corrected[first:last]])
+            values = self.similarity.block(left, self.similarity.side(self.anchors.take(updates[:last, 0])))
+            earlier = np.arange(last) < np.arange(first, last)[:, None]
+            outputs = np.where(earlier, values, 0.0) @ added[:last]
+            scores[first:last] = signed_scores(outputs, rows.labels[corrected[first:last]])
+        rivals = updates[:, 2].copy() if self.columns > 1 else np.zeros(self.made, dtype=np.int64)
+        return KernelTrace(corrected, rivals, scores)
+
     def settled_outputs(self, left: Side) -> Floats:
-        """The outputs of one row, from products whose shapes and order depend on the support only."""
+        """Return the outputs of one row, from products whose shapes and order depend only on the support."""
         total = np.zeros((1, self.columns))
         for start in range(0, self.size, self.TILE):
             stop = start + self.TILE
@@ -175,10 +199,9 @@ class Expansion:
 
 
 class SupportRows:
-    """Rows that are only ever added: of numbers, dense or sparse, or of indices.
+    """Rows that grow at the end: dense or sparse numbers, or indices.
 
-    A copy made by `fork` shares what both have; rows added to one are not seen by the other, as long as
-    only one of the two goes on.
+    A copy made by `fork` shares memory with the original, so only one of the two may grow.
     """
 
     def __init__(self) -> None:
@@ -189,13 +212,13 @@ class SupportRows:
         return self._size
 
     def fork(self) -> SupportRows:
-        """A copy that may go on by itself."""
+        """Return a copy that may grow instead of the original."""
         other = SupportRows()
         other._rows, other._size = self._rows, self._size
         return other
 
     def append(self, rows: Any) -> None:
-        """Add rows; dense ones become sparse beside sparse ones."""
+        """Add rows; if some rows are sparse, all become sparse."""
         size = self._size + rows.shape[0]
         if sparse.issparse(rows) or sparse.issparse(self._rows):
             kept = [] if self._rows is None else [sparse.csr_array(self._rows[: self._size])]
@@ -207,16 +230,16 @@ class SupportRows:
         self._size = size
 
     def part(self, start: int, stop: int) -> Any:
-        """Some consecutive rows, not copied where they are dense."""
+        """Return consecutive rows; dense rows are not copied."""
         return self._rows[start : min(stop, self._size)]
 
     def take(self, indices: Ints) -> Any:
-        """A copy of some rows."""
+        """Return a copy of the given rows."""
         return self._rows[indices]
 
 
 def grown(array: Any, used: int, needed: int, shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array with room for ``needed`` entries: the same one, or a larger copy of its used part."""
+    """Return an array with room for ``needed`` entries: the same one, or a larger copy of its used part."""
     if array is not None and array.shape[0] >= needed:
         return array
     room = np.zeros((max(needed, 64, 2 * used), *shape), dtype=dtype)

@@ -1,17 +1,16 @@
-"""The perceptron in its dual form: weights are sums of kernel rows, one for each mistake.
+"""The perceptron in its dual form: the weights are a sum of feature vectors, one per mistake.
 
-Rows are visited in blocks. The outputs of a block are one matrix product of its kernel rows with the updates
-made since the block was last seen; corrections inside the block are a compiled loop. How the products are cut
-changes their last bits, so every output carries a bound of its error. Where the bound leaves room for another
-answer (mistake or not, and against which rival), the row is scored again, alone against the support in tiles
-of a fixed shape. That sum depends on the updates only, never on the blocks, so neither do the mistakes. A
-kernel that states no bound of its rounding is computed in this way only.
+Rows are visited in blocks. One matrix product computes the outputs of a block from the updates since its last
+visit, and a compiled loop corrects the mistakes inside the block. The last bits of a product depend on the
+blocks, so every output has an error bound. If the bound leaves open whether a row is a mistake, or against
+which rival, the row is scored again, alone, against the support in tiles of a fixed shape. That sum depends
+only on the updates, so the mistakes do not depend on the blocks. If a kernel states no rounding bound, each
+row is a block and is scored in this way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -19,16 +18,16 @@ from ..errors import InputError, NumericOverflowError
 from ..loops import kernels as kernel_loops
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
-from ..rows.class_leads import leads
+from ..rows.numpy_loops import signed_scores
 from ..sparse import sparse
 from .expansion import Expansion
 from .similarity import Side, TrainingRows
 
-ORDERS = ("cyclic", "shuffled", "worst")
+ORDERS = ("cyclic", "shuffled")
 
 
 class KernelRun:
-    """A run over training rows: it learns block by block and remembers the outputs between passes."""
+    """A run over training rows, block by block; it keeps the outputs between passes."""
 
     def __init__(
         self,
@@ -47,7 +46,8 @@ class KernelRun:
         self.first_row = first_row
         self.passes, self.settled = 0, 0
         self.history: list[PassRecord] = []
-        self.block_rows = block_rows(rows, memory_limit)
+        self.alone = expansion.similarity.fixed  # then each row is a block
+        self.block_rows = 1 if self.alone else block_rows(rows, memory_limit)
         self._room = np.empty(self.block_rows * expansion.PIECE)
         shape = (rows.size, expansion.columns)
         self._outputs = np.zeros(shape) if remember else None
@@ -68,7 +68,7 @@ class KernelRun:
 
     @property
     def mistakes(self) -> int:
-        """Updates made in this run."""
+        """The number of updates of this run."""
         return int(self.tally.clock[kernel_loops.MISTAKES])
 
     @property
@@ -77,11 +77,11 @@ class KernelRun:
         return bool(self.mistakes >= self.tally.clock[kernel_loops.LIMIT])
 
     def stopped(self) -> bool:
-        """Whether a limit is met."""
+        """Return whether a limit is met."""
         return self.passes >= self.max_iter or self.out_of_updates
 
     def one_pass(self, order: Ints) -> bool:
-        """Visit the rows of ``order`` once; return whether that was a clean pass."""
+        """Visit the rows of ``order`` once; return whether no row was a mistake."""
         before = self.mistakes
         self.tally.measures[kernel_loops.FLOOR] = np.inf
         finished, seen = True, []
@@ -91,19 +91,19 @@ class KernelRun:
             seen.append((indices, self.expansion.made))
             if not finished:
                 break
-        self._seen = seen
+        self._seen = [] if self.alone else seen
         clean = finished and self.mistakes == before
         self._end_pass(self.mistakes - before, clean)
         return clean
 
     def catch_up(self) -> None:
-        """Bring the remembered outputs of all rows up to date with all updates."""
+        """Add all missing updates to the outputs of all rows."""
         for indices, since in self._seen:
             self._bring_up(indices, since)
         self._seen = [(indices, self.expansion.made) for indices, _ in self._seen]
 
     def _bring_up(self, indices: Ints, since: int) -> Floats:
-        """The outputs of a block after all updates."""
+        """Return the outputs of a block after all updates."""
         added = self.expansion.outputs_since(self._side(indices), since, self._room)
         if self._outputs is not None:
             added += self._outputs[indices]
@@ -120,9 +120,10 @@ class KernelRun:
 
     def _visit(self, indices: Ints, since: int) -> bool:
         """Learn from one block; return whether all of it was visited."""
-        if self.expansion.similarity.fixed:
-            return all(self._visit_alone(indices[row : row + 1]) for row in range(indices.size))
-        outputs = self._bring_up(indices, since)
+        if self.alone:
+            outputs, error = self._settled(indices), 0.0
+        else:
+            outputs, error = self._bring_up(indices, since), self.expansion.error()
         block = kernel_loops.Block(
             scores=outputs,
             gram=np.empty((indices.size, indices.size)),
@@ -130,53 +131,31 @@ class KernelRun:
             labels=self.rows.labels[indices],
             steps=self.rows.steps[indices],
             roots=self.rows.roots[indices],
-            errors=np.full(indices.size, self.expansion.error()),
+            errors=np.full(indices.size, error),
         )
         self._indices, self._anchors = indices, None
-        self._know(block, np.flatnonzero(leads(outputs, block.labels) <= 0.0))
+        self._know(block, np.flatnonzero(signed_scores(outputs, block.labels) <= 0.0))
         position = 0
         while True:
             position = kernel_loops.learn_block(block, self.tally, position)
             self._flush()
             reason = self.tally.clock[kernel_loops.REASON]
             if reason == kernel_loops.UNKNOWN:
-                wrong = leads(outputs[position:], block.labels[position:]) <= 0.0
+                wrong = signed_scores(outputs[position:], block.labels[position:]) <= 0.0
                 self._know(block, position + np.flatnonzero(wrong & ~block.known[position:]))
             elif reason == kernel_loops.UNSURE:
-                self._settle(block, position)
+                block.scores[position] = self._settled(indices[position : position + 1])[0]
+                block.errors[position] = 0.0
             else:
                 break
         if self._outputs is not None:
             self._outputs[indices] = outputs
-        self._show_progress()
-        return bool(reason == kernel_loops.FINISHED)
-
-    def _visit_alone(self, index: Ints) -> bool:
-        """Learn from one row, scored in the way that decides; return whether it was visited."""
-        outputs = self.expansion.settled_outputs(self._side(index))
-        self._check_range(outputs)
-        block = kernel_loops.Block(
-            scores=outputs,
-            gram=np.zeros((1, 1)),  # no other row of the block has a score to keep up to date
-            known=np.ones(1, dtype=np.bool_),
-            labels=self.rows.labels[index],
-            steps=self.rows.steps[index],
-            roots=self.rows.roots[index],
-            errors=np.zeros(1),
-        )
-        self._indices = index
-        kernel_loops.learn_block(block, self.tally, 0)
-        self._flush()
-        self.settled += 1
-        self._show_progress()
-        return bool(self.tally.clock[kernel_loops.REASON] == kernel_loops.FINISHED)
-
-    def _show_progress(self) -> None:
         if self.progress is not None and self.progress.due():
             self.progress.show(
                 f"kernel perceptron: pass {self.passes + 1} of {self.max_iter}, {self.mistakes} mistakes, "
                 f"{self.expansion.size} rows of support"
             )
+        return bool(reason == kernel_loops.FINISHED)
 
     def _know(self, block: kernel_loops.Block, positions: Ints) -> None:
         """Fill the kernel rows of likely mistakes with the rest of the block."""
@@ -187,12 +166,12 @@ class KernelRun:
             block.gram[positions] = similarity.block(self._side(here[positions]), self._anchors)
             block.known[positions] = True
 
-    def _settle(self, block: kernel_loops.Block, position: int) -> None:
-        """Score a row that is not sure once more, in the way that decides."""
-        side = self._side(self._indices[position : position + 1])
-        block.scores[position] = self.expansion.settled_outputs(side)[0]
-        block.errors[position] = 0.0
+    def _settled(self, index: Ints) -> Floats:
+        """Return the outputs of one row, computed in the way that decides."""
+        outputs = self.expansion.settled_outputs(self._side(index))
+        self._check_range(outputs)
         self.settled += 1
+        return outputs
 
     def _flush(self) -> None:
         """Move the logged mistakes of the block into the expansion."""
@@ -215,7 +194,7 @@ class KernelRun:
         self.tally.clock[kernel_loops.LOGGED] = 0
 
     def recover(self) -> None:
-        """Put the state right after an interrupt, which may have come between any two statements."""
+        """Make the state consistent after an interrupt, which may come between any two statements."""
         self.tally.clock[kernel_loops.LOGGED] = 0
         self.expansion.rebuild()
         self.counts[...] = 0
@@ -224,40 +203,8 @@ class KernelRun:
             np.add.at(self.counts, (self.expansion.rows[updates[:, 0]] - self.first_row, updates[:, 2]), 1)
         self.tally.clock[kernel_loops.MISTAKES] = self.counts.sum()
 
-    def correct_worst(self) -> bool:
-        """Look at every row and correct the most violated one; return whether none was violated."""
-        outputs: Any = self._outputs
-        close = self._close_to_worst()
-        settled = np.concatenate([self.expansion.settled_outputs(self._side(each[None])) for each in close])
-        lowest = leads(settled, self.rows.labels[close])
-        row = close[[int(np.argmin(lowest))]]
-        self.tally.measures[kernel_loops.FLOOR] = lowest.min()
-        clean = bool(lowest.min() > 0.0)
-        made = self.mistakes
-        if not clean and self.passes < self.max_iter - 1 and not self.out_of_updates:
-            before = outputs[row]
-            self._visit(row, self.expansion.made)
-            outputs[row] = before  # the next look adds this update to all rows
-        self._end_pass(self.mistakes - made, clean)
-        return clean
-
-    def _close_to_worst(self) -> Ints:
-        """The rows of which rounding leaves open whether they are the most violated one."""
-        if not self.expansion.made:
-            return self.rows.members[:1]
-        if self.expansion.similarity.fixed:
-            return self.rows.members
-        self._seen = self._seen or [(indices, 0) for indices in self._blocks(self.rows.members)]
-        self.catch_up()
-        assert self._outputs is not None, "where the worst row is looked for, outputs are remembered"
-        scores = leads(self._outputs, self.rows.labels)
-        errors = 2.0 * self.expansion.error() * self.rows.roots * self.tally.reach.max()
-        here = self.rows.members
-        lowest = (scores + errors)[here].min()
-        return np.asarray(here[scores[here] - errors[here] <= lowest])
-
     def margin_upper(self) -> float:
-        """|w| / sum of steps: no margin is larger."""
+        """Return |w| / (sum of steps), an upper bound of the margin."""
         mass = self.expansion.mass()
         if mass == 0.0:
             return self.expansion.longest * (1.0 if self.expansion.columns == 1 else float(np.sqrt(2.0)))
@@ -283,7 +230,7 @@ class KernelRun:
             )
 
     def result(self, status: Status, order: str) -> KernelResult:
-        """What the run came to."""
+        """Return the result of the run."""
         lower = self.history[-1].margin_lower if self.history else -np.inf
         clean = bool(self.history) and self.history[-1].errors == 0
         return KernelResult(
@@ -312,19 +259,19 @@ def solve_kernel_perceptron(
     memory_limit: float = 1e9,
     seed: np.random.Generator | None = None,
 ) -> KernelResult:
-    """Separate the rows in the kernel's feature space, or stop and say how far the run got.
+    """Separate the rows in the feature space of the kernel, or stop at a limit.
 
-    Novikoff's theorem holds there as it does for plain rows: from zero weights, with equal steps and in exact
-    arithmetic, at most ``(R / margin)**2`` mistakes, twice that with more than two classes.
+    Novikoff's theorem holds there too: from zero weights, with equal steps and in exact arithmetic, there are
+    at most ``(R / margin)**2`` mistakes, or twice that with more than two classes.
 
     Parameters
     ----------
     rows : TrainingRows
     expansion : Expansion
-        The weights to go on from; changed in place.
-    order : {"cyclic", "shuffled", "worst"}
+        The weights to start from. They are changed in place.
+    order : {"cyclic", "shuffled"}
     max_iter, max_updates : int
-        Where to stop if no separator was found.
+        The largest numbers of passes and updates.
     memory_limit : float
         Bytes that blocks of products may take.
     seed : Generator, optional
@@ -352,10 +299,6 @@ def solve_kernel_perceptron(
 
 def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> None:
     every = run.rows.members
-    if order == "worst":
-        while not run.correct_worst() and run.history[-1].mistakes:
-            pass
-        return
     while not run.stopped():
         shuffled = every
         if order == "shuffled" and seed is not None:
@@ -366,7 +309,7 @@ def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> Non
 
 
 def block_rows(rows: TrainingRows, memory_limit: float) -> int:
-    """How many rows a block may have: its rows, its products and the kernel inside it fit the limit."""
+    """Return the size of blocks whose rows, products and inner kernel values fit into the limit."""
     width = rows.X.shape[1] if not sparse.issparse(rows.X) else rows.width
     fixed = 8 * Expansion.PIECE * width
     for size in (Expansion.BLOCK, 256, 128, 64, 32, 16, 8, 4, 2, 1):

@@ -1,40 +1,54 @@
-"""The soft margin in a kernel's feature space, with a duality gap in which all rounding is counted.
+"""The soft margin in a kernel's feature space, with a duality gap that counts all rounding.
 
-The Gram matrix of all rows, factorised as ``K = L L'``, is a change of coordinates: the rows of L have the
-inner products of the images, so the linear solver finds the optimum on them. What it found is then judged by
-the kernel itself: objective and bound are summed from kernel values, each with what rounding may have done.
+A decomposition method solves the dual problem. Compiled steps improve the multipliers of a working set, whose
+kernel rows are in memory; then the rows that violate their optimality conditions most enter the set. A small
+problem is one working set. The bracket is computed once, at the end.
+
+If there are many more rows than the feature space has dimensions, and C is large, such steps converge slowly.
+Then the Gram matrix ``K = L L'`` is factorized: the rows of L have the inner products of the feature vectors,
+and the linear solver finds the optimum on them.
+
+References
+----------
+T. Joachims, "Making large-scale SVM learning practical", 1999; R.-E. Fan, P.-H. Chen and C.-J. Lin, "Working
+set selection using second order information for training support vector machines", JMLR 6, 2005.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from ..deadline import NEVER, Deadline
-from ..errors import InputError
-from ..kernels import EPS
-from ..margins.brackets import against_rivals, best_shift
-from ..margins.optimum import BracketedMinimum, SoftOptimum
+from ..deadline import NEVER, Deadline, OutOfTime
+from ..kernels import Precomputed
+from ..kernels.base import BLOCK_VALUES, EPS, MOST_GRAM_ROWS
+from ..loops import decomposition
+from ..margins.brackets import Effort, against_rivals, balanced, best_shift, feasible
 from ..margins.rounding.proved_margin import imbalance
-from ..margins.soft.soft_margin import solve_soft_margin
+from ..margins.soft.soft_margin import BracketedMinimum, solve_soft_margin
 from ..result import Floats, Ints, Status
 from ..rows.memory import as_rows
-from .kernel_margin import SCAN, KernelRows, accuracy, coordinates, square_above
+from ..rows.threads import MOST_AT_ONCE, calm_threads
+from .kernel_rows import KernelRows, as_combination, coordinates
+from .similarity import Similarity
 
-MOST_ROWS = 5000  # whose Gram matrix is factorised: 200 MB, and as much again for its factor
+# The most rows of a working set, unless the whole Gram matrix is in memory.
+WORKING_SET = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class KernelSoftOptimum(BracketedMinimum):
-    """The soft margin's minimum in a kernel's feature space.
+    """The minimum of the soft margin in a kernel's feature space.
 
     Attributes
     ----------
-    status, primal, dual, steps
-        As in `BracketedMinimum`; the rounding of kernel values and sums is counted in, where the kernel
-        states a bound of it.
+    status, primal, dual, steps, history, seconds
+        As in `BracketedMinimum`. The bracket counts the rounding of sums, and of kernel values if the kernel
+        states a bound on it.
     rows : ndarray of int64
         The support, as indices of training rows.
     coefficients : ndarray of shape (1, support) or (classes, support)
@@ -54,149 +68,375 @@ def solve_kernel_soft(
     rows: KernelRows,
     caps: Floats,
     *,
-    gap: float = 1e-6,
+    gap: float = 1e-3,
     max_iter: int = 10_000,
     seed: int | np.random.Generator | None = 0,
     deadline: Deadline = NEVER,
 ) -> KernelSoftOptimum:
-    """Minimise the soft margin's objective over the span of the rows' images, which holds the minimum.
+    """Minimize the soft margin's objective over the span of the feature vectors, which contains the minimum.
 
     Parameters
     ----------
     rows : KernelRows
-        At most ``MOST_ROWS`` of them, as their Gram matrix is made.
     caps : ndarray of shape (rows,)
         C times the weight of each row.
-    gap, max_iter, seed, deadline
-        As in `solve_soft_margin`. Of the gap a quarter is left to what the judgement by kernel values adds.
+    gap : float
+        Stop when (primal - dual) / primal is at most this.
+    max_iter : int
+        The largest number of passes and Newton steps. A pass is as many steps as the working set has rows.
+    seed : int or Generator, optional
+        For the choice between rows that violate their conditions equally.
+    deadline : Deadline
+        When to stop and return the bracket that is known by then.
     """
+    effort = Effort("soft margin", max_iter, deadline)
     members = rows.order[caps[rows.order] > 0.0]
-    if members.size > MOST_ROWS:
-        raise InputError(
-            f"The soft margin of a kernel needs the Gram matrix of all rows, and {members.size:,} rows are "
-            f"more than {MOST_ROWS:,}.",
-            remedy="Fit a sample, use sklearn.svm.SVC, or a KernelPerceptron, which needs no such matrix.",
-            parameter="X",
-        )
-    gram = rows.gram(members)
-    points = coordinates(gram, rows.kernel)
-    inner = as_rows(points, rows.labels[members], n_classes=rows.n_classes, lift=rows.lift)
-    found = solve_soft_margin(
-        inner,
-        caps[members],
-        gap=0.75 * gap,
-        free_intercept=rows.free,
-        max_iter=max_iter,
-        seed=seed,
-        deadline=deadline,
-    )
-    judge = _Judge(rows, members, caps[members], gram)
-    dual, own = judge.bound(found)
-    choices = [judge.objective(*own), judge.objective(*judge.of_weights(found, points))]
-    primal, coefficients, intercept = min(choices, key=lambda each: each[0])
-    support = np.flatnonzero(np.abs(coefficients).max(axis=0) > 0.0)
-    reached = primal - dual <= gap * primal
-    status = found.status
-    if status is Status.REACHED and not reached:
-        status = Status.STALLED
-    elif reached and status is Status.STALLED:
-        status = Status.REACHED
-    return KernelSoftOptimum(
-        status,
-        primal,
-        dual,
-        found.steps,
+    with calm_threads(members.size, WORKING_SET), np.errstate(all="ignore"), effort.progress:
+        search = Decomposition(rows.only(members), caps[members], effort, np.random.default_rng(seed))
+        found = search.solve(gap)
+    support = np.flatnonzero(np.abs(found.coefficients).max(axis=0) > 0.0)
+    return replace(
+        found,
+        steps=effort.steps,
         rows=members[support],
-        coefficients=np.ascontiguousarray(coefficients[:, support]),
-        intercept=intercept,
+        coefficients=np.ascontiguousarray(found.coefficients[:, support]),
+        history=(*effort.history, (found.dual, found.primal)),
+        seconds=effort.seconds,
     )
 
 
-class _Judge:
-    """Objectives and bounds from kernel values, each turned against itself by what rounding may have done."""
+class TwoClasses:
+    """The dual problem of two classes, with signed multipliers.
 
-    def __init__(self, rows: KernelRows, members: Ints, caps: Floats, gram: Floats) -> None:
-        self.rows, self.members, self.caps, self.gram = rows, members, caps, gram
-        size, self.error = accuracy(rows)
-        self.radius = float(np.sqrt(size)) * (1.0 + 8.0 * EPS)
-        self.sums = (members.size + 8) * EPS
+    A free intercept requires that they sum to zero, and the steps do not change the sum.
+    """
 
-    def bound(self, found: SoftOptimum) -> tuple[float, tuple[Floats, Floats]]:
-        """The bound that the multipliers prove, and the weights that they are."""
-        multipliers, labels = found.multipliers, self.rows.labels[self.members]
-        if multipliers.ndim == 1:
-            coefficients = (multipliers * (2.0 * labels - 1.0))[None, :]
-            mass = float(multipliers.sum())
-        else:
-            coefficients, mass = multipliers.T, float(multipliers.max(axis=1).sum())
-        longest, mass = float(np.sqrt(self.square(coefficients))), mass * (1.0 - self.sums)
-        if self.rows.free:
-            change = self.imbalance(multipliers, labels.astype(np.int64))
-            longest, mass = longest + 2.0 * change * self.radius, mass - change
-        if multipliers.ndim == 2:  # what a row carries is a sum, which may exceed its cap by rounding
-            mass *= 1.0 - 4.0 * (multipliers.shape[1] + 4) * EPS
-        value = mass - 0.5 * longest * longest * (1.0 + 8.0 * EPS)
-        intercept = coefficients.sum(axis=1) if self.lifted else np.zeros(coefficients.shape[0])
-        if self.rows.free:
-            intercept = np.atleast_2d(found.weights)[:, -1]
-        return max(0.0, value), (np.ascontiguousarray(coefficients), intercept)
+    def __init__(self, rows: KernelRows, caps: Floats, norms: Floats) -> None:
+        signs = 2.0 * rows.labels - 1.0
+        self.low, self.high, self.norms = np.minimum(0.0, signs * caps), np.maximum(0.0, signs * caps), norms
+        self.values, self.goals, self.errors = np.zeros(caps.size), signs, -signs
+        self.totals = np.array([0.0, np.inf if rows.free else float(rows.lifted), 0.0, 0.0])
 
-    def imbalance(self, multipliers: Floats, labels: Ints) -> float:
-        """By how much multipliers have to be moved so that no class gives more than it gets."""
-        if multipliers.ndim == 1:
-            members = np.flatnonzero(multipliers)
-            rivals, values, n_classes = np.zeros_like(members), multipliers[members], 2
-        else:
-            against = against_rivals(multipliers, labels)
-            members, rivals = np.nonzero(against)
-            values, n_classes = against[members, rivals], multipliers.shape[1]
-        found = imbalance(labels[members], rivals, values, n_classes)
-        if found is None:
-            return np.inf
-        change, edges = found
-        # what is added to a row may exceed its cap: all are made smaller by as much
-        least = float(self.caps[members[edges]].min(initial=np.inf))
-        return change * len(edges) * (1.0 + float(values.sum()) / least) if edges else 0.0
+    def step(self, gram: Floats, at: Any, share: float, most: int) -> tuple[Floats, int]:
+        """Improve the multipliers of some rows; return their changes, and the number of steps."""
+        arrays = self.values, self.low, self.high, self.errors, self.norms
+        state = decomposition.Signed(*(each[at] for each in arrays))
+        made = decomposition.pair_steps(gram, state, self.totals, share, most)
+        change = state.values - self.values[at]
+        self.values[at] = state.values
+        return change, made
 
-    def of_weights(self, found: SoftOptimum, points: Floats) -> tuple[Floats, Floats]:
-        """Coefficients of all rows whose combination is the weights, by least squares."""
-        weights = np.atleast_2d(found.weights)
-        inside = weights[:, :-1] if self.rows.lift else weights
-        intercept = weights[:, -1] if self.rows.lift else np.zeros(weights.shape[0])
-        if self.lifted:
-            points, inside = np.column_stack([points, np.ones(len(points))]), weights
-        coefficients = linalg.lstsq(points.T, inside.T, lapack_driver="gelsy", check_finite=False)[0].T
-        return np.ascontiguousarray(coefficients), coefficients.sum(axis=1) if self.lifted else intercept
+    def shares(self) -> tuple[Floats, Floats]:
+        """Return the part of each row in the duality gap, and how much it violates its condition."""
+        grows, shrinks = self.values < self.high, self.values > self.low
+        balance, constant = self.totals[: decomposition.DUAL]
+        intercept = constant * balance
+        if constant == np.inf:
+            least = self.errors.min(where=grows, initial=np.inf)
+            intercept = -0.5 * (least + self.errors.max(where=shrinks, initial=-np.inf))
+        excess = -self.errors - intercept
+        parts = np.maximum(self.high * excess, self.low * excess) - self.values * excess
+        return parts, np.maximum(np.where(grows, excess, 0.0), np.where(shrinks, -excess, 0.0))
+
+    def update(self, change: Floats, block: Floats) -> None:
+        """Bring the errors up to date with changed multipliers, whose kernel rows are the block."""
+        self.errors += change @ block
+
+    def recenter(self) -> float:
+        """Return how much the multipliers violate the condition of a free intercept."""
+        return 0.0
+
+    def feasible(self, rows: KernelRows, caps: Floats) -> tuple[Floats, Floats]:
+        """Return coefficients that satisfy all conditions to rounding, and an intercept if it is known."""
+        return self.values[None, :], np.zeros(1)
+
+    def refresh(self, outputs: Floats) -> None:
+        """Remove the rounding errors that many steps have added up."""
+        self.errors = outputs[:, 0] - self.goals
+
+
+class ManyClasses:
+    """The dual problem of many classes: one multiplier per row and class, and those of a row sum to zero.
+
+    Free intercepts require that those of a class sum to zero, too. The method of multipliers achieves this:
+    steps keep the intercepts near a center, and then the center moves to where the steps left them.
+    """
+
+    def __init__(self, rows: KernelRows, caps: Floats, norms: Floats) -> None:
+        own = rows.labels[:, None] == np.arange(rows.n_classes)
+        self.high, self.goals, self.errors = np.where(own, caps[:, None], 0.0), own - 1.0, 1.0 - own
+        self.values, self.center, self.free = np.zeros(own.shape), np.zeros(rows.n_classes), rows.free
+        constant = max(float(norms.mean()), EPS) if rows.free else float(rows.lifted)
+        self.norms = norms + constant
+        zero = np.flatnonzero(self.norms == 0.0)  # no weights change the outputs of these rows
+        self.values[zero] = self.high[zero]
+        self.values[zero, (rows.labels[zero] == 0).astype(np.int64)] -= caps[zero]
+        self.totals = np.array([0.0, constant, float(caps[zero].sum()), 0.0])
+
+    def step(self, gram: Floats, at: Any, share: float, most: int) -> tuple[Floats, int]:
+        """Improve the multipliers of some rows; return their changes, and the number of steps."""
+        values, high, errors, norms = (each[at] for each in (self.values, self.high, self.errors, self.norms))
+        state = decomposition.Shares(values, high, errors, norms, np.empty(self.center.size))
+        made = decomposition.row_steps(gram, state, self.totals, share, most)
+        change = state.values - self.values[at]
+        self.values[at] = state.values
+        return change, made
+
+    def shares(self) -> tuple[Floats, Floats]:
+        """Return the part of each row in the duality gap, and how much it violates its condition."""
+        top = self.errors.max(axis=1, keepdims=True)
+        parts = (self.high * (top - self.errors) + self.values * self.errors).sum(axis=1)
+        bottom = self.errors.min(axis=1, where=self.values < self.high, initial=np.inf)
+        return parts, np.maximum(0.0, top[:, 0] - bottom)
+
+    def update(self, change: Floats, block: Floats) -> None:
+        """Bring the errors up to date with changed multipliers, whose kernel rows are the block."""
+        self.errors += block.T @ change + self.totals[decomposition.CONSTANT] * change.sum(axis=0)
+
+    def recenter(self) -> float:
+        """Move the center of free intercepts; return how much the multipliers violate their condition."""
+        if not self.free:
+            return 0.0
+        balance = self.values.sum(axis=0)
+        pull = self.totals[decomposition.CONSTANT] * balance
+        self.center += pull
+        self.errors += pull
+        self.totals[decomposition.DUAL] -= float(pull @ balance)
+        return float(np.abs(balance).sum()) * (1.0 + float(np.abs(self.center).max()))
+
+    def feasible(self, rows: KernelRows, caps: Floats) -> tuple[Floats, Floats]:
+        """Return coefficients that satisfy all conditions to rounding, and an intercept if it is known."""
+        intercept = self.center + self.totals[decomposition.CONSTANT] * self.values.sum(axis=0)
+        self.values = feasible(self.values, caps, rows.labels)
+        if self.free:
+            self.values = balanced(self.values, rows.labels)
+        return np.ascontiguousarray(self.values.T), intercept
+
+    def refresh(self, outputs: Floats) -> None:
+        """Remove the rounding errors that many steps have added up."""
+        intercept = self.center + self.totals[decomposition.CONSTANT] * self.values.sum(axis=0)
+        self.errors = outputs + intercept - self.goals
+
+
+class Decomposition:
+    """A dual problem with the kernel rows of its working set."""
+
+    def __init__(
+        self, rows: KernelRows, caps: Floats, effort: Effort, generator: np.random.Generator
+    ) -> None:
+        self.rows, self.caps, self.effort, self.generator = rows, caps, effort, generator
+        n, self.made = caps.size, 0
+        self.whole = n <= WORKING_SET
+        self.size = min(n, WORKING_SET, max(2, MOST_GRAM_ROWS**2 // n))
+        self.set: Ints = np.zeros(0, dtype=np.int64)
+        self.anchors = rows.X if rows.kernel.by_products else rows.kernel.anchors(rows.X, rows.order)
+        self.block = self.gram() if self.whole else np.empty((self.size, n))
+        _require_legal(rows, self.block if self.whole else None)
+        norms = self.block.diagonal().copy() if self.whole else rows.kernel.diagonal(rows.X)
+        self.problem = (TwoClasses if rows.n_classes == 2 else ManyClasses)(rows, caps, norms)
+
+    def solve(self, gap: float) -> KernelSoftOptimum:
+        """Return an optimum with a bracket that counts all rounding."""
+        goal = 0.9 * gap  # the rest is for rounding
+        try:
+            for _ in range(3):
+                status = self.run(goal)
+                found = self.certified(status)
+                if found.gap <= gap or status is Status.STEP_LIMIT or self.slow:
+                    break
+                goal *= 0.25
+            if found.gap > gap and status is not Status.STEP_LIMIT and self.caps.size <= MOST_GRAM_ROWS:
+                found = min(found, self.by_factor(gap), key=lambda each: each.gap)
+        except KeyboardInterrupt:
+            found = self.certified(Status.INTERRUPTED)
+        except OutOfTime:
+            found = self.certified(Status.TIME_LIMIT)
+        if found.gap <= gap:
+            return replace(found, status=Status.REACHED)
+        return replace(found, status=Status.STALLED) if found.status is Status.REACHED else found
+
+    def gram(self) -> Floats:
+        """Return the kernel of all rows with all rows."""
+        return self.rows.kernel.block(self.rows.X, self.anchors)
 
     @property
-    def lifted(self) -> bool:
-        """Whether the intercept is part of the norm."""
-        return self.rows.lift and not self.rows.free
+    def slow(self) -> bool:
+        """Whether factorizing the Gram matrix is likely to cost less than more steps: after 100 passes."""
+        return self.made > 100 * self.caps.size and self.caps.size <= MOST_GRAM_ROWS
 
-    def square(self, coefficients: Floats) -> float:
-        """An upper bound of the squared norm of a combination of the images."""
-        total = square_above(self.rows, self.members, coefficients, self.error, NEVER)
-        if self.lifted:
-            total += float((coefficients.sum(axis=1) ** 2).sum()) * (1.0 + 4.0 * self.sums)
-            total += 4.0 * self.sums * float(np.abs(coefficients).sum()) ** 2
-        return total
+    def run(self, goal: float) -> Status:
+        """Make steps until the gap is a share of the objective, or until no step improves it."""
+        made = 1
+        while True:
+            parts, violations = self.problem.shares()
+            bound, gap = float(self.problem.totals[decomposition.DUAL]), float(parts.sum())
+            allowed = goal * (bound + gap)
+            if gap <= allowed and self.problem.recenter() <= allowed:
+                return Status.REACHED
+            if made == 0 or self.slow:
+                return Status.STALLED
+            if self.effort.spent:
+                return Status.STEP_LIMIT
+            self.effort.report(max(0.0, bound), bound + gap)
+            self.choose(violations)
+            inside = float(parts[self.set].sum())
+            made = self.improve(goal if self.whole else max(0.1 * goal, 0.1 * inside / (bound + inside)))
 
-    def objective(self, coefficients: Floats, intercept: Floats) -> tuple[float, Floats, Floats]:
-        """An upper bound of the objective; a free intercept of two classes is chosen anew."""
-        rows, labels = self.rows, self.rows.labels[self.members]
-        outputs = self.gram @ coefficients.T
-        if rows.free and rows.n_classes == 2:
-            signs = 2.0 * labels - 1.0
-            intercept = np.array([best_shift(signs * outputs[:, 0], self.caps, labels)])
-        scores = rows.scores(outputs + intercept, self.members)
-        magnitudes = np.abs(coefficients)
-        sizes = np.empty(len(scores))
-        step = max(1, SCAN // max(1, len(scores)))
-        for start in range(0, len(scores), step):
-            part = np.abs(self.gram[start : start + step]) @ magnitudes.T + np.abs(intercept)
-            sizes[start : start + step] = part.max(axis=1)
-        # twice, as a score may be a difference of two outputs
-        doubt = 2.0 * (self.sums * sizes + self.error * float(magnitudes.sum(axis=1).max()))
-        losses = float(self.caps @ np.maximum(0.0, 1.0 - (scores - doubt)))
-        value = (0.5 * self.square(coefficients) + losses) * (1.0 + self.sums)
-        return value, coefficients, intercept
+    def choose(self, violations: Floats) -> None:
+        """Fill the working set with the rows that violate their conditions most.
+
+        The set doubles until it is full; then at most half of it is replaced. Rows at a limit that satisfy
+        their conditions leave first. If a quarter of all rows is needed, and their Gram matrix fits
+        into memory, the set gets all rows.
+        """
+        if self.whole:
+            return
+        n, size = violations.size, self.set.size
+        room = min(self.size - size, max(WORKING_SET // 16, size))
+        outside = violations.copy()
+        outside[self.set] = 0.0
+        count = min(room or self.size // 2, int(np.count_nonzero(outside)))
+        if not count:
+            return
+        if n <= MOST_GRAM_ROWS and size + count > n // 4:
+            self.size, self.whole, self.block = n, True, self.gram()
+            return
+        mixed = self.generator.permutation(n)  # for rows that violate their conditions equally
+        entering = mixed[np.argpartition(-outside[mixed], count - 1)[:count]]
+        if room:
+            slots = np.arange(size, size + count)
+            self.set = np.concatenate([self.set, entering])
+        else:
+            slots = np.argpartition(violations[self.set], count - 1)[:count]
+            self.set[slots] = entering
+        for start in range(0, count, max(1, BLOCK_VALUES // n)):
+            part = slice(start, start + max(1, BLOCK_VALUES // n))
+            self.block[slots[part]] = self.rows.kernel.block(self.rows.X[entering[part]], self.anchors)
+
+    def improve(self, share: float) -> int:
+        """Make steps on the working set; return how many."""
+        most = max(1, 8 * MOST_AT_ONCE // (self.size * self.rows.n_classes))
+        most = min(most, self.size * self.effort.max_steps - self.made)
+        if self.whole:
+            _, made = self.problem.step(self.block, slice(None), share, most)  # updates all rows
+        else:
+            block = self.block[: self.set.size]
+            change, made = self.problem.step(block.take(self.set, axis=1), self.set, share, most)
+            self.problem.update(change, block)
+        self.made += made
+        self.effort.steps = -(-self.made // self.size)
+        return made
+
+    def certified(self, status: Status) -> KernelSoftOptimum:
+        """Return the bracket that the multipliers prove, with the weights that they define."""
+        coefficients, intercept = self.problem.feasible(self.rows, self.caps)
+        gram = self.block if self.whole else None
+        found, outputs = _bracket(self.rows, self.caps, coefficients, intercept, gram)
+        self.problem.refresh(outputs)
+        self.problem.totals[decomposition.DUAL] = found.dual
+        return replace(found, status=status)
+
+    def by_factor(self, gap: float) -> KernelSoftOptimum:
+        """Return the optimum that the linear solver finds in coordinates of the feature space."""
+        rows, caps, effort = self.rows, self.caps, self.effort
+        gram = self.block if self.whole else self.gram()
+        points = coordinates((gram + gram.T) / 2.0, rows.kernel)
+        found = solve_soft_margin(
+            as_rows(points, rows.labels, n_classes=rows.n_classes, lift=rows.lift),
+            caps,
+            gap=0.75 * gap,
+            free_intercept=rows.free,
+            max_iter=max(1, effort.max_steps - effort.steps),
+            seed=self.generator,
+            deadline=effort.deadline,
+        )
+        effort.steps += found.steps
+        if found.multipliers.ndim == 1:
+            coefficients = (found.multipliers * (2.0 * rows.labels - 1.0))[None, :]
+        else:
+            coefficients = np.ascontiguousarray(found.multipliers.T)
+        proof, _ = _bracket(rows, caps, coefficients, np.atleast_2d(found.weights)[:, -1], gram)
+        other, _ = _bracket(rows, caps, *as_combination(found.weights, points, rows), gram)
+        best = min(proof, other, key=lambda each: each.primal)
+        return replace(best, status=found.status, dual=proof.dual)
+
+
+def _require_legal(rows: KernelRows, gram: Floats | None) -> None:
+    """Raise an error if the Gram matrix of (the first) rows is not positive semidefinite."""
+    kernel = rows.kernel
+    if not (isinstance(kernel, Precomputed) or Similarity(kernel, lift=False).fixed):
+        return  # legal by construction
+    gram = rows.gram(rows.order[:MOST_GRAM_ROWS]) if gram is None else (gram + gram.T) / 2.0
+    shift = 1e-8 * float(np.abs(gram.diagonal()).max(initial=0.0))
+    try:
+        linalg.cholesky(gram + shift * np.eye(len(gram)), overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        coordinates(gram, kernel)
+
+
+def _bracket(
+    rows: KernelRows, caps: Floats, coefficients: Floats, intercept: Floats, gram: Floats | None
+) -> tuple[KernelSoftOptimum, Floats]:
+    """Return the bounds that coefficients prove as weights and as multipliers, and the outputs of all rows.
+
+    For two classes, a free intercept is chosen again. If the Gram matrix is known, no kernel is evaluated.
+    """
+    support = np.flatnonzero(np.abs(coefficients).max(axis=0) > 0.0)
+    used = np.ascontiguousarray(coefficients[:, support])
+    if gram is None:
+        outputs, doubts = rows.outputs(rows.order, support, used)
+    else:
+        strips = [slice(start, start + 64) for start in range(0, caps.size, 64)]
+        outputs, doubts = rows.sums(((s, gram[s]) for s in strips), rows.order, rows.order, coefficients)
+    square = rows.square_of(outputs[support], doubts[support], used)
+    if rows.lifted:
+        intercept = used.sum(axis=1)
+    elif not rows.free:
+        intercept = np.zeros(len(used))
+    elif rows.n_classes == 2:
+        scores = (2.0 * rows.labels - 1.0) * outputs[:, 0]
+        intercept = np.array([best_shift(scores, caps, rows.labels)])
+    losses = np.maximum(0.0, 1.0 - rows.scores_below(outputs, doubts, rows.order, intercept))
+    primal = (0.5 * square + float(caps @ losses)) * (1.0 + (caps.size + 8) * EPS)
+    dual = _bound(rows, caps, coefficients, square)
+    found = KernelSoftOptimum(Status.REACHED, primal, dual, 0, rows.order, coefficients, intercept)
+    return found, outputs
+
+
+def _bound(rows: KernelRows, caps: Floats, coefficients: Floats, square: float) -> float:
+    """Return the lower bound of every objective that feasible multipliers prove."""
+    if rows.n_classes == 2:
+        multipliers = np.abs(coefficients[0])
+        mass = math.fsum(multipliers.tolist())
+    else:
+        multipliers = coefficients.T
+        # The multipliers of a row may exceed its cap by rounding.
+        mass = math.fsum(multipliers.max(axis=1).tolist()) * (1.0 - 4.0 * (rows.n_classes + 4) * EPS)
+    longest, mass = math.sqrt(square) * (1.0 + 2.0 * EPS), mass * (1.0 - 8.0 * EPS)
+    if rows.free:
+        change = _imbalance(rows, caps, multipliers)
+        longest += 2.0 * change * math.sqrt(rows.largest) * (1.0 + 8.0 * EPS)
+        mass -= change
+    value = mass - 0.5 * longest * longest * (1.0 + 8.0 * EPS)
+    return value if value > 0.0 else 0.0
+
+
+def _imbalance(rows: KernelRows, caps: Floats, multipliers: Floats) -> float:
+    """Return by how much multipliers have to change so that every class gives as much as it gets."""
+    labels = rows.labels.astype(np.int64)
+    if multipliers.ndim == 1:
+        members = np.flatnonzero(multipliers)
+        rivals, values = np.zeros_like(members), multipliers[members]
+    else:
+        against = against_rivals(multipliers, labels)
+        members, rivals = np.nonzero(against)
+        values = against[members, rivals]
+    found = imbalance(labels[members], rivals, values, rows.n_classes)
+    if found is None:
+        return np.inf
+    change, edges = found
+    if not edges:
+        return 0.0
+    # A row may then exceed its cap; all multipliers are scaled down to make up for that.
+    least = float(caps[members[edges]].min())
+    return change * len(edges) * (1.0 + float(values.sum()) / least)

@@ -1,4 +1,4 @@
-"""A kernel as the solvers use it: lifted, prepared once a side, and with a bound of its rounding errors."""
+"""A kernel as solvers use it: with a lift, with row terms computed once, and with a rounding bound."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from .. import kernels
 from ..result import Floats, Ints
 from ..sparse import sparse
 
-SPARE = 1.03  # times a bound: its own rounding, and products of errors
+SPARE = 1.03  # multiplies a bound: its own rounding, and products of errors
 
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """Rows as a kernel takes them on one side: numbers, indices of a Gram matrix, and their row terms."""
+    """One argument of a kernel: rows of numbers, or indices of a Gram matrix, and their row terms."""
 
     rows: Any
     terms: Floats | None
 
     @property
     def size(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return int(self.rows.shape[0])
 
 
@@ -39,13 +39,13 @@ class Similarity:
     lift: bool
 
     def side(self, rows: Any, dtype: Any = np.float64) -> Side:
-        """Rows whose kernel with others will be asked for, or what `kernels.Kernel.anchors` gave of them."""
+        """Prepare rows, or what `kernels.Kernel.anchors` returned for them, for `block`."""
         if not self.kernel.by_products:
             return Side(rows, None)
         return Side(rows.astype(dtype, copy=False), self.kernel.row_terms(rows))
 
     def block(self, left: Side, right: Side, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-        """The similarity of every row on the left with every row on the right."""
+        """Return the similarity of every row on the left with every row on the right."""
         if left.terms is None or right.terms is None:
             values = self.kernel.block(left.rows, right.rows, dtype=dtype, out=out)
         else:
@@ -56,7 +56,7 @@ class Similarity:
         return values
 
     def diagonal(self, X: Any) -> Floats:
-        """The similarity of every row with itself."""
+        """Return the similarity of every row with itself."""
         if self.fixed:
             rows = [self.kernel.diagonal(X[row : row + 1]) for row in range(X.shape[0])]
             return np.concatenate([np.zeros(0), *rows]) + float(self.lift)
@@ -64,27 +64,24 @@ class Similarity:
 
     @property
     def fixed(self) -> bool:
-        """Whether rows have to be taken one at a time, as no bound of the kernel's rounding is known.
+        """Whether rows have to be computed one at a time, because the kernel states no rounding bound.
 
-        Products of a fixed shape give the same values whatever rows are learnt from together.
+        Products of a fixed shape give the same values however rows are divided into blocks.
         """
         return self.rounding(1, 1.0, np.float64) is None
 
-    def rounding(self, width: int, radius: float, dtype: Any) -> kernels.Rounding | None:
-        """Bound the rounding errors of `block`; see `kernels.Kernel.rounding`."""
+    def rounding(self, width: int, radius: float, dtype: Any) -> float | None:
+        """Bound the rounding errors of `block`, as `kernels.Kernel.rounding` does."""
         unit = float(np.finfo(dtype).eps) / 2.0
         found = self.kernel.rounding(width, radius, unit)
-        if found is None:
-            return None
-        lifted = found.relative if self.lift else 0.0  # |K| <= |K + 1| + 1
-        return kernels.Rounding(SPARE * found.relative, SPARE * (found.absolute + lifted) + 2.0 * unit)
+        return None if found is None else SPARE * found + 2.0 * unit
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
     """Rows to learn from: a matrix, class codes, the step of each update, the kernel's diagonal.
 
-    ``members`` are the rows that count, in the order of the data; the others are never visited.
+    ``members`` are the rows that count, in the order of the data. The others are never visited.
     """
 
     X: Any
@@ -97,7 +94,7 @@ class TrainingRows:
 
     @property
     def size(self) -> int:
-        """How many rows there are, those that do not count included."""
+        """The number of rows, including those that do not count."""
         return int(self.labels.size)
 
 
@@ -109,7 +106,7 @@ def training_rows(
     row_weights: Floats | None,
     members: Ints | None = None,
 ) -> TrainingRows:
-    """Measure rows once, before they are learnt from.
+    """Measure rows once, before the first visit.
 
     With more than two classes half of a step goes to the row's own class and half away from the rival.
     """
@@ -119,7 +116,7 @@ def training_rows(
     if members is None:
         members = np.arange(labels.size)
     elif members.size < labels.size:
-        roots[np.setdiff1d(np.arange(labels.size), members)] = 0.0  # of no row that is ever visited
+        roots[np.setdiff1d(np.arange(labels.size), members)] = 0.0  # rows that are never visited
     return TrainingRows(
         X,
         np.ascontiguousarray(labels, dtype=np.int32),
@@ -132,7 +129,7 @@ def training_rows(
 
 
 def extent(X: Any) -> tuple[int, float]:
-    """The most numbers of a row that are not zero, and the largest norm of one."""
+    """Return the largest number of nonzero entries of a row, and the largest norm of a row."""
     filled = np.diff(X.indptr) if sparse.issparse(X) else np.count_nonzero(X, axis=1)
     width = int(filled.max(initial=0))  # a zero adds no rounding error
     return width, float(np.sqrt(kernels.squared_norms(X).max(initial=0.0)))

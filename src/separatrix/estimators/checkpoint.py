@@ -1,4 +1,4 @@
-"""The state of an online run in a file: a format and a lock of its own, which `online` uses."""
+"""Checkpoints of online runs: files with a format and a lock of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..atomic import clear_partial, write_bytes
+from ..atomic import clear_partial, lock_file, write_bytes
 from ..errors import InputError, OutputError
 
 FORMAT = "separatrix checkpoint 1"
@@ -30,13 +30,13 @@ def save(path: Path, facts: dict[str, Any], state: State) -> None:
     members: dict[str, Any] = {"facts": np.frombuffer(text.encode(), dtype=np.uint8), **state}
     members["sha256"] = np.frombuffer(_digest(members), dtype=np.uint8)
     buffer = io.BytesIO()
-    # All are of numbers. No `allow_pickle=False`: before NumPy 2.1 it would be one more array in the file.
+    # All arrays hold numbers. Before NumPy 2.1, `allow_pickle=False` would be one more array in the file.
     np.savez(buffer, **members)
     write_bytes(path, buffer.getvalue())
 
 
 def load(path: Path) -> tuple[dict[str, Any], State] | None:
-    """The checkpoint, if there is one."""
+    """Return the checkpoint, or None if the file does not exist."""
     if not path.exists():
         return None
     try:
@@ -50,7 +50,7 @@ def load(path: Path) -> tuple[dict[str, Any], State] | None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from a checkpoint; the system lets go when this process ends, however it does."""
+    """Lock a checkpoint against other processes; the system unlocks it when this process ends."""
     lock = path.with_name(f".{path.name}.lock")
     try:
         handle = _lock(lock)
@@ -73,7 +73,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _lock(lock: Path) -> int | None:
-    """A handle that holds the lock; None if somebody else does."""
+    """Return a handle that holds the lock; None if another process holds it."""
     while True:
         handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
         if not _try(handle):
@@ -87,18 +87,12 @@ def _lock(lock: Path) -> int | None:
 
 
 def _try(handle: int) -> bool:
+    if os.name == "posix":
+        return lock_file(handle)
+    windows: Any = import_module("msvcrt")
     try:
-        import fcntl
-    except ImportError:  # Windows
-        windows: Any = import_module("msvcrt")
-        try:
-            windows.locking(handle, windows.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        windows.locking(handle, windows.LK_NBLCK, 1)
+    except OSError:
         return False
     return True
 

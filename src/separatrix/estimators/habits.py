@@ -1,12 +1,13 @@
-"""Parameters of other libraries, and what to do instead: words, apart from the behavior in `decision`."""
+"""The constructor of estimators, and what to do instead of parameters that other libraries have."""
 
 from __future__ import annotations
 
 import difflib
 import functools
-import inspect
 import warnings
-from typing import Any, ClassVar, NoReturn, Self, cast
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NoReturn, Self, TypeVar, cast, dataclass_transform
 
 from ..errors import UnknownParameterError
 
@@ -51,7 +52,7 @@ INSTEAD = {
     "max_iter": "The linear program is solved to its end.",
     "max_passes": "It is called max_iter, as in scikit-learn.",
     "multi_class": JOINTLY,
-    "n_iter_no_change": ENDS,
+    "n_iter_no_change": "Perceptron(n_iter_no_change=...) has it. " + ENDS,
     "n_jobs": "All cores that the process may use are used where that pays; limit those of the process.",
     "order": "An optimum does not depend on the order of the rows.",
     "penalty": "The squared norm is the only penalty: SoftMargin(C=...).",
@@ -66,37 +67,17 @@ INSTEAD = {
 }
 
 
-class Named:
-    """Answers a parameter that an estimator does not have by what to do instead.
+E = TypeVar("E", bound="Named")
 
-    The ``__init__`` of a class keeps an explicit list of parameters, as scikit-learn asks; only names that
-    are not in it come here. ``_renamed`` has the parameters that were renamed: their new names, and what
-    their old values are called now. They are accepted for one release, with a warning, and read from model
-    files without one.
+
+class Named:
+    """An estimator that answers a parameter it does not have by what to do instead.
+
+    ``_renamed`` lists parameters that were renamed: their new names, and what their old values are called
+    now. They are accepted for one release, with a warning, and read from model files without one.
     """
 
     _renamed: ClassVar[dict[str, tuple[str, dict[Any, Any]]]] = {}
-    _known: ClassVar[tuple[str, ...]] = ()
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        """Note the parameters that ``__init__`` has, and let it take their old names."""
-        super().__init_subclass__(**options)
-        made = cls.__init__
-        cls._known = tuple(inspect.signature(made).parameters)[1:]
-        if cls._renamed:
-
-            @functools.wraps(made)
-            def init(self: Named, *args: Any, **parameters: Any) -> None:
-                made(self, *args, **cls._current(parameters, warn=True))
-
-            cast(Any, cls).__init__ = init
-
-    def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        """Refuse parameters that ``__init__`` does not have."""
-        for name in cls._current(parameters, warn=False):
-            if name not in cls._known:
-                raise _unknown(cls, name)
-        return super().__new__(cls)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Read a pickle or model file, in which parameters may have their old names."""
@@ -104,10 +85,10 @@ class Named:
 
     @classmethod
     def _current(cls, given: dict[str, Any], *, warn: bool) -> dict[str, Any]:
-        """The parameters by their new names."""
+        """Return the parameters by their new names."""
         current = dict(given)
         for old, (name, values) in cls._renamed.items():
-            if old not in given or old in cls._known or name in given:
+            if old not in given or name in given:
                 continue
             value = current.pop(old)
             current[name] = values.get(value, value)
@@ -121,12 +102,29 @@ class Named:
         return current
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters, those of parts as ``part__name``; returns the estimator."""
+        """Set parameters, those of parts as ``part__name``; return the estimator."""
         parameters = self._current(parameters, warn=True)
-        for name in parameters:
-            if "__" not in name and name not in self._known:
-                raise _unknown(type(self), name)
+        _refuse_unknown(type(self), [name for name in parameters if "__" not in name])
         return cast(Self, cast(Any, super()).set_params(**parameters))
+
+
+@dataclass_transform()
+def estimator(cls: type[E]) -> type[E]:
+    """Make the constructor of an estimator from its fields, as `dataclass` does; refuse other parameters.
+
+    scikit-learn reads the parameters from the signature of ``__init__``, which is that of the dataclass.
+    """
+    cls = dataclass(eq=False, repr=False)(cls)
+    assign = cls.__init__
+
+    @functools.wraps(assign)
+    def init(self: E, *args: Any, **parameters: Any) -> None:
+        current = cls._current(parameters, warn=True)
+        _refuse_unknown(cls, current)
+        assign(self, *args, **current)
+
+    cast(Any, cls).__init__ = init
+    return cls
 
 
 class NotOffered:
@@ -142,10 +140,16 @@ class NotOffered:
         raise AttributeError(f"{owner.__name__} has no {self.name}: {self.why}")
 
 
-def _unknown(kind: type[Named], name: str) -> UnknownParameterError:
-    """The error for a parameter that there is not, with what to do instead."""
-    known, remedy = kind._known, INSTEAD.get(name)
-    if remedy is None:
-        near = difflib.get_close_matches(name, known, n=1)
-        remedy = f"Is it {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."
-    return UnknownParameterError(f"{kind.__name__} has no parameter {name!r}.", remedy=remedy, parameter=name)
+def _refuse_unknown(kind: type[Any], names: Iterable[str]) -> None:
+    """Refuse parameters that a class does not have, and say what to do instead."""
+    known = kind._get_param_names()
+    for name in names:
+        if name in known:
+            continue
+        remedy = INSTEAD.get(name)
+        if remedy is None:
+            near = difflib.get_close_matches(name, known, n=1)
+            remedy = f"Is it {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."
+        raise UnknownParameterError(
+            f"{kind.__name__} has no parameter {name!r}.", remedy=remedy, parameter=name
+        )

@@ -1,4 +1,4 @@
-"""What classifiers by a hyperplane share: scores, support, and what is said where no separator is found."""
+"""What linear and kernel classifiers share: scores, support, and the error if no separator is found."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
-from ..dual.kernel_margin import expansion
+from ..dual.kernel_margin import KernelOptimum
+from ..dual.kernel_rows import KernelRows, expansion
+from ..dual.kernel_soft import KernelSoftOptimum
 from ..errors import ConvergenceWarning, InputError, NotSeparable
-from ..kernels import Kernel, Precomputed, tuned
+from ..kernels import Kernel, Precomputed, check_gram, tuned
 from ..margins.brackets import against_rivals
 from ..margins.pairs import signed_coefficients
 from ..proofs.verdict import Verdict, separability
 from ..result import Floats, Ints, rounded
+from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, read_rows, scores_of
 
@@ -25,7 +27,7 @@ EXACT_SECONDS = 60.0  # for the linear programs of an exact verdict; what is not
 
 
 class Hyperplane(Decision):
-    """What every linear classifier with ``coef_`` and ``intercept_`` does after fit."""
+    """A classifier with ``coef_`` and ``intercept_``, or with ``dual_coef_`` if it has a kernel."""
 
     _renamed: ClassVar = {"intercept": ("fit_intercept", {"free": True, "lifted": "lifted", None: False})}
 
@@ -41,62 +43,55 @@ class Hyperplane(Decision):
         tags.input_tags.pairwise = precomputed or isinstance(kernel, Precomputed)
         return tags
 
-    def decision_function(self, X: Any) -> Floats:
-        """Signed scores: of the last class for two classes, of each class for more."""
-        check_is_fitted(self)
-        if inputs.is_collection(X):
-            mapped: Floats = inputs.distributed().mapped(self, "decision_function", X)
-            return mapped
+    def _scores(self, X: Any) -> Floats:
         if getattr(self, "kernel_", None) is None:
             rows = read_rows(self, X, lift=True)
             return linear_scores(rows, np.column_stack([self.coef_, self.intercept_]))
         rows = read_rows(self, X, lift=False)
         _ = rows.squared_norms  # names a value that is not finite
-        outputs = expansion(
-            self.kernel_,
-            rows.matrix,
-            np.arange(rows.n_rows),
-            self.support_vectors_,
-            self.dual_coef_,
-            self.intercept_,
-        )
-        return scores_of(outputs)
+        expanded = self.support_vectors_, self.dual_coef_, self.intercept_
+        return scores_of(expansion(self.kernel_, rows.matrix, *expanded))
 
     def _store_weights(self, weights: Floats, rows: Rows, classes: NDArray[Any]) -> None:
         shown = np.atleast_2d(weights)
         self.classes_ = classes
         self.coef_ = shown[:, :-1].copy() if rows.lifted else shown.copy()
-        self.intercept_ = shown[:, -1].copy() if rows.lifted else np.zeros(shown.shape[0])
-        if self.free_intercept and shown.shape[0] > 1:
-            self.intercept_ -= self.intercept_.mean()  # a common shift of all classes changes no score
+        self.intercept_ = self._centered(shown[:, -1] if rows.lifted else np.zeros(shown.shape[0]))
 
     def _store_support(self, rows: Rows, members: Ints, rivals: Ints, multipliers: Floats) -> None:
-        """Keep the rows that carry multipliers, signed so that dual_coef_ @ X[support_] is coef_."""
+        """Store the rows that have multipliers, signed so that ``dual_coef_ @ X[support_]`` is ``coef_``."""
         self.support_, self.dual_coef_ = signed_coefficients(
             rows.labels, members, rivals, multipliers, rows.n_classes
         )
 
+    def _kernel_rows(self, rows: MemoryRows) -> KernelRows:
+        """Return the rows in the feature space of the kernel."""
+        matrix = check_gram(rows.matrix) if isinstance(self.kernel_, Precomputed) else rows.matrix
+        return KernelRows(
+            self.kernel_, matrix, rows.labels, rows.n_classes, rows.order, rows.lifted, self.free_intercept
+        )
 
-def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
-    """Refuse parameters of a classifier by a hyperplane that are none of some choices, or no good numbers."""
-    given = estimator.get_params(deep=False)
-    if "inseparable" in given:
-        choices["inseparable"] = ON_INSEPARABLE
-    for name, each in choices.items():
-        inputs.need_choice(estimator, name, each)
-    for name in ("C", "gap", "max_iter"):
-        if name in given:
-            inputs.need_positive(estimator, name, whole=name == "max_iter")
+    def _store_expansion(
+        self, found: KernelOptimum | KernelSoftOptimum, mapped: KernelRows, classes: NDArray[Any]
+    ) -> None:
+        """Store the weights as a sum of kernel rows."""
+        self.classes_, self.support_, self.dual_coef_ = classes, found.rows, found.coefficients
+        self.intercept_ = self._centered(found.intercept)
+        self.support_vectors_ = self.kernel_.anchors(mapped.X, found.rows)
+
+    def _centered(self, intercept: Floats) -> Floats:
+        """Copy the intercepts; free ones of several classes get the mean zero, which changes no label."""
+        return intercept - (intercept.mean() if self.free_intercept and len(intercept) > 1 else 0.0)
 
 
 def kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
-    """The kernel of an estimator that may have one, with its parameters."""
+    """Return the kernel of an estimator, with its parameters; None if it has no kernel."""
     given = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
     if estimator.kernel is None:
         asked = [name for name, value in given.items() if value is not None]
         if asked:
             raise InputError(
-                f"{' and '.join(asked)} can be set only where there is a kernel; there is none.",
+                f"{' and '.join(asked)} can be set only if there is a kernel, and kernel is None.",
                 remedy="Pass kernel='rbf' or kernel='poly', or leave them out.",
                 parameter="kernel",
             )
@@ -108,7 +103,7 @@ def kernel_of(estimator: Any, rows: Rows) -> Kernel | None:
 
 
 def soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
-    """The positive multipliers as (row, rival, value)."""
+    """Return the positive multipliers as (row, rival, value)."""
     if multipliers.ndim == 1:
         members = np.flatnonzero(multipliers)
         return members, np.zeros_like(members), multipliers[members]
@@ -118,7 +113,7 @@ def soft_support(multipliers: Floats, rows: Rows) -> tuple[Ints, Ints, Floats]:
 
 
 def exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: Any = None) -> Verdict:
-    """Ask the exact question where floating point found no separator."""
+    """Ask for an exact verdict, because floating point found no separator."""
     return separability(
         X,
         y,
@@ -131,12 +126,12 @@ def exact_verdict(estimator: Any, X: Any, y: Any, sample_weight: Any, kernel: An
 
 
 def no_margin(upper: float) -> str:
-    """Say that no separator was found, and what is proved of margins."""
+    """Return a clause: no separator was found, and what is proved about margins."""
     return "no separator was found" + (f", and no margin is above {rounded(upper)}" if upper < np.inf else "")
 
 
 def refuse(estimator: Any, verdict: Verdict, evidence: str) -> None:
-    """Say that the classes cannot be separated, with the proof if there is one; or what else is known."""
+    """Raise an error that no separator was found, with the proof if there is one; or warn about it."""
     proof, claim = "", f"{verdict.claim[0].upper()}{verdict.claim[1:]}"
     if verdict.separable:
         message = f"{claim}, but floating point does not resolve the margin: {evidence}."

@@ -1,154 +1,150 @@
-"""The perceptron in its dual form, as a scikit-learn classifier: any kernel, with or without a budget."""
+"""The kernel perceptron as a scikit-learn classifier, with or without a budget."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs, kernels
-from ..dual.budget import REMOVALS, Budget, learn_on_budget
-from ..dual.budget_bound import BudgetBound
+from ..dual.budget import BudgetedSupport, learn_on_budget
 from ..dual.expansion import Expansion
 from ..dual.kernel_perceptron import ORDERS, KernelRun, solve_kernel_perceptron
 from ..dual.similarity import Similarity, TrainingRows, training_rows
-from ..dual.trace import check_room, trace_of
 from ..errors import InputError
 from ..perceptron.orders import AVERAGES
 from ..progress import spoken
 from ..result import Floats, Ints, KernelResult, Status
-from ..rows.memory import MemoryRows, as_rows
-from .decision import Decision, need_weights_by_class, not_separated, scores_of, shares_of
+from ..rows.memory import MemoryRows
+from .decision import Decision, need_weights_by_class, not_separated, read_rows, scores_of, shares_of
+from .habits import estimator
 
 DTYPES = ("float64", "float32")
-PREDICTED = 1 << 22  # numbers of the block of kernel values that a prediction holds at a time
+PREDICTED = 1 << 22  # kernel values that a prediction computes at a time
 
 
 def _knows_rows_to_come(model: KernelPerceptron) -> bool:
     if model._precomputed():
         raise AttributeError(
-            "partial_fit cannot go on with a precomputed kernel: the Gram matrix of rows to come is not "
-            "known. Pass the kernel itself, or fit all rows at once."
+            "partial_fit cannot use a precomputed kernel: the Gram matrix of later rows is not known. "
+            "Pass the kernel itself, or fit all rows at once."
         )
     return True
 
 
+@estimator
 class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
-    """The perceptron in the feature space of a kernel, which it never enters.
+    """The perceptron in the feature space of a kernel.
 
-    Every mistake adds the misclassified row to the *support*; the output of a row is the sum of its kernel
-    values with the support, weighed by how often each was mistaken. A tie is a mistake. More than two
-    classes are learnt natively, from one matrix of outputs, by Kesler's construction: a mistake is corrected
-    against the class with the largest other output, the first of equal ones. Neither the mistakes
-    nor the support depend on how the rows are cut into blocks, or, in ``partial_fit``, into
-    calls.
+    Every mistake adds the misclassified row to the *support*. With two classes, the output of a row is the
+    sum of its kernel values with the rows of the support, each times its number of mistakes and the sign of
+    its class. A tie is a mistake. More than two classes are learned jointly, by Kesler's construction: a
+    mistake is corrected against the wrong class with the largest output (the first of several equal outputs).
+    To save memory, rows are processed in blocks. Neither the size of the blocks nor the division of the rows
+    into calls of ``partial_fit`` changes the mistakes or the support.
 
-    If the classes can be separated in the feature space, with some margin, and neither a budget nor
-    ``max_iter`` nor ``max_updates`` comes first, ``fit`` ends with weights that separate them. Starting
-    from zero, as it does, and with no class weights, it makes at most ``(R / margin)**2`` mistakes with two
-    classes (Novikoff 1962) and ``2 (R / margin)**2`` with more, in exact arithmetic. R is the largest length
-    of an image, with the constant of ``fit_intercept``; the margin is that of weights of length one, all
-    classes together.
+    If the classes can be separated in the feature space with a positive margin, there is no budget, and
+    neither ``max_iter`` nor ``max_updates`` stops the run, ``fit`` ends with weights that separate them.
+    Without class weights and in exact arithmetic, it makes at most ``(R / margin)**2`` mistakes with two
+    classes (Novikoff 1962), and ``2 (R / margin)**2`` with more. R is the largest norm of ``phi(x)``, with
+    the constant 1 appended if there is an intercept. The margin is that of weights of norm one; with more
+    than two classes, the weights of all classes together have norm one.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, default="rbf"
-        A name ("linear", "poly", "rbf", "geometric", "precomputed"), a kernel of `separatrix.kernels`, or a
-        function of two matrices that returns their Gram matrix. A function, and a `Kernel` of one's own that
-        states no bound of its rounding, is evaluated one row at a time in ``fit`` and ``partial_fit``: that
-        is slower, and gives the same mistakes whatever the blocks. A warped kernel's f has to give a row the
-        same number whatever rows stand beside it.
+        A name ("linear", "poly" or "polynomial", "rbf" or "gaussian", "geometric", "precomputed"), a kernel
+        of `separatrix.kernels`, or a function of two matrices that returns their Gram matrix. A function, or
+        a `Kernel` of your own that gives no bound on its rounding errors, is evaluated one row at a time in
+        ``fit`` and ``partial_fit``. That is slower, but the mistakes do not depend on the blocks. If a kernel
+        uses a function f of the rows, such as ``k.warped(f)``, the value of f for a row must not depend on
+        the other rows in the same call.
     gamma : float, "scale", "auto" or None, default=None
-        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
-        (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale", which needs all rows at
-        once and so cannot be used in ``partial_fit``.
+        A parameter of a kernel given by name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``,
+        "poly" is (gamma <x, x'> + coef0)^degree. None means 1. The default of `SVC` is "scale", which needs
+        all rows at once, so it cannot be used in ``partial_fit``.
     degree : int or None, default=None
-        Of "poly" and "geometric"; None is 3.
+        The degree of "poly" and "geometric"; None means 3.
     coef0 : float or None, default=None
-        Of "poly"; None is 1, where the default of `SVC` is 0.
+        The constant of "poly"; None means 1, but the default of `SVC` is 0.
     fit_intercept : bool or "lifted", default=True
         Use K + 1, the kernel of ``(phi(x), 1)``: with the linear kernel, the perceptron with an intercept.
         True and "lifted" mean the same here.
-    order : {"cyclic", "shuffled", "worst"}, default="cyclic"
-        Which mistake is corrected next: pass over all rows in turn, or shuffled, or correct the most
-        violated row and look at all rows again.
+    order : {"cyclic", "shuffled"}, default="cyclic"
+        The order of the rows in each pass.
     average : bool, "averaged" or "voted", default=False
-        Predict with the last weights, with their mean over every visit (True is the same), or by a vote of
-        all weights of the run, each with the visits it survived (Freund and Schapire 1999).
+        How to predict: with the last weights (False), with the mean of the weights over all visits
+        ("averaged" or True), or by a vote of all weight vectors of the run, each weighted by the number of
+        visits that it survived ("voted"; Freund and Schapire 1999).
     budget : int or None, default=None
-        The largest support, at least 2. None lets it grow with the mistakes.
-    removal : {"forgetron", "random", "projection"}, default="forgetron"
-        What makes room when the budget is used up: shrink all coefficients and remove the oldest row
-        (Dekel, Shalev-Shwartz and Singer 2008), remove a row by chance (Cavallanti, Cesa-Bianchi and Gentile
-        2007), or add the projection of the new row to the span of the support (Orabona, Keshet and Caputo
-        2009). Shrunk and projected coefficients are rounded: of outputs that are equal in exact arithmetic,
-        rounding decides which is the largest. See ``budget_bound_``.
+        The largest support, at least 2. None lets it grow with the mistakes. When the budget is used up, the
+        row of a mistake is replaced by its projection onto the span of the support (Orabona, Keshet and
+        Caputo 2009).
+        Projected coefficients are rounded: if outputs are equal in exact arithmetic, rounding decides which
+        is the largest.
     max_iter : int, default=100
-        How often all rows may be read.
+        The maximum number of passes over all rows.
     max_updates : int or None, default=None
-        How many mistakes may be corrected.
+        The maximum number of mistakes.
     class_weight : dict, "balanced" or None, default=None
-        Scales the updates of each class.
+        Factors for the updates of each class.
     dtype : {"float64", "float32"}, default="float64"
-        The arithmetic of predictions of many rows, which float32 makes faster. ``fit`` always computes in
-        float64.
+        The arithmetic of predictions; float32 is faster for many rows. ``fit`` always computes in float64.
     memory_limit : float, default=1e9
-        Bytes for blocks of kernel values. The support, and one number for each row and class, come on top.
+        Bytes for blocks of kernel values. The support, and one number per row and class, are not included.
     random_state : int, RandomState or None, default=None
-        For ``order="shuffled"`` and ``removal="random"``.
+        The seed for ``order="shuffled"``.
     trace : bool, default=False
         Keep every update of ``fit`` in ``result_.trace``.
     verbose : int, default=0
-        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
-        is. With 0, one line is shown on a terminal where it takes more than two seconds.
+        1 writes the progress of ``fit`` to standard error, at most five lines per second. 2 writes all lines.
+        0 shows a single line on a terminal if ``fit`` takes more than two seconds.
 
     Attributes
     ----------
     support_ : ndarray of shape (support,)
-        The rows that were ever mistaken (with a budget: those kept), by their number among all rows seen.
+        The rows on which at least one mistake was made (with a budget: those that were kept), as indices
+        among all rows seen.
     support_vectors_ : ndarray or CSR array of shape (support, columns)
-        Those rows; for a precomputed kernel, their numbers.
+        Those rows; for a precomputed kernel, their indices.
     dual_coef_ : ndarray of shape (support, 1) or (support, classes)
-        What each row of the support adds to the output of each class: of the last weights, or of their mean
-        with ``average="averaged"``.
+        The coefficient of each row of the support in the output of each class: that of the last weights, or
+        of their mean with ``average="averaged"``.
     kernel_ : Kernel
         The kernel with its parameters.
     classes_ : ndarray
     mistakes_ : int
-        Updates made: the M of the mistake bounds.
+        The number of updates: the M of the mistake bounds.
     mistake_counts_ : ndarray of shape (rows,)
-        Updates on each training row; they sum to ``mistakes_``. Not kept by ``partial_fit`` with a budget,
-        whose memory is not to grow with the rows.
+        The number of updates on each training row; the sum is ``mistakes_``. ``partial_fit`` with a budget
+        does not keep them, because its memory must not grow with the rows.
     n_iter_ : int
-        How often all rows were read.
+        The number of passes over all rows.
     converged_ : bool
-        Whether the last pass found no mistake: the weights separate the classes.
+        Whether the last pass found no mistake, so that the weights separate the classes.
     result_ : KernelResult
-        Status, counts, margin bracket, radius and history.
-    budget_bound_ : BudgetBound or None
-        Mistake bounds of the way of removal: one that this run's own sums give, and the published one where
-        it applies; ``budget_bound_.summary()`` says both.
+        The status, the counts, the margin bracket, the radius and the history.
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
 
     Notes
     -----
-    Sample weights are zero or one, and given by keyword: a row of weight zero is as if absent. Other weights
-    are refused. scikit-learn asks of them that a row of weight two be the same as the row given twice,
-    wherever it stands, but which rows are mistaken depends on the order of the visits. Class weights scale
-    the updates.
+    There are no sample weights: scikit-learn requires that a weight of two is equivalent to a repeated row,
+    but the mistakes depend on the place of the repeated row. Class weights scale the updates.
 
     References
     ----------
     Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron algorithm. Machine
     Learning 37, 277-296.
+
+    Orabona, F., Keshet, J. and Caputo, B. (2009). Bounded kernel-based online learning. Journal of Machine
+    Learning Research 10, 2643-2666.
 
     Examples
     --------
@@ -159,59 +155,35 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     (True, array(['other'], dtype='<U5'))
     """
 
-    def __init__(
-        self,
-        kernel: Any = "rbf",
-        *,
-        gamma: Any = None,
-        degree: int | None = None,
-        coef0: float | None = None,
-        fit_intercept: bool | str = True,
-        order: str = "cyclic",
-        average: str | bool = False,
-        budget: int | None = None,
-        removal: str = "forgetron",
-        max_iter: int = 100,
-        max_updates: int | None = None,
-        class_weight: Any = None,
-        dtype: str = "float64",
-        memory_limit: float = 1e9,
-        random_state: Any = None,
-        trace: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.order = order
-        self.average = average
-        self.budget = budget
-        self.removal = removal
-        self.max_iter = max_iter
-        self.max_updates = max_updates
-        self.class_weight = class_weight
-        self.dtype = dtype
-        self.memory_limit = memory_limit
-        self.random_state = random_state
-        self.trace = trace
-        self.verbose = verbose
-
-    _machine: Expansion | Budget
-    _counts: Ints | None
+    kernel: Any = "rbf"
+    _: KW_ONLY
+    gamma: Any = None
+    degree: int | None = None
+    coef0: float | None = None
+    fit_intercept: bool | str = True
+    order: str = "cyclic"
+    average: str | bool = False
+    budget: int | None = None
+    max_iter: int = 100
+    max_updates: int | None = None
+    class_weight: Any = None
+    dtype: str = "float64"
+    memory_limit: float = 1e9
+    random_state: Any = None
+    trace: bool = False
+    verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
-        """Say when X is a Gram matrix, and what may score poorly.
+        """Tell scikit-learn whether X is a Gram matrix, and what may score poorly.
 
-        A budget may be too small, and where classes overlap the worst row is an outlier.
+        A budget may be too small.
         """
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = self.budget is not None or self.order == "worst"
+        tags.classifier_tags.poor_score = self.budget is not None
         tags.input_tags.pairwise = self._precomputed()
         return tags
 
-    def fit(self, X: Any, y: Any, **weights: Any) -> KernelPerceptron:
+    def fit(self, X: Any, y: Any) -> KernelPerceptron:
         """Learn from all rows until they are separated or a limit is met.
 
         Parameters
@@ -220,9 +192,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             Any real type. For a precomputed kernel, the square Gram matrix of the training rows.
         y : array of shape (rows,)
             Class labels.
-        **weights
-            ``sample_weight``, an array of zeros and ones: rows of weight zero are left out. It is not in the
-            signature, where scikit-learn would take it for the promise of any weights.
 
         Returns
         -------
@@ -230,16 +199,14 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
             self._check_parameters()
-            rows, classes, counted = inputs.read_training(self, X, y, _only_weights(weights))
-            _need_zeros_and_ones(counted)
+            rows, classes, _ = inputs.read_training(self, X, y, None)
             training, similarity = self._training(rows, classes)
             seed = self._generator()
-            machine: Expansion | Budget
-            if self.budget is None:
-                machine = expansion = Expansion(similarity, rows.n_classes)
+            machine = self._new_machine(similarity, rows.n_classes)
+            if isinstance(machine, Expansion):
                 result = solve_kernel_perceptron(
                     training,
-                    expansion,
+                    machine,
                     order=self.order,
                     max_iter=self.max_iter,
                     max_updates=self.max_updates,
@@ -247,9 +214,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                     seed=seed,
                 )
             else:
-                machine = self._new_budget(similarity, rows.n_classes, seed)
                 if self.trace:
-                    check_room(self.budget, machine.columns, self.max_updates, rows.n_rows, self.max_iter)
+                    machine.check_room(self.max_updates, rows.n_rows, self.max_iter)
                     machine.log = []
                 result = learn_on_budget(
                     training,
@@ -260,22 +226,27 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                     seed=seed,
                 )
             if self.trace:
-                result = replace(result, trace=trace_of(machine, training))
-                if isinstance(machine, Budget):
+                result = replace(result, trace=machine.trace(training))
+                if isinstance(machine, BudgetedSupport):
                     machine.log = None
             self.classes_ = classes
             self._fitted_as = self._fixed_parameters()
-            self._rows_seen, self._counts = rows.n_rows, result.mistake_counts
+            self._rows_seen = rows.n_rows
+            self._counts: Ints | None = result.mistake_counts
             self._store(machine, result)
-        self._warn_unless_converged(result)
+        if not result.separated:
+            free = "" if self.fit_intercept else ", fit_intercept=False"
+            question = f"sx.separability(X, y, kernel=...{free})"
+            budget, average = self.budget is not None, bool(self.average)
+            warnings.warn(not_separated(result, question, average=average, budget=budget), stacklevel=2)
         return self
 
     @available_if(_knows_rows_to_come)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> KernelPerceptron:
-        """Visit each row once, in order, going on from what was learnt so far.
+        """Visit each row once, in order, and continue from what was learned so far.
 
-        However the rows are cut into calls, the mistakes and the support are those of one cyclic pass over
-        all of them.
+        However the rows are divided into calls, the mistakes and the support are those of one cyclic pass
+        over all of them.
 
         Parameters
         ----------
@@ -299,24 +270,29 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             rows, known, _ = inputs.read_training(self, X, y, None, classes=known, reset=first)
             if not first and self._fixed_parameters() != self._fitted_as:
                 raise InputError(
-                    "The kernel and its parameters, fit_intercept, average, budget and removal must stay as "
-                    "they were in the first call; other ones need a new model."
+                    "The kernel and its parameters, fit_intercept, average and budget must stay as they were "
+                    "in the first call; other ones need a new model."
                 )
             training, similarity = self._training(rows, known, balanced=False)
             if first:
                 self.classes_, self._rows_seen = known, 0
                 self._fitted_as = self._fixed_parameters()
                 self._counts = None if self.budget else np.zeros(0, dtype=np.int64)
-                n_classes = rows.n_classes
-                machine = (
-                    Expansion(similarity, n_classes)
-                    if self.budget is None
-                    else self._new_budget(similarity, n_classes, self._generator())
-                )
+                machine = self._new_machine(similarity, rows.n_classes)
             else:
                 machine = self._machine.fork()
             if isinstance(machine, Expansion):
-                result = self._online(training, machine)
+                run = KernelRun(
+                    training,
+                    machine,
+                    max_iter=1,
+                    max_updates=None,
+                    memory_limit=self.memory_limit,
+                    first_row=self._rows_seen,
+                    remember=False,
+                )
+                run.one_pass(np.arange(training.size))
+                result = run.result(Status.ONLINE, "cyclic")
             else:
                 result = learn_on_budget(training, machine, max_iter=1, first_row=self._rows_seen)
             self._rows_seen += training.size
@@ -325,32 +301,10 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                 self._counts = None
         return self
 
-    def _online(self, training: TrainingRows, machine: Expansion) -> KernelResult:
-        run = KernelRun(
-            training,
-            machine,
-            max_iter=1,
-            max_updates=None,
-            memory_limit=self.memory_limit,
-            first_row=self._rows_seen,
-            remember=False,
-        )
-        run.one_pass(np.arange(training.size))
-        return run.result(Status.ONLINE, "cyclic")
-
-    def decision_function(self, X: Any) -> Floats:
-        """Outputs: of the last class for two classes, of each class for more.
-
-        With ``average="voted"`` they are the shares of the vote (for two classes, the difference of the two
-        shares).
-        """
-        check_is_fitted(self)
-        if inputs.is_collection(X):
-            mapped: Floats = inputs.distributed().mapped(self, "decision_function", X)
-            return mapped
-        matrix = inputs.read_matrix(self, X, reset=False)
-        self._check_finite(matrix)
-        machine = self._machine
+    def _scores(self, X: Any) -> Floats:
+        rows = read_rows(self, X, lift=False)
+        _ = rows.squared_norms  # names a value that is not finite
+        matrix, machine = rows.matrix, self._machine
         dtype = np.dtype(self.dtype)
         step = max(1, PREDICTED // max(1, machine.size))
         parts = [matrix[start : start + step] for start in range(0, matrix.shape[0], step)]
@@ -361,9 +315,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
 
     @property
     def mistake_counts_(self) -> Ints:
-        """Updates on each training row."""
+        """The number of updates on each training row."""
         if not hasattr(self, "_counts"):
-            raise AttributeError("mistake_counts_ is there after fit or partial_fit.")
+            raise AttributeError("mistake_counts_ exists after fit or partial_fit.")
         if self._counts is None:
             raise AttributeError(
                 "mistake_counts_ is not kept by partial_fit with a budget: it would grow with the rows. "
@@ -375,7 +329,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         slots = machine.updates[: machine.made, 0]
         return np.bincount(machine.rows[slots], minlength=self._rows_seen).astype(np.int64)
 
-    def _store(self, machine: Expansion | Budget, result: KernelResult) -> None:
+    def _store(self, machine: Expansion | BudgetedSupport, result: KernelResult) -> None:
         self._machine, self.result_ = machine, result
         self.support_ = machine.rows[: machine.size].copy()
         self.support_vectors_ = machine.anchors.part(0, machine.size) if machine.size else np.zeros((0, 0))
@@ -385,7 +339,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.mistakes_ = machine.made
         self.n_iter_ = result.passes
         self.converged_ = result.separated
-        self.budget_bound_: BudgetBound | None = machine.bound() if isinstance(machine, Budget) else None
 
     def _precomputed(self) -> bool:
         return isinstance(self.kernel, kernels.Precomputed) or (
@@ -393,7 +346,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         )
 
     def _fixed_parameters(self) -> dict[str, Any]:
-        names = ("kernel", "gamma", "degree", "coef0", "fit_intercept", "average", "budget", "removal")
+        names = ("kernel", "gamma", "degree", "coef0", "fit_intercept", "average", "budget")
         fixed = {name: getattr(self, name) for name in names}
         average = "averaged" if self.average is True else self.average
         return fixed | {"average": average, "fit_intercept": bool(self.fit_intercept)}
@@ -404,15 +357,14 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         if not balanced:
             need_weights_by_class(self)
         _ = rows.squared_norms  # names a value that is not finite
-        matrix, all_count = rows.matrix, rows.order.size == rows.n_rows
+        matrix = rows.matrix
         if not balanced and isinstance(self.gamma, str):
             raise InputError(
                 f"gamma={self.gamma!r} is computed from all rows at once, which partial_fit never sees.",
                 remedy="Pass a number.",
                 parameter="gamma",
             )
-        counted = matrix if all_count or not isinstance(self.gamma, str) else matrix[rows.order]
-        self.kernel_ = kernels.tuned(self.kernel, counted, self.gamma, self.degree, self.coef0)
+        self.kernel_ = kernels.tuned(self.kernel, matrix, self.gamma, self.degree, self.coef0)
         similarity = Similarity(self.kernel_, bool(self.fit_intercept))
         if self._precomputed():
             matrix = kernels.check_gram(matrix)
@@ -421,33 +373,17 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         members = rows.order.astype(np.int64)
         return training_rows(similarity, matrix, rows.labels, rows.n_classes, weights, members), similarity
 
-    def _new_budget(self, similarity: Similarity, n_classes: int, seed: Any) -> Budget:
-        return Budget(similarity, n_classes, size=int(self.budget or 0), removal=self.removal, seed=seed)
-
-    def _check_finite(self, matrix: Any) -> None:
-        labels = np.zeros(matrix.shape[0], dtype=np.int32)
-        _ = as_rows(matrix, labels, names=inputs.column_names(self)).squared_norms
+    def _new_machine(self, similarity: Similarity, n_classes: int) -> Expansion | BudgetedSupport:
+        if self.budget is None:
+            return Expansion(similarity, n_classes)
+        return BudgetedSupport(similarity, n_classes, int(self.budget))
 
     def _check_parameters(self) -> None:
-        inputs.need_choice(self, "order", ORDERS)
-        inputs.need_choice(self, "average", AVERAGES)
-        inputs.need_choice(self, "removal", REMOVALS)
-        inputs.need_choice(self, "dtype", DTYPES)
-        inputs.need_positive(self, "max_iter", whole=True)
-        inputs.need_positive(self, "max_updates", whole=True, optional=True)
-        inputs.need_positive(self, "budget", whole=True, optional=True)
-        inputs.need_positive(self, "memory_limit")
-        inputs.need_bool(self, "trace")
+        inputs.check_parameters(self, order=ORDERS, average=AVERAGES, dtype=DTYPES)
         if self.budget is not None and self.budget < 2:
             raise InputError(
                 "The 'budget' parameter of KernelPerceptron must be at least 2: with one row no two classes "
                 f"can be told apart. Got {self.budget!r} instead."
-            )
-        if self.order == "worst" and (self.average or self.budget is not None):
-            raise InputError(
-                "Averaging and a budget need an order that visits every row: 'cyclic' or 'shuffled'. Got "
-                "'worst' instead.",
-                parameter="order",
             )
         if self.budget is not None and self.average:
             raise InputError(
@@ -456,33 +392,5 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             )
 
     def _generator(self) -> np.random.Generator | None:
-        chance = self.order == "shuffled" or (self.budget is not None and self.removal == "random")
-        return inputs.generator(self.random_state) if chance or self.random_state is not None else None
-
-    def _warn_unless_converged(self, result: KernelResult) -> None:
-        if result.separated:
-            return
-        question = f"sx.separability(X, y, kernel=...{'' if self.fit_intercept else ', fit_intercept=False'})"
-        told = not_separated(result, question, average=bool(self.average), budget=self.budget is not None)
-        warnings.warn(told, stacklevel=3)
-
-
-def _only_weights(given: dict[str, Any]) -> Any:
-    unknown = sorted(set(given) - {"sample_weight"})
-    if unknown:
-        raise TypeError(f"KernelPerceptron.fit() got an unexpected keyword argument {unknown[0]!r}")
-    return given.get("sample_weight")
-
-
-def _need_zeros_and_ones(weights: Floats | None) -> None:
-    if weights is not None and np.any((weights != 0.0) & (weights != 1.0)):
-        row = int(np.flatnonzero((weights != 0.0) & (weights != 1.0))[0])
-        raise InputError(
-            "The sample weights of KernelPerceptron must be 0 or 1. Got another one",
-            needed="Which rows are mistaken depends on the order of the visits, so no weight can stand for a "
-            "row that is given more often.",
-            remedy="Repeat such rows, or use class_weight=..., or SoftMargin(kernel=...).",
-            parameter="sample_weight",
-            row=row,
-            value=f"{weights[row]:g}",
-        )
+        chance = self.order == "shuffled" or self.random_state is not None
+        return inputs.generator(self.random_state) if chance else None

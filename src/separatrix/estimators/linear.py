@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import KW_ONLY
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
 from ..errors import InputError
@@ -22,110 +22,127 @@ from ..result import Floats, Ints, Result, Status
 from ..rows.memory import MemoryRows, lightly
 from ..rows.protocol import Rows
 from .decision import Decision, linear_scores, need_weights_by_class, not_separated, read_rows, shares_of
+from .habits import estimator
 
 
+@estimator
 class Perceptron(Decision, ClassifierMixin, BaseEstimator):
-    """Rosenblatt's perceptron, which stops when it is done and says what it did.
+    """Rosenblatt's perceptron for two or more classes, which stops when it separates the training rows.
 
-    Every mistake adds the misclassified row to the weights; a tie is a mistake. If the classes can
-    be separated and no limit comes first, the run ends with weights that separate them. From zero weights,
-    without renormalising and with one weight for all rows, that takes at most ``(R / margin)**2`` mistakes
-    with two classes, and twice as many with more (Novikoff 1962), in exact arithmetic and in every order but
-    "mixed", of which the notes speak ("working_set" mixes on a cluster). R is the largest norm of a row,
-    coordinate of ones included; margins are those of planes through the origin of such rows. More than two
-    classes are separated natively: one weight vector a class, corrected against the best wrong class
-    (Kesler's construction).
+    Every mistake adds the misclassified row, times ``eta0``, to the weights (a row of the negative class is
+    subtracted). A row whose score is zero counts as a mistake.
+    If the classes are separable and no limit is reached first, the final weights separate them. With more
+    than two classes, there is one weight vector per class, and a mistake is corrected for the row's own
+    class and for the wrong class with the highest score (Kesler's construction).
+
+    Novikoff's theorem (1962) bounds the number of mistakes by ``(R / margin)**2`` for two classes, and by
+    twice that for more. It holds in exact arithmetic, for a start at zero, without renormalizing, without
+    sample or class weights, and for every order except "mixed" (see the notes). R is the norm of the longest
+    row. R and the margin are those of the rows with a constant column, if there is an intercept.
 
     Parameters
     ----------
-    order : {"working_set", "cyclic", "shuffled", "worst", "mixed"}, default="working_set"
-        Which mistake is corrected next. "working_set" learns on few rows and reads all the data
-        only to find the rows that are most wrong (of rows on a cluster it mixes shards first, and again
-        as long as many rows are wrong); "cyclic" and "shuffled" pass over all rows;
-        "worst" corrects the most violated row and scans all rows again; "mixed" lets shards of the
-        rows pass side by side and mixes their weights after each pass. Averaging and
-        renormalising need every row visited in turn: with them "working_set" means "shuffled".
+    order : {"working_set", "cyclic", "shuffled", "worst", "mixed", "interleaved"}, default="working_set"
+        Which mistake is corrected next. "working_set" learns on a few rows, and scans all rows only to find
+        those with the lowest scores. "cyclic", "shuffled" and "interleaved" pass over all rows; the last
+        reads a few rows from each of many places in turn, which is faster than a shuffle. "worst" corrects
+        the row with the lowest score, and then scans all rows again. "mixed" splits the rows into shards
+        that are processed in parallel, and averages their weights after each pass. On a Dask cluster,
+        "working_set" begins with passes of the order "mixed", and repeats them as long as many rows are
+        wrong. With ``average`` or ``renormalise``, every row must be visited in turn, so "working_set" is
+        replaced by "shuffled" for up to 2,000 rows, and by "interleaved" for more.
     average : bool, "averaged" or "voted", default=False
-        Predict with the last weights, with their mean over every visit (True is the same), or by a vote of
-        all weight vectors of the run, each with the visits it survived (Freund and Schapire 1999).
-        Both usually serve noisy data better than the last weights do.
+        How to predict: with the last weights (False), with the mean of the weights over all visits
+        ("averaged" or True), or by a vote of all weight vectors of the run, each weighted by the number of
+        visits that it survived ("voted"; Freund and Schapire 1999). The last two often predict better if
+        classes overlap.
     fit_intercept : bool or "lifted", default=True
-        Append a coordinate of ones to each row; its weight is the intercept. True and "lifted" mean the same
+        Whether to append a constant column, whose weight is the intercept. True and "lifted" mean the same
         here.
     eta0 : float, default=1.0
-        Scales every update. From zero weights, in exact arithmetic, it changes neither the mistakes nor the
-        predictions; in floats that holds for powers of two, while another rate may round differently.
+        The learning rate, which scales every update. From zero weights and in exact arithmetic, it changes
+        neither the mistakes nor the predictions. In floating point, this holds if it is a power of two.
     init : {"zeros", "random"} or ndarray, default="zeros"
-        The first weights; an array has the shape of the weights, intercept last:
-        ``(columns + 1,)`` for two classes, ``(classes, columns + 1)`` for more.
+        The initial weights. With an intercept, which is last, an array has the shape ``(columns + 1,)`` for
+        two classes, or ``(classes, columns + 1)`` for more. Without an intercept, it has one column less.
     renormalise : bool, default=False
-        Scale the weights to length one after each update. Novikoff's bound does not hold then; from zero
-        weights and with a small learning rate another one does (see ``mistake_bounds``).
+        Scale the weights to length one after each update. Novikoff's bound does not hold then; another bound
+        holds for a start at zero and a small learning rate (see ``mistake_bounds``).
     max_iter : int, default=100
-        How often all rows may be read.
+        The maximum number of times that all rows are read: in passes, which correct mistakes, and in scans,
+        which only compute scores.
     max_updates : int or None, default=None
-        How many mistakes may be corrected. With ``order="mixed"`` they are counted after each epoch.
+        The maximum number of mistakes. With ``order="mixed"`` it is checked after each epoch.
+    n_iter_no_change : int or None, default=3
+        When to stop on classes that overlap. The run ends if two things hold. First, the last k passes or
+        scans found at least 95 % as many wrong rows as the k before them; k is this number, or a third of all
+        passes if that is more. Second, it is proved that no margin is larger than 0.0005 times R. If the
+        margin is larger, this rule never stops the run, rounding errors aside. It may stop a run on classes
+        that are separable with a smaller margin: use None for them, which switches the rule off.
     shards : int or None, default=None
-        With ``order="mixed"``: into how many pieces of consecutive rows the rows are cut; None means eight.
-        The outcome depends on it, but not on how many threads there are. Rows on a cluster are
-        in shards already: their partitions.
+        The number of shards for ``order="mixed"``; each is a block of consecutive rows. None means eight.
+        The result depends on this number, but not on the number of threads. On a cluster, the shards are the
+        partitions.
     mixing : {"mistakes", "even"}, default="mistakes"
-        With ``order="mixed"``: whether the weights of a shard count as much as it made mistakes in the
-        epoch, or as much as those of any other.
+        How ``order="mixed"`` weights the shards when it averages: in proportion to their mistakes in the
+        epoch, or equally.
     class_weight : dict, "balanced" or None, default=None
-        Scales the updates of each class, in every order.
+        Factors for the updates of each class, in every order.
     trace : bool, default=False
         Keep every update in ``result_.trace``.
     random_state : int, RandomState or None, default=None
-        For ``order="shuffled"`` and ``init="random"``.
+        The seed for the orders "shuffled" and "interleaved", and for ``init="random"``.
     warm_start : bool, default=False
-        Let ``fit`` go on from the last weights of the call before instead of ``init``; classes and columns
-        have to be the same. Mistakes, counts and means are those of the last call.
+        Start ``fit`` with the weights of the previous call instead of ``init``. The classes and the columns
+        must be the same. The mistakes, their counts and the averaged weights are those of the last call.
     verbose : int, default=0
-        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 a line for each
-        reading of all rows. With 0, one line is shown on a terminal where it takes more than two seconds.
+        1 writes the progress of ``fit`` to standard error, at most five lines per second. 2 writes one line
+        per pass or scan. 0 shows a single line on a terminal if ``fit`` takes more than two seconds.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, columns) or (classes, columns)
-        Weights: the last ones, or their mean with ``average="averaged"``.
+        The last weights, or their mean with ``average="averaged"``.
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     mistakes_ : int
-        Updates made in the whole run: the M of Novikoff's theorem.
+        The number of updates in the whole run: the M of Novikoff's theorem.
     kept_mistakes_ : int
-        Updates that led to the weights. They are fewer than ``mistakes_`` where order "working_set" did not
-        separate the rows, and earlier weights had fewer errors than the last and were kept.
+        The number of updates that led to the weights. It is smaller than ``mistakes_`` only if order
+        "working_set" ended without a separator and returned earlier weights with fewer errors.
     mistake_counts_ : ndarray of shape (rows,)
-        Updates on each training row that led to the weights; they sum to ``kept_mistakes_``. From zero
-        weights, without sample or class weights and without renormalising, ``eta0`` times the sum of
-        the signed rows so counted is the last weights, up to rounding (with two classes); with
-        ``order="mixed"``, and wherever ``result_.mixed_counts`` is not None, that holds of those.
+        The number of updates on each training row that led to the weights; the sum is ``kept_mistakes_``.
+        From zero weights, with two classes, without sample or class weights and without renormalizing, the
+        last weights are ``eta0`` times the sum of the signed rows, each times its count, up to rounding. A
+        signed row is the row times 1 or -1, by its class. If ``result_.mixed_counts`` is not None, this holds
+        for those counts instead.
     n_iter_ : int
-        How often all rows were read: passes that learn and scans that do not.
+        The number of passes over, and scans of, all rows.
     converged_ : bool
-        Whether the last scan of every row found no mistake: the last weights separate the classes.
+        Whether the last scan of all rows found no mistake, so that the last weights separate the classes.
+        After ``partial_fit`` it is always False, because the rows were not read again.
     result_ : Result
-        Status, margin bracket, radius, history, and the trace or cycle if there is one.
+        The status, the margin bracket, the radius, the history, and the trace or cycle if there is one.
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
 
     Notes
     -----
-    *Sample weights.* A row of weight zero is as if absent. In the orders that visit every row, and
-    in ``partial_fit``, a weight scales the row's update. The orders that pick the worst row return
-    to each row as often as it needs, so a row given twice changes nothing there, and neither does
-    its weight; to make one class count more, use ``class_weight``.
+    *Sample weights.* A row with weight zero is left out. In the orders that visit every row, and in
+    ``partial_fit``, the weight scales the row's update. The orders "working_set" and "worst" return to a row
+    as often as necessary, so repeated rows and positive weights do not change their result. To give one
+    class more influence, use ``class_weight``.
 
-    *More than two classes.* Half of an update goes to the row's own class and half away from the
-    rival, so that two classes would give ``w[1] - w[0]`` equal to the binary weights.
+    *More than two classes.* An update adds half of the row to the weights of its own class, and subtracts
+    half of it from those of the wrong class. With two classes, ``w[1] - w[0]`` would then be the binary
+    weights.
 
-    *Mixing.* With ``order="mixed"``, and on a cluster with "working_set", Novikoff's theorem bounds not the
-    mistakes but the sum of ``result_.mixed_counts``, in which a mistake counts as much as the weights of its
-    shard did (McDonald, Hall and Mann 2010): with even mixing, the mistakes divided by the number of shards.
-    With mixing by mistakes, at most ``(R / margin)**2`` epochs make mistakes (twice that with more than two
-    classes).
+    *Mixing.* With ``order="mixed"``, and on a cluster with "working_set", Novikoff's theorem bounds the sum
+    of ``result_.mixed_counts`` instead of the number of mistakes. In this sum, each mistake is multiplied by
+    the share of its shard in the average (McDonald, Hall and Mann 2010). With even mixing, the sum is the
+    number of mistakes divided by the number of shards. With mixing by mistakes, at most ``(R / margin)**2``
+    epochs have mistakes (twice that for more than two classes).
 
     References
     ----------
@@ -148,45 +165,23 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
     array(['yes'], dtype='<U3')
     """
 
-    def __init__(
-        self,
-        *,
-        order: str = "working_set",
-        average: str | bool = False,
-        fit_intercept: bool | str = True,
-        eta0: float = 1.0,
-        init: Any = "zeros",
-        renormalise: bool = False,
-        max_iter: int = 100,
-        max_updates: int | None = None,
-        shards: int | None = None,
-        mixing: str = "mistakes",
-        class_weight: Any = None,
-        trace: bool = False,
-        random_state: Any = None,
-        warm_start: bool = False,
-        verbose: int = 0,
-    ) -> None:
-        self.order = order
-        self.average = average
-        self.fit_intercept = fit_intercept
-        self.eta0 = eta0
-        self.init = init
-        self.renormalise = renormalise
-        self.max_iter = max_iter
-        self.max_updates = max_updates
-        self.shards = shards
-        self.mixing = mixing
-        self.class_weight = class_weight
-        self.trace = trace
-        self.random_state = random_state
-        self.warm_start = warm_start
-        self.verbose = verbose
-
-    _first_weights: Floats | None = None  # of a warm start
-    _lifted: bool
-    _averaged: str | bool
-    _average_sum: Floats | None
+    _: KW_ONLY
+    order: str = "working_set"
+    average: str | bool = False
+    fit_intercept: bool | str = True
+    eta0: float = 1.0
+    init: Any = "zeros"
+    renormalise: bool = False
+    max_iter: int = 100
+    max_updates: int | None = None
+    n_iter_no_change: int | None = 3
+    shards: int | None = None
+    mixing: str = "mistakes"
+    class_weight: Any = None
+    trace: bool = False
+    random_state: Any = None
+    warm_start: bool = False
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Perceptron:
         """Learn from all rows until they are separated or a limit is met.
@@ -209,16 +204,19 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             warm = (self._weights, self.classes_) if self.warm_start and hasattr(self, "_weights") else None
             rows, classes, sample_weight = inputs.read_training_anywhere(self, X, y, sample_weight)
             rows = lightly(rows)
-            visits = self.order in ("cyclic", "shuffled", "mixed") or bool(self.average) or self.renormalise
-            seed = self._generator(shuffles=visits and self.order in ("shuffled", "working_set"))
+            visits = self.order not in ("working_set", "worst") or bool(self.average) or self.renormalise
+            seed = self._generator(
+                shuffles=visits and self.order in ("shuffled", "interleaved", "working_set")
+            )
             start = self._start(rows, seed) if warm is None else self._go_on(warm, rows, classes)
-            self._first_weights = None if warm is None else start
+            self._first_weights: Floats | None = None if warm is None else start
             weights = self._row_weights(rows, classes, sample_weight if visits else None)
             result = solve_perceptron(
                 rows,
                 order=self.order,
                 max_iter=self.max_iter,
                 max_updates=self.max_updates,
+                n_iter_no_change=self.n_iter_no_change,
                 eta0=self.eta0,
                 row_weights=weights,
                 start=start,
@@ -244,10 +242,10 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Perceptron:
-        """Visit each row once, in order, going on from what was learnt so far.
+        """Visit each row once, in order, and continue from what was learned so far.
 
-        However the rows are cut into calls, the weights, mistakes and counts are those of one
-        cyclic pass over all of them, bit by bit.
+        However the rows are divided into calls, the weights, mistakes and counts are those of one
+        cyclic pass over all of them, bit for bit.
 
         Parameters
         ----------
@@ -295,16 +293,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
             self._store_online(learn_once(learner, rows), learner, rows)
         return self
 
-    def decision_function(self, X: Any) -> Floats:
-        """Signed scores: of the last class for two classes, of each class for more.
-
-        With ``average="voted"`` the scores are the shares of the vote (for two classes, the
-        difference of the two shares).
-        """
-        check_is_fitted(self)
-        if inputs.is_collection(X):
-            mapped: Floats = inputs.distributed().mapped(self, "decision_function", X)
-            return mapped
+    def _scores(self, X: Any) -> Floats:
         rows = read_rows(self, X, lift=self._lifted)
         if self._voters is not None:
             votes = self._voters.tally(rows.matrix, rows)
@@ -315,37 +304,23 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     @property
     def mistake_counts_(self) -> NDArray[np.int64]:
-        """Updates on each training row that led to the weights."""
+        """The number of updates on each training row that led to the weights."""
         if not hasattr(self, "_counts"):
-            raise AttributeError("mistake_counts_ is there after fit or partial_fit.")
-        if self._rows_seen == self._counts.size:
-            return self._counts
-        counts = np.zeros(self._rows_seen, dtype=np.int64)
-        counts[: self._counts.size] = self._counts
-        np.add.at(counts, np.concatenate(self._mistakes_online) // self._rivals, 1)
+            raise AttributeError("mistake_counts_ exists after fit or partial_fit.")
+        counts: Ints = self._ledger().sum(axis=1)
+        counts[: self._counts.size] += self._counts
         return counts
 
     def _ledger(self) -> Ints:
-        """Updates on each row of all calls of ``partial_fit``, against each rival: shape (rows, rivals)."""
-        counts = np.zeros((self._rows_seen, self._rivals), dtype=np.int64)
+        """Count the updates on each row of all calls of ``partial_fit``: shape (rows, rivals)."""
+        rivals = 1 if len(self.classes_) <= 2 else len(self.classes_)
+        counts = np.zeros((self._rows_seen, rivals), dtype=np.int64)
         made = np.concatenate([np.empty(0, dtype=np.int64), *self._mistakes_online])
         np.add.at(counts.reshape(-1), made, 1)
         return counts
 
-    @property
-    def _rivals(self) -> int:
-        return 1 if len(self.classes_) <= 2 else len(self.classes_)
-
     def _check_parameters(self) -> None:
-        inputs.need_choice(self, "order", ORDERS)
-        inputs.need_choice(self, "average", AVERAGES)
-        inputs.need_positive(self, "eta0")
-        inputs.need_positive(self, "max_iter", whole=True)
-        inputs.need_positive(self, "max_updates", whole=True, optional=True)
-        inputs.need_positive(self, "shards", whole=True, optional=True)
-        inputs.need_choice(self, "mixing", MIXINGS)
-        for name in ("renormalise", "trace", "warm_start"):
-            inputs.need_bool(self, name)
+        inputs.check_parameters(self, order=ORDERS, average=AVERAGES, mixing=MIXINGS)
         if self.renormalise and self.average:
             raise InputError(
                 "renormalise=True and average cannot be combined: the mean is kept as a sum of updates, "
@@ -354,15 +329,15 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
 
     @property
     def _mean(self) -> str | bool:
-        """What is predicted with: scikit-learn's ``average=True`` is the mean."""
+        """How to predict; ``average=True`` means the mean, as in scikit-learn."""
         return "averaged" if self.average is True else self.average
 
     def _go_on(self, warm: tuple[Floats, NDArray[Any]], rows: Rows, classes: NDArray[Any]) -> Floats:
-        """The weights of the last fit, if these rows fit them."""
+        """Return the weights of the last fit, if they fit these rows."""
         weights, known = warm
         if weights.shape != rows.weights_shape or not np.array_equal(known, classes):
             raise InputError(
-                f"warm_start=True goes on from weights of shape {weights.shape} for the classes "
+                f"warm_start=True continues from weights of shape {weights.shape} for the classes "
                 f"{known.tolist()}; these rows need shape {rows.weights_shape} for {classes.tolist()}.",
                 remedy="Pass rows with the same columns and classes, or set warm_start=False.",
                 parameter="warm_start",
@@ -370,7 +345,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         return weights.copy()
 
     def _generator(self, *, shuffles: bool) -> np.random.Generator | None:
-        """Chance, where it is asked for: fresh entropy costs a millisecond."""
+        """Return a generator if one is needed: fresh entropy takes a millisecond."""
         starts = isinstance(self.init, str) and self.init == "random"
         asked = starts or shuffles or self.random_state is not None
         return inputs.generator(self.random_state) if asked else None
@@ -413,7 +388,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self._rows_seen += rows.n_rows
 
     def _online_state(self) -> dict[str, NDArray[Any]]:
-        """What `partial_fit` needs to go on, as plain arrays."""
+        """Return what `partial_fit` needs to continue, as plain arrays."""
         made = np.concatenate([np.empty(0, dtype=np.int64), *self._mistakes_online])
         self._mistakes_online = [made]
         return {
@@ -425,15 +400,11 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         }
 
     def _resume_online(self, state: dict[str, NDArray[Any]], classes: NDArray[Any]) -> None:
-        """Go on from such a state as if the rows had been seen in this process."""
+        """Continue from a state of `_online_state` as if this process had seen the rows."""
         weights, sums = state["weights"], state["average_sum"] if self.average else None
         visits, mistakes, seen = state["clock"].tolist()
-        self.classes_, self._voters = classes, None
-        self._counts, self._mistakes_online, self._rows_seen = (
-            np.empty(0, dtype=np.int64),
-            [state["mistakes"]],
-            seen,
-        )
+        self.classes_, self._voters, self._counts = classes, None, np.empty(0, dtype=np.int64)
+        self._mistakes_online, self._rows_seen = [state["mistakes"]], seen
         self._longest = float(state["longest"][0])
         self.n_features_in_ = weights.shape[-1] - int(bool(self.fit_intercept))
         self._store(
@@ -442,12 +413,7 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
                 weights=weights,
                 counts=np.zeros((0, 1), dtype=np.int64),
                 mistakes=0,
-                errors=None,
                 passes=1,
-                radius=0.0,
-                margin_lower=-np.inf,
-                margin_upper=np.inf,
-                history=(),
                 order="cyclic",
                 visits=visits,
                 average=None if sums is None else weights - sums / max(1, visits),
@@ -474,12 +440,15 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         self._resume_online(state, self.classes_)
 
     def _store(self, result: Result, *, lifted: bool, mistakes: int, kept: int) -> None:
-        self._weights, self._lifted, self._averaged = result.weights, lifted, self._mean
-        self._average_sum, self._visits = result.average_sum, result.visits
+        self._weights = result.weights
+        self._lifted: bool = lifted
+        self._averaged: str | bool = self._mean
+        self._average_sum: Floats | None = result.average_sum
+        self._visits = result.visits
         shown = np.atleast_2d(result.weights if result.average is None else result.average)
         self.coef_ = shown[:, :-1] if lifted else shown
         self.intercept_ = shown[:, -1] if lifted else np.zeros(shown.shape[0])
         self.result_ = result
         self.mistakes_, self.kept_mistakes_ = mistakes, kept
         self.n_iter_ = result.passes
-        self.converged_ = result.status is Status.SEPARATED
+        self.converged_: bool = result.separated

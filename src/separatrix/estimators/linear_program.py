@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,27 +12,29 @@ from .. import inputs
 from ..margins.lp.linear_program import FORMS, solve_linear_program
 from ..margins.soft.soft_margin import solve_soft_margin
 from ..progress import spoken
-from .hyperplane import Hyperplane, check_parameters, exact_verdict, refuse
+from .habits import estimator
+from .hyperplane import ON_INSEPARABLE, Hyperplane, exact_verdict, refuse
 
 
+@estimator
 class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     """A separator by linear programming (HiGHS), in the primal or the dual form.
 
     Parameters
     ----------
     form : {"primal", "dual"}, default="primal"
-        "primal": maximise the smallest score with every weight between -1 and 1. "dual": the
-        perceptron's multipliers by a linear program, the smallest sum of non-negative ``a`` for
-        which ``w = sum of a_i z_i`` gives every row a score of at least one.
+        "primal": maximize the smallest score with every weight between -1 and 1. "dual": minimize the sum of
+        ``a_i >= 0`` such that ``w = sum of a_i z_i`` gives every row a score of at least one; with two
+        classes, ``z_i`` is row i times 1 or -1, by its class.
     fit_intercept : {True, False, "lifted"}, default=True
         True and "lifted" mean the same here: the intercept is the weight of a constant column. False: there
         is no intercept.
     inseparable : {"raise", "warn"}, default="raise"
-        What to do where the program finds no separator. "warn" fits the soft margin with C = 1
+        What to do if the program finds no separator. "warn" fits the soft margin with C = 1
         instead.
     verbose : int, default=0
-        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
-        is. With 0, one line is shown on a terminal where it takes more than two seconds.
+        1 writes the progress of ``fit`` to standard error, at most five lines per second. 2 writes all lines.
+        0 shows a single line on a terminal if ``fit`` takes more than two seconds.
 
     Attributes
     ----------
@@ -41,23 +44,23 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     objective_ : float
         The smallest score (primal form) or the sum of the multipliers (dual form).
     support_ : ndarray of shape (support,)
-        The training rows that carry multipliers.
+        The training rows with non-zero multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Dual form: signed multipliers; where the classes are separated, ``dual_coef_ @ X[support_]`` is
-        ``coef_`` to rounding. Primal form: the prices of the rows that hold the smallest score down; their
-        absolute values sum to one with two classes that are separated. If the classes cannot be separated
-        they weigh the signed rows to zero, as far as the solver's tolerance tells.
+        Dual form: signed multipliers; if the classes are separated, ``dual_coef_ @ X[support_]`` is ``coef_``
+        up to rounding. Primal form: the dual values of the rows with the smallest score; with two classes
+        that are separated, their absolute values sum to one. If the classes cannot be separated, the sum of
+        the signed rows times these values is zero, within the tolerance of the solver.
     converged_ : bool
-        Whether every row is on its own side.
+        Whether every row is strictly on its own side.
     n_iter_ : int
-        Linear programs solved.
+        The number of linear programs solved.
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
 
     Notes
     -----
-    A row's sample weight matters only in being zero or not: zero leaves the row out.
+    A sample weight of zero leaves the row out; other weights change nothing.
 
     Examples
     --------
@@ -71,18 +74,11 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     _renamed: ClassVar = {"intercept": ("fit_intercept", {"lifted": True, None: False})}
     free_intercept = False
 
-    def __init__(
-        self,
-        *,
-        form: str = "primal",
-        fit_intercept: bool | str = True,
-        inseparable: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.form = form
-        self.fit_intercept = fit_intercept
-        self.inseparable = inseparable
-        self.verbose = verbose
+    _: KW_ONLY
+    form: str = "primal"
+    fit_intercept: bool | str = True
+    inseparable: str = "raise"
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LinearProgram:
         """Solve the program.
@@ -102,10 +98,10 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
         Raises
         ------
         NotSeparable
-            Where the program finds no separator and ``inseparable="raise"``.
+            If the program finds no separator and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            check_parameters(self, form=FORMS)
+            inputs.check_parameters(self, form=FORMS, inseparable=ON_INSEPARABLE)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             found = solve_linear_program(rows, form=self.form)
             weights = found.weights

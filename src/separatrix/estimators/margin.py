@@ -1,9 +1,9 @@
-"""Separators with a proof of how good they are: largest margin and soft margin."""
+"""Classifiers with proved bounds: the largest margin and the soft margin."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -11,32 +11,22 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from .. import inputs
-from ..dual.kernel_margin import (
-    KernelOptimum,
-    KernelRows,
-    no_optimum,
-    soft_in_span,
-    solve_kernel_margin,
-    with_proof,
-)
+from ..dual.kernel_margin import KernelOptimum, solve_kernel_margin, with_proof
 from ..dual.kernel_soft import KernelSoftOptimum, solve_kernel_soft
-from ..errors import ConvergenceWarning, IllegalKernelError
-from ..kernels import Precomputed, check_gram
-from ..margins.hard.centering import far_columns
-from ..margins.hard.max_margin import solve_max_margin
-from ..margins.optimum import HardOptimum, SoftOptimum
+from ..margins.hard.max_margin import HardOptimum, far_columns, solve_max_margin
 from ..margins.rounding.proved_margin import proved_lower
-from ..margins.soft.soft_margin import solve_soft_margin
+from ..margins.soft.soft_margin import SoftOptimum, solve_soft_margin
 from ..progress import spoken
-from ..proofs.exact.weights import relative_floats
+from ..proofs.exact.integer_rows import relative_floats
 from ..proofs.verdict import Verdict
 from ..result import Floats, Status, margin_text
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Rows
 from .decision import not_converged
+from .habits import estimator
 from .hyperplane import (
+    ON_INSEPARABLE,
     Hyperplane,
-    check_parameters,
     exact_verdict,
     kernel_of,
     no_margin,
@@ -45,92 +35,99 @@ from .hyperplane import (
 )
 
 
+@estimator
 class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
-    """The separator that stays farthest from every row, with a bracket that proves it; with kernels.
+    """The separator with the largest margin, with a proved bracket of that margin; with or without a kernel.
 
-    The margin of the weights found is a lower bound of the best margin; the multipliers of the
-    support rows prove an upper bound. The run ends when the two agree to ``gap``, or when rounding or
-    ``max_iter`` stops it. With more than two classes the margin is the smallest lead of a row's own
-    class over any other, for weights of norm one in all. ``fit_intercept`` says which margin it is,
-    affine or lifted.
+    The margin of the weights found is a lower bound of the best margin, and the multipliers of the support
+    rows prove an upper bound. The run ends when the two agree up to ``gap``, or when rounding or
+    ``max_iter`` stops it. With more than two classes, the margin is the smallest difference between the score
+    of a row's own class and that of any other class, for weights of norm one. ``fit_intercept`` chooses which
+    margin is maximized. Below, the *bracket* is the interval between the two bounds.
 
     Parameters
     ----------
     kernel : str, Kernel or callable, optional
         Separate in the feature space of a kernel, see `separatrix.kernels`: "rbf", "poly", "linear",
         "geometric", "precomputed", a kernel such as ``sx.kernels.Gaussian(c=0.5)``, or a function of two
-        matrices. None: a plane in the space of the rows.
+        matrices. None means a hyperplane in the space of the rows.
     gamma : float, "scale", "auto" or None, default=None
-        Of a kernel that is a name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``, "poly" is
-        (gamma <x, x'> + coef0)^degree. None is 1; the default of `SVC` is "scale".
+        A parameter of a kernel given by name, as in `sklearn.svm.SVC`: "rbf" is ``exp(-gamma |x - x'|^2)``,
+        "poly" is (gamma <x, x'> + coef0)^degree. None means 1; the default of `SVC` is "scale".
     degree : int or None, default=None
-        Of "poly" and "geometric"; None is 3.
+        The degree of "poly" and "geometric"; None means 3.
     coef0 : float or None, default=None
-        Of "poly"; None is 1, where the default of `SVC` is 0.
+        The constant of "poly"; None means 1, but the default of `SVC` is 0.
     fit_intercept : {True, False, "lifted"}, default=True
         True: the intercept is not part of the norm, and the margin is the affine one: with two classes,
-        half the distance between their hulls (the usual hard-margin support vector machine). "lifted": the
-        intercept is the weight of a constant column and part of the norm; the margin is that of the lifted
-        rows, at most the affine one. False: hyperplanes through the origin, with a margin that is at most the
-        lifted one. These are different numbers for the same data.
+        half the distance between their convex hulls (the usual hard-margin support vector machine). "lifted":
+        the intercept is the weight of a constant column and part of the norm; the margin is that of the
+        lifted rows, at most the affine one. False: hyperplanes through the origin, with a margin that is at
+        most the lifted one. These can be three different numbers for the same data.
     gap : float, default=1e-9
         The largest relative difference between the two ends of the bracket.
     max_iter : int, default=10_000
-        The most Newton steps and passes of coordinate descent.
+        The maximum number of Newton steps and passes of coordinate descent.
     inseparable : {"raise", "warn"}, default="raise"
-        What to do where the classes cannot be separated. "warn" fits the soft margin with C = 1
-        instead; for a matrix that is no inner product's (negative eigenvalues), that of its positive part.
+        What to do if the classes cannot be separated. "warn" fits the soft margin with C = 1 instead. A Gram
+        matrix with negative eigenvalues is refused in both cases.
     verbose : int, default=0
-        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
-        is. With 0, one line is shown on a terminal where it takes more than two seconds.
+        1 writes the progress of ``fit`` to standard error, at most five lines per second. 2 writes all lines.
+        0 shows a single line on a terminal if ``fit`` takes more than two seconds.
 
     Attributes
     ----------
     coef_ : ndarray of shape (1, columns) or (classes, columns)
-        Scaled so that the smallest score is one, where the classes are separated. Not with a kernel.
+        Scaled so that the smallest score is one, if the classes are separated. Absent with a kernel.
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     support_ : ndarray of shape (support,)
-        The training rows that carry multipliers.
+        The training rows with non-zero multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Signed multipliers: ``dual_coef_ @ X[support_]`` is near ``coef_``, the nearer the narrower the
-        gap. With a kernel, the scores are ``dual_coef_ @ K(X[support_], x) + intercept_``.
+        Signed multipliers: ``dual_coef_ @ X[support_]`` approximates ``coef_``, better with a smaller gap.
+        With a kernel, the scores are ``dual_coef_ @ K(X[support_], x) + intercept_``.
     kernel_ : Kernel or None
     support_vectors_ : ndarray or CSR matrix of shape (support, columns)
-        With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
+        With a kernel only: the rows of the support (their indices if the kernel is precomputed).
     margin_lower_, margin_upper_ : float
-        The bracket of the best margin (affine with ``fit_intercept=True``, else that of the rows as they
-        are, lifted or not), with all rounding counted: it holds for the exact numbers of the data. With a
-        kernel the rounding of its values may make it wider than ``gap``; those of a kernel that states no
-        bound of it (a function of your own) are taken as exact. With two classes and a free intercept the
-        lower end is that of the best intercept for ``coef_``, which no float need hold. Where float64 does
-        not resolve the margin of a small problem (20 weights or fewer; 150 where dense columns lie far from
-        zero and the intercept is not free), it is found in rational numbers; the margin of ``coef_``, which
-        is rounded, may then be smaller. Where the classes cannot be separated the lower end is zero or less.
+        The bracket of the best margin; ``fit_intercept`` says which margin it is. All rounding errors are
+        counted, so it holds for the exact numbers of the data. With a kernel, rounding errors of its values
+        may make it wider than ``gap``; if the kernel gives no bound on them (a function of your own), its
+        values are taken as exact. If the classes cannot be separated, the lower end is zero or less. The
+        margin of ``coef_`` and ``intercept_``, which are rounded, may be smaller than the lower end: see the
+        notes.
     converged_ : bool
-        Whether the bracket is as narrow as ``gap`` asks; with a kernel, before the rounding of its values is
-        added.
+        Whether the bracket is as narrow as ``gap`` requires. With a kernel, the rounding errors of its values
+        are not counted here.
     n_iter_ : int
         Newton steps and passes of coordinate descent; at least one.
     optimum_ : HardOptimum or KernelOptimum
-        All of this as the solver gave it.
+        The result of the solver.
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
 
     Notes
     -----
-    A row's sample weight matters only in being zero or not: zero leaves the row out.
+    A sample weight of zero leaves the row out; other weights change nothing.
 
-    With a kernel, the same solver works in coordinates of the working set's own span; the bracket is
-    computed from kernel values, whose rounding limits it to about ``eps (R / margin)^2``. Memory grows with
-    the square of the working set; no kernel matrix of all rows is made unless all are in it.
+    With a kernel, the same solver works in coordinates of the span of the working set. The bracket is
+    computed from kernel values, whose rounding errors limit its width to about ``eps (R / margin)^2``. Memory
+    grows with the square of the working set. The kernel matrix of all rows is not computed, unless the
+    working set contains all rows.
 
-    Two methods narrow the bracket. The solver works on the few rows that scans of the data name, by proximal
-    steps on the multipliers whose inner problems Newton's method solves. Two classes with more than 500
-    columns, in memory, begin with passes of coordinate descent over all rows, which are often enough. Where
-    no separator is found, the exact question is asked for up to a minute, and `NotSeparable` carries the
-    certificate; without one the message says that nothing is proved.
+    The solver works on the few rows that had the lowest scores in the last scan of the data. It takes
+    proximal steps on their multipliers, and computes each step with Newton's method. With two classes and
+    more than 500 columns, in memory, it begins with passes of coordinate descent over all rows, which often
+    suffice.
+
+    With two classes and ``fit_intercept=True``, the lower end of the bracket is the margin of ``coef_`` with
+    its best intercept, and ``intercept_`` is that intercept, rounded. If the margin of a small problem is too
+    small for float64, the bracket is computed in rational numbers. A problem is small if it has at most 20
+    weights, or at most 150 if dense columns are far from zero and ``fit_intercept`` is not True.
+
+    If no separator is found, ``fit`` asks for an exact verdict for up to a minute.
+    `NotSeparable` contains the certificate; without one, the message says that nothing is proved.
 
     Examples
     --------
@@ -145,28 +142,16 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     array([0, 0, 1, 1])
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: Any = None,
-        gamma: Any = None,
-        degree: int | None = None,
-        coef0: float | None = None,
-        fit_intercept: bool | str = True,
-        gap: float = 1e-9,
-        max_iter: int = 10_000,
-        inseparable: str = "raise",
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.gap = gap
-        self.max_iter = max_iter
-        self.inseparable = inseparable
-        self.verbose = verbose
+    _: KW_ONLY
+    kernel: Any = None
+    gamma: Any = None
+    degree: int | None = None
+    coef0: float | None = None
+    fit_intercept: bool | str = True
+    gap: float = 1e-9
+    max_iter: int = 10_000
+    inseparable: str = "raise"
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MaxMargin:
         """Find the largest margin.
@@ -186,10 +171,10 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         Raises
         ------
         NotSeparable
-            Where the classes cannot be separated and ``inseparable="raise"``.
+            If the classes cannot be separated and ``inseparable="raise"``.
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            check_parameters(self)
+            inputs.check_parameters(self, inseparable=ON_INSEPARABLE)
             rows, classes, _ = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
             if self.kernel_ is not None:
@@ -203,7 +188,7 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         if not self.converged_ and (found.margin_lower > 0.0 or found.status is Status.INTERRUPTED):
             reached = f"The best margin is {margin_text(found.margin_lower, found.margin_upper, 9)}."
             if self.kernel_ is None and far_columns(rows) is not None:
-                reached += " Some columns lie far from zero: subtract their means first."
+                reached += " Some columns are far from zero: subtract their means first."
             warnings.warn(not_converged(found.status, reached), stacklevel=2)
         return self
 
@@ -227,66 +212,55 @@ class MaxMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     def _fit_kernel(
         self, rows: MemoryRows, classes: NDArray[Any], given: tuple[Any, Any, Any]
     ) -> KernelOptimum:
-        _ = rows.squared_norms  # every value is finite
-        kernel, matrix = self.kernel_, rows.matrix
-        if isinstance(kernel, Precomputed):
-            matrix = check_gram(matrix)
-        labels, free = rows.labels, self.free_intercept
-        mapped = KernelRows(kernel, matrix, labels, rows.n_classes, rows.order, rows.lifted, free)
-        try:
-            reached = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
-            found = with_proof(mapped, reached)
-            support, coefficients, intercept = found.rows, found.coefficients, found.intercept
-            if not reached.margin_lower > 0.0 and found.status is not Status.INTERRUPTED:
-                refuse(self, exact_verdict(self, *given, kernel=kernel), no_margin(found.margin_upper))
-                support, coefficients, intercept = soft_in_span(mapped)
-        except IllegalKernelError as problem:
-            if self.inseparable == "raise":
-                raise
-            message = f"{problem} The soft margin with C=1 of the matrix's positive part is used here."
-            warnings.warn(message, ConvergenceWarning, stacklevel=3)
-            found = no_optimum(mapped)
-            support, coefficients, intercept = soft_in_span(mapped)
-        self.classes_ = classes
-        if free and len(intercept) > 1:
-            intercept = intercept - intercept.mean()  # a common shift of all classes changes no score
-        self.support_, self.dual_coef_, self.intercept_ = support, coefficients, intercept
-        self.support_vectors_ = kernel.anchors(matrix, support)
+        mapped = self._kernel_rows(rows)
+        reached = solve_kernel_margin(mapped, gap=self.gap, max_iter=self.max_iter)
+        found = with_proof(mapped, reached)
+        used: KernelOptimum | KernelSoftOptimum = found
+        if not reached.margin_lower > 0.0 and found.status is not Status.INTERRUPTED:
+            refuse(self, exact_verdict(self, *given, kernel=self.kernel_), no_margin(found.margin_upper))
+            used = solve_kernel_soft(mapped, np.ones(rows.n_rows), gap=1e-6)
+        self._store_expansion(used, mapped, classes)
         return found
 
 
+@estimator
 class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
-    """Hinge loss against the norm of the weights, solved to a duality gap that is proved.
+    """The soft-margin support vector machine, solved to a proved duality gap.
 
-    Minimises ``|w|^2 / 2 + C * sum of max(0, 1 - score)``. The multipliers prove that no weights
-    have an objective lower than ``dual_objective_``; the run ends when the two objectives agree to
-    ``gap``. More than two classes are fitted jointly (Crammer and Singer 2001): the score of a row is
-    that of its class less that of the best other.
+    It minimizes ``|w|^2 / 2 + C * sum of max(0, 1 - score)``; with two classes, the score of a row is its
+    output times the sign of its class. The multipliers prove that no weights have an objective below
+    ``dual_objective_``. The run ends when ``objective_`` and ``dual_objective_`` agree up to ``gap``, or when
+    rounding or ``max_iter`` stops it. More than two classes are fitted jointly (Crammer and Singer 2001): the
+    score of a row is then that of its own class minus that of the best other class.
 
     Parameters
     ----------
     C : float, default=1.0
-        How much a unit of loss costs.
+        The cost of a unit of loss.
     kernel : str, Kernel or callable, optional
-        Minimise in the feature space of a kernel, as in `MaxMargin`, with up to 5,000 rows. None: planes in
-        the space of the rows.
+        Minimize in the feature space of a kernel, as in `MaxMargin`. None means hyperplanes in the space of
+        the rows. A function of your own or a precomputed matrix must be positive semidefinite; the first
+        5,000 rows are checked.
     gamma, degree, coef0 : optional
-        Of a kernel that is a name, as in `MaxMargin`.
+        Parameters of a kernel given by name, as in `MaxMargin`.
     fit_intercept : {True, False, "lifted"}, default="lifted"
         "lifted": the intercept is the weight of a constant column and part of the norm (as in
         LinearSVC). True: it is not part of the norm (as in SVC). False: there is no intercept.
-    gap : float, default=1e-6
-        The largest difference between the two objectives, relative to the first.
+    gap : float or None, default=None
+        The run ends when ``(objective_ - dual_objective_) / objective_`` is at most this number. None means
+        1e-6 without a kernel, and 1e-3 with one; `sklearn.svm.SVC` with its default tolerance ends with a
+        similar gap.
     max_iter : int, default=10_000
-        The most Newton steps or passes.
+        The maximum number of Newton steps or passes. With a kernel, a pass is as many steps as the working
+        set has rows.
     class_weight : dict, "balanced" or None, default=None
         Multiplies C for each class.
     random_state : int or None, default=0
-        For the order of the coordinate descent and the sample of large data, where they are used. The
-        least objective does not depend on it; the weights found do, within the gap.
+        The seed for the order of coordinate descent and for the sample of large data, if they are used. The
+        smallest objective does not depend on it; the weights found do, within the gap.
     verbose : int, default=0
-        1 writes the progress of ``fit`` to standard error, five lines a second at most; 2 every line there
-        is. With 0, one line is shown on a terminal where it takes more than two seconds.
+        1 writes the progress of ``fit`` to standard error, at most five lines per second. 2 writes all lines.
+        0 shows a single line on a terminal if ``fit`` takes more than two seconds.
 
     Attributes
     ----------
@@ -294,27 +268,28 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     intercept_ : ndarray of shape (1,) or (classes,)
     classes_ : ndarray
     support_ : ndarray of shape (support,)
-        The training rows that carry multipliers.
+        The training rows with non-zero multipliers.
     dual_coef_ : ndarray of shape (1, support) or (classes, support)
-        Signed multipliers: ``dual_coef_ @ X[support_]`` is near ``coef_``. With a kernel, the scores are
+        Signed multipliers: ``dual_coef_ @ X[support_]`` approximates ``coef_``. With a kernel, the scores are
         ``dual_coef_ @ K(X[support_], x) + intercept_``.
     kernel_ : Kernel or None
     support_vectors_ : ndarray or CSR matrix of shape (support, columns)
-        With a kernel only: the rows of the support (their indices, where the kernel is precomputed).
+        With a kernel only: the rows of the support (their indices if the kernel is precomputed).
     objective_, dual_objective_ : float
-        The objective of the weights, rounded up, and the bound below every objective, rounded down. All
-        rounding is counted: the least objective of the exact numbers of the data lies between them. With a
-        kernel that states no bound of its rounding (a function of your own), its values are taken as exact.
+        The objective of the weights, rounded up, and a lower bound of all objectives, rounded down. All
+        rounding errors are counted: the smallest objective for the exact numbers of the data is between them.
+        The values of a kernel that states no bound of its rounding errors (a function of your own) are taken
+        as exact.
     gap_ : float
         Their relative difference.
     converged_ : bool
-        Whether ``gap_`` is at most ``gap``.
+        Whether ``gap_`` is at most the gap asked for.
     n_iter_ : int
         Newton steps or passes; at least one.
     optimum_ : SoftOptimum or KernelSoftOptimum
     n_features_in_ : int
     feature_names_in_ : ndarray
-        Where X had column names that are all text.
+        The names of the columns of X, if all of them are strings.
 
     References
     ----------
@@ -330,35 +305,21 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     2.8889 2.8889
     """
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        kernel: Any = None,
-        gamma: Any = None,
-        degree: int | None = None,
-        coef0: float | None = None,
-        fit_intercept: bool | str = "lifted",
-        gap: float = 1e-6,
-        max_iter: int = 10_000,
-        class_weight: Any = None,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.fit_intercept = fit_intercept
-        self.gap = gap
-        self.max_iter = max_iter
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.verbose = verbose
+    C: float = 1.0
+    _: KW_ONLY
+    kernel: Any = None
+    gamma: Any = None
+    degree: int | None = None
+    coef0: float | None = None
+    fit_intercept: bool | str = "lifted"
+    gap: float | None = None
+    max_iter: int = 10_000
+    class_weight: Any = None
+    random_state: Any = 0
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SoftMargin:
-        """Minimise the objective.
+        """Minimize the objective.
 
         Parameters
         ----------
@@ -373,16 +334,17 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self
         """
         with inputs.unchanged_on_error(self), spoken(inputs.need_count(self, "verbose")):
-            check_parameters(self)
+            inputs.check_parameters(self)
             rows, classes, weights = inputs.read_training_anywhere(self, X, y, sample_weight)
             self.kernel_ = kernel_of(self, rows)
+            gap = self.gap if self.gap is not None else 1e-6 if self.kernel_ is None else 1e-3
             caps = self.C * (np.ones(rows.n_rows) if weights is None else weights)
             if self.class_weight is not None:
                 caps = caps * inputs.class_weights(self.class_weight, classes, rows)
             found: Any = (
-                self._fit_linear(rows, classes, caps)
+                self._fit_linear(rows, classes, caps, gap)
                 if self.kernel_ is None
-                else self._fit_kernel(inputs.need_memory(self, rows), classes, caps)
+                else self._fit_kernel(inputs.need_memory(self, rows), classes, caps, gap)
             )
             if weights is not None or self.class_weight is not None:
                 found = found.with_rounded_caps()
@@ -391,15 +353,15 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
         if not self.converged_:
-            reached = f"The relative gap is {found.gap:.2e}, {self.gap:.0e} was asked for."
+            reached = f"The relative gap is {found.gap:.2e}, {gap:.0e} was asked for."
             warnings.warn(not_converged(found.status, reached), stacklevel=2)
         return self
 
-    def _fit_linear(self, rows: Rows, classes: NDArray[Any], caps: Floats) -> SoftOptimum:
+    def _fit_linear(self, rows: Rows, classes: NDArray[Any], caps: Floats, gap: float) -> SoftOptimum:
         found = solve_soft_margin(
             rows,
             caps,
-            gap=self.gap,
+            gap=gap,
             free_intercept=self.free_intercept,
             max_iter=self.max_iter,
             seed=inputs.generator(self.random_state),
@@ -408,21 +370,17 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
         self._store_support(rows, *soft_support(found.multipliers, rows))
         return found
 
-    def _fit_kernel(self, rows: MemoryRows, classes: NDArray[Any], caps: Floats) -> KernelSoftOptimum:
-        matrix = check_gram(rows.matrix) if isinstance(self.kernel_, Precomputed) else rows.matrix
-        free = self.free_intercept
-        mapped = KernelRows(self.kernel_, matrix, rows.labels, rows.n_classes, rows.order, rows.lifted, free)
-        seed = inputs.generator(self.random_state)
-        found = solve_kernel_soft(mapped, caps, gap=self.gap, max_iter=self.max_iter, seed=seed)
-        self.classes_, self.support_, self.dual_coef_ = classes, found.rows, found.coefficients
-        centre = found.intercept.mean() if free and len(found.intercept) > 1 else 0.0
-        self.intercept_ = found.intercept - centre  # a common shift of all classes changes no score
-        self.support_vectors_ = self.kernel_.anchors(matrix, found.rows)
+    def _fit_kernel(
+        self, rows: MemoryRows, classes: NDArray[Any], caps: Floats, gap: float
+    ) -> KernelSoftOptimum:
+        mapped, seed = self._kernel_rows(rows), inputs.generator(self.random_state)
+        found = solve_kernel_soft(mapped, caps, gap=gap, max_iter=self.max_iter, seed=seed)
+        self._store_expansion(found, mapped, classes)
         return found
 
 
 def _with_weights_of(verdict: Verdict, found: HardOptimum, rows: Rows, free_intercept: bool) -> HardOptimum:
-    """What was found, with the weights of a verdict if floats near them are proved to separate the rows."""
+    """Replace the weights by those of a verdict, if floats near them are proved to separate the rows."""
     if not verdict.separable or verdict.certificate is None or verdict.certificate.weights is None:
         return found
     exact = [value for vector in verdict.certificate.weights for value in vector]

@@ -1,4 +1,4 @@
-"""Learn from a table row by row, in order, once; stop and go on with the same outcome, bit by bit."""
+"""Learn from a table in one pass; a run that was stopped continues, and ends with the same bits."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from numpy.typing import NDArray
 from ..errors import InputError, SeparatrixError
 from ..files.batches import Batch, whole
 from ..files.encoding import Encoding
-from ..files.formats.libsvm import LibsvmFile
+from ..files.formats.libsvm import LibsvmReader
 from ..files.table import Table
 from ..sparse import sparse
 from . import checkpoint
 from .linear import Perceptron
 
 HEAD = 1 << 20
-MANY = 1000  # rows whose order is no accident
-BATCH: int | None = None  # rows learnt at a time; None leaves it to the table
+MANY = 1000  # the fewest rows whose order is not taken for chance
+BATCH: int | None = None  # rows per call of partial_fit; None leaves it to the table
 
 
 @dataclass(frozen=True)
 class Milestone:
-    """How far a run has come: rows and mistakes in all, and since the last report.
+    """The rows and mistakes of a run so far, and since the last report.
 
-    ``margin_upper`` is what the mistakes so far prove: no plane has a larger margin on these rows. So
-    Novikoff's bound, if the rows can be separated, is ``bound_lower`` or more.
+    The mistakes so far prove that no hyperplane has a margin above ``margin_upper`` on these rows. If the
+    rows can be separated, Novikoff's bound is therefore at least ``bound_lower``.
     """
 
     rows: int
@@ -45,31 +45,31 @@ class Milestone:
 
     @property
     def rate(self) -> float:
-        """Mistakes a row."""
+        """Mistakes per row."""
         return self.mistakes / max(1, self.rows)
 
     @property
     def recent_rate(self) -> float:
-        """Mistakes a row, of late."""
+        """Mistakes per row since the last report."""
         return self.recent_mistakes / max(1, self.recent_rows)
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
-    """What a run gives back.
+class Learned:
+    """The result of a run.
 
     Attributes
     ----------
     model : Perceptron
     encoding : Encoding
     rows, mistakes : int
-        In all, those before a checkpoint included.
+        The totals, including those before a checkpoint.
     resumed : int
-        The rows that had been seen before this process began.
+        The number of rows that were seen before this process began.
     interrupted : bool
         Whether the run was stopped from the keyboard; the checkpoint is up to date.
     stretches : int
-        How many times a row of another class than the one before came, in this process, and the first row.
+        The number of stretches of rows of one class, in this process.
     """
 
     model: Perceptron
@@ -82,12 +82,12 @@ class Learnt:
 
     @property
     def rate(self) -> float:
-        """Mistakes a row."""
+        """Mistakes per row."""
         return self.mistakes / max(1, self.rows)
 
     @property
     def sorted(self) -> bool:
-        """Whether the rows came class by class, so that a row is much like the one before it."""
+        """Whether the rows came class by class, so that the next label was easy to guess."""
         return self.rows - self.resumed >= MANY and self.stretches <= 2 * len(self.model.classes_)
 
 
@@ -101,20 +101,20 @@ def learn(
     every_rows: int | None = None,
     every_seconds: float = 30.0,
     report: Callable[[Milestone], None] | None = None,
-) -> Learnt:
+) -> Learned:
     """Visit each row of a table once, in order.
 
     Parameters
     ----------
     table : Table
     classes : array, optional
-        Every class to come. If it is not given, the target is read once before.
+        Every class that will be seen. If it is not given, the target is read once before.
     average : bool
         Predict with the mean of the weights.
     eta0 : float
     path : path, optional
-        The checkpoint. If it exists, the run goes on from there: the outcome is that of a run that was
-        never interrupted, bit by bit. Rows that were added to the data since are learnt too.
+        The checkpoint. If it exists, the run continues from it: the result is that of a run that was never
+        interrupted, bit for bit. Rows that were added to the data since then are learned, too.
     every_rows, every_seconds : number
         How often the checkpoint is written.
     report : callable, optional
@@ -122,7 +122,7 @@ def learn(
 
     Returns
     -------
-    Learnt
+    Learned
     """
     if path is None:
         return _Run(table, classes, average, eta0).go(None, every_rows, every_seconds, report)
@@ -132,7 +132,7 @@ def learn(
 
 
 def novikoff_so_far(model: Perceptron) -> tuple[float, float]:
-    """What the mistakes of a model that only ever learnt online prove: no margin is larger than the first.
+    """Return what the mistakes of an online run prove: bounds of margins and of Novikoff's bound.
 
     With M updates from zero weights, ``<w, u> >= eta0 M margin`` for every unit vector u, so no margin is
     above ``|w| / (eta0 M)``, and ``(R / margin)^2`` is at least the second number. With more than two classes
@@ -156,8 +156,8 @@ class _Run:
             )
         self.table, self.classes = table, classes
         reader = table.reader
-        # A LIBSVM file whose columns nobody has counted: the model grows with them.
-        self.uncounted = reader if isinstance(reader, LibsvmFile) and reader.width is None else None
+        # The columns of this LIBSVM file were not counted: the model grows with them.
+        self.uncounted = reader if isinstance(reader, LibsvmReader) and reader.known is None else None
         self.model = Perceptron(
             average="averaged" if average else False,
             fit_intercept=table.encoding.intercept,
@@ -174,7 +174,7 @@ class _Run:
         every_rows: int | None,
         every_seconds: float,
         report: Callable[[Milestone], None] | None,
-    ) -> Learnt:
+    ) -> Learned:
         found = None if path is None else checkpoint.load(path)
         if path is not None and found is not None:
             self._resume(path, *found)
@@ -216,17 +216,17 @@ class _Run:
         if path is not None and self.rows != saved_rows:
             self._save(path)
         encoding = self._settled_columns() if self.uncounted else self.table.encoding
-        return Learnt(self.model, encoding, self.rows, self.mistakes, resumed, interrupted, self.stretches)
+        return Learned(self.model, encoding, self.rows, self.mistakes, resumed, interrupted, self.stretches)
 
     def _count_stretches(self, y: NDArray[Any]) -> None:
         begins = not np.array_equal(self.label, y[:1])
         self.stretches += int(np.count_nonzero(y[1:] != y[:-1])) + begins
         self.label = y[-1:].copy()
 
-    def _batches_of(self, file: LibsvmFile) -> Iterator[Batch]:
-        """The rows not seen yet, with their columns as they stand, since nobody has counted them."""
+    def _batches_of(self, file: LibsvmReader) -> Iterator[Batch]:
+        """Yield the rows that were not seen yet, with the column numbers of the file."""
         skipped = self.rows
-        for lines in file.lines():
+        for lines in file.pieces():
             if skipped >= lines.labels.size:
                 skipped -= lines.labels.size
                 continue
@@ -242,7 +242,7 @@ class _Run:
         self.table.need_unchanged()
 
     def _settled_columns(self) -> Encoding:
-        """Forget the room that was kept for columns of a LIBSVM file that never came."""
+        """Drop the weights of columns that the LIBSVM file does not have."""
         width = max(1, self.last + 1 - self.first)
         self.model._reshape_online(self.first, width)
         return Encoding(intercept=self.table.encoding.intercept, width=width, first=self.first)
@@ -287,7 +287,7 @@ class _Run:
 
 
 def _identity(table: Table, length: int = HEAD) -> dict[str, Any]:
-    """What tells one file from another, and lets it grow: its size and a checksum of its beginning."""
+    """Return what identifies a file that may grow: its size and a checksum of its beginning."""
     paths = table.paths
     if not paths:
         return {"files": 0, "size": 0, "head": 0, "sha256": ""}
@@ -302,7 +302,7 @@ def _need_same_data(path: Path, table: Table, before: dict[str, Any]) -> None:
     if table.paths and (now["sha256"] != before["sha256"] or now["size"] < before["size"]):
         raise InputError(
             f"{table.name!r} is not the data that {os.fspath(path)!r} was made from: it begins "
-            "differently, or is shorter. Name another checkpoint to start afresh."
+            "differently, or is shorter. Name another checkpoint to start again."
         )
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import FrameType
 
 from .. import atomic
-from ..errors import InputError, OutputError, needs
+from ..errors import InputError, OutputError
 from ..plot.style import style
 from ..progress import Progress
 from ..views.palettes import LIGHT
@@ -38,7 +38,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Study:
-    """Return the study of a name; underscores and hyphens are the same."""
+    """Return the study with this name; underscores count as hyphens."""
     wanted = name.strip().lower().replace("_", "-")
     for study in STUDIES:
         if study.name == wanted:
@@ -58,9 +58,9 @@ def run(
     name : str
         One of `names`.
     quick : bool
-        Use a plan of about a second instead of the full one: the same question, with fewer repetitions.
+        Use the small plan, with fewer repetitions, which takes seconds.
     directory : path, optional
-        Where the table is written, as Parquet and as CSV.
+        Where the table is written, as CSV.
     heading : str
         Text that the progress line shows before the name.
 
@@ -82,9 +82,9 @@ def run(
         with Progress() as progress:
             for number, settings in enumerate(plan):
                 if progress.due():
-                    progress.show(f"{heading}{study.name} {_bar(number, len(plan))}")
+                    progress.show(f"{heading}{study.name}: {number} of {len(plan)}")
                 records += [{**settings, **record} for record in study.measure(**settings)]
-                if interrupts:  # a solver stopped early and returned what it had: not a measurement
+                if interrupts:  # what an interrupted solver returned is not a measurement
                     raise KeyboardInterrupt
         table = as_table(records)
         findings = (*(bounded.check(table) for bounded in study.bounds), *study.findings(table))
@@ -107,7 +107,7 @@ def run(
 
 @contextmanager
 def _interrupts() -> Iterator[list[int]]:
-    """Collect the interrupts of the keyboard: a solver answers one by returning what it has."""
+    """Collect keyboard interrupts: a solver that is interrupted returns what it has by then."""
     seen: list[int] = []
     usual = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(usual):
@@ -125,11 +125,6 @@ def _interrupts() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, usual)
 
 
-def _bar(done: int, total: int, width: int = 30) -> str:
-    filled = width * done // max(1, total)
-    return f"[{'#' * filled}{'-' * (width - filled)}] {done} of {total}"
-
-
 def _made(directory: Path) -> Path:
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -144,14 +139,8 @@ def _made(directory: Path) -> Path:
 
 
 def _write(target: Path, table: Table) -> None:
-    with needs("Writing tables as Parquet", extra="cli"):
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    columns = {name: column.tolist() for name, column in table.items()}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
+    writer.writerow(table)
+    writer.writerows(zip(*(column.tolist() for column in table.values()), strict=True))
     atomic.write_text(target.with_suffix(".csv"), text.getvalue())
-    with atomic.replacing(target.with_suffix(".parquet")) as temporary:
-        pq.write_table(pa.table(columns), temporary)

@@ -37,7 +37,7 @@ class Finding:
 
 
 def claim(text: str, *conditions: Any) -> Finding:
-    """Return a sentence that holds if all conditions do; a condition is a truth value or an array of them."""
+    """Return a sentence that holds if all conditions hold; a condition is a bool or an array of bools."""
     return Finding(text, all(bool(np.all(condition)) for condition in conditions))
 
 
@@ -48,9 +48,9 @@ class Bounded:
     Attributes
     ----------
     observed, bound : str
-        Columns; a bound that is not a number does not apply to that row.
+        Columns. If the bound of a row is NaN, the theorem does not apply to that row.
     theorem : str
-        The bound's name, as a sentence would use it.
+        The name of the bound, as the subject of a sentence.
     """
 
     observed: str
@@ -58,7 +58,7 @@ class Bounded:
     theorem: str
 
     def tightness(self, table: Table) -> float:
-        """The largest observed value as a share of its bound."""
+        """Return the largest observed value as a share of its bound."""
         observed, bound = self._pairs(table)
         return float(
             np.max(np.divide(observed, bound, out=np.zeros_like(bound), where=bound > 0), initial=0.0)
@@ -96,10 +96,9 @@ class Description:
     ----------
     name, title : str
     source : str
-        The chapter of the course that has the question and the proofs; the texts below do not rely on it.
+        The chapter of the course with the question and the proofs. The texts below do not depend on it.
     question, method, theorem, reference : str
-        In words; line breaks and indentation count as spaces. The theorem is the one that the figure is
-        compared with.
+        Sentences; line breaks and indentation count as spaces. The figure is compared with the theorem.
     """
 
     name: str
@@ -117,7 +116,7 @@ class Description:
 
 @dataclass(frozen=True)
 class Study(Description):
-    """A question that can be asked again: what to measure, what theory says, how to draw it.
+    """A question that can be asked again: what to measure, what theory says, and how to draw it.
 
     Attributes
     ----------
@@ -156,7 +155,7 @@ class Experiment(Description):
         The largest observed value as a share of its bound, if there are bounds.
     figure : matplotlib Figure
     seconds : float
-        The time that measuring took in this run.
+        The time that this run took.
     """
 
     quick: bool
@@ -202,12 +201,12 @@ def grid(**choices: Any) -> Callable[[bool], list[Record]]:
 
 
 def as_table(records: Sequence[Record]) -> Table:
-    """Columns from records, in the order of the first one."""
+    """Return the columns of records, in the order of the first record."""
     return {name: np.array([record[name] for record in records]) for name in records[0]}
 
 
 def where(table: Table, **equal: Any) -> Table:
-    """The rows whose columns have these values."""
+    """Return the rows whose columns have these values."""
     keep = np.ones(len(next(iter(table.values()))), dtype=bool)
     for name, value in equal.items():
         keep &= table[name] == value
@@ -215,24 +214,24 @@ def where(table: Table, **equal: Any) -> Table:
 
 
 def values(column: NDArray[Any]) -> list[Any]:
-    """The different values of a column, in ascending order."""
+    """Return the different values of a column, in ascending order."""
     found: list[Any] = np.unique(column).tolist()
     return found
 
 
 def medians(table: Table, x: str, y: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The median of one column for each value of another."""
+    """Return the different values of x, and the median of y for each of them."""
     places = np.unique(table[x])
     return places.astype(float), np.array([np.median(table[y][table[x] == place]) for place in places])
 
 
 def slope(x: NDArray[Any], y: NDArray[Any]) -> float:
-    """The exponent of the power law that fits best: least squares in the logarithms."""
+    """Return the exponent of the power law that fits best: least squares in the logarithms."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])
 
 
 def percent(share: float) -> str:
-    """A share to two digits, however small."""
+    """Write a share as a percentage with two digits, however small it is."""
     value = 100.0 * float(share)
     if value >= 99.95 or value == 0.0:
         return f"{value:.0f}%"
@@ -240,6 +239,6 @@ def percent(share: float) -> str:
 
 
 def listing(words: Iterable[str]) -> str:
-    """The words as a sentence has them: a, b and c."""
+    """Join words as in a sentence: a, b and c."""
     *others, last = words
     return f"{', '.join(others)} and {last}" if others else last

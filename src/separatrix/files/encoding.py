@@ -1,20 +1,19 @@
-"""How the columns of a table become the columns of a matrix, and back to names that people read."""
+"""How the columns of a table become the columns of a matrix: `Encoding`, which models keep in their files."""
 
 from __future__ import annotations
 
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
 from ..errors import InputError
 from .number_formats import PLAIN_READING, Reading
 
-# A text column with more levels than this is an identifier or free text, not a variable.
-MAX_LEVELS = 1000
-INDEX = re.compile(r"__index_level_\d+__")
+MAX_LEVELS = 1000  # a text column with more levels is an identifier or free text, not a category
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 @dataclass(frozen=True)
@@ -27,7 +26,7 @@ class Column:
 
     @property
     def kind(self) -> str:
-        """How it is read, in words."""
+        """How the column is read, in words."""
         if self.levels is not None:
             return f"text ({shown(sorted(self.levels))})"
         return "numbers" + (f" with {self.reading.words}" if self.reading.words else "")
@@ -35,20 +34,20 @@ class Column:
 
 @dataclass(frozen=True)
 class Encoding:
-    """What was learnt about the columns when a model was fitted, so that other files are read alike.
+    """What was learned about the columns in training, so that other files are read in the same way.
 
     Attributes
     ----------
     columns : tuple of Column
         The columns that are used, in order; empty for files whose columns have no names.
     intercept : bool
-        Whether the first level of each text column is left out: with an intercept it says nothing new.
+        Whether the first level of each text column is left out, because an intercept makes it redundant.
     width : int or None
-        How many columns there are, where they are only numbered (LIBSVM files and arrays).
+        How many columns there are, if they have numbers instead of names (LIBSVM files and arrays).
     first : int
         The number of the first of these.
     na : tuple of str
-        Cells that say that a value is missing, beside those that are known to.
+        Cells that mean a missing value, in addition to those that every file may have.
     """
 
     columns: tuple[Column, ...] = ()
@@ -59,7 +58,7 @@ class Encoding:
 
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
-        """One name for each column of the matrix: ``age``, ``light=sunny``, or its number."""
+        """One name per column of the matrix: ``age``, ``light=sunny``, or a number."""
         if self.width is not None:
             return tuple(str(number) for number in range(self.first, self.first + self.width))
         names = []
@@ -78,11 +77,11 @@ class Encoding:
         return sum(1 if each.levels is None else len(self.kept_levels(each.levels)) for each in self.columns)
 
     def kept_levels(self, levels: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of a column's levels that have a column of their own."""
+        """Return the levels of a text column that have a column of their own in the matrix."""
         return levels[int(self.intercept) :]
 
     def told(self) -> list[str]:
-        """How columns are read that are not plain numbers: a sentence for all that are read alike.
+        """Describe the columns that are not plain numbers, one sentence per way of reading.
 
         Examples
         --------
@@ -90,14 +89,14 @@ class Encoding:
         >>> Encoding((Column("dose", None, comma), Column("age"), Column("weight", None, comma))).told()
         ['dose, weight: decimal comma.']
         """
-        alike: dict[str, list[str]] = {}
+        groups: dict[str, list[str]] = {}
         for column in self.columns:
-            alike.setdefault(column.reading.words, []).append(column.name)
-        told = [f"{shown(names)}: {words}." for words, names in alike.items() if words]
+            groups.setdefault(column.reading.words, []).append(column.name)
+        told = [f"{shown(names)}: {words}." for words, names in groups.items() if words]
         return told + ([f"Also missing: {shown(self.na)}."] if self.na else [])
 
     def unlike(self, plain: Encoding) -> list[str]:
-        """What is read otherwise here than in another encoding of the same file, a sentence each.
+        """Describe what this encoding reads differently from another one of the same file.
 
         The order of columns, and that of levels, does not count.
 
@@ -107,37 +106,29 @@ class Encoding:
         >>> Encoding((Column("dose", None, Reading(",")),), na=("-9",)).unlike(plain)
         ['Left out: age.', 'dose is read as numbers with decimal comma, not as numbers.', 'Also missing: -9.']
         """
-        own, others = ({each.name: each for each in encoding.columns} for encoding in (self, plain))
-        told = []
-        if left := [name for name in others if name not in own]:
-            told.append(f"Left out: {shown(left)}.")
-        if added := [name for name in own if name not in others]:
-            told.append(f"Used, though plainly read it is no feature: {shown(added)}.")
-        for name in (each for each in own if each in others):
-            here, there = own[name].kind, others[name].kind
-            if here != there:
-                told.append(f"{name} is read as {here}, not as {there}.")
-        if self.intercept != plain.intercept and any(each.levels for each in self.columns):
-            told.append(f"The first level of text columns is {'left out' if self.intercept else 'kept'}.")
+        own, others = ({each.name: each.kind for each in encoding.columns} for encoding in (self, plain))
+        left, added = [n for n in others if n not in own], [n for n in own if n not in others]
+        told = [f"Left out: {shown(left)}."] if left else []
+        told += [f"Added: {shown(added)}."] if added else []
+        told += [
+            f"{name} is read as {kind}, not as {others[name]}."
+            for name, kind in own.items()
+            if others.get(name, kind) != kind
+        ]
         if self.na != plain.na:
-            told.append(f"Also missing: {shown(self.na)}." if self.na else "No other cells are missing.")
+            told.append(f"Also missing: {shown(self.na) or 'nothing'}.")
         if (self.width, self.first) != (plain.width, plain.first):
-            told.append(f"The columns are {self._numbered}, not {plain._numbered}.")
+            counts = [f"{each.width} columns, counted from {each.first}" for each in (self, plain)]
+            told.append(f"It has {counts[0]}, not {counts[1]}.")
         return told
 
-    @property
-    def _numbered(self) -> str:
-        if self.width is None:
-            return "named"
-        return f"{self.width:,}, counted from {self.first}"
-
     def as_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
+        """Return plain values for JSON."""
         columns = [
             {
                 "name": c.name,
                 "levels": None if c.levels is None else list(c.levels),
-                **({} if c.reading == Reading() else {"reading": c.reading.as_dict()}),
+                **({} if c.reading == PLAIN_READING else {"reading": asdict(c.reading)}),
             }
             for c in self.columns
         ]
@@ -146,13 +137,13 @@ class Encoding:
 
     @staticmethod
     def from_dict(values: Any) -> Encoding:
-        """Read back what `as_dict` gave."""
+        """Return the encoding that `as_dict` described."""
         try:
             columns = tuple(
                 Column(
                     str(each["name"]),
                     None if each["levels"] is None else tuple(map(str, each["levels"])),
-                    Reading.from_dict(each["reading"]) if "reading" in each else Reading(),
+                    Reading.from_dict(each["reading"]) if "reading" in each else PLAIN_READING,
                 )
                 for each in values["columns"]
             )
@@ -168,64 +159,56 @@ def choose_columns(
     available: Sequence[str],
     *,
     target: str | None,
-    features: Iterable[str] | None,
-    exclude: Iterable[str],
+    features: tuple[str, ...] | None,
+    exclude: tuple[str, ...],
     row_names: str | None = None,
 ) -> tuple[str, ...]:
-    """The names of the feature columns, in the table's order; features that are named, in theirs.
+    """Return the names of the feature columns: those that are named, or all others than the target.
 
-    The numbers of rows that pandas writes into Parquet files are none, unless they are named; nor are the
-    names of rows.
+    The column of row names and the index that pandas writes into Parquet files are features only if they are
+    named.
     """
-    named = None if features is None else tuple(features)
-    left_out = tuple(exclude)
-    for name in (*(each for each in (target, row_names) if each is not None), *(named or ()), *left_out):
+    asked = [name for name in (target, row_names) if name is not None]
+    for name in (*asked, *(features or ()), *exclude):
         if name not in available:
             raise unknown(name, available)
-    if named is not None and target in named:
+    if features is not None and target in features:
         raise InputError(f"The target {target!r} is among the features. Leave it out of them.")
-    chosen = [
-        name
-        for name in (named if named is not None else available)
-        if name != target
-        and name not in left_out
-        and (named is not None or not (INDEX.fullmatch(name) or name == row_names))
-    ]
+    if features is None:
+        features = tuple(n for n in available if not (_PANDAS_INDEX.fullmatch(n) or n == row_names))
+    chosen = tuple(dict.fromkeys(n for n in features if n != target and n not in exclude))
     if not chosen:
         raise InputError(
             "No feature column is left.",
             remedy="Name some other than the target with 'features'.",
             parameter="features",
         )
-    return tuple(dict.fromkeys(chosen))
+    return chosen
 
 
 def need_distinct(table: str, names: Iterable[str]) -> None:
-    """Raise where columns have one name, or names that differ in case only, which SQL does not tell apart."""
-    seen: dict[str, str] = {}
+    """Refuse columns with equal names, or names that differ only in case, which SQL does not distinguish."""
+    seen = set[str]()
     for name in names:
-        before = seen.get(name.casefold())
-        seen[name.casefold()] = name
-        if before is not None:
-            what = (
-                f"more than one column named {name!r}"
-                if before == name
-                else f"columns {before!r} and {name!r}"
-            )
+        if name.casefold() in seen:
             raise InputError(
-                f"{table!r} has {what}. Every column needs a name of its own, also in small letters."
+                f"{table!r} has more than one column named {name!r}, in upper or lower case. Every column "
+                "needs a name of its own."
             )
+        seen.add(name.casefold())
 
 
 def unknown(name: str, available: Sequence[str], kind: str = "column") -> InputError:
-    """The error for a column that there is not, naming the nearest."""
+    """Return the error for a column that does not exist, with the most similar name."""
     folded = {each.casefold(): each for each in available}
     near = difflib.get_close_matches(name.casefold(), list(folded), n=1, cutoff=0.6)
     hint = f"Did you mean {folded[near[0]]!r}?" if near else f"The {kind}s are: {shown(available)}."
+    if "column1" in available:  # the file does not name its columns
+        hint += " Put a line of names first, none of them a number."
     return InputError(f"There is no {kind} {name!r}. {hint}")
 
 
 def shown(values: Sequence[Any], limit: int = 12) -> str:
-    """The first few values, for a message."""
+    """Join the first few values for a message."""
     text = ", ".join(str(value) for value in values[:limit])
     return text if len(values) <= limit else f"{text}, ... ({len(values):,} in all)"

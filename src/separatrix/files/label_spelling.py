@@ -1,4 +1,4 @@
-"""Labels that seem to mean the same: text in other capital letters or blanks, or words for true and false."""
+"""Find labels that seem to mean the same: they differ in case or blanks, or are words for true and false."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TRUE, FALSE = frozenset({"true", "t", "yes", "y", "1"}), frozenset({"false", "f"
 
 
 def alike(labels: Iterable[Any]) -> dict[str, list[str]]:
-    """The labels of text that seem to mean the same, under the one of them that may stand for all.
+    """Group the text labels that seem to mean the same; the longest label of a group is its key.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def alike(labels: Iterable[Any]) -> dict[str, list[str]]:
 
 
 def doubts(name: str, labels: Iterable[Any]) -> list[str]:
-    """A sentence about labels that seem to mean the same, and are different classes all the same.
+    """Return a sentence about labels that seem to mean the same, but are different classes.
 
     Examples
     --------
@@ -45,25 +45,18 @@ def doubts(name: str, labels: Iterable[Any]) -> list[str]:
     ["ill: 'No' and 'no' seem to mean the same, and are different classes. --merge-labels makes them one."]
     """
     groups = list(alike(labels).values())
-    if not groups:
-        return []
-    said = "; ".join(_listed(group) for group in groups[:4]) + ("; and more" if len(groups) > 4 else "")
-    return [
-        f"{name}: {said} seem to mean the same, and are different classes. --merge-labels makes them one."
-    ]
-
-
-def merged_words(name: str, groups: dict[str, list[str]]) -> list[str]:
-    """What is said where such labels were made one."""
-    return [f"{name}: {_listed(group)} are read as {label!r}." for label, group in groups.items()]
+    more = "; and more" if len(groups) > 4 else ""
+    said = f"{name}: {'; '.join(map(listed, groups[:4]))}{more} seem to mean the same, and are different"
+    return [f"{said} classes. --merge-labels makes them one."] if groups else []
 
 
 def merge(labels: NDArray[Any], groups: dict[str, list[str]]) -> NDArray[Any]:
-    """The same labels with one for each group."""
+    """Replace each label of a group by the key of the group."""
     one = {each: label for label, group in groups.items() for each in group}
     different, places = np.unique(labels, return_inverse=True)
     return np.array([one.get(each, each) for each in different.tolist()], dtype=labels.dtype)[places]
 
 
-def _listed(words: list[str]) -> str:
+def listed(words: list[str]) -> str:
+    """Join words for a sentence."""
     return shown([*map(repr, words)], 6) if len(words) > 2 else " and ".join(map(repr, words))

@@ -1,7 +1,8 @@
-"""Text that holds numbers: decimal commas, thousands separators, currencies, units; one reading a column.
+"""Read numbers from text: decimal commas, thousands separators, currencies and units.
 
-What a column holds is decided by the *shapes* of its cells: a 9 for each digit, runs of more than three
-alike, after a mark that says if the first digit is a zero. A column of numbers has few, however long it is.
+All cells of a column are read in one way, which the *shapes* of its cells decide. A shape has a 9 for each
+digit, at most four 9s in a row, and a first character that says whether the first digit is a zero. A column
+of numbers has few shapes, however long it is.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from typing import Any
 import numpy as np
 
 BLANKS = " \t\u00a0\u2009\u202f"
-PADDING = " \t"  # around numbers; Python strips more, which others do not take for blanks
-# Numbers as programs write them; codes, which begin with a zero; points that are not between thousands.
+PADDING = " \t"  # around numbers; Python's float strips more characters, other readers do not
+# Numbers as programs write them; codes such as 007; numbers whose point cannot separate thousands.
 PLAIN_CELL = re.compile(
     rf"[{PADDING}]*[+-]?(([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|(?i:inf(inity)?))[{PADDING}]*"
 )
@@ -24,11 +25,10 @@ CODE = re.compile("0[0-9]+")
 _SURE = re.compile(
     rf"[{PADDING}]*[+-]?([0-9]+\.([0-9]{{0,2}}|[0-9]{{4,}})|0\.[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?[{PADDING}]*"
 )
-# What may stand between groups of three digits.
+# Characters between groups of three digits.
 SEPARATORS = (",", ".", *BLANKS.replace("\t", ""), "'", "\u2019")
 CANDIDATES = tuple((d, t) for d in ".," for t in ("", *SEPARATORS) if t != d)
-PLAIN, COMMA = (".", ""), (",", "")
-# Cells that say, in a column of numbers and in any case of letters, that there is none.
+# Cells that mean a missing value in a column of numbers, in upper or lower case.
 MARKS = frozenset(
     {"", ".", "-", "--", "?", "na", "n/a", "#n/a", "#na", "<na>", "nan", "null", "none", "nil", "missing"}
 )
@@ -55,7 +55,7 @@ _DATE = re.compile(
     r"9{1,2}([./-])9{1,2}\1(9999|99)([T ].*)?|9999([./-])9{1,2}\4(9{1,2})([T ].*)?"
     r"|9{1,2}:99(:99)?([.,]9+)?( ?[AaPp][Mm])?"
 )
-# Numbers grouped by underscores, in digits other than 0 to 9, by Fortran, with powers of ten or errors.
+# Numbers with underscores, in digits of other scripts, of Fortran, with powers of ten or measurement errors.
 _FOREIGN = re.compile(
     r"[+-]?9+(?:_9+)+(?:[.,]9+)?|(?=.*[^\x00-\x7f])[+-]?[\d.,]*\d"
     r"|[+-]?(?:9+\.9*|\.9+)[dD][+-]?9+"
@@ -63,7 +63,7 @@ _FOREIGN = re.compile(
     r"|[+-]?9+(?:[.,]9+)? ?(?:\u00b1|\+/-|\+-) ?9+(?:[.,]9+)?"
 )
 _UNSEEN = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u200b-\u200f\u2028\u2029\u2060\ufeff]")
-_CODED = re.compile("0999*")  # the shape of a code
+_CODED = re.compile("0999*")  # the shape of codes such as 007
 SIGNS = {",": "comma", ".": "point", "'": "apostrophe", "\u2019": "apostrophe"}
 
 
@@ -76,7 +76,7 @@ class Reading:
     decimal : {".", ","}
         The decimal sign.
     thousands : str
-        The sign between groups of digits; empty if there is no sign.
+        The character between groups of digits, or "".
     unit : str
         The unit before or after each number, such as ``%``; the numbers stay as they are.
     """
@@ -87,7 +87,7 @@ class Reading:
 
     @property
     def words(self) -> str:
-        """The reading in words; empty for plain numbers.
+        """Describe the reading; "" for plain numbers.
 
         Examples
         --------
@@ -99,63 +99,35 @@ class Reading:
             parts.append(f"thousands {SIGNS.get(self.thousands, 'blank')}")
         return ", ".join([*parts, *([f"in {self.unit}"] if self.unit else [])])
 
-    def as_dict(self) -> dict[str, str]:
-        """Plain values for JSON."""
-        return {"decimal": self.decimal, "thousands": self.thousands, "unit": self.unit}
-
     @staticmethod
     def from_dict(values: Any) -> Reading:
-        """Read back what `as_dict` gave; KeyError, TypeError or ValueError for anything else."""
+        """Return the reading whose fields these are; KeyError, TypeError or ValueError for anything else."""
         found = Reading(str(values["decimal"]), str(values["thousands"]), str(values["unit"]))
         if (found.decimal, found.thousands) not in CANDIDATES:
-            raise ValueError("no way to write numbers")
+            raise ValueError("not a way to write numbers")
         return found
-
-    def number(self, cell: str) -> float:
-        """The number of a cell that fits; `numbers_of` computes the same of a column.
-
-        Examples
-        --------
-        >>> Reading(",", ".", "€").number("-1.234,5 €"), Reading(unit="$").number("$7")
-        (-1234.5, 7.0)
-        """
-        text = cell.strip(BLANKS).replace(self.unit, "") if self.unit else cell
-        for blank in (*BLANKS, *([self.thousands] if self.thousands else [])):
-            text = text.replace(blank, "")
-        return float(text.replace("\u2212", "-").replace(self.decimal, "."))
 
 
 PLAIN_READING = Reading()
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What the caller knows about the writing of numbers: None where nothing."""
-
-    decimal: str | None = None
-    thousands: str | None = None
-
-
-ANYTHING = Wanted()
-
-
-@dataclass(frozen=True)
 class Look:
-    """What a column holds, as far as its shapes tell.
+    """What a column holds, according to the shapes of its cells.
 
     Attributes
     ----------
     kind : {"number", "text", "date", "odd", "ambiguous", "empty"}
-        "odd": most cells are numbers of one reading, but some do not fit it. "ambiguous": either ``1,234`` is
-        a thousand and more, or it is 1 and a fraction; or ``1.234``, beside whole numbers below a thousand.
+        "odd": most cells are numbers of one reading, but some do not fit it. "ambiguous": ``1,234`` could be
+        1234 or 1.234; so could ``1.234`` beside integers below a thousand.
     reading : Reading
-        Of a number; of an odd column that of most cells.
+        How to read the numbers; in an odd column, those of most cells.
     fitting : tuple of str
-        The shapes of cells that fit the reading.
+        The shapes of the cells that fit the reading.
     decimal : str or None
-        What separates fractions here, if that is beyond doubt: evidence for the other columns of the file.
+        The decimal sign, if this column proves it: evidence for the other columns of the file.
     marked : bool
-        Whether some cell is blank, or a mark that says that there is no number.
+        Whether some cell is blank, or a mark such as ``NA``.
     """
 
     kind: str
@@ -166,12 +138,12 @@ class Look:
 
     @property
     def coded(self) -> bool:
-        """Whether some cell is digits alone, and begins with a zero, as codes do."""
+        """Whether some cell has digits only and begins with a zero, as codes do."""
         return any(_CODED.fullmatch(each) for each in self.fitting)
 
 
 def shape(cell: str) -> str:
-    """The shape of a cell; `shapes_of` gives those of a column.
+    """Return the shape of a cell; `shapes_of` does the same for a column.
 
     Examples
     --------
@@ -185,34 +157,42 @@ def shape(cell: str) -> str:
 
 
 def masked(column: Any) -> Any:
-    """The cells of a column of Arrow's with other digits that have the same shapes: few different ones.
+    """Replace each digit of an Arrow column by 9, except a zero that is the first digit of its cell.
 
-    Each digit becomes a 9, but a zero that is the first of its cell.
+    The shapes stay the same, and few different cells are left.
     """
     import pyarrow as pa
 
     offsets = np.frombuffer(column.buffers()[1], np.int32)[column.offset : column.offset + len(column) + 1]
     data = np.frombuffer(column.buffers()[2] or b"", np.uint8)[: offsets[-1]].copy()
-    digits = np.flatnonzero(data - np.uint8(48) < 10)
+    digits = np.flatnonzero(data - np.uint8(ord("0")) < 10)
     at = np.searchsorted(digits, offsets[:-1])
     first = digits[at[at < digits.size]]
-    first = first[(first < offsets[1:][at < digits.size]) & (data[first] == 48)]
-    data[digits] = 57
-    data[first] = 48
+    first = first[(first < offsets[1:][at < digits.size]) & (data[first] == ord("0"))]
+    data[digits] = ord("9")
+    data[first] = ord("0")
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
     return pa.Array.from_buffers(pa.string(), len(column), buffers)
 
 
-def shapes_of(column: Any) -> Any:
-    """The shapes of the cells of a column of Arrow's, none of which is missing."""
+def arrow_text(cells: Iterable[str]) -> Any:
+    """Return cells as an Arrow column; `pyarrow.array` would import pandas."""
     import pyarrow as pa
 
+    found = [cell.encode() for cell in cells]
+    offsets = np.cumsum([0, *map(len, found)], dtype=np.int32)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(b"".join(found))]
+    return pa.Array.from_buffers(pa.string(), len(found), buffers)
+
+
+def shapes_of(column: Any) -> Any:
+    """Return the shapes of the cells of an Arrow column without missing cells."""
     found = masked(column).dictionary_encode()
-    return pa.array([shape(each) for each in found.dictionary.to_pylist()], "string").take(found.indices)
+    return arrow_text(map(shape, found.dictionary.to_pylist())).take(found.indices)
 
 
 def plain_text(column: Any, reading: Reading) -> Any:
-    """The cells of a column of Arrow's, which fit a reading, as programs write numbers."""
+    """Rewrite the cells of an Arrow column, which fit the reading, as programs write numbers."""
     import pyarrow.compute as pc
 
     text = pc.replace_substring(column, reading.unit, "") if reading.unit else column
@@ -222,30 +202,30 @@ def plain_text(column: Any, reading: Reading) -> Any:
     return pc.replace_substring(text, ",", ".") if reading.decimal == "," else text
 
 
-def numbers_of(text: Any) -> Any:
-    """The nearest floats of numbers as programs write them, in a column of Arrow's."""
+def numbers_of(column: Any, reading: Reading) -> Any:
+    """Return the nearest floats of the cells of an Arrow column, which fit the reading."""
     import pyarrow as pa
 
+    text = column if reading == PLAIN_READING else plain_text(column, reading)
     try:
         return text.cast("float64")
-    except pa.ArrowInvalid:  # a plus sign, or numbers beyond all floats, which Arrow does not round
-        return pa.array([None if cell is None else float(cell) for cell in text.to_pylist()], "float64")
+    except pa.ArrowInvalid:  # a blank, a plus sign, another minus, or a number beyond all floats
+        cells = plain_text(column, reading).to_pylist()
+        return pa.array([None if cell is None else float(cell) for cell in cells], "float64")
 
 
 def marks_of(column: Any) -> Any:
-    """Which cells of a column of Arrow's say that there is no number."""
-    import pyarrow as pa
+    """Find the cells of an Arrow column that mark a missing value."""
     import pyarrow.compute as pc
 
-    cells = pc.utf8_lower(pc.utf8_trim(column, characters=BLANKS))
-    return pc.is_in(cells, value_set=pa.array(sorted(MARKS)))
+    return pc.is_in(pc.utf8_lower(pc.utf8_trim(column, characters=BLANKS)), value_set=arrow_text(MARKS))
 
 
 def is_rounded(cell: str, number: float) -> bool:
-    """Whether a cell is a whole number, written in digits alone, that this float is not.
+    """Whether a cell is an integer, written in digits only, that is not equal to this float.
 
-    Such numbers name things, as identifiers do, and two that differ must not become one. Of numbers with a
-    point or a power of ten everybody expects the nearest float.
+    Such integers may be identifiers, and two that differ must not become equal. A number with a point or an
+    exponent is expected to be read as the nearest float.
 
     Examples
     --------
@@ -255,26 +235,32 @@ def is_rounded(cell: str, number: float) -> bool:
     digits = cell.lstrip("+-")
     if not (digits.isascii() and digits.isdigit()):
         return False
-    # Python refuses to read integers of many thousand digits; of more than 309 none is a float.
+    # Python refuses to read integers of many thousand digits; no float has more than 309.
     digits = digits.lstrip("0") or "0"
     return len(digits) > 309 or int(digits) != abs(number)
 
 
-def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | None = None) -> Look:
-    """Say what a column holds.
+def look(
+    shapes: Mapping[str, int],
+    evidence: str | None = None,
+    *,
+    decimal: str | None = None,
+    thousands: str | None = None,
+) -> Look:
+    """Decide what a column holds.
 
     Parameters
     ----------
     shapes : dict of str to int
-        How many cells have which shape.
-    wanted : Wanted
-        What the caller said; no other reading is thought of.
+        How many cells have each shape.
     evidence : str, optional
-        What separates fractions elsewhere in the file.
+        The decimal sign of other columns of the file.
+    decimal, thousands : str, optional
+        What the caller said about the numbers; other readings are not considered.
     """
-    given = {each: times for each, times in shapes.items() if not is_mark(each)}
+    given = {each: times for each, times in shapes.items() if each[1:].casefold() not in MARKS}
     marked = len(given) < len(shapes)
-    if not given:  # without any number, "none" is a word like others
+    if not given:  # in a column without numbers, "none" is a word like any other
         return Look("text" if any(each[1:].isalpha() for each in shapes) else "number", marked=marked)
     if all(_DATE.fullmatch(each[1:]) for each in given):
         return Look("date", fitting=tuple(given))
@@ -287,7 +273,12 @@ def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | N
     if most is None:
         return Look("text")
     alike = {each: _parse(each)[1] for each in given if _parse(each)[0] == most}
-    allowed = [pair for pair in CANDIDATES if _allows(wanted, pair)]
+    allowed = [
+        (point, group)
+        for point, group in CANDIDATES
+        if decimal in (None, point)
+        and (thousands is None or (group in ("", thousands) and point != thousands))
+    ]
     feasible = [pair for pair in allowed if all(pair in fits for fits in alike.values())]
     if not feasible or len(alike) < len(given):
         best = max(allowed, key=lambda pair: sum(given[each] for each, fits in alike.items() if pair in fits))
@@ -298,42 +289,22 @@ def look(shapes: Mapping[str, int], wanted: Wanted = ANYTHING, evidence: str | N
 
 
 def is_fraction(cell: str) -> bool:
-    """Whether a cell is a plain number with a point that is surely decimal."""
+    """Whether a cell is a plain number whose point must be a decimal point."""
     return _SURE.fullmatch(cell) is not None
 
 
-def is_mark(shape_: str) -> bool:
-    """Whether cells of this shape say that there is no number."""
-    return shape_[1:].casefold() in MARKS
-
-
-def evidence_of(looks: Iterable[Look]) -> str | None:
-    """What separates fractions in a file, where its columns do not contradict each other."""
-    found = {each.decimal for each in looks} - {None}
-    return found.pop() if len(found) == 1 else None
-
-
 def _unit(units: dict[str, int], total: int) -> str | None:
-    """The unit of most numbers, if most cells are numbers; or any one word that is beside each."""
+    """Return the unit of most numbers if most cells are numbers, or the one word beside every number."""
     known = {unit: times for unit, times in units.items() if not unit or unit in UNITS}
     if 2 * sum(known.values()) >= total:
         return max(known, key=lambda unit: known[unit])
     return next(iter(units)) if len(units) == 1 and sum(units.values()) == total else None
 
 
-def _allows(wanted: Wanted, pair: tuple[str, str]) -> bool:
-    decimal, thousands = pair
-    if wanted.thousands is not None and (
-        thousands not in ("", wanted.thousands) or decimal == wanted.thousands
-    ):
-        return False
-    return wanted.decimal in (None, decimal)
-
-
 def _choose(
     feasible: list[tuple[str, str]], shapes: tuple[str, ...], unit: str, evidence: str | None, *, marked: bool
 ) -> Look:
-    """One of the pairs that fit all cells: they differ in what points and commas mean, if there are any."""
+    """Choose among the readings that fit all cells; they differ in what points and commas mean."""
     used = [each for each in ".," if any(each in _number(shape_) for shape_ in shapes)]
     meanings: dict[tuple[bool, ...], tuple[str, str]] = {}
     for pair in feasible:
@@ -344,17 +315,17 @@ def _choose(
         fractions = used == ["."] and not _may_be_thousands(shapes)
         agreeing = [pair for pair in pairs if pair[0] == (evidence or ("." if fractions else None))]
         if not agreeing:
-            signs = (",", ".") if used == ["."] else COMMA
-            return Look("ambiguous", Reading(*signs, unit), shapes, marked=marked)
+            reading = Reading(",", "." if used == ["."] else "", unit)
+            return Look("ambiguous", reading, shapes, marked=marked)
         pairs = agreeing
     return Look("number", Reading(*pairs[0], unit), shapes, decimal, marked)
 
 
 def _may_be_thousands(shapes: Iterable[str]) -> bool:
-    """Whether points may separate thousands, for all that these numbers tell.
+    """Whether the points in these numbers may separate thousands.
 
-    Each stands before three digits, and numbers below a thousand have none: who writes fractions to three
-    places writes ``12.000``, and who leaves zeros away has fractions of one and two places, too.
+    That needs three digits after each point, and numbers below a thousand without a point. If the points were
+    decimal, numbers would be written with three places throughout (``12.000``), or some with one or two.
     """
     numbers = {each[0] + _number(each) for each in shapes}
     pointed = {each for each in numbers if "." in each}
@@ -368,7 +339,7 @@ def _may_be_thousands(shapes: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=1 << 14)
 def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
-    """The unit of a cell, and the pairs of decimal and thousands separator that it can be read with."""
+    """Return the unit of a cell, and the pairs of decimal and thousands separators that it fits."""
     if _INFINITE.fullmatch(shape_[1:]):
         return "", frozenset(CANDIDATES)
     found = _CELL.fullmatch(shape_[1:])
@@ -380,10 +351,10 @@ def _parse(shape_: str) -> tuple[str, frozenset[tuple[str, str]]]:
 
 
 def _is_foreign(text: str) -> bool:
-    """Whether a text is surely a number, but written as nobody here reads it.
+    """Whether a text is certainly a number, but in a notation that is not read here.
 
-    Such are an accountant's ``(5)`` and ``5-``, which are below zero, ``'5'``, ``1_000``, ``1.5D+03`` of
-    Fortran, ``2*10^3``, ``10 ± 2``, digits of other scripts, and numbers among characters that nobody sees.
+    Examples are ``(5)`` and ``5-``, which accountants write for -5, ``'5'``, ``1_000``, ``1.5D+03`` of
+    Fortran, ``2*10^3``, ``10 ± 2``, digits of other scripts, and numbers with invisible characters.
     """
     bare = text[1:-1] if text[:1] + text[-1:] in ("()", "''") else text.rstrip("-\u2212")
     bare = _UNSEEN.sub("", bare)
@@ -398,7 +369,7 @@ def _number(shape_: str) -> str:
 
 
 def _fits(number: str, decimal: str, thousands: str, *, ungrouped: bool) -> bool:
-    """Whether digits and separators are a number, written so."""
+    """Whether digits and separators are a number with these separators."""
     whole, *rest = number.split(decimal)
     if len(rest) > 1 or (any(rest) and set(rest[0]) != {"9"}) or not (whole or any(rest)):
         return False
@@ -407,6 +378,6 @@ def _fits(number: str, decimal: str, thousands: str, *, ungrouped: bool) -> bool
         return set(whole) <= {"9"}
     first, *others = groups
     grouped = all(each == "999" for each in others) and len(first) <= 3
-    # As in India: 12,34,567.
+    # Indian grouping: 12,34,567.
     grouped |= thousands == "," and others[-1] == "999" and {*others[:-1]} == {"99"} and len(first) <= 2
     return not ungrouped and grouped and set(first) == {"9"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from .batches import Batch
@@ -51,7 +51,9 @@ class Place:
         return f"row {self.row:,}" + (f" ({more})" if more else "")
 
 
-def placed(rows: Sequence[int], lines: Lines | None, names: Sequence[str] | None = None) -> list[Place]:
+def placed(
+    rows: Sequence[int], lines: Lines | None, names: Sequence[str | None] | None = None
+) -> list[Place]:
     """The places of data rows of the file; a line is named where it is not the row's number."""
     found = None if lines is None or not rows else lines(rows)
     return [
@@ -104,46 +106,15 @@ class Reader:
         """List what a person should know about the reading, one sentence each."""
         return []
 
-    def identities(self) -> Iterator[tuple[NDArray[np.int64], list[str] | None]]:
-        """Yield the numbers of the rows in the file, counted from 1, and their names, some at a time."""
-        yield np.arange(1, self.n_rows() + 1), None
+    def identities(self) -> Iterator[tuple[int, str | None]]:
+        """Yield the number of each row in the file, counted from 1, and its name if it has one."""
+        return ((row, None) for row in itertools.count(1))
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Find rows of the matrix, counted from zero, in the file."""
         if self.in_turn:
             return placed([row + 1 for row in rows], self.line_finder)
-        wanted, begin = np.asarray(rows, dtype=np.int64), 0
-        numbers, names, named = np.zeros(wanted.size, dtype=np.int64), [""] * wanted.size, False
-        for part, called in self.identities():
-            here = np.flatnonzero((wanted >= begin) & (wanted < begin + part.size))
-            numbers[here] = part[wanted[here] - begin]
-            if called is not None:
-                named = True
-                for k in here.tolist():
-                    names[k] = called[int(wanted[k]) - begin]
-            begin += part.size
-            if begin > wanted.max(initial=-1):
-                break
-        return placed(numbers.tolist(), self.line_finder, names if named else None)
-
-
-class Identities:
-    """The numbers of rows in the file, counted from 1, and their names if they have any, a few at a time."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._source = None if reader.in_turn else reader.identities()
-        self._numbers, self._names = np.empty(0, dtype=np.int64), list[str]()
-        self._taken = 0
-
-    def take(self, rows: int) -> tuple[NDArray[np.int64], list[str] | None]:
-        """Return those of the next ``rows`` rows."""
-        self._taken += rows
-        if self._source is None:
-            return np.arange(self._taken - rows + 1, self._taken + 1), None
-        while self._numbers.size < rows:
-            numbers, names = next(self._source)
-            self._numbers = np.concatenate([self._numbers, numbers])
-            self._names += names or []
-        found = self._numbers[:rows], self._names[:rows] or None
-        self._numbers, self._names = self._numbers[rows:], self._names[rows:]
-        return found
+        wanted, first = {*rows}, itertools.islice(self.identities(), max(rows, default=-1) + 1)
+        found = {row: identity for row, identity in enumerate(first) if row in wanted}
+        numbers, names = [found[row][0] for row in rows], [found[row][1] for row in rows]
+        return placed(numbers, self.line_finder, names)

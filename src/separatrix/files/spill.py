@@ -1,8 +1,4 @@
-"""Matrices larger than memory: kept in a temporary file, and read through the system's page cache.
-
-A mapped matrix is an ordinary NumPy array or CSR matrix, so everything that reads rows in place reads it as
-it is.
-"""
+"""Matrices larger than memory: temporary files that are mapped as NumPy arrays and CSR matrices."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ INTERVAL = 0.005  # seconds between two checks of the memory in use
 
 
 class Store:
-    """Arrays of one type appended to a file that has no name, then mapped."""
+    """Arrays of one type, which are appended to a file without a name and then mapped."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
@@ -46,7 +42,7 @@ class Store:
         self.size += values.size
 
     def map(self, memory: int) -> NDArray[Any]:
-        """All that was written, as an array in the file; about ``memory`` bytes of it stay in memory."""
+        """Return all numbers as an array in the file; about ``memory`` bytes of it stay in memory."""
         try:
             self._file.flush()
         except OSError as error:
@@ -61,7 +57,7 @@ class Store:
 
 
 class Spill:
-    """Batches of one kind, dense or CSR, collected in files."""
+    """Batches of one kind, dense or CSR, that are collected in files."""
 
     def __init__(self) -> None:
         self._values = Store(np.float64)
@@ -80,7 +76,7 @@ class Spill:
         self._values.append(X if self._indices is None else X.data)
 
     def matrix(self, memory: int) -> Any:
-        """All rows as one matrix."""
+        """Return all rows as one matrix."""
         _return_freed_memory()
         if self._indices is None:
             return self._values.map(memory).reshape(self._rows, self._width)
@@ -93,11 +89,11 @@ class Spill:
 
 
 def _watch(mapping: mmap.mmap, memory: int) -> None:
-    """Give pages of a mapping back whenever too many are held, for as long as it lives.
+    """Return pages of a mapping to the system whenever the process holds too many.
 
-    Pages of a mapped file count as memory of the process. To read them again costs little: the system keeps
-    of the file what there is room for. A thread looks all the time; whoever reads much at once may be faster
-    than it, so that the pool of threads looks after each piece of work, too.
+    Pages of a mapped file count as memory of the process. Reading them again costs little, because the system
+    keeps what it has room for. A thread checks the memory all the time. The pool of threads also checks it
+    after each piece of work, because it may read faster than that thread can react.
     """
     reference, before = weakref.ref(mapping), _held()
 
@@ -117,7 +113,7 @@ def _watch(mapping: mmap.mmap, memory: int) -> None:
 
 
 def _held() -> int:
-    """Bytes of files that this process holds in memory; beyond any limit where the system does not tell."""
+    """Return the bytes of files in the memory of this process; a very large number if that is unknown."""
     try:
         with open("/proc/self/statm", "rb", buffering=0) as facts:
             return int(facts.read().split()[2]) * mmap.PAGESIZE
@@ -126,6 +122,6 @@ def _held() -> int:
 
 
 def _return_freed_memory() -> None:
-    """What was freed while the rows were read would stay with the process otherwise (GNU C library)."""
+    """Return freed memory to the system, which the GNU C library does not do by itself."""
     with contextlib.suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)

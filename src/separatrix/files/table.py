@@ -1,10 +1,10 @@
-"""Tables in files, databases and streams, read as matrices of float64: whole, or a few rows at a time."""
+"""Open a file, database, query or stream as a table, and read it as a matrix, whole or in batches."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,10 +14,8 @@ from numpy.typing import NDArray
 from ..errors import InputError, LabelError
 from ..sparse import sparse
 from .batches import Batch, ahead, batch_rows, release_arrow
-from .columns import Columns
 from .csv import csv_files
 from .encoding import Encoding, shown
-from .features import NamedReader, open_columns
 from .formats import (
     arff,
     arrays,
@@ -28,23 +26,23 @@ from .formats import (
     parquet,
     statistics_files,
 )
-from .label_spelling import alike, doubts, merge, merged_words
-from .number_formats import SEPARATORS
-from .reader import Identities, Place, Reader
+from .label_spelling import alike, doubts, listed, merge
+from .named_columns import Columns
+from .named_reader import NamedReader, open_columns
+from .reader import Place, Reader
 from .source.detect import (
     ChangedFileError,
     OtherMeaningError,
     Request,
-    Stamp,
+    Source,
     find_source,
     free_memory,
     need_unchanged,
 )
-from .source.streams import Growing
 from .spill import Spill
 from .sql.database import ask, connect
 
-# Every format that can be read; text that looks like none of them is of the first.
+# Every format that can be read. Text that no other format recognizes is CSV, the first one.
 FORMATS = (
     csv_files.FORMAT,
     parquet.FORMAT,
@@ -61,8 +59,6 @@ FORMATS = (
     arrays.IDX,
 )
 
-ANSWER = "Rows are those of the query's answer, counted from 1, not those of the file."
-
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -73,55 +69,59 @@ class Table:
     name : str
         What the user called the data.
     kind : str
-        The kind of file; "query" for the answer of a query.
-    target_name : str or None
+        The kind of file; "query" for the answer to a query.
     reader : Reader
-    paths : tuple of str
-        The files; empty for a query's answer and for standard input.
-    asked : dict
-        Which rows were asked for, as it was said.
-    stream : Growing or None
-        Standard input that is still coming.
-    stamps : tuple
-        What tells whether a file was changed since it was opened.
-    found : tuple of str
-        What a person should know about the file itself, a sentence each.
+    request : Request
+        Which rows and columns the user asked for.
+    source : Source or None
+        The files; None if the query names them.
     merge_labels : bool
-        Whether labels that seem to mean the same are one.
+        Whether labels that seem to mean the same become one.
     """
 
     name: str
     kind: str
-    target_name: str | None
     reader: Reader
-    paths: tuple[str, ...] = ()
-    asked: dict[str, str | None] = field(default_factory=dict)
-    stream: Growing | None = None
-    stamps: tuple[Stamp, ...] = ()
-    found: tuple[str, ...] = ()
+    request: Request
+    source: Source | None = None
     merge_labels: bool = False
 
     @property
-    def encoding(self) -> Encoding:
-        """How columns become features; give it to `open_table` to read another file alike.
+    def target_name(self) -> str | None:
+        """The name of the target, or None."""
+        return self.reader.target_name
 
-        Of a CSV file the first rows tell, until all rows were read.
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files; empty for a query that names them itself, and for standard input."""
+        return () if self.source is None or self.source.spool is not None else self.source.paths
+
+    @property
+    def asked(self) -> dict[str, str | None]:
+        """Which rows the user asked for."""
+        return {name: getattr(self.request, name) for name in ("where", "sql", "table", "missing")}
+
+    @property
+    def encoding(self) -> Encoding:
+        """How columns become features; give it to `open_table` to read another file in the same way.
+
+        For a CSV file it is decided from the first rows until all rows have been read.
         """
         return self.reader.encoding
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """One name for each column of the matrix."""
+        """One name per column of the matrix."""
         return self.encoding.feature_names
 
     @cached_property
     def n_rows(self) -> int:
-        """How many rows there are, after ``where`` and after rows with missing values were dropped."""
+        """The number of rows, without those that ``where`` or missing values leave out."""
         return self.reader.n_rows()
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The different values of the target, sorted; at least two."""
+        """The different values of the target, sorted. Fewer than two are an error."""
         if self.target_name is None:
             names = [column.name for column in self.encoding.columns]
             named = f" There are {shown(names)}." if names else ""
@@ -141,7 +141,7 @@ class Table:
 
     @cached_property
     def _groups(self) -> dict[str, list[str]]:
-        """The labels that are made one."""
+        """The labels that become one, by the label that they become."""
         labels = self.reader.classes() if self.merge_labels and self.target_name is not None else np.empty(0)
         return alike(labels.tolist())
 
@@ -150,23 +150,23 @@ class Table:
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
-        """What a person should know before anything else: labels that seem to mean the same."""
+        """A warning about labels that seem to mean the same."""
         return () if self.target_name is None else tuple(doubts(self.target_name, self.classes.tolist()))
 
     def batches(self, rows: int | None = None, start: int = 0) -> Iterator[Batch]:
-        """Yield ``(X, y)`` of up to ``rows`` rows at a time, in the file's order, in bounded memory.
+        """Yield ``(X, y)`` of up to ``rows`` rows at a time, in the order of the file, in bounded memory.
 
         Parameters
         ----------
         rows : int, optional
-            About 4 MB, if not given.
+            By default, as many as take about 4 MB.
         start : int
-            The first row wanted, counted from zero.
+            The first row, counted from zero.
 
         Raises
         ------
         InputError
-            After the last row too, where a file was changed while it was read.
+            If something is wrong with the rows, or, after the last row, if a file has changed meanwhile.
         """
         if not self.encoding.n_features and self.reader.target_name is None:
             raise InputError(
@@ -178,13 +178,13 @@ class Table:
         return ahead(self._checked(most, start))
 
     def within(self, memory: int) -> Table:
-        """The same table, read in about so many bytes beside its rows, where its reader can be told."""
+        """Return the same table, read with about ``memory`` bytes beside its rows, if the format can."""
         limited = self.reader.within(memory) if isinstance(self.reader, NamedReader) else self.reader
         return self if limited is self.reader else replace(self, reader=limited)
 
     def need_unchanged(self) -> None:
-        """Raise where a file was changed since it was opened."""
-        need_unchanged(self.paths, self.stamps)
+        """Raise an error if a file has changed since it was opened."""
+        need_unchanged(self.paths, () if self.source is None else self.source.stamps)
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
         try:
@@ -193,25 +193,25 @@ class Table:
         except ChangedFileError:
             raise
         except InputError:
-            self.need_unchanged()  # or else a line that somebody is writing would have to be corrected
+            self.need_unchanged()  # the error may be about a line that is being written
             raise
         self.need_unchanged()
 
     def read(self, memory: int | None = None) -> Batch:
-        """All rows: X of float64, dense or CSR, and y (None without a target).
+        """Read all rows: X of float64, dense or CSR, and y (None without a target).
 
-        A matrix that takes more than half of ``memory`` bytes is kept in a temporary file (in TMPDIR)
-        and mapped: it can be used as any other, and about a sixteenth of ``memory`` is in memory at a time;
-        the rest is for the few numbers a row that every method needs.
+        A matrix of more than half of ``memory`` bytes is written to a temporary file (in TMPDIR) and mapped.
+        It can be used like any other, and about a sixteenth of ``memory`` holds parts of it at a time; the
+        rest is for the few numbers per row that every method needs.
 
         Parameters
         ----------
         memory : int, optional
-            What the machine has free, if not given.
+            By default, what the machine has free.
         """
         try:
             return self._read(memory)
-        except OtherMeaningError:  # once all rows have told, none can
+        except OtherMeaningError:  # now all rows have decided, and it cannot happen again
             return self._read(memory)
 
     def _read(self, memory: int | None) -> Batch:
@@ -220,12 +220,12 @@ class Table:
         labels: list[NDArray[Any] | None] = []
         taken, spill = 0, None
         table = self if memory is None else self.within(memory)
-        # Larger batches than those that are learnt from: nothing has to stay in the cache.
+        # Batches are larger than those for online learning: nothing has to stay in the cache.
         for X, y in table.batches(3 * batch_rows(self.encoding.n_features) // 2):
             labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
             taken += X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
             parts.append(X)
-            # Half again, because the parts are joined when all of them are there.
+            # The parts need as much memory again when they are joined.
             if 2 * taken > room or spill is not None:
                 spill = spill or Spill()
                 for part in parts:
@@ -246,35 +246,42 @@ class Table:
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know about how the file was read: a sentence each."""
-        return (*self.found, *self.reader.told(), *merged_words(str(self.target_name), self._groups))
+        """What a person should know about how the file was read, one sentence each."""
+        found = () if self.source is None else self.source.notes
+        queried = ("Rows are those of the query's answer, counted from 1, not those of the file.",) * (
+            self.request.sql is not None
+        )
+        merged = [
+            f"{self.target_name}: {listed(words)} are read as {one!r}." for one, words in self._groups.items()
+        ]
+        return (*found, *queried, *self.reader.told(), *merged)
 
     def places(self, rows: Sequence[int]) -> list[Place]:
-        """Where rows, counted from zero, stand in the file, before any were left out."""
+        """Return the places in the file of rows of the matrix, counted from zero."""
         return self.reader.places(rows)
 
     @property
     def has_lines(self) -> bool:
-        """Whether rows stand in lines of the file."""
+        """Whether the file has lines."""
         return self.reader.line_finder is not None
 
-    def identities(self) -> Identities:
-        """The numbers and names of the rows, for who goes through all of them."""
-        return Identities(self.reader)
+    def identities(self) -> Iterator[tuple[int, str | None]]:
+        """Yield the number of each row in the file, counted from 1, and its name if it has one."""
+        return self.reader.identities()
 
     def close(self) -> None:
-        """Wait for no more rows of standard input."""
-        if self.stream is not None:
-            self.stream.stop()
+        """Stop waiting for rows of standard input."""
+        if self.source is not None and self.source.growing is not None:
+            self.source.growing.stop()
 
     def empty(self) -> InputError:
-        """The error for a table without rows."""
+        """Return the error for a table without rows."""
         return InputError(
             f"{self.name!r} has no rows left. Look at the file, at 'where' and at missing values."
         )
 
     def describe(self) -> dict[str, Any]:
-        """Plain facts for people and JSON."""
+        """Return plain facts for people and JSON."""
         columns = {c.name: "number" if c.levels is None else list(c.levels) for c in self.encoding.columns}
         return {
             "source": self.name,
@@ -288,153 +295,53 @@ class Table:
 
 
 def open_table(
-    source: str | os.PathLike[str] | None,
-    *,
-    target: str | None = None,
-    features: Iterable[str] | None = None,
-    exclude: Iterable[str] = (),
-    where: str | None = None,
-    sql: str | None = None,
-    table: str | None = None,
-    missing: str = "error",
-    intercept: bool = True,
-    encoding: Encoding | None = None,
-    count_columns: bool = True,
-    live: bool = False,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    na: Iterable[str] = (),
-    text: Iterable[str] = (),
-    row_names: str | None = None,
-    sheet: str | None = None,
-    text_encoding: str | None = None,
-    merge_labels: bool = False,
+    source: str | os.PathLike[str] | None, *, live: bool = False, merge_labels: bool = False, **options: Any
 ) -> Table:
-    """See a file, a pattern of files, a database, a query's answer or standard input as a table of numbers.
+    """Open a file, a pattern of files, a database, the answer to a query, or standard input as a table.
 
-    Numbers are used as they are. Text that is number-like (decimal commas, thousands separators, a unit) is
-    read as numbers where the whole column agrees on one reading. Other text and booleans become one column of
-    zeros and ones for each level, named like ``light=sunny``. Columns that only number or name the rows are
-    left out, unless ``features`` names them. The table's ``notes`` say all of this.
+    Numbers are used as they are. Text that holds numbers (decimal commas, thousands separators, a unit) is
+    read as numbers if all cells of the column can be read in one way. Other text and booleans become one
+    column of zeros and ones per level, named like ``light=sunny``. Columns that only count or name the rows
+    are left out, unless ``features`` names them. The table's ``notes`` say all of this.
 
     Parameters
     ----------
     source : path, pattern, folder, "-" or None
         CSV or TSV, Parquet, JSON lines, a pattern of these, a folder of Parquet files, SQLite, DuckDB,
         LIBSVM, npy, npz, Excel, Arrow and Feather, ARFF, SAS, SPSS, Stata, IDX; each also as gzip, bz2, zstd,
-        xz, or as the one file of a zip; or standard input; None where ``sql`` names its files itself.
-    target : str, optional
-        The column to be learnt. LIBSVM files and npz files with ``y`` have one of their own.
-    features : names, optional
-        The columns to learn from; all others than the target, if not given.
-    exclude : names
-        Columns to leave out.
-    where : str, optional
-        A condition in SQL; other rows are left out.
-    sql : str, optional
-        A query, in which the source is called ``data``; its answer is the table. Tables of SQLite and DuckDB
-        files have their own names in it.
-    table : str, optional
-        The table of an SQLite or DuckDB file.
-    missing : {"error", "drop"}
-        What to do with rows that lack a value.
-    intercept : bool
-        Whether the model will have an intercept: the first level of a text column needs no column then.
-    encoding : Encoding, optional
-        That of the table a model was fitted on; the columns are those then, in that order.
-    count_columns : bool
-        Whether to count the columns of a LIBSVM file now, which takes a reading of it.
+        xz, or as the only file of a zip; or standard input. None if ``sql`` names its files itself.
     live : bool
-        Whether rows of standard input may be read before all of it has come. That is so for LIBSVM and for
-        CSV of plain numbers; whatever needs all rows first (text columns, a condition, the classes where
-        they are not given) waits for them.
-    decimal : {".", ","}, optional
-        What separates fractions in text that holds numbers; the columns tell, if not given.
-    thousands : str, optional
-        What separates thousands there, such as ``","`` or a blank.
-    na : texts
-        Cells that mean a missing value, beside those that are known to, such as ``"-9"``.
-    text : names
-        Columns to read as text, whatever they hold.
-    row_names : str, optional
-        The column that names the rows, for people; it is no feature.
-    sheet : str, optional
-        The sheet of an Excel file.
-    text_encoding : str, optional
-        How text that is not UTF-8 is written, such as ``"latin-1"``; UTF-16 is known by its first bytes.
+        Whether rows of standard input may be read before all of it has arrived. This is possible for LIBSVM
+        and for CSV of plain numbers. Whatever needs all rows (text columns, a condition, unknown classes)
+        waits for them.
     merge_labels : bool
-        Whether labels that differ in capital letters or blanks only, or say true and false in several ways,
-        are made one.
+        Whether labels that differ only in case or blanks, or that are different words for true and false,
+        become one.
+    **options
+        Which rows and columns are wanted, and how they are written; see `Request`.
 
     Raises
     ------
     InputError
-        Whatever is wrong with the data, with the place and what to do.
+        If something is wrong with the data; the message says where, and what to do.
     """
-    if missing not in ("error", "drop"):
-        raise InputError(f"The 'missing' parameter must be 'error' or 'drop'. Got {missing!r} instead.")
-    if decimal not in (None, ".", ","):
-        raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {decimal!r} instead.")
-    if thousands is not None and (thousands not in ("", *SEPARATORS) or thousands == decimal):
-        raise InputError(
-            "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
-            f"the decimal sign. Got {thousands!r} instead."
-        )
-    if source is None and sql is None:
-        raise InputError(
-            "There is nothing to read.",
-            remedy="Name a file, or give a query with 'sql'.",
-            parameter="source",
-        )
-    request = Request(
-        target,
-        None if features is None else tuple(features),
-        tuple(exclude),
-        where,
-        sql,
-        table,
-        missing,
-        intercept,
-        encoding,
-        count_columns,
-        decimal,
-        thousands,
-        tuple(dict.fromkeys([*na, *(() if encoding is None else encoding.na)])),
-        tuple(text),
-        row_names,
-        sheet,
-        text_encoding,
-    )
-    asked = {"where": where, "sql": sql, "table": table, "missing": missing}
+    request = Request(**options)
     if source is None:
-        named = open_columns(ask("The query", connect(), str(sql), queried=True), request)
-        return Table(
-            "The query",
-            "query",
-            named.target_name,
-            named,
-            asked=asked,
-            found=(ANSWER,),
-            merge_labels=merge_labels,
-        )
-    found = find_source(source, FORMATS, live=live, text_encoding=text_encoding)
-    if sheet is not None and found.format is not excel.FORMAT:
+        if request.sql is None:
+            raise InputError(
+                "There is nothing to read.",
+                remedy="Name a file, or give a query with 'sql'.",
+                parameter="source",
+            )
+        answer = open_columns(ask("The query", connect(), request.sql, queried=True), request)
+        return Table("The query", "query", answer, request, None, merge_labels)
+    found = find_source(source, FORMATS, live=live, text_encoding=request.text_encoding)
+    if request.sheet is not None and found.format is not excel.FORMAT:
         raise InputError(
             f"'sheet' is for Excel files; {found.name!r} is {found.format.kind}.", parameter="sheet"
         )
-    paths = found.paths if found.spool is None else ()
     opened = found.format.open(found, request)
     reader = open_columns(opened, request) if isinstance(opened, Columns) else opened
-    _ = reader.encoding  # what is wrong with the columns is said now
-    return Table(
-        found.name,
-        found.format.kind if sql is None else "query",
-        reader.target_name,
-        reader,
-        paths,
-        asked,
-        found.growing,
-        found.stamps,
-        found.notes if sql is None else (*found.notes, ANSWER),
-        merge_labels,
-    )
+    _ = reader.encoding  # raises what is wrong with the columns
+    kind = found.format.kind if request.sql is None else "query"
+    return Table(found.name, kind, reader, request, found, merge_labels)

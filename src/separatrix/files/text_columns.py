@@ -1,4 +1,4 @@
-"""Large text files in pieces that end with a line, read by several threads and given back in order."""
+"""Read large text files in pieces of whole lines, with several threads, in order."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import itertools
 import lzma
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import loops
 from ..errors import InputError
 from ..rows import threads
 from .number_formats import is_rounded
@@ -25,23 +26,23 @@ Text = NDArray[np.uint8]
 
 LONGEST_LINE = 1 << 28
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-NEWLINE = 10
+(NEWLINE,) = b"\n"
 
 
 def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> Iterator[Text]:
     """Yield a file as bytes, about ``size`` at a time, each piece ending with a newline.
 
     A byte-order mark and the first ``skip`` lines are left out. In a file whose lines end with a carriage
-    return alone, each becomes a newline. Where the file is still being written, wait for what comes.
+    return alone, each becomes a newline. If the file is still being written, wait for more bytes.
     """
-    rest: list[bytes] = []  # the beginning of a line: joined once, when its end has come
+    rest: list[bytes] = []  # the parts of a line that has not ended
     expanded, waiting, compression, growing = 0, 0, source.compression, source.growing
     returns = False
     try:
         with open(path, "rb") as raw, open_binary(path, compression) as stream:
             total = raw.seek(0, 2)
             while part := stream.read(size) or (growing and _later(growing, stream, expanded, size)):
-                if not expanded:  # the lines may end with a carriage return alone, as the first ones tell
+                if not expanded:  # the first lines show whether lines end with a carriage return alone
                     returns = b"\n" not in part and b"\r" in part[:-1]
                 expanded += len(part)
                 if compression != "none":
@@ -65,7 +66,7 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
                     waiting += len(part) - cut
                 if waiting > LONGEST_LINE:
                     raise InputError(
-                        f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. This is no table."
+                        f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. It is not a table."
                     )
     except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
         raise InputError(f"{path!r} is damaged or cannot be read ({error}).") from error
@@ -75,24 +76,25 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
 
 
 def _later(growing: Growing, stream: Any, read: int, size: int) -> bytes:
-    """What comes after the first bytes of a file that is being written; nothing if that was all."""
+    """Return what follows the first bytes of a file that is being written; nothing at its end."""
     found: bytes = stream.read(size) if growing.wait_beyond(read) else b""
     return found
 
 
 def read_pieces(task: Callable[[Text], T], source: Source, path: str, *, skip: int = 0) -> Iterator[T]:
-    """Apply a task to each piece of a file, after the first ``skip`` lines, and yield the answers in order.
+    """Apply a task to each piece of a file, after ``skip`` lines, and yield the results in order."""
+    return in_threads(task, pieces(source, path, skip=skip), live=source.growing is not None)
 
-    Other threads work a few pieces ahead, unless there is one piece only, or the file is still being written:
-    nobody knows when its next piece will come.
+
+def in_threads(task: Callable[[Text], T], found: Iterator[Text], *, live: bool) -> Iterator[T]:
+    """Apply a task to each piece, and yield the results in order.
+
+    Other threads work a few pieces ahead, unless there is only one piece, or the file is ``live`` and nobody
+    knows when its next piece will come.
     """
-    found = pieces(source, path, skip=skip)
-    if source.growing is not None:
-        yield from map(task, found)
-        return
-    first = list(itertools.islice(found, 2))
+    first = [] if live else list(itertools.islice(found, 2))
     if len(first) < 2:
-        yield from map(task, first)
+        yield from map(task, itertools.chain(first, found))
         return
     ahead: deque[Future[T]] = deque()
     for piece in itertools.chain(first, found):
@@ -103,26 +105,56 @@ def read_pieces(task: Callable[[Text], T], source: Source, path: str, *, skip: i
         yield ahead.popleft().result()
 
 
-def read_hard(piece: Text, hard: NDArray[np.int64], labels: Any, values: Any) -> int | None:
-    """Let Python read the numbers that a compiled reader of text was not certain of, into their places.
+def read_numbers(
+    piece: Text, read: Callable[[NDArray[np.int64]], tuple[int, int, int]], labels: Any, values: Any
+) -> tuple[int, int, int]:
+    """Call a compiled reader, and let Python read the numbers that it was not certain of.
 
-    Returns where in the piece a whole number stands that no float is equal to, or None.
+    ``read`` takes the array for these numbers; see `loops.text.libsvm_lines`. Returns how reading ended,
+    where, and how many rows were read. It ends at a whole number that no float is equal to.
     """
-    rounded = None
+    room = 1024
+    while True:
+        hard = np.empty((room, 3), dtype=np.int64)
+        status, at, rows = read(hard)
+        if status != loops.text.FULL:
+            break
+        room *= 16
     for begin, end, place in hard[1 : hard[0, 0]].tolist():
         cell = piece[begin:end].tobytes().decode()
         number = float(cell)
-        if rounded is None and is_rounded(cell, number):
-            rounded = begin
+        if is_rounded(cell, number):
+            return loops.text.ROUNDED, begin, int(np.count_nonzero(piece[:begin] == NEWLINE))
         if place < 0:
             labels[-1 - place] = number
         else:
             values[place] = number
-    return rounded
+    return status, at, rows
+
+
+def find_lines(
+    source: Source, rows: Sequence[int], *, comment: bytes, above: int = 0
+) -> list[tuple[int, str]]:
+    """Find the lines of rows, both counted from 1, if blank lines and comments are the only other lines.
+
+    The first row is after the first ``above`` lines. A row that is not found keeps its number.
+    """
+    wanted, last, found = {*rows}, max(rows, default=0), dict[int, int]()
+    line = row = 0
+    for piece in pieces(source, source.paths[0]):
+        for text in piece.tobytes().split(b"\n")[:-1]:
+            line += 1
+            if line > above and text.strip() and not text.lstrip().startswith(comment):
+                row += 1
+                if row in wanted:
+                    found[row] = line
+        if row >= last:
+            break
+    return [(found.get(row, row), "") for row in rows]
 
 
 def line_of(piece: Text, at: int) -> tuple[int, str]:
-    """The number of the line, within the piece, that a place is in, and some of its text from there."""
-    number = int(np.count_nonzero(piece[:at] == 10))
+    """Return the number of newlines before a position of a piece, and some of the line's text from there."""
+    number = int(np.count_nonzero(piece[:at] == NEWLINE))
     shown: Any = piece[at : at + 40].tobytes().split(b"\n")[0]
     return number, shown.decode(errors="replace")

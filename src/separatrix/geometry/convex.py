@@ -1,8 +1,7 @@
-"""The geometry behind the perceptron: planes, sides, margins, projections and hulls.
+"""Distances, projections and margins of hyperplanes, and a point that two convex hulls share.
 
-Distances, margins, projections and sides are computed in floats, so a row on the plane, or within rounding of
-it, may end up on either side; `separability` decides without rounding. `common_point` is exact, and so are
-the answers of `in_hull`, whether a `hull_distance` is zero, and the dimension of an `affine_hull`.
+Distances, margins, projections and sides are computed in floats, so a row on the hyperplane, or within
+rounding of it, may be put on either side; `separability` decides without rounding. `common_point` is exact.
 """
 
 from __future__ import annotations
@@ -16,13 +15,12 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..inputs import as_matrix
+from ..result import Floats
 from ..sparse import dense
-
-Floats = NDArray[np.float64]
 
 
 def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
-    """Signed distance of each row to the plane ``<w, x> + b = 0``; positive on the side that w points to.
+    """Return the signed distance of each row from ``<w, x> + b = 0``; it is positive where w points to.
 
     Parameters
     ----------
@@ -39,16 +37,12 @@ def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
     >>> distance([[3.0, 4.0], [0.0, 0.0]], [3.0, 4.0], -5.0)
     array([ 4., -1.])
     """
-    w = _normal(weights)
-    largest = float(np.abs(w).max())
-    # The longest coordinate is scaled to one first, so that no square over- or underflows.
-    unit = w / largest
-    length = float(np.linalg.norm(unit))
-    return _outputs(X, unit / length, intercept / largest / length)
+    unit, largest, length = _unit(weights)
+    return _outputs(X, unit, intercept / largest / length)
 
 
 def project(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
-    """The nearest point of the plane ``<w, x> + b = 0`` to each row.
+    """Return the point of the hyperplane ``<w, x> + b = 0`` that is nearest to each row.
 
     Parameters
     ----------
@@ -66,14 +60,14 @@ def project(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
     array([[0.6, 0.8],
            [0.6, 0.8]])
     """
-    w = _normal(weights)
-    unit = w / np.abs(w).max()
     away = distance(X, weights, intercept)
-    return np.asarray(dense(as_matrix(X)) - away[:, None] * (unit / np.linalg.norm(unit)))
+    return np.asarray(dense(as_matrix(X)) - away[:, None] * _unit(weights)[0])
 
 
 def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
-    """The smallest ``y_i (<w, x_i> + b)`` for labels -1 and 1; c times w and b, c > 0, have c times as much.
+    """Return the smallest ``y_i (<w, x_i> + b)`` for labels -1 and 1.
+
+    If w and b are multiplied by c > 0, this margin is multiplied by c.
 
     Parameters
     ----------
@@ -96,9 +90,9 @@ def functional_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> f
 
 
 def geometric_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> float:
-    """The smallest distance of a row from the plane, counted negative where the row is on its wrong side.
+    """Return the smallest distance of a row from the hyperplane; it is negative on the wrong side.
 
-    Positive if and only if every row is strictly on its own side, up to rounding.
+    It is positive if and only if every row is strictly on its own side, up to rounding.
 
     Parameters
     ----------
@@ -118,7 +112,7 @@ def geometric_margin(X: Any, y: Any, weights: Any, intercept: float = 0.0) -> fl
 
 
 def in_half_space(X: Any, weights: Any, intercept: float = 0.0, *, closed: bool = False) -> NDArray[np.bool_]:
-    """Whether each row has ``<w, x> + b > 0``, or ``>= 0`` if closed.
+    """Return whether each row has ``<w, x> + b > 0``, or ``>= 0`` if closed.
 
     Parameters
     ----------
@@ -126,7 +120,7 @@ def in_half_space(X: Any, weights: Any, intercept: float = 0.0, *, closed: bool 
     weights : array of shape (columns,)
     intercept : float
     closed : bool
-        Whether the plane itself belongs to the half-space.
+        Whether the hyperplane itself belongs to the half-space.
 
     Returns
     -------
@@ -144,7 +138,7 @@ def in_half_space(X: Any, weights: Any, intercept: float = 0.0, *, closed: bool 
 
 
 def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[Fraction, ...]:
-    """The point that the multipliers of a verdict place in both convex hulls, exactly.
+    """Return the exact point of both convex hulls that the multipliers of a verdict give.
 
     Parameters
     ----------
@@ -152,18 +146,17 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     y : array of shape (rows,)
         Labels of two classes.
     multipliers : mapping of row to Fraction
-        As in ``Verdict.witness_rows``, of a question with intercept: the weights of either class sum to
-        one.
+        The ``witness_rows`` of a verdict with an intercept: the multipliers of each class sum to one.
 
     Returns
     -------
     tuple of Fraction
-        The weighed mean of the rows of either class.
+        The weighted mean of the rows of each class.
 
     Raises
     ------
     InputError
-        If the two means are not the same point, so that nothing is proved.
+        If the two means are different points; then the multipliers prove nothing.
 
     Examples
     --------
@@ -175,7 +168,7 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
     labels = np.asarray(y)
     beyond = [row for row in multipliers if not 0 <= row < len(labels)]
     if beyond:
-        raise InputError(f"There is a multiplier of row {beyond[0]}; y has {len(labels)} labels.")
+        raise InputError(f"There is a multiplier for row {beyond[0]}, but y has {len(labels)} labels.")
     rows = {row: _fractions(X, row) for row in multipliers}
     means = []
     for label in np.unique(labels[list(multipliers)]).tolist():
@@ -192,48 +185,52 @@ def common_point(X: Any, y: Any, multipliers: Mapping[int, Fraction]) -> tuple[F
         )
     if len(means) != 2 or means[0] != means[1]:
         raise InputError(
-            "These multipliers place no common point in the hulls of two classes. Use the witness_rows of a "
-            "verdict for the same rows, with intercept."
+            "These multipliers give no common point of the hulls of two classes. Use the witness_rows of a "
+            "verdict on the same rows, with an intercept."
         )
     return means[0]
 
 
 def _fractions(X: Any, row: int) -> list[Fraction]:
-    """The numbers of a row, exactly; they may be fractions already."""
+    """Return the numbers of a row as fractions."""
     values = X[[row]].toarray()[0] if hasattr(X, "toarray") else np.asarray(X)[row]
     return [Fraction(value) for value in values.tolist()]
 
 
 def _outputs(X: Any, weights: Floats, intercept: float) -> Floats:
-    """<w, x> + b of each row."""
+    """Return <w, x> + b of each row."""
     shape = np.shape(X)
     if len(shape) != 2 or shape[1] != weights.size:
-        raise InputError(
-            f"X must be a table of {weights.size} columns, one for each weight. Got shape {shape}."
-        )
+        raise InputError(f"X must have {weights.size} columns, one per weight. Got shape {shape} instead.")
     return np.asarray(as_matrix(X).astype(np.float64, copy=False) @ weights) + intercept
+
+
+def _unit(weights: Any) -> tuple[Floats, float, float]:
+    """Return the unit normal, the largest coordinate, and the length after dividing by it.
+
+    The largest coordinate becomes one first, so that no square overflows or underflows.
+    """
+    w = _normal(weights)
+    largest = float(np.abs(w).max())
+    length = float(np.linalg.norm(w / largest))
+    return w / largest / length, largest, length
 
 
 def _normal(weights: Any) -> Floats:
     w = np.asarray(weights, dtype=np.float64).ravel()
     if not np.isfinite(w).all() or not w.any():
-        raise InputError("The weights of a plane must be finite and not all zero.")
+        raise InputError("The weights of a hyperplane must be finite and not all zero.")
     return w
 
 
 def _smallest(y: Any, outputs: Floats) -> float:
-    signs = _signs(y)
-    if signs.shape != outputs.shape or not signs.size:
-        raise InputError(
-            f"X has {outputs.size} rows and y has shape {signs.shape}; rows with one label each are needed."
-        )
-    return float((signs * outputs).min())
-
-
-def _signs(y: Any) -> Floats:
     signs = np.asarray(y)
     if not np.isin(signs, (-1.0, 1.0)).all():
         raise InputError(
-            "The labels of a margin are -1 and 1. Map yours first, for example 2 * (y == positive) - 1."
+            "The labels of a margin must be -1 and 1. Convert yours, for example with 2 * (y == label) - 1."
         )
-    return signs.astype(np.float64)
+    if signs.shape != outputs.shape or not signs.size:
+        raise InputError(
+            f"X has {outputs.size} rows and y has shape {signs.shape}. Pass rows with one label per row."
+        )
+    return float((signs * outputs).min())

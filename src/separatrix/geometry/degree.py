@@ -13,19 +13,19 @@ from ..proofs.verdict import Verdict, separability
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeparatingDegree:
-    """The verdict at each degree that was asked about.
+    """The verdict at each degree that was tried.
 
     Attributes
     ----------
     degree : int or None
-        The smallest degree of a polynomial that is positive on one class and negative on the other, where
-        it is proved that it is one and that no lower one is; else None.
+        The smallest degree of a polynomial that separates the classes. None if it is not proved that this
+        degree separates them and that no lower degree does.
     separable : bool or None
-        Whether some degree up to the largest asked about separates; None where that is not settled.
+        Whether some degree up to the largest that was tried separates the classes; None if it is undecided.
     verdicts : dict of int to Verdict
-        In order of the degrees, each with the proof that it has.
+        The verdicts in the order of the degrees.
     conflict : bool
-        Whether identical rows have different labels, so that no degree will ever do.
+        Whether identical rows have different labels; then no degree separates the classes.
     """
 
     degree: int | None
@@ -34,7 +34,7 @@ class SeparatingDegree:
     conflict: bool
 
     def summary(self) -> str:
-        """The answer in a few lines of text."""
+        """Return the answer in a few lines of text."""
         if self.degree is not None:
             head = f"degree {self.degree} is the smallest that separates"
         elif self.conflict:
@@ -42,7 +42,7 @@ class SeparatingDegree:
         elif self.separable is False:
             head = f"no degree up to {max(self.verdicts)} separates"
         else:
-            head = "the smallest degree is not settled"
+            head = "the smallest separating degree is undecided"
         return "\n".join([head, *(f"  degree {d:<3} {v.status}" for d, v in self.verdicts.items())])
 
     def __str__(self) -> str:
@@ -62,24 +62,24 @@ def smallest_separating_degree(
     ----------
     X : array, data frame or sparse matrix of shape (rows, columns)
     y : array of shape (rows,)
-        Class labels; with more than two classes, one polynomial a class, all at once.
+        Class labels. With more than two classes, there is one polynomial per class.
     max_degree : int
-        The largest degree to ask about.
+        The largest degree to try.
     sample_weight : array of shape (rows,), optional
         Rows of weight zero are left out.
 
     Returns
     -------
     SeparatingDegree
-        The verdict at a degree whose monomials are not too many carries a certificate, which `verify` checks
-        from X and y alone, unless it is undecided; at a higher degree it rests on identical rows or on the
-        margin's bracket. Each degree has the time limit of `separability`.
+        If there are at most 5,000 monomials, and at most 2**25 numbers for all rows, each decided verdict has
+        a certificate, which `verify` checks with X and y alone. If there are more, a verdict follows from
+        identical rows or from the bounds of the margin. Each degree has the time limit of `separability`.
 
     Notes
     -----
-    A polynomial of degree d is a plane among the monomials up to d, so each degree is a question of linear
-    separability, asked exactly where they are not too many. What separates at one degree separates at all
-    above it, and a proof that none does at one degree holds for all below it.
+    A polynomial of degree d is a linear function of the monomials up to degree d, so each degree is a
+    question of linear separability. Degree d means "at most d", so a polynomial of degree d is also one of
+    degree d + 1. Therefore a proof that no polynomial of degree d separates also holds for all lower degrees.
 
     Examples
     --------
@@ -91,7 +91,7 @@ def smallest_separating_degree(
     """
     if isinstance(max_degree, bool) or not isinstance(max_degree, Integral) or max_degree < 1:
         raise InputError(
-            "The 'max_degree' parameter of smallest_separating_degree must be a whole number of 1 or more. "
+            "The 'max_degree' parameter of smallest_separating_degree must be an integer of at least 1. "
             f"Got {max_degree!r} instead."
         )
     verdicts: dict[int, Verdict] = {}

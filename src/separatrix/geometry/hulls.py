@@ -1,4 +1,7 @@
-"""Convex and affine hulls of rows: whether a point lies in one, and how far two are apart."""
+"""Convex and affine hulls of rows: whether a point lies in one, and how far two are apart.
+
+The answers of `in_hull`, whether a `hull_distance` is zero, and the dimension of an `affine_hull` are exact.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +25,18 @@ from ..sparse import dense
 
 @dataclass(frozen=True, eq=False)
 class Membership:
-    """Whether a point lies in the convex hull of some rows, with what proves it.
+    """Whether a point lies in the convex hull of some rows, with a proof.
 
     Attributes
     ----------
     inside : bool
     combination : dict of row to Fraction
-        Where it is inside: positive numbers that sum to one, with which the rows make the point, exactly; if
-        the certificate has approximate multipliers (many columns of floats), nearly: exact ones are near.
+        If the point is inside: positive numbers that sum to one, with which the weighted sum of the rows is
+        exactly the point. If the certificate has approximate multipliers (many columns of floats), the sum is
+        only close to the point, and exact numbers are close to these.
     certificate : Certificate
-        For `sx.verify`, of the rows and the point below them as float64, with labels 0 and, for the point, 1:
-        where it is outside, a plane between the point and all rows.
+        For `sx.verify`, with the rows, then the point, as float64, and the label 0 for rows and 1 for the
+        point. If the point is outside, it contains a hyperplane between the point and all rows.
     """
 
     inside: bool
@@ -50,11 +54,11 @@ class HullDistance:
     Attributes
     ----------
     lower, upper : float
-        The distance is between these, with all rounding counted; zero and zero where the hulls meet.
+        The distance is between these, including all rounding errors. Both are zero if the hulls meet.
     points : tuple of two ndarrays
-        A point of either hull, rounded, about ``upper`` apart; the same point twice where they meet.
+        One point of each hull, rounded, about ``upper`` apart. If the hulls meet, both are the same point.
     certificate : Certificate
-        That the hulls meet, or that a plane separates them.
+        It proves that the hulls meet, or that a hyperplane separates them.
     """
 
     lower: float
@@ -70,16 +74,16 @@ class HullDistance:
 
 @dataclass(frozen=True, eq=False)
 class AffineHull:
-    """The smallest flat that holds some rows: a point, a line, a plane, and so on.
+    """The smallest affine subspace that contains some rows: a point, a line, a plane, and so on.
 
     Attributes
     ----------
     rows : tuple of int
-        Rows of which no smaller number has the same affine hull; the first is the base point.
+        A smallest set of rows with the same affine hull; the first is the base point.
     points : ndarray of shape (dimension + 1, columns)
-        Those rows.
+        The points of these rows.
     dimension : int
-        Exact: 0 for a point, 1 for a line.
+        The exact dimension: 0 for a point, 1 for a line.
     """
 
     rows: tuple[int, ...]
@@ -87,11 +91,12 @@ class AffineHull:
     dimension: int
 
     def contains(self, point: Any) -> bool:
-        """Whether a point lies in it, in exact arithmetic."""
-        return _rank(np.vstack([self.points, _one_point(point, self.points.shape[1])])) == self.dimension
+        """Return whether a point lies in it, in exact arithmetic."""
+        points = np.vstack([self.points, _one_point(point, self.points.shape[1])])
+        return bool(_differences(points).rank() == self.dimension)
 
     def project(self, point: Any) -> Floats:
-        """The nearest point of it, by least squares in floats."""
+        """Return the nearest point of it, computed by least squares in floats."""
         base = self.points[0]
         directions = (self.points[1:] - base).T
         away = _one_point(point, base.size)[0] - base
@@ -102,17 +107,17 @@ class AffineHull:
 
 
 def in_hull(point: Any, X: Any, *, time_limit: float = 60.0) -> Membership:
-    """Whether a point lies in the convex hull of the rows: a proved answer.
+    """Decide whether a point lies in the convex hull of the rows, with a proof.
 
-    It does not if and only if a plane separates it strictly from all rows, as hulls of finitely many rows are
-    closed; so this is a question for `separability`.
+    The hull of finitely many rows is closed, so the point is outside if and only if a hyperplane separates it
+    strictly from all rows. `separability` decides that.
 
     Parameters
     ----------
     point : array of shape (columns,)
     X : array or sparse matrix of shape (rows, columns)
     time_limit : float
-        Seconds for the search; an error says so where they did not suffice.
+        Seconds for the search. If they are not enough, there is an error.
 
     Examples
     --------
@@ -128,7 +133,9 @@ def in_hull(point: Any, X: Any, *, time_limit: float = 60.0) -> Membership:
     labels = np.repeat([0, 1], [len(matrix), 1])
     verdict = separability(table, labels, quasi=False, time_limit=time_limit)
     if verdict.separable is None or verdict.certificate is None:
-        raise InputError(f"Whether the point lies in the hull was not found out in {time_limit:g} seconds.")
+        raise InputError(
+            f"Whether the point lies in the hull is undecided after {time_limit:g} seconds. Raise time_limit."
+        )
     combination: dict[int, Fraction] = {}
     if not verdict.separable:
         own = {row: weight for row, weight in verdict.witness_rows.items() if row < len(matrix)}
@@ -138,17 +145,17 @@ def in_hull(point: Any, X: Any, *, time_limit: float = 60.0) -> Membership:
 
 
 def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0) -> HullDistance:
-    """The distance between the convex hulls of two sets of rows.
+    """Compute the distance between the convex hulls of two sets of rows.
 
-    That is twice the largest affine margin between them. Whether it is zero is decided exactly.
+    It is twice the largest affine margin between them. Whether it is zero is decided exactly.
 
     Parameters
     ----------
     X, Y : array or sparse matrix of shapes (rows, columns)
     gap : float
-        The relative width of the bracket that is asked for.
+        The relative width that the bracket should have.
     time_limit : float
-        Seconds for each of the two questions: do they meet, and how far are they apart.
+        Seconds for each of the two questions: whether the hulls meet, and how far they are apart.
 
     Examples
     --------
@@ -160,12 +167,14 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
     first, second = _points(X), _points(Y)
     if first.shape[1] != second.shape[1]:
         raise InputError(
-            f"X has {first.shape[1]} columns and Y has {second.shape[1]}; hulls of one space are compared."
+            f"X has {first.shape[1]} columns and Y has {second.shape[1]}. Both need the same columns."
         )
     table, labels = np.vstack([first, second]), np.repeat([0, 1], [len(first), len(second)])
     verdict = separability(table, labels, quasi=False, time_limit=time_limit)
     if verdict.separable is None or verdict.certificate is None:
-        raise InputError(f"Whether the hulls meet was not found out in {time_limit:g} seconds.")
+        raise InputError(
+            f"Whether the hulls meet is undecided after {time_limit:g} seconds. Raise time_limit."
+        )
     if not verdict.separable:
         shared = _mean(table, {row: float(w) for row, w in verdict.witness_rows.items() if labels[row] == 0})
         return HullDistance(0.0, 0.0, (shared, shared), verdict.certificate)
@@ -185,7 +194,7 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
 
 
 def affine_hull(X: Any) -> AffineHull:
-    """The affine hull of the rows, with its dimension in exact arithmetic.
+    """Compute the affine hull of the rows, with its exact dimension.
 
     Parameters
     ----------
@@ -206,12 +215,8 @@ def affine_hull(X: Any) -> AffineHull:
     return AffineHull(rows, points[list(rows)], rank)
 
 
-def _rank(points: Floats) -> int:
-    return int(_differences(points).rank())
-
-
 def _differences(points: Floats) -> Any:
-    """The rows less the first one, in rationals; no row at all where there is one point."""
+    """Return the other rows minus the first one, as a matrix of rationals."""
     exact = [[flint.fmpq(*value.as_integer_ratio()) for value in row] for row in points.tolist()]
     rest = [[a - b for a, b in zip(row, exact[0], strict=True)] for row in exact[1:]]
     return flint.fmpq_mat(len(rest), points.shape[1], [value for row in rest for value in row])

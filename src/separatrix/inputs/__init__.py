@@ -1,23 +1,25 @@
-"""What a caller passes, read once: rows, labels and parameters, or an error that says what to change.
+"""Read what a caller passes: rows, labels and parameters, or an error that says what to change.
 
-`data` reads X and y exactly as they are, `labels` finds the classes, `training` reads what an estimator is
-fitted on, as scikit-learn does, and `parameters` checks the options. Nothing here solves. scikit-learn and
-compiled code are imported inside the functions that need them: whoever checks a certificate needs neither.
+`matrix` reads X, `data` reads X with its labels, both exactly as they are. `training` reads what an estimator
+is fitted on and checks its parameters, as scikit-learn does. Nothing here solves. scikit-learn and compiled
+code are imported inside the functions that need them: the checker of certificates needs neither.
 """
 
 from __future__ import annotations
 
-from .dask_hook import distributed, is_collection
-from .data import Data, read_data, read_weights
-from .frames import titles
-from .labels import codes_of, one_label_a_row
-from .matrix import as_matrix, read_table, refuse_not_finite
-from .parameters import generator, need_bool, need_choice, need_count, need_intercept, need_positive
+from .data import Data, codes_of, need_intercept, one_label_per_row, read_data, read_weights
+from .matrix import as_matrix, distributed, is_collection, read_table, refuse_not_finite, titles
 from .training import (
+    check_parameters,
     class_weights,
     column_names,
+    generator,
     known_classes,
+    need_bool,
+    need_choice,
+    need_count,
     need_memory,
+    need_positive,
     read_labels,
     read_matrix,
     read_training,
@@ -28,6 +30,7 @@ from .training import (
 __all__ = [
     "Data",
     "as_matrix",
+    "check_parameters",
     "class_weights",
     "codes_of",
     "column_names",
@@ -41,7 +44,7 @@ __all__ = [
     "need_intercept",
     "need_memory",
     "need_positive",
-    "one_label_a_row",
+    "one_label_per_row",
     "read_data",
     "read_labels",
     "read_matrix",

@@ -1,11 +1,12 @@
-"""From what a user passes to fit or predict to rows, or to an error that says what to change.
+"""Read what an estimator is fitted on, and check its parameters, as scikit-learn does.
 
-scikit-learn and compiled code are imported when they are first needed: `inputs` is also imported by whoever
-only checks a certificate.
+scikit-learn and compiled code are imported inside the functions that need them, because the checker of
+certificates imports the package `inputs`.
 """
 
 from __future__ import annotations
 
+import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -14,12 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, LabelError
-from .dask_hook import distributed, is_collection
-from .data import read_weights
-from .frames import is_frame
-from .labels import coded, codes_of, one_label_a_row, refuse_identifiers
-from .matrix import read_table
-from .parameters import need_intercept
+from .data import coded, codes_of, need_intercept, one_label_per_row, read_weights, refuse_identifiers
+from .matrix import distributed, is_collection, is_frame, read_table
 
 if TYPE_CHECKING:
     from ..rows.memory import MemoryRows
@@ -30,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @contextmanager
 def unchanged_on_error(estimator: Any) -> Iterator[None]:
-    """Give an estimator back as it was if fitting fails."""
+    """Restore the attributes of an estimator if fitting fails."""
     before = dict(vars(estimator))
     try:
         yield
@@ -41,9 +38,9 @@ def unchanged_on_error(estimator: Any) -> Iterator[None]:
 
 
 def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Read X as `read_table` does, but leave finiteness to the loops; keep or compare its columns.
+    """Read X with `read_table`; store the number and names of its columns, or compare them.
 
-    A Gram matrix is checked here: its width is what it is asked for next.
+    The loops look for NaN and infinity, except in a Gram matrix, which is checked here.
     """
     from sklearn.utils import get_tags
     from sklearn.utils.validation import validate_data
@@ -62,14 +59,14 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 
 def column_names(estimator: Any) -> tuple[str, ...] | None:
-    """The feature names that scikit-learn kept, if the data had them."""
+    """Return the feature names that scikit-learn stored, or None if the data had no names."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(map(str, names))
 
 
 def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return the sorted classes and the code of each row."""
-    return coded(one_label_a_row(y))
+    return coded(one_label_per_row(y))
 
 
 def read_training(
@@ -81,7 +78,7 @@ def read_training(
     classes: NDArray[Any] | None = None,
     reset: bool = True,
 ) -> tuple[MemoryRows, NDArray[Any], Floats | None]:
-    """Validate training data in memory, as `read_training_anywhere` does; collections of Dask are refused."""
+    """Validate training data as `read_training_anywhere` does, but refuse Dask collections."""
     if type(X) is not np.ndarray and is_collection(X):
         raise not_in_memory(estimator)
     rows, found, weights = read_training_anywhere(
@@ -91,14 +88,14 @@ def read_training(
 
 
 def need_memory(estimator: Any, rows: Rows) -> MemoryRows:
-    """The rows, if they are in memory."""
+    """Return the rows, or raise an error if they are not in memory."""
     if rows.local is None:
         raise not_in_memory(estimator)
     return rows.local
 
 
 def not_in_memory(estimator: Any) -> InputError:
-    """The error of those that need all rows in memory, and got a Dask collection."""
+    """Return the error of an estimator that needs all rows in memory, and got a Dask collection."""
     kernel = " with a kernel" if getattr(estimator, "kernel", None) is not None else ""
     return InputError(
         f"{type(estimator).__name__}{kernel} needs rows in memory, and X is a Dask collection.",
@@ -121,10 +118,10 @@ def read_training_anywhere(
     Returns
     -------
     rows : Rows
-        In memory, or where the collection is that X is. Those of zero weight are left out of the order.
+        In memory, or where the partitions of the Dask collection X are. Its order has no rows of weight zero.
     classes : ndarray
     sample_weight : ndarray or None
-        None where every weight is one.
+        None if no weights were given.
     """
     lift = need_intercept(estimator.fit_intercept, type(estimator).__name__)
     if y is None:
@@ -141,7 +138,7 @@ def read_training_anywhere(
         classes, codes, beside = distributed().read_collection_labels(y, matrix, classes)
     else:
         matrix = read_matrix(estimator, X, reset=reset)
-        labels = one_label_a_row(_column(y), matrix.shape[0])
+        labels = one_label_per_row(_column(y), matrix.shape[0])
         classes, codes = coded(labels) if classes is None else (classes, codes_of(labels, classes))
     if not online:
         refuse_identifiers(classes.size, codes.size)
@@ -180,7 +177,7 @@ def read_training_anywhere(
 
 
 def _column(y: Any) -> Any:
-    """Labels in one dimension; a column of them comes with scikit-learn's warning."""
+    """Return labels in one dimension; scikit-learn warns if they are a column."""
     if getattr(y, "ndim", 1) < 2:
         return y
     from sklearn.utils import column_or_1d
@@ -192,7 +189,7 @@ def _column(y: Any) -> Any:
 
 
 def _count_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None, *, reset: bool) -> None:
-    """Keep, or compare, the columns of rows that scikit-learn does not see."""
+    """Store or compare the columns of a Dask collection, as scikit-learn does for arrays."""
     if reset:
         estimator.n_features_in_ = n_columns
         if names is not None:
@@ -207,7 +204,7 @@ def _count_columns(estimator: Any, n_columns: int, names: tuple[str, ...] | None
 
 
 def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
-    """The classes of an online learner: given in its first call, and the same ever after."""
+    """Return the classes of an online learner, which its first call names and later calls may repeat."""
     given = None if classes is None else read_labels(classes)[0]
     if not hasattr(estimator, "classes_"):
         if given is None:
@@ -229,13 +226,13 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
 
 
 def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Floats:
-    """The weight of each row by its class, from what scikit-learn allows as class_weight but None."""
+    """Return the weight of each row by its class, from a ``class_weight`` as in scikit-learn."""
     from sklearn.utils.class_weight import compute_class_weight
 
     codes = rows.labels[rows.order]
     labels = classes[codes]
     weights: Floats = np.ones(classes.size)
-    if isinstance(class_weight, str):  # a class whose rows all have weight zero is not there to be counted
+    if isinstance(class_weight, str):  # classes whose rows all have weight zero are not counted
         seen = np.unique(codes)
         weights[seen] = compute_class_weight(class_weight, classes=classes[seen], y=labels)
     else:
@@ -247,3 +244,78 @@ def class_weights(class_weight: Any, classes: NDArray[Any], rows: Rows) -> Float
         )
     by_row: Floats = weights[rows.labels]
     return by_row
+
+
+# Parameters
+
+
+def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
+    """Check parameters by their names, which mean the same in all estimators.
+
+    ``choices`` lists the values that some parameters may have. Numbers may be None if that is their default.
+    """
+    for name in vars(estimator):
+        if name in choices:
+            need_choice(estimator, name, choices[name])
+        elif name in ("C", "eta0", "gap", "memory_limit"):
+            need_positive(estimator, name, optional=getattr(type(estimator), name, 0.0) is None)
+        elif name in ("budget", "max_iter", "max_updates", "shards"):
+            need_positive(estimator, name, whole=True, optional=getattr(type(estimator), name) is None)
+        elif name in ("renormalise", "trace", "warm_start"):
+            need_bool(estimator, name)
+
+
+def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
+    """Check that a parameter is one of the choices."""
+    value = getattr(estimator, name)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        listed = ", ".join(repr(choice) for choice in choices)
+        raise _wrong(estimator, name, f"one of {listed}", value)
+
+
+def need_positive(estimator: Any, name: str, *, whole: bool = False, optional: bool = False) -> None:
+    """Check that a parameter is a positive, finite number."""
+    value: Any = getattr(estimator, name)
+    if optional and value is None:
+        return
+    largest = int(np.iinfo(np.int64).max) if whole else float(np.finfo(np.float64).max)
+    number = isinstance(value, numbers.Integral if whole else numbers.Real) and not isinstance(value, bool)
+    if not (number and 0 < value <= largest):
+        wanted = "a positive whole number" if whole else "a positive finite number"
+        raise _wrong(estimator, name, wanted + (" or None" if optional else ""), value)
+
+
+def need_count(estimator: Any, name: str) -> int:
+    """Check that a parameter is a whole number that is not negative, and return it; True counts as one."""
+    value: Any = getattr(estimator, name)
+    if not isinstance(value, numbers.Integral | np.bool_) or value < 0:
+        raise _wrong(estimator, name, "True, False or a whole number of 0 or more", value)
+    return int(value)
+
+
+def need_bool(estimator: Any, name: str) -> None:
+    """Check that a parameter is true or false."""
+    value = getattr(estimator, name)
+    if not isinstance(value, bool | np.bool_):
+        raise _wrong(estimator, name, "True or False", value)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a NumPy Generator from anything that scikit-learn allows as random_state."""
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as problem:
+        raise InputError(
+            f"The 'random_state' parameter must be None, a non-negative whole number or a generator. "
+            f"Got {random_state!r} instead.",
+            parameter="random_state",
+        ) from problem
+
+
+def _wrong(estimator: Any, name: str, wanted: str, value: Any) -> InputError:
+    return InputError(
+        f"The {name!r} parameter of {type(estimator).__name__} must be {wanted}. Got {value!r} instead.",
+        parameter=name,
+    )

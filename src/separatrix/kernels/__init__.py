@@ -1,9 +1,9 @@
-"""Mercer kernels and what may be built from them.
+"""Mercer kernels, and kernels that are built from them.
 
-A kernel is an inner product in some feature space: ``K(x, x') = <phi(x), phi(x')>``. It is *legal* when
+A kernel is an inner product in some feature space: ``K(x, x') = <phi(x), phi(x')>``. It is *legal* if
 every Gram matrix is positive semidefinite. Sums, products and non-negative multiples of legal kernels
-are legal, and so is ``f(x) f(x') K(x, x')``; so are polynomials of a kernel with non-negative coefficients
-and their limits, as exp(K). Differences and negative multiples are refused.
+are legal. So are ``f(x) f(x') K(x, x')``, polynomials of a kernel with non-negative coefficients, and limits
+of them such as exp(K). Differences and negative multiples raise an error.
 
 >>> k = 2 * Polynomial(degree=2) + Gaussian(c=0.5)
 >>> print(k)
@@ -12,8 +12,8 @@ and their limits, as exp(K). Differences and negative multiples are refused.
 array([[ 9.        ,  8.60653066],
        [ 8.60653066, 19.        ]])
 
-Kernels that follow from inner products are evaluated by one matrix product, mapped element by element in the
-place where it stands.
+A kernel that is a function of inner products is evaluated with one matrix product, whose entries are then
+replaced by their kernel values in place.
 
 References
 ----------
@@ -24,7 +24,7 @@ Micchelli, C. A. (1986). Interpolation of scattered data. Constructive Approxima
 Higham, N. J. (2002). Accuracy and Stability of Numerical Algorithms. SIAM.
 """
 
-# Each module names what it offers in its own `__all__`, so that a new kernel is one class in one file.
+# Each module lists its public names in `__all__`, so a new kernel is one class in one file.
 from . import algebra, base, given, legal, simple
 from .algebra import *
 from .base import *

@@ -1,77 +1,68 @@
-"""What every kernel does, and the matrix products that it is evaluated from."""
+"""What every kernel does, and the matrix products from which kernels are evaluated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import expm1, inf, isfinite, log1p
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import notebook
 from ..errors import InputError, InputTypeError, NumericOverflowError
 from ..features import exponent_table, monomials, multinomials, require_room, scale_columns
-from ..features import whole_degree as whole_degree  # kernels have these from here
+from ..features import whole_degree as whole_degree  # the other modules of this package import it from here
+from ..float_environment import HALF_UNIT
 from ..inputs import as_matrix as as_matrix
 from ..sparse import sparse
 
-__all__ = ["EPS", "Kernel", "Rounding", "as_matrix", "inner_products", "squared_norms"]
+__all__ = ["Kernel", "as_matrix", "inner_products", "squared_norms"]
 
 Floats = NDArray[np.float64]
 
-STRIP = 1 << 15  # numbers mapped at a time: they stay in the cache
-SPARSE_STRIP = 1 << 22  # numbers of a sparse product at a time
-EPS = 2.0**-52  # twice the unit of rounding
-
-
-class Rounding(NamedTuple):
-    """``|computed - exact| <= relative |K(x, x')| + absolute sqrt(K(x, x) K(x', x'))``."""
-
-    relative: float
-    absolute: float
-
-    @property
-    def total(self) -> float:
-        """The bound in terms of ``sqrt(K(x, x) K(x', x'))`` alone, by Cauchy and Schwarz."""
-        return self.relative + self.absolute
+EPS = 2.0 * HALF_UNIT  # the distance from one to the next float
+STRIP = 1 << 15  # values to which a formula is applied at a time: they stay in the cache
+BLOCK_VALUES = 1 << 21  # kernel values that are held at a time, where there may be many
+MOST_GRAM_ROWS = 5000  # rows whose whole Gram matrix is made and factorized: 200 MB, and 200 MB for a factor
 
 
 class Graph(Protocol):
-    """A graph of operations that grows node by node; each method gives the name of what it computes."""
+    """An ONNX graph that grows node by node. Each method returns the name of what it computes."""
 
     def node(self, kind: str, *inputs: str, **options: Any) -> str:
-        """Apply an operation of ONNX."""
+        """Apply an ONNX operation."""
 
     def number(self, values: Any) -> str:
-        """Constants, in the type of the graph."""
+        """Add constants, in the type of the graph."""
 
     def products(self, rows: str, anchors: Floats) -> str:
-        """Inner products of every row with every anchor."""
+        """Compute the inner product of every row with every anchor."""
 
 
 class Kernel:
-    """A function of two rows that is an inner product of their images.
+    """A function of two rows that is an inner product of their feature vectors.
 
-    Kernels are immutable and can be compared, hashed, printed as their formula, added, multiplied, raised to
-    a power, scaled by a number, shifted by one and warped by a function. They are called with one or two
-    matrices for the Gram matrix, as scikit-learn's `SVC` does, or with two rows for one value, as its
-    ``metric`` callables (`pairwise_kernels`, `KernelPCA`, `KernelRidge`: one call a pair, where ``k(X, Y)``
-    is one product).
+    Kernels are immutable. They can be compared, hashed, printed as their formula, added, multiplied, raised
+    to a power, scaled by a number, shifted by a number and warped by a function. A kernel that is called with
+    one or two matrices returns the Gram matrix, as `sklearn.svm.SVC` expects. A kernel that is called with
+    two rows returns one value, as scikit-learn's ``metric`` callables do (`pairwise_kernels`, `KernelPCA` and
+    `KernelRidge` make one call per pair of rows; ``k(X, Y)`` is one matrix product).
 
-    A new kernel is a subclass with a `formula`. All else that is asked of it has an answer that claims
-    nothing: no bound of rounding errors (`rounding`), no polynomial (`series`), no theorem (`strict_by`), no
-    graph (`onnx`), no short name (``names``), no place in model files (``stored_as``). A subclass of another
-    kernel inherits the claims of that one, so a new formula needs new claims.
+    A new kernel is a subclass with a `formula`. Everything else has a default that claims nothing: no bound
+    on rounding errors (`rounding`), no polynomial (`series`), no theorem (`strict_by`), no graph (`onnx`), no
+    short name (``names``), no entry in model files (``stored_as``). A subclass of another kernel inherits the
+    claims of that kernel, so a new formula needs new claims.
 
     Attributes
     ----------
     names : tuple of str
-        What the kernel is called where a parameter ``kernel`` is text.
+        The names that the ``kernel`` parameter of an estimator accepts for this kernel.
     stored_as : str
-        The name of its type in model files, with a version: ``separatrix/Name/1``. It changes with the
-        fields of the class, never with the module. Empty where no file may hold the kernel.
+        The name of the type in model files, with a version: ``separatrix/Name/1``. It changes with the fields
+        of the class, never with its module. It is empty if model files cannot hold the kernel.
+    combinable : bool
+        Whether the kernel can be a part of another kernel.
 
     Examples
     --------
@@ -87,17 +78,18 @@ class Kernel:
 
     names: ClassVar[tuple[str, ...]] = ()
     stored_as: ClassVar[str] = ""
+    combinable: ClassVar[bool] = True
 
     @property
     def n_terms(self) -> int:
-        """How many numbers `row_terms` gives for a row."""
+        """The number of values per row that `row_terms` returns."""
         return 0
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
-        """K of every row of X with every row of Y (of X, if Y is None); a number for two vectors.
+        """Return K of every row of X with every row of Y (of X, if Y is None), or one number for two vectors.
 
-        Two sparse matrices of one row each are two vectors: scikit-learn passes sparse rows so. `block` gives
-        a matrix for any two.
+        Two sparse matrices of one row each count as two vectors, because scikit-learn passes sparse rows in
+        this way. `block` returns a matrix in every case.
         """
         x, y = _one_row(X), _one_row(Y)
         if x is not None and y is not None:
@@ -106,14 +98,14 @@ class Kernel:
         return self.block(X, X if Y is None else Y)
 
     def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-        """K of every row of X with every row of Y, dense or CSR, in float32 or float64.
+        """Return K of every row of X with every row of Y, dense or CSR, in float32 or float64.
 
         Parameters
         ----------
         X, Y : array or CSR matrix of shapes (n, d) and (m, d)
         dtype : float32 or float64
         out : ndarray of shape (n, m), optional
-            Where to put the result. Nothing else of this size is made.
+            The array that receives the result. No other array of this size is made.
 
         Returns
         -------
@@ -125,21 +117,21 @@ class Kernel:
         return self.from_products(out, right if Y is X else self.row_terms(X), right)
 
     def row_terms(self, X: Any) -> Floats:
-        """What the kernel needs to know of each row besides inner products: shape (n_terms, n).
+        """Return what the formula needs to know about each row apart from inner products: shape (n_terms, n).
 
-        To be computed once for rows that are used again and again, and passed to `from_products`.
+        Solvers compute it once for rows that they use again, and pass it to `from_products`.
         """
         return np.zeros((0, X.shape[0]))
 
     def from_products(self, products: NDArray[Any], left: Floats, right: Floats) -> NDArray[Any]:
-        """Turn inner products <x_i, y_j> into K(x_i, y_j), in place.
+        """Turn the inner products <x_i, y_j> into K(x_i, y_j), in place.
 
         Parameters
         ----------
         products : ndarray of shape (n, m)
             Overwritten.
         left, right : ndarray of shape (n_terms, n) and (n_terms, m)
-            The `row_terms` of either side.
+            The `row_terms` of both sides.
         """
         dtype = products.dtype
         left = left.astype(dtype, copy=False)[:, :, None]
@@ -153,7 +145,7 @@ class Kernel:
         return products
 
     def diagonal(self, X: Any) -> Floats:
-        """K(x_i, x_i) for every row, without the matrix."""
+        """Return K(x_i, x_i) for every row, without computing the matrix."""
         X = as_matrix(X)
         terms, values = self.row_terms(X), squared_norms(X)
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
@@ -161,24 +153,26 @@ class Kernel:
         return self._finite(values)
 
     def anchors(self, X: Any, indices: Any) -> Any:
-        """Rows of X as `block` takes them on its right side: what a kernel expansion has to keep."""
+        """Return rows of X in the form that `block` takes as Y: what a kernel expansion has to store."""
         return X[indices]
 
     @property
     def series(self) -> tuple[float, ...] | None:
-        """The coefficients a_j >= 0 where K(x, x') = sum_j a_j <x, x'>^j is a polynomial, else None.
+        """The coefficients a_j >= 0 if K(x, x') = sum_j a_j <x, x'>^j is a polynomial, otherwise None.
 
-        The feature space is then spanned by the monomials of the degrees j with a_j > 0.
+        In that case the monomials of the degrees j with a_j > 0 span the feature space.
         """
         return None
 
     @property
     def degrees(self) -> tuple[int, ...] | None:
-        """The degrees of the monomials that span the feature space, where there are finitely many."""
+        """The degrees of the monomials that span the feature space, or None if no finite set does."""
         return None if self.series is None else tuple(j for j, a in enumerate(self.series) if a > 0.0)
 
     def feature_map(self, X: Any) -> Any:
-        """phi(X), with phi(X) @ phi(Y).T equal to K(X, Y) up to rounding; refused where it is not finite.
+        """Return phi(X), with phi(X) @ phi(Y).T equal to K(X, Y) up to rounding.
+
+        A kernel that is not a polynomial in <x, x'> has no finite feature map and raises an error.
 
         Examples
         --------
@@ -201,59 +195,43 @@ class Kernel:
         return scale_columns(mapped, np.sqrt(np.concatenate(weights)))
 
     def scaled(self, c: float) -> Kernel:
-        """The kernel times c, for c >= 0."""
-        from . import algebra  # made of kernels
+        """Return the kernel times c, for c >= 0."""
+        from . import algebra, simple  # which import this module
 
-        return algebra.Scaled(self, not_negative("scale of a kernel", c))
+        c = not_negative("scale of a kernel", c)
+        return algebra.PolynomialOf(self, (0.0, c)) if c else simple.Constant(0.0)
 
     def warped(self, f: Callable[[Any], Any]) -> Kernel:
-        """f(x) f(x') K(x, x'), for a function from rows, shape (n, d), to n numbers."""
-        if not callable(f):
-            raise InputTypeError(
-                f"warped needs a function from rows, shape (n, d), to n numbers. Got {f!r} instead."
-            )
+        """Return f(x) f(x') K(x, x') for a function f that maps rows, shape (n, d), to n numbers."""
         from . import algebra
 
-        return algebra.Warped(self, f)
-
-    def normalised(self) -> Kernel:
-        """K(x, x') / sqrt(K(x, x) K(x', x')): every image scaled to length one."""
-        from . import algebra
-
-        return algebra.Normalised(self)
+        return algebra.joined(algebra.Product, algebra.Outer(f), self)
 
     def __add__(self, other: object) -> Kernel:
         from . import algebra, simple
 
-        if isinstance(other, Kernel):
-            return algebra.joined(algebra.Sum, self, other)
         if isinstance(other, Real) and not isinstance(other, bool):
-            if other == 0:  # so that the builtin sum() works
+            if other == 0:  # so that the built-in sum() works
                 return self
-            return algebra.joined(algebra.Sum, self, simple.Constant(float(other)))
-        return NotImplemented
+            other = simple.Constant(float(other))
+        return algebra.joined(algebra.Sum, self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __radd__(self, other: object) -> Kernel:
-        return self.__add__(other)
+    __radd__ = __add__
 
     def __pow__(self, degree: Any) -> Kernel:
-        if degree == 1 and isinstance(degree, int):
-            return self
         from . import algebra
 
-        return algebra.Power(self, degree)
+        degree = whole_degree("power of a kernel", degree)
+        return self if degree == 1 else algebra.PolynomialOf(self, (0.0,) * degree + (1.0,))
 
     def __mul__(self, other: object) -> Kernel:
         from . import algebra
 
-        if isinstance(other, Kernel):
-            return algebra.joined(algebra.Product, self, other)
         if isinstance(other, Real):
             return self.scaled(float(other))
-        return NotImplemented
+        return algebra.joined(algebra.Product, self, other) if isinstance(other, Kernel) else NotImplemented
 
-    def __rmul__(self, other: object) -> Kernel:
-        return self.__mul__(other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: object) -> Kernel:
         if isinstance(other, Real) and other != 0:
@@ -271,30 +249,28 @@ class Kernel:
     def __neg__(self) -> NoReturn:
         raise InputError("A negative kernel is not positive semidefinite: K(x, x) would be negative.")
 
-    def join(self) -> None:
-        """Agree to be a part of another kernel; a kernel that cannot says why."""
-
     @property
     def by_products(self) -> bool:
-        """Whether K(x, x') follows from <x, x'> and the row terms of either side."""
+        """Whether K(x, x') can be computed from <x, x'> and the row terms of both rows."""
         return True
 
     @property
     def strict_by(self) -> str:
-        """Who proved that the Gram matrix of rows that differ is positive definite; empty where nobody did.
+        """The source of a proof that Gram matrices of distinct rows are positive definite; empty if unknown.
 
-        Such a kernel is called strict, and separates any labels of rows that differ. A sum with a strict
-        member is strict; so is a product of one with kernels of positive diagonal (Schur's product theorem).
+        Such a kernel is called strict, and separates any labels of distinct rows. A sum with a strict part is
+        strict. So is the product of a strict kernel with kernels of positive diagonal (Schur's product
+        theorem).
         """
         return ""
 
     @property
     def positive_diagonal(self) -> bool:
-        """Whether K(x, x) > 0 for every row, that of zeros included."""
+        """Whether K(x, x) > 0 is known for every row, including a row of zeros."""
         return self.series is not None and self.series[0] > 0.0
 
     def ceiling(self, radius: float) -> float:
-        """An upper bound of K(x, x) for all rows of norm ``radius`` or less; infinite where none is known."""
+        """Return an upper bound on K(x, x) for all rows of norm ``radius`` or less; infinity if unknown."""
         if self.series is None:
             return inf
         try:
@@ -302,55 +278,44 @@ class Kernel:
         except OverflowError:
             return inf
 
-    def _repr_html_(self) -> str:
-        degrees = self.degrees
-        span = "no finite map is known"
-        if degrees is not None:
-            listed = ", ".join(map(str, degrees[:6])) + (f" ... {degrees[-1]}" if len(degrees) > 6 else "")
-            span = f"spanned by the monomials of degree {listed}"
-        facts = [("kernel", type(self).__name__), ("feature space", span)]
-        if self.strict_by:
-            facts.append(("separates", "any labels of rows that differ"))
-        return notebook.card(f"K(x, x') = {self}", facts)
+    def rounding(self, width: int, radius: float, unit: float) -> float | None:
+        """Return a number e that bounds the rounding errors of `block` and `diagonal`, or None if unknown.
 
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding | None:
-        """Bound the rounding errors of `block` and `diagonal`; None where no bound is known.
-
-        ``|computed - exact| <= relative |K(x, x')| + absolute sqrt(K(x, x) K(x', x'))`` for all rows within
-        the arguments, in any order of summation, with fused operations or without, as long as nothing
-        overflows or underflows. Exact is the formula on the rows as they were given, before they are rounded
-        to the arithmetic. Solvers compute a kernel without a bound one row at a time, always in the same
-        way, so that what they do cannot depend on how rows are cut into blocks.
+        ``|computed - exact| <= e sqrt(K(x, x) K(x', x'))`` holds for all rows within the arguments, in any
+        order of summation, with or without fused operations, as long as nothing overflows or underflows.
+        *Exact* is the formula on the rows as they were given, before they are rounded to the arithmetic.
+        Solvers compute a kernel without a bound one row at a time, always in the same way, so that their
+        results do not depend on how rows are cut into blocks.
 
         Parameters
         ----------
         width : int
-            How many numbers of a row are not zero, at most.
+            The largest number of nonzero entries of a row.
         radius : float
             The largest norm of a row.
         unit : float
-            The unit of rounding of the arithmetic: 2**-53 for float64, 2**-24 for float32.
+            The unit roundoff of the arithmetic: 2**-53 for float64, 2**-24 for float32.
         """
         return None
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
         """Turn inner products into values of the kernel, in place.
 
-        ``left[k]`` and ``right[k]`` are the k-th row terms of either side, made to broadcast.
+        ``left[k]`` and ``right[k]`` are the k-th row terms of both sides, in shapes that broadcast.
         """
         raise NotImplementedError(
             f"The kernel {type(self).__name__} has no formula. Override formula (or block and diagonal)."
         )
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
-        """Add the kernel of every row with every anchor to a graph; return the name of the result."""
+        """Add the kernel of every row with every anchor to a graph, and return the name of the result."""
         raise InputTypeError(
-            f"The kernel {type(self).__name__} has no ONNX form: it states no graph of operations. The named "
-            "kernels of sx.kernels do, but for 'precomputed', and so do their sums, products and multiples."
+            f"The kernel {type(self).__name__} cannot be exported to ONNX: it does not define a graph. The "
+            "named kernels except 'precomputed' do, and so do their sums, products and multiples."
         )
 
     def _finite(self, values: NDArray[Any]) -> NDArray[Any]:
-        # one sum settles most cases in one reading; a sum that overflows settles nothing
+        # A finite sum settles most cases in one pass; a sum that overflows settles nothing.
         if not isfinite(values.sum()) and not np.isfinite(values).all():
             raise NumericOverflowError(
                 f"The kernel {self} leaves the range of {values.dtype} on these rows.",
@@ -361,30 +326,30 @@ class Kernel:
 
 
 def product_error(width: int, unit: float) -> float:
-    """What an inner product of two rows errs by, at most, per unit of ``|x| |x'|``.
+    """Return a bound on the rounding error of an inner product of two rows, per unit of ``|x| |x'|``.
 
     A sum of n products errs by at most ``n unit / (1 - n unit)`` of ``sum |x_j x'_j| <= |x| |x'|``, in any
-    order (Higham 2002, section 3.1). Two more units are the rounding of the rows, two are to spare.
+    order (Higham 2002, section 3.1). Two more units cover the rounding of the rows, and two are spare.
     """
     share = (width + 4) * unit
     return share / (1.0 - share) if share < 1.0 else inf
 
 
 def compound(error: float, times: float) -> float:
-    """``(1 + error)**times - 1``: what a relative error becomes in a product of so many factors."""
+    """Return ``(1 + error)**times - 1``: the relative error of a product of this many factors."""
     exponent = times * log1p(error)
     return expm1(exponent) if exponent < 700.0 else inf
 
 
 def _one_row(X: Any) -> Any:
-    """A vector, or a sparse matrix of one row, as a matrix; None for anything else."""
+    """Return a vector, or a sparse matrix of one row, as a matrix; None for anything else."""
     if sparse.issparse(X):
         return X.reshape(1, -1) if X.ndim == 1 or X.shape[0] == 1 else None
     return np.atleast_2d(X) if np.ndim(X) == 1 else None
 
 
 def squared_norms(X: Any) -> Floats:
-    """``|x_i|^2`` for every row, in float64."""
+    """Return ``|x_i|^2`` for every row, in float64."""
     if sparse.issparse(X):
         X = X.astype(np.float64)
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
@@ -393,7 +358,7 @@ def squared_norms(X: Any) -> Floats:
 
 
 def inner_products(X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-    """<x_i, y_j> for all pairs of rows, dense or CSR, in float32 or float64."""
+    """Return <x_i, y_j> for all pairs of rows, dense or CSR, in float32 or float64."""
     same_width(X, Y)
     dtype, shape = float_type(dtype), (X.shape[0], Y.shape[0])
     if out is None:
@@ -406,67 +371,48 @@ def inner_products(X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) 
     right = left if Y is X else Y.astype(dtype, copy=False)
     if not sparse.issparse(left) and not sparse.issparse(right):
         return np.asarray(np.matmul(left, right.T, out=out))
-    if sparse.issparse(left) and not sparse.issparse(right):
-        out[...] = left @ right.T
-        return np.asarray(out)
-    step = max(1, SPARSE_STRIP // max(1, shape[1]))
+    step = max(1, BLOCK_VALUES // max(1, shape[1]))
     for start in range(0, shape[0], step):
         part = left[start : start + step]
-        out[start : start + step] = (
-            (part @ right.T).toarray() if sparse.issparse(part) else (right @ part.T).T
-        )
+        if sparse.issparse(part):
+            product = part @ right.T
+            out[start : start + step] = product.toarray() if sparse.issparse(product) else product
+        else:
+            out[start : start + step] = (right @ part.T).T
     return np.asarray(out)
 
 
 def same_width(X: Any, Y: Any) -> None:
-    """Refuse rows of two widths."""
+    """Raise an error unless the rows of both matrices have the same number of columns."""
     if X.shape[1] != Y.shape[1]:
         raise InputError(
-            f"The rows have {X.shape[1]} columns on one side and {Y.shape[1]} on the other; a kernel "
-            "compares rows of one width."
+            f"A kernel compares rows of one width, but X has {X.shape[1]} columns and Y has {Y.shape[1]}."
         )
 
 
 def float_type(dtype: Any) -> np.dtype[Any]:
-    """The types that kernels are evaluated in."""
+    """Return the dtype in which to evaluate a kernel: float32 or float64."""
     found: np.dtype[Any] = np.dtype(dtype)
     if found not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise InputTypeError(f"Kernels are evaluated in float32 or float64. Got {found} instead.")
     return found
 
 
-def real_number(what: str, value: Any) -> float:
-    """A parameter that must be a finite number."""
+def not_negative(what: str, value: Any, *, allow_zero: bool = True) -> float:
+    """Return a parameter of a kernel that has to be finite and not negative (or positive)."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise InputTypeError(f"The {what} must be a number. Got {value!r} instead.")
     if not isfinite(value):
         raise InputError(f"The {what} must be finite. Got {value!r} instead.")
+    if value < 0.0 or (value == 0.0 and not allow_zero):
+        raise InputError(
+            f"The {what} must be {'0 or more' if allow_zero else 'above 0'}; otherwise the kernel is not "
+            f"positive semidefinite, or is the same for all rows. Got {value!r} instead."
+        )
     return float(value)
 
 
-def not_negative(what: str, value: Any) -> float:
-    """A parameter that makes a kernel illegal below zero."""
-    number = real_number(what, value)
-    if number < 0.0:
-        raise InputError(
-            f"The {what} must be 0 or more: otherwise the kernel is not positive semidefinite. Got {value!r} "
-            "instead."
-        )
-    return number
-
-
-def positive(what: str, value: Any) -> float:
-    """A parameter that makes a kernel illegal below zero, and the same for all rows at zero."""
-    number = real_number(what, value)
-    if number <= 0.0:
-        raise InputError(
-            f"The {what} must be above 0: with 0 all rows are the same to the kernel, and below it is not "
-            f"positive semidefinite. Got {value!r} instead."
-        )
-    return number
-
-
 def function_name(function: Any) -> str:
-    """What to call a function in a formula."""
+    """Return the name of a function in a formula."""
     name = getattr(function, "__name__", type(function).__name__)
     return "f" if name == "<lambda>" else name

@@ -1,11 +1,11 @@
-"""Kernels that a user hands over: functions of two matrices, and Gram matrices."""
+"""Kernels that a user passes: names, functions of two matrices, and Gram matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,15 +14,13 @@ from ..errors import InputError, InputTypeError
 from ..sparse import dense, sparse
 from . import algebra, simple
 from .base import (
-    SPARSE_STRIP,
+    BLOCK_VALUES,
     Floats,
     Kernel,
-    Rounding,
     as_matrix,
     float_type,
     function_name,
     not_negative,
-    positive,
     same_width,
 )
 
@@ -31,10 +29,10 @@ __all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram",
 
 @dataclass(frozen=True)
 class Custom(Kernel):
-    """A user's own function of two matrices, shapes (n, d) and (m, d), to their Gram matrix, shape (n, m).
+    """A user's function from two matrices, shapes (n, d) and (m, d), to their Gram matrix, shape (n, m).
 
-    Nothing makes it legal: ask `check_legal`. Nothing is known of its rounding, so solvers that promise the
-    same mistakes whatever the blocks call it with one row on the left.
+    Nothing guarantees that it is legal: see `check_legal`. Its rounding errors are unknown, so solvers whose
+    results must not depend on blocks call it with one row at a time.
 
     Parameters
     ----------
@@ -42,21 +40,21 @@ class Custom(Kernel):
     """
 
     function: Callable[[Any, Any], Any]
+    by_products = False
 
     def __str__(self) -> str:
         return f"{function_name(self.function)}(x, x')"
 
     def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-        """The function's own values, checked for shape and for numbers that are not finite."""
+        """Return the values of the function, after checking their shape and that they are finite."""
         X, Y = as_matrix(X), as_matrix(Y)
         same_width(X, Y)
-        found = self.function(X, Y)
-        values = dense(found)
+        values = dense(self.function(X, Y))
         shape = (X.shape[0], Y.shape[0])
         if values.shape != shape:
             raise InputError(
                 f"The kernel {self} returned shape {values.shape} for matrices of shapes {X.shape} and "
-                f"{Y.shape}; {shape} is needed, a number for each pair of rows. For a function f of two "
+                f"{Y.shape}; {shape} is needed, one number for each pair of rows. For a function f of two "
                 "vectors pass lambda X, Y: sklearn.metrics.pairwise.pairwise_kernels(X, Y, metric=f)."
             )
         if values.dtype.kind not in "biuf":
@@ -65,8 +63,8 @@ class Custom(Kernel):
         if bad.size:
             i, j = bad[0].tolist()
             raise InputError(
-                f"The kernel {self} returned {values[i, j]} for rows {i} and {j}, and {len(bad)} values "
-                "that are not finite in all. Every value must be finite; look at the function and its input."
+                f"The kernel {self} returned {values[i, j]} for rows {i} and {j}; {len(bad)} values are not "
+                "finite. Every value must be finite: check the function and its input."
             )
         if out is None:
             return values.astype(float_type(dtype), copy=False)
@@ -74,37 +72,34 @@ class Custom(Kernel):
         return np.asarray(out)
 
     def diagonal(self, X: Any) -> Floats:
-        """K(x_i, x_i) for every row, from small blocks on the diagonal."""
+        """Return K(x_i, x_i) for every row, from small blocks on the diagonal."""
         X, size = as_matrix(X), 16
         parts = [X[start : start + size] for start in range(0, X.shape[0], size)]
         return np.concatenate([np.zeros(0), *(np.diagonal(self.block(part, part)) for part in parts)])
-
-    @property
-    def by_products(self) -> bool:
-        """The function is asked for every pair."""
-        return False
 
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """The rows of X are rows of a Gram matrix: ``X[i, j]`` is K of row i with training row j.
 
-    In `block` the right side is an array of indices of training rows.
+    In `block`, the second argument is an array of indices of training rows.
     """
 
     names: ClassVar[tuple[str, ...]] = ("precomputed",)
     stored_as: ClassVar[str] = "separatrix/Precomputed/1"
+    by_products = False
+    combinable: ClassVar[bool] = False
 
     def __str__(self) -> str:
         return "precomputed"
 
     def __call__(self, X: Any, Y: Any = None) -> Any:
-        """The matrix itself."""
+        """Return the matrix itself, or its columns Y."""
         X = as_matrix(X)
         return self.block(X, np.arange(X.shape[1]) if Y is None else Y)
 
     def block(self, X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) -> NDArray[Any]:
-        """Pick the columns of the training rows Y."""
+        """Return the columns of the training rows Y."""
         X = as_matrix(X)
         part = dense(X[:, np.asarray(Y, dtype=np.int64)])
         if out is None:
@@ -113,28 +108,16 @@ class Precomputed(Kernel):
         return np.asarray(out)
 
     def diagonal(self, X: Any) -> Floats:
-        """The diagonal of the square matrix."""
+        """Return the diagonal of the square matrix."""
         return np.array(check_gram(X).diagonal(), dtype=np.float64)
 
     def anchors(self, X: Any, indices: Any) -> Any:
-        """The indices themselves: a row of a Gram matrix is known by its number."""
+        """Return the indices: a row of a Gram matrix is known by its number."""
         return np.asarray(indices, dtype=np.int64)
 
-    @property
-    def by_products(self) -> bool:
-        """There are no rows to multiply."""
-        return False
-
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
-        """The matrix is the kernel; its values are rounded to the arithmetic."""
-        return Rounding(unit, 0.0)
-
-    def join(self) -> NoReturn:
-        """Refuse to be part of another kernel."""
-        raise InputError(
-            "A precomputed Gram matrix cannot be combined with other kernels here. Combine the matrices "
-            "themselves, and pass the result as precomputed."
-        )
+    def rounding(self, width: int, radius: float, unit: float) -> float:
+        """Return one unit: the matrix is the kernel, and its values are rounded to the arithmetic."""
+        return unit
 
 
 _OFFERED = [getattr(home, name) for home in (simple, algebra) for name in home.__all__]
@@ -143,7 +126,7 @@ NAMES: dict[str, type[Kernel]] = {name: kind for kind in KINDS for name in kind.
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """A kernel from its name, from a function of two matrices, or as it is.
+    """Return a kernel for a name, for a function of two matrices, or for a kernel itself.
 
     Parameters
     ----------
@@ -162,8 +145,8 @@ def as_kernel(kernel: Any) -> Kernel:
     if isinstance(kernel, str):
         if kernel == "sigmoid":
             raise InputError(
-                "The sigmoid kernel tanh(gamma <x, x'> + coef0) is no inner product: its Gram matrices may "
-                "have negative eigenvalues, and then no feature space exists to separate rows in.",
+                "The sigmoid kernel tanh(gamma <x, x'> + coef0) is not an inner product: its Gram matrices "
+                "may have negative eigenvalues, and then there is no feature space.",
                 remedy=f"Choose one of {', '.join(NAMES)}.",
                 parameter="kernel",
             )
@@ -174,7 +157,7 @@ def as_kernel(kernel: Any) -> Kernel:
         return NAMES[kernel]()
     if isinstance(kernel, type) and issubclass(kernel, Kernel):
         raise InputTypeError(
-            f"{kernel.__name__} is a class of kernels; pass one of them: {kernel.__name__}()."
+            f"The kernel must be an instance. Got the class {kernel.__name__}; pass {kernel.__name__}()."
         )
     if callable(kernel):
         return Custom(kernel)
@@ -185,24 +168,24 @@ def as_kernel(kernel: Any) -> Kernel:
 
 
 def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any = None) -> Kernel:
-    """A kernel by its name and the parameters that scikit-learn's `SVC` has for it.
+    """Return the kernel for a name and the kernel parameters of `sklearn.svm.SVC`.
 
-    As there, a parameter that the named kernel does not have changes nothing; but a parameter that is None
-    leaves the kernel as this library has it.
+    As in `SVC`, a parameter that the named kernel does not have changes nothing. A parameter that is None
+    keeps the default of this library.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
-        As in `as_kernel`; only a name may come with the parameters below.
+        As in `as_kernel`. The parameters below can be set only for a name.
     X : matrix of shape (rows, columns)
-        What "scale" and "auto" are computed from.
+        The rows from which "scale" and "auto" are computed.
     gamma : float, "scale", "auto" or None
-        "rbf": ``exp(-gamma |x - x'|^2)``. "poly": (gamma <x, x'> + coef0)^degree. "scale" is one over the
-        columns times the variance of all numbers of X, "auto" one over the columns.
+        "rbf" is ``exp(-gamma |x - x'|^2)``, and "poly" is (gamma <x, x'> + coef0)^degree. "scale" means
+        1 / (number of columns * variance of all values of X), and "auto" means 1 / number of columns.
     degree : int or None
-        Of "poly" and "geometric".
+        The degree of "poly" and "geometric".
     coef0 : float or None
-        Of "poly".
+        The constant of "poly".
 
     Examples
     --------
@@ -215,8 +198,8 @@ def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any
         return as_kernel(kernel)
     if not isinstance(kernel, str):
         raise InputError(
-            f"{' and '.join(asked)} can be set only where the kernel is a name. Got {kernel!r} instead.",
-            remedy="Give the kernel its own parameters, as in sx.kernels.Gaussian(c=0.1).",
+            f"{' and '.join(asked)} can be set only if the kernel is a name. Got {kernel!r} instead.",
+            remedy="Set the parameters of the kernel itself, as in sx.kernels.Gaussian(c=0.1).",
             parameter="kernel",
         )
     kind = type(as_kernel(kernel))
@@ -233,7 +216,7 @@ def tuned(kernel: Any, X: Any, gamma: Any = None, degree: Any = None, coef0: Any
 
 
 def _gamma(gamma: Any, X: Any) -> float:
-    """The number that gamma stands for on these rows."""
+    """Return the value of gamma on these rows."""
     if gamma is None:
         return 1.0
     if isinstance(gamma, str):
@@ -245,15 +228,15 @@ def _gamma(gamma: Any, X: Any) -> float:
         squares = (X.multiply(X) if sparse.issparse(X) else np.square(X, dtype=np.float64)).mean()
         spread = float(squares - X.mean(dtype=np.float64) ** 2) if gamma == "scale" else 1.0
         return 1.0 / (X.shape[1] * spread) if spread > 0.0 else 1.0
-    return positive("'gamma' parameter", gamma)
+    return not_negative("'gamma' parameter", gamma, allow_zero=False)
 
 
 def check_gram(matrix: Any) -> Any:
-    """A precomputed Gram matrix, if it is square, symmetric up to rounding and finite."""
+    """Return a precomputed Gram matrix; it must be square, finite, and symmetric up to rounding."""
     K = as_matrix(matrix)
     if K.shape[0] != K.shape[1]:
         raise InputError(
-            f"A precomputed Gram matrix must be square, one row and one column for each training row. Got "
+            f"A precomputed Gram matrix must be square, with one row and one column per training row. Got "
             f"shape {K.shape} instead."
         )
     K = dense(K)
@@ -261,7 +244,7 @@ def check_gram(matrix: Any) -> Any:
     if not isfinite(scale):
         raise InputError("The precomputed Gram matrix has values that are not finite.")
     eps = np.finfo(K.dtype).eps if K.dtype.kind == "f" else 0.0
-    step = max(1, SPARSE_STRIP // max(1, K.shape[0]))
+    step = max(1, BLOCK_VALUES // max(1, K.shape[0]))
     for start in range(0, K.shape[0], step):
         differences = np.abs(
             np.subtract(K[start : start + step], K[:, start : start + step].T, dtype=np.float64)
@@ -270,6 +253,6 @@ def check_gram(matrix: Any) -> Any:
             i, j = np.unravel_index(int(differences.argmax()), differences.shape)
             raise InputError(
                 f"A precomputed Gram matrix must be symmetric, but K[{start + i}, {j}] = {K[start + i, j]} "
-                f"and K[{j}, {start + i}] = {K[j, start + i]}. If rounding did this, pass (K + K.T) / 2."
+                f"and K[{j}, {start + i}] = {K[j, start + i]}. If this is rounding error, pass (K + K.T) / 2."
             )
     return K

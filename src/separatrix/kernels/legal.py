@@ -1,4 +1,4 @@
-"""Is it a kernel? The Gram matrix of some rows, and a vector that proves that it is not one."""
+"""Test whether a kernel is positive semidefinite on some rows; if not, return a vector that proves it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from .. import notebook
 from ..errors import InputError
-from .base import EPS, Floats, Kernel, as_matrix
+from .base import EPS, MOST_GRAM_ROWS, Floats, Kernel, as_matrix
 from .given import Precomputed, as_kernel, check_gram
 
 __all__ = ["Legality", "check_legal"]
-
-MOST_ROWS = 5000  # whose Gram matrix has its eigenvalues computed
-BITS = 40  # of the integers of a proof
 
 
 @dataclass(frozen=True)
@@ -28,19 +24,18 @@ class Legality:
     Attributes
     ----------
     legal : bool
-        False where its values on these rows, if they are right but for their last two bits, prove that the
-        kernel is not positive semidefinite. True where nothing on these rows speaks against it; other rows
-        may.
+        False if the kernel values on these rows prove that the kernel is not positive semidefinite, even if
+        the last two bits of each value are wrong. True if these rows prove nothing; other rows may.
     smallest_eigenvalue : float
     rows : tuple of int
-        The rows that the vector speaks of.
+        The rows to which the vector refers.
     vector : tuple of int
-        Integers a with ``a' K a < 0`` exactly, for the values of K as they are; empty where there are none.
+        Integers a with ``a' K a < 0`` exactly, for the computed values of K. Empty if none was found.
     value : Fraction
-        ``a' K a``, exactly.
+        The exact value of ``a' K a``.
     rounding : Fraction
-        How much of it could be due to the values of K being rounded in their last two bits. A kernel is
-        called illegal where the value is below minus that.
+        The part of the value that errors in the last two bits of K could explain. The kernel is illegal if
+        the value is below minus this number.
     """
 
     legal: bool
@@ -60,34 +55,26 @@ class Legality:
                 f"not legal: {found}; a vector on {len(self.rows)} rows has "
                 f"a' K a = {float(self.value):.6g}, exactly below zero"
             )
-        return f"nothing on these rows speaks against it: {found}"
-
-    def _repr_html_(self) -> str:
-        facts = [("smallest eigenvalue", f"{self.smallest_eigenvalue:.6g}")]
-        if not self.legal:
-            proof = ", ".join(f"row {row}: {a}" for row, a in zip(self.rows[:5], self.vector, strict=False))
-            more = f" and {len(self.rows) - 5} more" if len(self.rows) > 5 else ""
-            facts += [("vector a", proof + more), ("a' K a", f"{float(self.value):.6g}, exactly below zero")]
-        return notebook.card("legal on these rows" if self.legal else "not legal", facts)
+        return f"legal on these rows: {found}"
 
 
 def check_legal(kernel: Any, X: Any) -> Legality:
     """Test whether a kernel is positive semidefinite on some rows.
 
-    The formulas of `separatrix.kernels`, and what is built from them, are legal by construction, up to
-    rounding. A function or a class of one's own, or a precomputed matrix, may not be.
+    The kernels of `separatrix.kernels`, and what is built from them, are legal by construction, up to
+    rounding. A function or a class of your own, or a precomputed matrix, may not be.
 
     Parameters
     ----------
     kernel : str, Kernel or callable
     X : array or sparse matrix of shape (rows, columns)
-        For a precomputed kernel, the Gram matrix.
+        The rows; for a precomputed kernel, the Gram matrix. At most 5,000 rows.
 
     Returns
     -------
     Legality
-        With the smallest eigenvalue and, if that is negative, a vector of integers whose quadratic form
-        is below zero in exact arithmetic.
+        The smallest eigenvalue and, if it is negative, a vector of integers whose quadratic form is below
+        zero in exact arithmetic.
 
     Examples
     --------
@@ -100,13 +87,11 @@ def check_legal(kernel: Any, X: Any) -> Legality:
     """
     kernel = as_kernel(kernel)
     X = as_matrix(X)
-    if X.shape[0] > MOST_ROWS:
+    if not 0 < X.shape[0] <= MOST_GRAM_ROWS:
         raise InputError(
-            f"The eigenvalues of {X.shape[0]:,} rows' Gram matrix take too long; {MOST_ROWS:,} rows are the "
-            "most. Pass a sample of the rows: what proves it for some of them proves it for all."
+            f"check_legal needs at least one row and at most {MOST_GRAM_ROWS:,}, because it computes "
+            f"eigenvalues. Got {X.shape[0]:,}. Pass a sample of the rows: a proof for a sample is a proof."
         )
-    if not X.shape[0]:
-        raise InputError("There are no rows to test the kernel on.")
     gram = _gram(kernel, X)
     values, vectors = linalg.eigh((gram + gram.T) / 2.0, subset_by_index=[0, 0])
     smallest = float(values[0])
@@ -124,17 +109,19 @@ def _gram(kernel: Kernel, X: Any) -> Floats:
     if isinstance(kernel, Precomputed):
         return np.asarray(check_gram(X), dtype=np.float64)
     gram = kernel(X)
-    lopsided = np.abs(gram - gram.T).max()
-    if lopsided > 1e-8 * np.abs(gram).max():
+    difference = np.abs(gram - gram.T).max()
+    if difference > 1e-8 * np.abs(gram).max():
         raise InputError(
-            f"The kernel {kernel} is not symmetric: K(x, x') and K(x', x) differ by up to {lopsided:.6g}. An "
-            "inner product is."
+            f"The kernel {kernel} is not symmetric, as an inner product is: K(x, x') and K(x', x) differ by "
+            f"up to {difference:.6g}."
         )
     return np.asarray(gram)
 
 
-def _short_vector(gram: Floats, vector: Floats, smallest: float) -> tuple[list[int], list[int]]:
-    """Integers near the eigenvector, on as few rows as still give a clearly negative form."""
+def _short_vector(
+    gram: Floats, vector: Floats, smallest: float, bits: int = 40
+) -> tuple[list[int], list[int]]:
+    """Round the eigenvector to integers, on the fewest rows on which the form stays clearly negative."""
     order = np.argsort(-np.abs(vector), kind="stable")
     size = 1
     while size < order.size:
@@ -143,23 +130,20 @@ def _short_vector(gram: Floats, vector: Floats, smallest: float) -> tuple[list[i
             break
         size *= 2
     rows = np.sort(order[:size])
-    scaled = np.rint(vector[rows] / np.abs(vector[rows]).max() * 2.0**BITS)
-    whole = [int(each) for each in scaled]
-    common = gcd(*whole)
-    return rows.tolist(), [each // common for each in whole]
+    scaled = np.rint(vector[rows] / np.abs(vector[rows]).max() * 2.0**bits)
+    integers = [int(each) for each in scaled]
+    common = gcd(*integers)
+    return rows.tolist(), [each // common for each in integers]
 
 
 def _exact_form(gram: Floats, vector: list[int]) -> tuple[Fraction, Fraction]:
-    """``a' K a``, and the sum of the magnitudes of its terms."""
-    value = size = Fraction(0)
+    """Return ``a' K a``, and the sum of the magnitudes of its terms."""
+    common = max(entry.as_integer_ratio()[1] for row in gram for entry in row.tolist())  # a power of two
+    value = size = 0
     for a, row in zip(vector, gram, strict=True):
-        parts: dict[int, list[int]] = {}
         for b, entry in zip(vector, row.tolist(), strict=True):
             top, bottom = entry.as_integer_ratio()
-            part = parts.setdefault(bottom.bit_length() - 1, [0, 0])
-            part[0] += b * top
-            part[1] += abs(b * top)
-        for power, (signed, unsigned) in parts.items():
-            value += Fraction(a * signed, 1 << power)
-            size += Fraction(abs(a) * unsigned, 1 << power)
-    return value, size
+            term = a * b * top * (common // bottom)
+            value += term
+            size += abs(term)
+    return Fraction(value, common), Fraction(size, common)

@@ -1,4 +1,4 @@
-"""The kernels that others are built from: linear, polynomial, Gaussian, constant."""
+"""The kernels from which others are built: linear, polynomial, Gaussian, constant."""
 
 from __future__ import annotations
 
@@ -9,28 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .base import (
-    Floats,
-    Graph,
-    Kernel,
-    Rounding,
-    compound,
-    not_negative,
-    positive,
-    product_error,
-    squared_norms,
-    whole_degree,
-)
+from ..float_environment import HALF_UNIT
+from .base import Floats, Graph, Kernel, compound, not_negative, product_error, squared_norms, whole_degree
 
-# What `separatrix.kernels` offers of this module; a kernel of this list is known by its names, and to files.
+# Public names of `separatrix.kernels`. Estimators and model files know these kernels by their names.
 __all__ = ["Constant", "Gaussian", "Linear", "Polynomial"]
-
-FIRST_ORDER = 1e-3  # up to here an error's higher powers are covered by what solvers add to a bound
 
 
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """<x, x'>: the rows as they are.
+    """<x, x'>: the rows themselves are the feature vectors.
 
     Examples
     --------
@@ -50,27 +38,27 @@ class Linear(Kernel):
         return (0.0, 1.0)
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """Leave the inner products as they are."""
+        """Leave the inner products unchanged."""
 
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
-        """That of an inner product."""
-        return Rounding(0.0, product_error(width, unit))
+    def rounding(self, width: int, radius: float, unit: float) -> float:
+        """Return the bound for an inner product."""
+        return product_error(width, unit)
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
-        """The products."""
+        """Return the products."""
         return graph.products(rows, anchors)
 
 
 @dataclass(frozen=True)
 class Polynomial(Kernel):
-    """(c + <x, x'>)^degree: all monomials up to the degree, or of exactly the degree where c = 0.
+    """(c + <x, x'>)^degree: all monomials up to the degree, or of exactly the degree if c = 0.
 
     Parameters
     ----------
     degree : int
         At least 1.
     c : float
-        At least 0: a negative one would make the kernel illegal.
+        At least 0; a negative value would make the kernel illegal.
 
     Examples
     --------
@@ -97,26 +85,24 @@ class Polynomial(Kernel):
         return tuple(comb(self.degree, j) * self.c ** (self.degree - j) for j in range(self.degree + 1))
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """Shift and raise."""
+        """Add c, and raise to the power by repeated squaring, which is many times as fast as ``**``."""
         if self.c:
             values += self.c
-        raise_to(values, self.degree)
+        factor, degree = None, self.degree
+        while degree > 1:
+            if degree & 1:
+                factor = values.copy() if factor is None else np.multiply(factor, values, out=factor)
+            values *= values
+            degree >>= 1
+        if factor is not None:
+            values *= factor
 
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
-        """In two parts, as most values are far below ``sqrt(K(x, x) K(x', x'))``.
-
-        With ``p = |c + <x, x'>|`` and ``q = c + |x| |x'|`` the base errs by a share of q, so its power k,
-        which is ``p^k`` in magnitude, by k times that share of ``q p^(k-1)``, to first order. By the
-        inequality of the means this is at most ``(1 - 1/k) p^k / t`` and ``t^(k-1) q^k / k`` for every t > 0;
-        t = 1/4 here. And ``q^k <= sqrt(K(x, x) K(x', x'))``.
-        """
-        k, error = self.degree, product_error(width, unit) + 4.0 * unit
-        if k * error > FIRST_ORDER:
-            return Rounding(0.0, compound(error, k))
-        return Rounding(4.0 * (k - 1) * error, 0.25 ** (k - 1) * error)
+    def rounding(self, width: int, radius: float, unit: float) -> float:
+        """Return the error of the base, compounded: ``(c + |x| |x'|)^k <= sqrt(K(x, x) K(x', x'))``."""
+        return compound(product_error(width, unit) + 4.0 * unit, self.degree)
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
-        """The power of the shifted products."""
+        """Raise the shifted products to the power."""
         shifted = graph.node("Add", graph.products(rows, anchors), graph.number(self.c))
         return graph.node("Pow", shifted, graph.number(float(self.degree)))
 
@@ -144,38 +130,36 @@ class Gaussian(Kernel):
     positive_diagonal = True  # K(x, x) is 1
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "c", positive("'c' parameter of Gaussian", self.c))
+        object.__setattr__(self, "c", not_negative("'c' parameter of Gaussian", self.c, allow_zero=False))
 
     def __str__(self) -> str:
         return f"exp(-{self.c:g} |x - x'|^2)"
 
     def row_terms(self, X: Any) -> Floats:
-        """The numbers ``c |x|^2``."""
+        """Return ``c |x|^2`` for every row."""
         return self.c * squared_norms(X)[None, :]
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """The exponent is ``2 c <x, x'> - c |x|^2 - c |x'|^2``."""
+        """Compute the exponent as ``2 c <x, x'> - c |x|^2 - c |x'|^2``."""
         values *= 2.0 * self.c
         values -= left[0]
         values -= right[0]
-        np.minimum(values, 0.0, out=values)  # what rounding left above zero is a distance of zero
+        np.minimum(values, 0.0, out=values)  # an exponent above zero is rounding error
         np.exp(values, out=values)
 
     def ceiling(self, radius: float) -> float:
-        """K(x, x) is 1."""
+        """Return 1, which is K(x, x)."""
         return 1.0
 
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
-        """The exponent errs by a share of ``c |x|^2``, and the exponential by a few units of one."""
-        # the row terms are sums in float64, whatever the arithmetic
-        shares = 2.0 * product_error(width, unit) + 2.0 * product_error(width, 2.0**-53) + 16.0 * unit
+    def rounding(self, width: int, radius: float, unit: float) -> float:
+        """Bound the error of the exponent by a share of ``c |x|^2``, and of the exponential by some units."""
+        # The row terms are sums in float64, whatever the arithmetic.
+        shares = 2.0 * product_error(width, unit) + 2.0 * product_error(width, HALF_UNIT) + 16.0 * unit
         exponent = self.c * radius**2 * shares
-        if not exponent < 0.5:
-            return Rounding(0.0, 1.0)  # both values are between zero and one
-        return Rounding(expm1(exponent), 8.0 * unit)
+        return expm1(exponent) + 8.0 * unit if exponent < 0.5 else 1.0  # all values are between zero and one
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
-        """The exponential of minus c times the squared distances."""
+        """Compute the exponential of -c times the squared distances."""
         own = graph.node("ReduceSumSquare", rows, axes=[1], keepdims=1)
         norms = graph.node("Add", own, graph.number((anchors**2).sum(axis=1)))
         twice = graph.node("Mul", graph.products(rows, anchors), graph.number(2.0))
@@ -185,7 +169,7 @@ class Gaussian(Kernel):
 
 @dataclass(frozen=True)
 class Constant(Kernel):
-    """The same number for all pairs of rows: an image with one coordinate. Made by ``k + c``.
+    """The same number for all pairs of rows: a feature vector with one coordinate. Made by ``k + c``.
 
     Parameters
     ----------
@@ -208,27 +192,15 @@ class Constant(Kernel):
         return (self.c,)
 
     def formula(self, values: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
-        """Forget the inner products."""
+        """Replace every value by the constant."""
         values[...] = self.c
 
-    def rounding(self, width: int, radius: float, unit: float) -> Rounding:
-        """That of one number."""
-        return Rounding(2.0 * unit, 0.0)
+    def rounding(self, width: int, radius: float, unit: float) -> float:
+        """Return the error of rounding one number."""
+        return 2.0 * unit
 
     def onnx(self, graph: Graph, rows: str, anchors: Floats) -> str:
-        """The products times zero, for their shape, and the number."""
+        """Multiply the products by zero, which keeps their shape, and add the constant."""
         return graph.node(
             "Add", graph.node("Mul", graph.products(rows, anchors), graph.number(0.0)), graph.number(self.c)
         )
-
-
-def raise_to(values: NDArray[Any], degree: int) -> None:
-    """Raise to a power in place, by squaring: powers of floats are many times slower."""
-    factor = None
-    while degree > 1:
-        if degree & 1:
-            factor = values.copy() if factor is None else np.multiply(factor, values, out=factor)
-        values *= values
-        degree >>= 1
-    if factor is not None:
-        values *= factor

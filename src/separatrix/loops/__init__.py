@@ -1,10 +1,10 @@
 """Compiled code, behind the one decorator `loop`.
 
-Short functions over arrays that know nothing of files, models or people. Arrays and named tuples of arrays
-flow in; results go into arrays that the caller gives, and a few numbers flow out. `compiling` has the
-decorator, `rows` what all methods share (score, correct, learn, scan); each other module serves one reader or
-one family of methods; `layouts` has what they read and fill. A module is imported, and numba with it, when
-a loop of it is first asked for: what needs no loop does not wait for a compiler.
+Loops are short functions over arrays. Arrays and named tuples of arrays flow in; loops write their results
+into arrays of the caller and return a few numbers. `compiling` has the decorator, `rows` the loops that all
+methods share (score, correct, learn, scan), and `layouts` the named tuples. Each other module serves one
+reader or one family of methods. A module, and numba with it, is imported when one of its loops is first used,
+so code without loops does not wait for the compiler.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""How loops are compiled: by numba, once, for the processor that they run on.
+"""The decorators of loops: numba compiles them once, for the processor that they run on.
 
-With ``NUMBA_DISABLE_JIT=1`` nothing is compiled: every loop runs as the Python that it is written in. That is
-slow, but a debugger can step through it, and `make coverage` can count its lines.
+With ``NUMBA_DISABLE_JIT=1`` nothing is compiled, and every loop runs as Python. That is slow, but a debugger
+can step through it, and `make coverage` can count its lines.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ import numpy as np
 from numba.core import event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from ..progress import compiling
 
-# No loop allocates, so numba's reference counting is off: on rows of 100 numbers it took half of the time.
+# No loop allocates memory, so reference counting is off: on rows of 100 numbers it took half of the time.
 EXACT: dict[str, Any] = {"error_model": "numpy", "_nrt": False}
-# Sums may be reordered (SIMD); nothing else of IEEE arithmetic is given up.
+# The compiler may reorder sums (SIMD); otherwise arithmetic is as IEEE 754 says.
 OPTIONS: dict[str, Any] = {**EXACT, "fastmath": {"reassoc", "contract"}}
-DIGEST = 16  # bytes of a checksum
 INLINED = {**OPTIONS, "forceinline": True}
 
 
@@ -38,8 +37,8 @@ def loop(
 ) -> Any:
     """Compile to machine code that runs without the interpreter lock.
 
-    With ``reorder=False`` sums are added as they are written: for readers of text, where the last bit counts.
-    With ``forceinline`` it becomes a piece of whatever calls it, and no call.
+    With ``reorder=False`` sums are computed in the order in which they are written, for readers of text whose
+    last bit has to be right. With ``forceinline`` the code is copied into the loops that call it.
     """
     if function is None:
         return lambda given: loop(given, reorder=reorder, forceinline=forceinline)
@@ -47,34 +46,35 @@ def loop(
         return np.errstate(all="ignore")(function)  # compiled arithmetic does not warn
     options = {**(OPTIONS if reorder else EXACT), "forceinline": forceinline}
     compiled = numba.njit(nogil=True, **options)(function)
-    # Without a writable place for a cache, it is compiled afresh in each process.
+    # Without a writable directory for the cache, each process compiles the loop again.
     with contextlib.suppress(RuntimeError):
         compiled._cache = _Cache(function)
     return compiled
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """Files of compiled code, each with what it is the code of, and with a checksum.
+    """Files of compiled code, each with its key and a checksum.
 
-    numba writes the index before the code: a process that ends between the two leaves an index that names
-    the code of an older source, and two processes may give one name to different code. And machine code with
-    a wrong bit must not be run.
+    numba writes the index before the code. If a process ends between the two, the index refers to the code of
+    an older source, and two processes may give the same name to different code. Damaged machine code must not
+    be run.
     """
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep the code of a key."""
+        """Save the code of a key."""
         super().save(key, (key, data))
 
     def load(self, key: Any) -> Any:
-        """The code of a key, or None."""
+        """Return the code of a key, or None."""
         found = super().load(key)
         return None if found is None or found[0] != key else found[1]
 
     def _load_data(self, name: str) -> Any:
-        content = Path(self._data_path(name)).read_bytes()
-        if content[:DIGEST] != self._digest(content[DIGEST:]):
-            raise OSError(f"{name} is damaged")  # numba takes it for a missing file
-        return pickle.loads(content[DIGEST:])
+        with Path(self._data_path(name)).open("rb") as file:
+            digest, content = file.read(hashlib.sha256().digest_size), file.read()
+        if digest != self._digest(content):
+            raise OSError(f"{name} is damaged")  # numba treats it as a missing file
+        return pickle.loads(content)
 
     def _save_data(self, name: str, data: Any) -> None:
         content = self._dump(data)
@@ -82,12 +82,11 @@ class _CheckedFile(IndexDataCacheFile):
             file.write(self._digest(content) + content)
 
     def _digest(self, content: bytes) -> bytes:
-        stamp = repr((self._version, self._source_stamp)).encode()
-        return hashlib.blake2b(content, digest_size=DIGEST, key=hashlib.sha256(stamp).digest()).digest()
+        return hashlib.sha256(repr((self._version, self._source_stamp)).encode() + content).digest()
 
 
 class _Cache(FunctionCache):
-    """numba's cache of compiled code; where it is damaged or cannot be written, code is compiled afresh."""
+    """numba's cache of compiled code; if it is damaged or cannot be written, loops are compiled again."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -95,7 +94,7 @@ class _Cache(FunctionCache):
         self._cache_file = _CheckedFile(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, *arguments: Any) -> Any:
-        """The compiled code of a signature, or None."""
+        """Return the compiled code of a signature, or None."""
         try:
             with undisturbed():
                 return super().load_overload(*arguments)
@@ -105,7 +104,7 @@ class _Cache(FunctionCache):
             return None
 
     def save_overload(self, *arguments: Any) -> None:
-        """Keep compiled code for later processes."""
+        """Save compiled code for later processes."""
         try:
             super().save_overload(*arguments)
         except OSError:
@@ -114,10 +113,10 @@ class _Cache(FunctionCache):
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Hold Ctrl-C back for a moment.
+    """Delay Ctrl-C.
 
-    LLVM asks for the code of a loop through a callback. Python ignores what is raised in one, LLVM then goes
-    on without that code, and the first call of the loop would end the process.
+    LLVM asks for the code of a loop through a callback, and Python ignores exceptions that are raised in one.
+    LLVM would continue without that code, and the first call of the loop would crash the process.
     """
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is None:
         yield
@@ -133,14 +132,14 @@ def undisturbed() -> Iterator[None]:
 
 
 def part(function: Callable[..., Any]) -> Any:
-    """A part of a loop, written apart: it is put in where it is called, and never compiled by itself."""
+    """Mark a part of a loop: it is copied into the loops that call it, and never compiled by itself."""
     return numba.njit(inline="always", **OPTIONS)(function)
 
 
 def by_type(choose: Callable[..., Any]) -> Any:
-    """A part of a loop that has several bodies: ``choose`` returns the one for the types of the arguments.
+    """Mark a part of a loop with several bodies: ``choose`` returns the one for the types of its arguments.
 
-    Called from Python, it runs that body uncompiled.
+    If Python calls it, that body runs uncompiled.
     """
     bodies: dict[Any, Callable[..., Any]] = {}
 
@@ -155,26 +154,21 @@ def by_type(choose: Callable[..., Any]) -> Any:
     return chosen
 
 
-def by_hand(plain: Callable[..., Any]) -> Any:
-    """A part of a loop whose machine code is written by hand; ``plain`` does the same uncompiled."""
-    return (lambda _: plain) if numba.config.DISABLE_JIT else intrinsic
-
-
 class _Announcer(event.Listener):
-    """Says that numba compiles, for as long as it does."""
+    """Shows a progress line while numba compiles."""
 
     def __init__(self) -> None:
         self._running: list[Any] = []
 
     def on_start(self, event: Any) -> None:
-        """A loop is about to be compiled, and perhaps others for it."""
+        """Show the line when the first of several nested compilations starts."""
         if not self._running:
             self._shown = contextlib.ExitStack()
             self._shown.enter_context(compiling())
         self._running.append(event)
 
     def on_end(self, event: Any) -> None:
-        """It is done."""
+        """Close the line when the last one ends."""
         self._running.pop()
         if not self._running:
             self._shown.close()
@@ -182,7 +176,7 @@ class _Announcer(event.Listener):
 
 event.register("numba:compile", _Announcer())
 
-# numba fills its registries at the first call of any loop, which takes a quarter of a second: do it at
+# numba fills its registries at the first call of any loop, which takes a quarter of a second. Do it on
 # import, so that the first fit of a process does not wait for it.
 cpu_target.typing_context.refresh()
 cpu_target.target_context.refresh()

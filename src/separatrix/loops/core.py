@@ -1,4 +1,4 @@
-"""The core of a working set: correct its worst row again and again, with the inner products at hand."""
+"""The core of a working set: correct its worst row repeatedly, using stored inner products."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .rows import add_row, is_full, row_output
 
 @by_type
 def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
-    """Set ``keys[i]`` to the signed score of row i times its step: what makes a row the worst."""
+    """Set ``keys[i]`` to the signed score of row i times its step; the worst row has the smallest key."""
 
     def binary(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> Any:
         for i in range(keys.shape[0]):
@@ -41,7 +41,7 @@ def fill_keys(labels: Any, outputs: Any, steps: Any, keys: Any, spare: Any) -> A
 
 @by_type
 def rival_of(labels: Any, outputs: Any, i: Any) -> Any:
-    """Return the class that row i is taken for."""
+    """Return the wrong class with the largest output on row i."""
 
     def binary(labels: Any, outputs: Any, i: Any) -> Any:
         return 0
@@ -60,8 +60,8 @@ def rival_of(labels: Any, outputs: Any, i: Any) -> Any:
 def lowest(keys: Any, lanes: Any) -> int:
     """Return the first position of the smallest key.
 
-    Position i belongs to lane i % 16: sixteen running minima wait for each other less than one,
-    and no promise about NaN is needed. Then only the lanes that hold the minimum are searched.
+    Position i belongs to lane i % 16: sixteen running minima are found in parallel, and keys that are NaN do
+    no harm. Then only the lanes that hold the minimum are searched.
     """
     size = keys.shape[0]
     whole = size - size % 16
@@ -89,7 +89,7 @@ def lowest(keys: Any, lanes: Any) -> int:
 
 @by_type
 def shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
-    """Bring the outputs of the whole working set up to date after an update on row i."""
+    """Update the outputs of the whole working set after an update on row i."""
 
     def binary(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: Any) -> Any:
         signed = (2.0 * labels[i] - 1.0) * step
@@ -109,9 +109,9 @@ def shift(labels: Any, outputs: Any, i: Any, rival: Any, step: Any, products: An
 def worst_first(rows: Any, outputs: Any, steps: Any, gram: Gram, tally: Tally) -> None:
     """Correct the most violated row of a working set until none is violated.
 
-    ``outputs`` are the outputs of the rows under the weights, kept up to date by the inner
-    products; the counts tell the caller how to move the weights. It ends early when the allowed
-    mistakes, the log's room or the free slots run out.
+    ``outputs`` are the outputs of the rows under the weights; the inner products keep them up to date. The
+    counts tell the caller how to change the weights. The loop ends early if the limit on mistakes is reached
+    or the log or the slots are full.
     """
     clock, last = tally.clock, steps.shape[0] - 1
     while True:

@@ -14,11 +14,11 @@ SQUARED_LENGTH, FLOOR = range(2)
 
 
 class Block(NamedTuple):
-    """Consecutive rows with all that is needed to learn from them.
+    """Consecutive rows, and what the loop needs to learn from them.
 
     ``scores[p, c]`` are the outputs (one column for two classes) and ``gram[p]`` the kernel of row p with
-    every row of the block, filled where ``known[p]``. ``scores[p, c]`` may be off by
-    ``errors[p] * roots[p] * reach[c]``; where that is zero, the scores are final. ``roots`` are the roots of
+    every row of the block, filled if ``known[p]``. The error of ``scores[p, c]`` is at most
+    ``errors[p] * roots[p] * reach[c]``; if that is zero, the scores are final. ``roots`` are the roots of
     the kernel's diagonal.
     """
 
@@ -32,11 +32,12 @@ class Block(NamedTuple):
 
 
 class BlockTally(NamedTuple):
-    """What a run keeps as it learns from block after block.
+    """What a run keeps from block to block.
 
     ``reach[c]`` sums ``step * root`` over the updates of class c, ``log`` has (position, rival, visit) of
-    each mistake of the block, ``clock`` the visits, the mistakes, the mistakes allowed, the log's length and
-    why the block was left, ``measures`` the squared length of the weights and the smallest score visited.
+    each mistake of the block. ``clock`` has the visits, the mistakes, the largest number of mistakes, the
+    length of the log and why the block was left. ``measures`` has the squared length of the weights and the
+    smallest score visited.
     """
 
     reach: Any
@@ -47,7 +48,7 @@ class BlockTally(NamedTuple):
 
 @loop
 def is_sure(outputs: Any, own: int, rival: int, unit: float, reach: Any) -> bool:
-    """Whether rounding can change neither that a row is right, nor, if it is wrong, its rival.
+    """Return whether the row is surely right, or surely wrong with this rival, despite rounding.
 
     ``unit * reach[c]`` bounds the error of ``outputs[c]``.
     """
@@ -62,7 +63,7 @@ def is_sure(outputs: Any, own: int, rival: int, unit: float, reach: Any) -> bool
 
 @loop
 def rival_of(outputs: Any, own: int) -> int:
-    """Return the wrong class with the largest output; of equal ones, the first."""
+    """Return the wrong class with the largest output; the first, if several are equal."""
     rival = 1 if own == 0 else 0
     for c in range(rival + 1, outputs.shape[0]):
         if c != own and not outputs[c] <= outputs[rival]:
@@ -75,8 +76,8 @@ def learn_block(block: Block, tally: BlockTally, start: int) -> int:
     """Visit the rows of a block from ``start``, correcting every mistake; a tie is a mistake.
 
     Keeps every score of the block up to date with all updates, also of rows that were visited before.
-    Returns where it stopped: at a row whose score is not sure, at a mistake whose kernel row is not known,
-    at a mistake too many, or at the end.
+    Returns where it stopped: at a row whose score is not sure, at a mistake whose kernel row is not known, at
+    a mistake beyond the limit, or at the end.
     """
     scores, clock, reach = block.scores, tally.clock, tally.reach
     many = scores.shape[1] > 1
@@ -129,8 +130,8 @@ def vote_block(products: Any, script: Any, steps: Any, survivals: Any, votes: An
     """Let every intermediate model vote for the class it prefers; ties go to the lower class.
 
     Entry m of the script is (column of ``products``, own class, rival) of the m-th mistake, ``steps[m]``
-    what it added to the own class and took from the rival. The first model is zero.
-    ``votes[b]`` has twice the room of the classes: the votes, then the outputs.
+    what it added to the own class and subtracted from the rival. The first model is zero.
+    ``votes[b]`` has two numbers per class: the votes, then the outputs.
     """
     classes = votes.shape[1] // 2
     for b in range(votes.shape[0]):

@@ -1,14 +1,8 @@
-"""What loops read and fill: named tuples of arrays, and numbers that stand for kinds; nothing is compiled."""
+"""What loops read and fill: named tuples of arrays, and codes of types. Nothing here is compiled."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
-
-# Columns of Arrow's: the types of their values, the bytes of each, and how many go into a block.
-DOUBLE, FLOAT, LONG, INT = range(4)
-SIZES = {DOUBLE: 8, FLOAT: 4, LONG: 8, INT: 4}
-BLOCK = 1 << 15  # numbers of a block: it stays in the cache until its rows are complete
-LEAST, MOST = 32, 512  # rows of a block
 
 # Clock entries of a Tally.
 VISITS, MISTAKES, LIMIT, LOGGED = range(4)
@@ -33,13 +27,12 @@ class SparseRows(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What a run keeps as it learns.
+    """What a run records while it learns; an array that is not needed is empty.
 
-    ``counts[i, r]`` updates on row i (against rival r; one column for two classes), ``average``
-    the sum that lazy averaging needs (empty when not asked for), ``log`` the (row, rival, visit)
-    of each mistake (empty when not asked for), ``norms`` the squared norms of the rows visited
-    (empty when not asked for, negative where not known), ``floor`` the smallest score since it was
-    reset, ``clock`` the visits, the mistakes, the mistakes allowed and the log's length.
+    ``counts[i, r]`` counts the updates on row i against rival r (one column for two classes), ``average`` is
+    the sum that lazy averaging needs, ``log`` has (row, rival, visit) of each mistake, ``norms`` the squared
+    norms of the rows visited (negative if unknown), ``floor`` the smallest score since it was reset, and
+    ``clock`` the visits, the mistakes, the limit on mistakes and the length of the log.
     """
 
     counts: Any
@@ -51,11 +44,11 @@ class Tally(NamedTuple):
 
 
 class Gram(NamedTuple):
-    """Inner products of a working set, row by row as they are asked for.
+    """Inner products of a working set, computed row by row when they are needed.
 
-    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j once ``slots[i] >= 0``;
-    ``used[0]`` slots are filled; ``row`` has room for one lifted row, ``keys`` and ``spare`` for one
-    number a row, ``lanes`` for sixteen.
+    ``products[slots[i]]`` holds <lift(x_i), lift(x_j)> for all j if ``slots[i] >= 0``, and ``used[0]`` slots
+    are filled. The others are scratch memory: ``row`` for one lifted row, ``keys`` and ``spare`` for one
+    number per row, ``lanes`` for sixteen numbers.
     """
 
     products: Any

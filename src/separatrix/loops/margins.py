@@ -11,16 +11,16 @@ from .rows import add_row, row_output
 
 
 class Box(NamedTuple):
-    """Multipliers of a proximal step, as near as their limits allow to where the step would take them.
+    """Multipliers of a proximal step: its targets, projected onto their limits.
 
-    Two classes: ``current[i] = clip(centre[i] + sigma * (1 - score), 0, cap)``; ``caps`` may be infinite.
-    Many classes: ``current[i]`` is the nearest point to ``centre[i] - sigma * (outputs + costs)``, the
+    Two classes: ``current[i] = clip(center[i] + sigma * (1 - score), 0, cap)``; ``caps`` may be infinite.
+    Many classes: ``current[i]`` is the nearest point to ``center[i] - sigma * (outputs + costs)``, the
     costs being one for every class but the row's own, among those that sum to zero, with at most the
-    cap for the row's own class and at most zero for the others. ``free`` tells which multipliers the limits
-    left alone, ``scratch`` is room for one number a class.
+    cap for the row's own class and at most zero for the others. ``free`` says which multipliers are not at a
+    limit, and ``scratch`` has one number per class.
     """
 
-    centre: Any
+    center: Any
     caps: Any
     current: Any
     free: Any
@@ -49,12 +49,12 @@ def simplex_level(targets: Any, mass: float) -> float:
 
 
 @loop
-def proximal_targets(own: int, outputs: Any, sigma: float, centre: Any, cap: float, targets: Any) -> float:
-    """Fill what each class would take of the row's cap, without limits; return the level of its shares.
+def proximal_targets(own: int, outputs: Any, sigma: float, center: Any, cap: float, targets: Any) -> float:
+    """Fill the share of the row's cap that each class would get without limits; return the level of shares.
 
-    The share of a class is ``max(0, target - level)``: the negative multiplier of a rival, what is
-    left of the cap for the row's own class. Targets are relative to the best class, so that a
-    large sigma spoils none that matters.
+    The share of a class is ``max(0, target - level)``: the negative multiplier of a rival, or the rest of the
+    cap for the row's own class. Targets are relative to the best class, so that rounding changes none that
+    matters if sigma is large.
     """
     top = outputs[own]
     for c in range(outputs.shape[0]):
@@ -62,26 +62,26 @@ def proximal_targets(own: int, outputs: Any, sigma: float, centre: Any, cap: flo
             top = max(top, outputs[c] + 1.0)
     for c in range(outputs.shape[0]):
         cost, limit = (0.0, cap) if c == own else (1.0, 0.0)
-        targets[c] = limit - centre[c] + sigma * (outputs[c] + cost - top)
+        targets[c] = limit - center[c] + sigma * (outputs[c] + cost - top)
     return simplex_level(targets, cap)
 
 
 @by_type
 def clip_row(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
-    """Bring row i of ``box`` up to date; return its squared distance from the centre, and from zero."""
+    """Bring row i of ``box`` up to date; return its squared distance from the center, and from zero."""
 
     def binary(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
-        value = box.centre[i] + sigma * (1.0 - scores[i])
+        value = box.center[i] + sigma * (1.0 - scores[i])
         clipped = min(max(value, 0.0), box.caps[i])
         box.free[i] = 0.0 < value < box.caps[i]
         if clipped != box.current[i]:
             add_row(rows, i, total, (2.0 * rows.labels[i] - 1.0) * (clipped - box.current[i]))
             box.current[i] = clipped
-        return (clipped - box.centre[i]) * (clipped - box.centre[i]), clipped * clipped
+        return (clipped - box.center[i]) * (clipped - box.center[i]), clipped * clipped
 
     def multiclass(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -> Any:
         own, targets = rows.labels[i], box.scratch
-        level = proximal_targets(own, scores[i], sigma, box.centre[i], box.caps[i], targets)
+        level = proximal_targets(own, scores[i], sigma, box.center[i], box.caps[i], targets)
         against = 0.0
         for c in range(targets.shape[0]):
             box.free[i, c] = targets[c] > level
@@ -93,7 +93,7 @@ def clip_row(rows: Any, i: Any, scores: Any, sigma: Any, box: Any, total: Any) -
         moved, size = 0.0, 0.0
         for c in range(targets.shape[0]):
             fresh = shrink * targets[c]
-            moved += (fresh - box.centre[i, c]) * (fresh - box.centre[i, c])
+            moved += (fresh - box.center[i, c]) * (fresh - box.center[i, c])
             size += fresh * fresh
             if fresh != box.current[i, c]:
                 add_row(rows, i, total[c], fresh - box.current[i, c])
@@ -108,7 +108,7 @@ def clip_step(rows: Any, scores: Any, sigma: float, box: Box, total: Any) -> tup
     """Bring ``box.current`` up to date with the scores (the outputs of all classes, if they are many).
 
     Keeps ``total`` the combination of the rows; only rows whose multiplier changed are read.
-    Returns the squared norms of ``current - centre`` and of ``current``.
+    Returns the squared norms of ``current - center`` and of ``current``.
     """
     moved, size = 0.0, 0.0
     for i in range(scores.shape[0]):
@@ -123,7 +123,7 @@ def row_slope(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: An
     """Return the first and second derivative of row i's smoothed loss."""
 
     def binary(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: Any, box: Any) -> Any:
-        value = box.centre[i] + sigma * (1.0 - scores[i] - step * moves[i])
+        value = box.center[i] + sigma * (1.0 - scores[i] - step * moves[i])
         clipped = min(max(value, 0.0), box.caps[i])
         second = sigma * moves[i] * moves[i] if 0.0 < value < box.caps[i] else 0.0
         return -clipped * moves[i], second
@@ -132,7 +132,7 @@ def row_slope(labels: Any, i: Any, scores: Any, moves: Any, step: Any, sigma: An
         own, targets = labels[i], box.scratch
         for c in range(targets.shape[0]):
             targets[c] = scores[i, c] + step * moves[i, c]
-        level = proximal_targets(own, targets, sigma, box.centre[i], box.caps[i], targets)
+        level = proximal_targets(own, targets, sigma, box.center[i], box.caps[i], targets)
         first, square, mean, count = -box.caps[i] * moves[i, own], 0.0, 0.0, 0
         for c in range(targets.shape[0]):
             if targets[c] > level:
@@ -170,12 +170,14 @@ def hinge_sum(scores: Any, caps: Any) -> float:
 
 
 class Descent(NamedTuple):
-    """Multipliers of a coordinate descent, and what each step needs.
+    """The state of a coordinate descent.
 
-    ``multipliers`` of shape (rows,) for two classes or (rows, classes), each row summing to zero;
-    ``caps`` the most that a row may carry, ``norms`` the squared norms of the lifted rows,
-    ``scratch`` room for one number a class, ``limits`` one number, the largest violation of the last pass:
-    of two classes, a row at zero or at its cap is set aside where it is right by more than that.
+    ``multipliers`` have the shape (rows,) for two classes or (rows, classes), and then each row sums to zero.
+    ``caps`` are the largest multipliers, and ``norms`` the squared norms of the lifted rows. ``scratch`` has
+    one number per class. ``limits`` are the largest violation of the last pass and the duality gap to reach:
+    of two classes, a row at zero or at its cap is set aside if its score is right by more than that
+    violation. No row is set aside while the violation is infinite. ``seed`` is the state of the random
+    numbers, not zero.
     """
 
     multipliers: Any
@@ -183,25 +185,26 @@ class Descent(NamedTuple):
     norms: Any
     scratch: Any
     limits: Any
+    seed: Any
 
 
 @by_type
-def improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
-    """Make the multipliers of row i the best for the others' values.
+def improve(rows: Any, i: Any, w: Any, state: Any) -> Any:
+    """Set the multipliers of row i to the best values for the other multipliers.
 
     Keeps ``w == start + sum of multipliers * signed rows``. Returns how much the row violated its
-    optimality condition, its part of the duality gap (both before the step), and whether it may
-    be set aside for now.
+    optimality condition, its part of the duality gap (both before the step), and whether it can be set aside
+    for now.
     """
 
-    def binary(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+    def binary(rows: Any, i: Any, w: Any, state: Any) -> Any:
         sign = 2.0 * rows.labels[i] - 1.0
         old, cap = state.multipliers[i], state.caps[i]
         slack = sign * row_output(rows, i, w) - 1.0
         if old == 0.0 and slack >= 0.0:
-            return 0.0, 0.0, drop and slack > state.limits[0]
+            return 0.0, 0.0, slack > state.limits[0]
         if old == cap and slack <= 0.0:
-            return 0.0, 0.0, drop and -slack > state.limits[0]
+            return 0.0, 0.0, -slack > state.limits[0]
         norm = state.norms[i]
         fresh = min(max(old - slack / norm, 0.0), cap) if norm > 0.0 else cap
         if fresh != old:
@@ -209,7 +212,7 @@ def improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
             state.multipliers[i] = fresh
         return abs(slack), cap * max(0.0, -slack) + old * slack, False
 
-    def multiclass(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
+    def multiclass(rows: Any, i: Any, w: Any, state: Any) -> Any:
         own, cap, norm = rows.labels[i], state.caps[i], state.norms[i]
         kept, targets = state.multipliers[i], state.scratch
         classes = w.shape[0]
@@ -222,7 +225,7 @@ def improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
                 bottom = targets[c]
         violation = top - bottom
         if not violation > 0.0:
-            return 0.0, 0.0, drop and kept[own] == 0.0
+            return 0.0, 0.0, state.limits[0] < np.inf and kept[own] == 0.0
         if norm == 0.0:
             other = 1 if own == 0 else 0
             kept[:] = 0.0
@@ -231,7 +234,7 @@ def improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
         share = cap * (top - targets[own])
         for c in range(classes):
             share += kept[c] * targets[c]
-        # kept = limit - max(0, target - level) / norm, the level such that they sum to zero
+        # kept = limit - max(0, target - level) / norm, with the level for which they sum to zero
         for c in range(classes):
             targets[c] += norm * ((cap if c == own else 0.0) - kept[c])
         level = simplex_level(targets, norm * cap)
@@ -246,24 +249,45 @@ def improve(rows: Any, i: Any, w: Any, state: Any, drop: Any) -> Any:
 
 
 @loop
-def descend(rows: Any, order: Any, w: Any, state: Descent, drop: bool) -> tuple[int, float, float]:
-    """Improve each row of ``order`` once; those set aside go to its end.
+def shuffle(order: Any, length: int, seed: Any) -> None:
+    """Shuffle the first entries of ``order`` (Fisher and Yates) by random numbers of xorshift (Marsaglia)."""
+    state = seed[0]
+    for position in range(length - 1, 0, -1):
+        state ^= state << np.uint64(13)
+        state ^= state >> np.uint64(7)
+        state ^= state << np.uint64(17)
+        other = np.int64(state % np.uint64(position + 1))
+        order[position], order[other] = order[other], order[position]
+    seed[0] = state
 
-    Returns how many rows are still active, the largest violation seen, and an estimate of the
-    duality gap: each row's part as it was when the row was visited.
+
+@loop
+def descend(rows: Any, order: Any, w: Any, state: Descent, passes: int) -> tuple[int, int, float, float]:
+    """Make passes over the rows of ``order``, each in a new order; rows that are set aside go to its end.
+
+    Stops early if a pass finds no violation or reaches the duality gap. Returns the number of rows that are
+    still active, the number of passes, and of the last pass the largest violation and an estimate of the
+    duality gap: each row's part when the row was visited.
     """
-    active, position, worst, gap = order.shape[0], 0, 0.0, 0.0
-    while position < active:
-        i = order[position]
-        violation, share, aside = improve(rows, i, w, state, drop)
-        if aside:
-            active -= 1
-            order[position], order[active] = order[active], i
-            continue
-        worst = max(worst, violation)
-        gap += share
-        position += 1
-    return active, worst, gap
+    active, made, worst, gap = order.shape[0], 0, 0.0, 0.0
+    while made < passes:
+        shuffle(order, active, state.seed)
+        position, worst, gap = 0, 0.0, 0.0
+        while position < active:
+            i = order[position]
+            violation, share, aside = improve(rows, i, w, state)
+            if aside:
+                active -= 1
+                order[position], order[active] = order[active], i
+                continue
+            worst = max(worst, violation)
+            gap += share
+            position += 1
+        state.limits[0] = worst if worst > 0.0 else np.inf
+        made += 1
+        if worst == 0.0 or gap <= state.limits[1]:
+            break
+    return active, made, worst, gap
 
 
 @loop
@@ -282,30 +306,3 @@ def multiply_products(products: Any, places: Any, square: Any) -> None:
         those = products[places[i]]
         for k in range(i + 1):
             square[i, k] *= those[places[k]]
-
-
-class Entries(NamedTuple):
-    """The three arrays of a compressed sparse matrix, by rows or by columns."""
-
-    data: Any
-    indices: Any
-    indptr: Any
-
-
-@loop
-def gram(by_row: Entries, by_column: Entries, start: int, stop: int, square: Any) -> None:
-    """Add <row i, row k> to ``square[i, k]`` for i from start to stop, k up to i.
-
-    One matrix twice, by rows and by columns, so that only pairs with a column in common cost
-    anything. Rows ascend within a column.
-    """
-    one = np.uint64(1)
-    for i in range(start, stop):
-        products = square[i]
-        for p in range(np.uint64(by_row.indptr[i]), np.uint64(by_row.indptr[i + 1])):
-            value, j = by_row.data[p], np.uint64(by_row.indices[p])
-            for q in range(np.uint64(by_column.indptr[j]), np.uint64(by_column.indptr[j + one])):
-                k = np.uint64(by_column.indices[q])
-                if k > i:
-                    break
-                products[k] += value * by_column.data[q]

@@ -1,12 +1,12 @@
 """Loops over rows: score, correct, learn, scan; each serves dense and sparse rows, two classes and many.
 
-The storage of the rows decides ``row_output`` and ``add_row``; the shape of the weights decides
-``row_score`` and ``correct``: a vector means two classes (the sign of the label is applied on the
-fly), a matrix means one weight vector a class. The lift is applied on the fly too: where
-``rows.lift`` is set, the last weight is the intercept.
+The storage of the rows decides where the entries of a row are (`span`, `entry`, `column_of`). The shape of
+the weights decides ``row_score`` and ``correct``: a vector means two classes, and the sign of the label is
+applied while the row is read; a matrix means one weight vector per class. The lift is applied while the row
+is read, too: if ``rows.lift`` is set, the last weight is the intercept.
 
-The other modules of loops call what is here. numba's cache looks at the file of a loop only: whoever changes
-a function here that loops of other files call must clear the cache (NUMBA_CACHE_DIR, or ``__pycache__``).
+The other modules of loops call these functions. numba's cache checks only the file of a loop: if you change a
+function here that loops of other files call, clear the cache (NUMBA_CACHE_DIR, or ``__pycache__``).
 """
 
 from __future__ import annotations
@@ -19,123 +19,96 @@ from numba import types
 from .compiling import by_type, loop, part
 from .layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Tally
 
-MEASURED = 1 << 15  # numbers that stay in the cache from when they are measured to when they are learnt from
-
-# Sparse loops cast indices to unsigned numbers: numba then omits Python's counting from the end,
-# which cost half of their time.
-
 
 def is_dense(rows: Any) -> bool:
-    """Tell whether numba sees the rows as dense (compile time)."""
+    """Return whether numba sees the rows as dense (at compile time)."""
     return isinstance(rows, types.NamedTuple) and rows.instance_class is DenseRows
 
 
 @by_type
-def row_output(rows: Any, i: Any, w: Any) -> Any:
+def span(rows: Any, i: Any) -> Any:
+    """Return the first entry of row i and the entry after its last one.
+
+    They are unsigned, because numba then omits Python's counting from the end, which took half of the time of
+    sparse loops.
+    """
+
+    def dense(rows: Any, i: Any) -> Any:
+        return np.uint64(0), np.uint64(rows.values.shape[1])
+
+    def sparse(rows: Any, i: Any) -> Any:
+        return np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
+
+    return dense if is_dense(rows) else sparse
+
+
+@by_type
+def entry(rows: Any, i: Any, p: Any) -> Any:
+    """Return the value of entry p, which belongs to row i."""
+
+    def dense(rows: Any, i: Any, p: Any) -> Any:
+        return rows.values[i, p]
+
+    def sparse(rows: Any, i: Any, p: Any) -> Any:
+        return rows.data[p]
+
+    return dense if is_dense(rows) else sparse
+
+
+@by_type
+def column_of(rows: Any, p: Any) -> Any:
+    """Return the column of entry p."""
+
+    def dense(rows: Any, p: Any) -> Any:
+        return p
+
+    def sparse(rows: Any, p: Any) -> Any:
+        return np.uint64(rows.indices[p])
+
+    return dense if is_dense(rows) else sparse
+
+
+@part
+def row_output(rows: Any, i: int, w: Any) -> float:
     """Return <w, lift(x_i)>, unsigned."""
-
-    def dense(rows: Any, i: Any, w: Any) -> Any:
-        values = rows.values
-        columns = values.shape[1]
-        total = 0.0
-        for j in range(columns):
-            total += values[i, j] * w[j]
-        if rows.lift:
-            total += w[columns]
-        return total
-
-    def sparse(rows: Any, i: Any, w: Any) -> Any:
-        data, indices = rows.data, rows.indices
-        total = 0.0
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            total += data[p] * w[np.uint64(indices[p])]
-        if rows.lift:
-            total += w[w.shape[0] - 1]
-        return total
-
-    return dense if is_dense(rows) else sparse
+    first, end = span(rows, i)
+    total = 0.0
+    for p in range(first, end):
+        total += entry(rows, i, p) * w[column_of(rows, p)]
+    if rows.lift:
+        total += w[w.shape[0] - 1]
+    return total
 
 
-@by_type
-def add_row(rows: Any, i: Any, w: Any, step: Any) -> Any:
+@part
+def add_row(rows: Any, i: int, w: Any, step: float) -> None:
     """Add ``step * lift(x_i)`` to ``w`` in place."""
-
-    def dense(rows: Any, i: Any, w: Any, step: Any) -> Any:
-        x = rows.values[i]
-        columns = x.shape[0]
-        for j in range(columns):
-            w[j] += step * x[j]
-        if rows.lift:
-            w[columns] += step
-
-    def sparse(rows: Any, i: Any, w: Any, step: Any) -> Any:
-        data, indices = rows.data, rows.indices
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            w[np.uint64(indices[p])] += step * data[p]
-        if rows.lift:
-            w[w.shape[0] - 1] += step
-
-    return dense if is_dense(rows) else sparse
+    first, end = span(rows, i)
+    for p in range(first, end):
+        w[column_of(rows, p)] += step * entry(rows, i, p)
+    if rows.lift:
+        w[w.shape[0] - 1] += step
 
 
-@by_type
-def squared_norm(rows: Any, i: Any) -> Any:
+@part
+def squared_norm(rows: Any, i: int) -> float:
     """Return |lift(x_i)|^2."""
-
-    def dense(rows: Any, i: Any) -> Any:
-        x = rows.values[i]
-        total = 0.0
-        for j in range(x.shape[0]):
-            value = np.float64(x[j])
-            total += value * value
-        return total + rows.lift
-
-    def sparse(rows: Any, i: Any) -> Any:
-        data = rows.data
-        total = 0.0
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            value = np.float64(data[p])
-            total += value * value
-        return total + rows.lift
-
-    return dense if is_dense(rows) else sparse
+    first, end = span(rows, i)
+    total = 0.0
+    for p in range(first, end):
+        value = np.float64(entry(rows, np.uint64(i), p))
+        total += value * value
+    return total + rows.lift
 
 
-@by_type
-def row_ascending(rows: Any, i: Any) -> Any:
-    """Whether the columns of row i ascend, so that none comes twice."""
-
-    def dense(rows: Any, i: Any) -> Any:
-        return True
-
-    def sparse(rows: Any, i: Any) -> Any:
-        indices, good = rows.indices, True
-        for p in range(np.uint64(rows.indptr[i] + 1), np.uint64(rows.indptr[i + 1])):
-            good &= indices[np.uint64(p) - np.uint64(1)] < indices[p]
-        return good
-
-    return dense if is_dense(rows) else sparse
-
-
-@by_type
-def row_integral(rows: Any, i: Any) -> Any:
-    """Whether every value of row i is a whole number."""
-
-    def dense(rows: Any, i: Any) -> Any:
-        values = rows.values
-        for j in range(values.shape[1]):
-            if np.floor(values[i, j]) != values[i, j]:
-                return False
-        return True
-
-    def sparse(rows: Any, i: Any) -> Any:
-        data = rows.data
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            if np.floor(data[p]) != data[p]:
-                return False
-        return True
-
-    return dense if is_dense(rows) else sparse
+@part
+def row_integral(rows: Any, i: int) -> bool:
+    """Return whether every value of row i is an integer."""
+    first, end = span(rows, i)
+    good = True
+    for p in range(first, end):
+        good &= np.floor(entry(rows, i, p)) == entry(rows, i, p)
+    return good
 
 
 @by_type
@@ -158,25 +131,20 @@ def row_score(rows: Any, i: Any, w: Any) -> Any:
     return binary if w.ndim == 1 else multiclass
 
 
-@by_type
-def stretch(rows: Any) -> Any:
-    """How many rows are measured at a time, so that they are in the cache when they are learnt from."""
-
-    def dense(rows: Any) -> Any:
-        return max(1, MEASURED // max(1, rows.values.shape[1]))
-
-    def sparse(rows: Any) -> Any:
-        return max(1, MEASURED * rows.labels.shape[0] // max(1, rows.data.shape[0]))
-
-    return dense if is_dense(rows) else sparse
+@part
+def rows_at_once(rows: Any, i: int, numbers: int = 1 << 15) -> Any:
+    """Return how many rows like row i to measure at a time, so that they are still cached when visited."""
+    first, end = span(rows, i)
+    stored: Any = np.int64(end - first)
+    return max(1, numbers // max(1, stored))
 
 
 @by_type
 def correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
-    """Move ``w`` a step towards the label of row i: the perceptron's update.
+    """Apply the perceptron's update for row i to ``w``.
 
-    With one weight vector a class, half of the step goes to the row's own class and half away
-    from the rival, so that two classes give ``w[1] - w[0]`` equal to the binary weights.
+    With one weight vector per class, half of the step is added to the row's own class and half is subtracted
+    from the rival, so that for two classes ``w[1] - w[0]`` equals the binary weights.
     """
 
     def binary(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
@@ -191,14 +159,14 @@ def correct(rows: Any, i: Any, rival: Any, w: Any, step: Any) -> Any:
 
 @part
 def is_full(tally: Tally) -> bool:
-    """Whether no mistake is allowed any more, or the log has no room for one."""
-    clock, room = tally.clock, tally.log.shape[0]
-    return clock[MISTAKES] >= clock[LIMIT] or (room > 0 and clock[LOGGED] == room)
+    """Return whether the limit on mistakes is reached, or the log is full."""
+    clock, capacity = tally.clock, tally.log.shape[0]
+    return clock[MISTAKES] >= clock[LIMIT] or (capacity > 0 and clock[LOGGED] == capacity)
 
 
 @part
 def update(rows: Any, i: int, rival: int, w: Any, steps: Any, tally: Tally, position: int) -> None:
-    """Correct ``w`` on row i, the one at ``position`` of this visit, and keep what is asked for."""
+    """Correct ``w`` on row i, at ``position`` of this visit, and record the update in the tally."""
     clock, step = tally.clock, steps[min(i, steps.shape[0] - 1)]
     visit = clock[VISITS] + position
     if tally.log.shape[0] > 0:
@@ -215,17 +183,13 @@ def update(rows: Any, i: int, rival: int, w: Any, steps: Any, tally: Tally, posi
 
 @loop
 def measure(rows: Any, order: Any, norms: Any) -> int:
-    """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1.
-
-    The square of a sparse row is the sum of its entries' squares only if no column comes twice: where the
-    columns do not ascend, -1 is filled in.
-    """
+    """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1."""
     worst = -1
     for i in order:
         square = squared_norm(rows, i)
         if worst < 0 and not square < np.inf:
             worst = i
-        norms[i] = square if row_ascending(rows, i) else -1.0
+        norms[i] = square
     return worst
 
 
@@ -234,12 +198,12 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
     """Visit the rows of ``order``, correcting ``w`` on every mistake; a tie is a mistake.
 
     Keeps ``w == start + sum_i steps[i] * counts[i] * z_i``: the counts are half of the proof.
-    Returns how many rows were visited: fewer than asked when the allowed mistakes or the log's
-    room ran out before a mistake.
+    Returns how many rows were visited. These are fewer than all rows if the limit on mistakes is reached or
+    the log is full.
     """
-    floor, seen, full, size = tally.floor[0], 0, False, stretch(rows)
+    floor, seen, full = tally.floor[0], 0, False
     while seen < order.shape[0] and not full:
-        here = order[seen : seen + size]
+        here = order[seen : seen + rows_at_once(rows, order[seen])]
         if tally.norms.shape[0] > 0:
             measure(rows, here, tally.norms)
         for i in here:
@@ -258,13 +222,13 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
 
 @loop
 def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
-    """Heap order: whether a row has the higher score or, of equal scores, the higher index."""
+    """Heap order: return whether a row has the higher score or, if scores are equal, the higher index."""
     return score > other_score or (score == other_score and row > other_row)
 
 
 @loop
 def sift_down(scores: Any, rows: Any) -> None:
-    """Restore heap order, in which the last row is on top, after the top was replaced."""
+    """Restore heap order, with the last row on top, after the top was replaced."""
     size = scores.shape[0]
     hole, score, row = 0, scores[0], rows[0]
     while True:
@@ -284,11 +248,10 @@ def sift_down(scores: Any, rows: Any) -> None:
 def scan(
     rows: Any, order: Any, w: Any, costs: Any, lowest_scores: Any, lowest_rows: Any
 ) -> tuple[int, float]:
-    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and what they cost.
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their total cost.
 
-    ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1; they are a heap whose top is
-    the largest score kept (of equal ones, the last row). A score that is not a number is kept as
-    minus infinity.
+    ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1. They are a heap whose top is the largest
+    score kept; if scores are equal, that of the last row. NaN is kept as minus infinity.
     """
     mistakes, cost, last = 0, 0.0, costs.shape[0] - 1
     for position in range(order.shape[0]):
@@ -307,7 +270,7 @@ def scan(
 
 @loop
 def integral(rows: Any, start: int, stop: int) -> bool:
-    """Whether every value of the rows from start to stop is a whole number."""
+    """Return whether every value of the rows from start to stop is an integer."""
     for i in range(start, stop):
         if not row_integral(rows, i):
             return False
@@ -356,70 +319,34 @@ def combine(rows: Any, counts: Any, steps: Any, w: Any) -> None:
                 correct(rows, i, rival, w, steps[min(i, last)] * counts[i, rival])
 
 
-@by_type
-def add_outer(rows: Any, i: Any, square: Any) -> Any:
-    """Add the lower triangle of ``lift(x_i) lift(x_i)^T`` to ``square``."""
-
-    def dense(rows: Any, i: Any, square: Any) -> Any:
-        x = rows.values[i]
-        columns = x.shape[0]
-        for j in range(columns):
-            left = np.float64(x[j])
-            if left != 0.0:
-                for k in range(j + 1):
-                    square[j, k] += left * x[k]
-        if rows.lift:
-            for k in range(columns):
-                square[columns, k] += x[k]
-            square[columns, columns] += 1.0
-
-    def sparse(rows: Any, i: Any, square: Any) -> Any:
-        data, indices = rows.data, rows.indices
-        first, last = np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])
-        end = np.uint64(square.shape[0] - 1)
+@loop
+def outer_sum(rows: Any, members: Any, square: Any) -> None:
+    """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
+    end = square.shape[0] - 1
+    for i in members:
+        first, last = span(rows, i)
         for p in range(first, last):
-            left, j = np.float64(data[p]), np.uint64(indices[p])
+            left, j = np.float64(entry(rows, i, p)), column_of(rows, p)
             for q in range(first, last):
-                k = np.uint64(indices[q])
+                k = column_of(rows, q)
                 if k <= j:
-                    square[j, k] += left * data[q]
+                    square[j, k] += left * entry(rows, i, q)
             if rows.lift:
                 square[end, j] += left
         if rows.lift:
             square[end, end] += 1.0
 
-    return dense if is_dense(rows) else sparse
 
-
-@loop
-def outer_sum(rows: Any, members: Any, square: Any) -> None:
-    """Add the lower triangle of ``sum_i z_i z_i^T`` over the members to ``square``."""
-    for i in members:
-        add_outer(rows, i, square)
-
-
-@by_type
-def row_hash(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
-    """Return a hash of row i, read as unsigned bit patterns; zeros do not count, whatever their sign."""
-
-    def dense(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
-        values = rows.values
-        total = np.uint64(0)
-        for j in range(values.shape[1]):
-            bits = np.uint64(values[i, j])
-            if bits & magnitude:
-                total += (bits ^ (bits >> np.uint64(32))) * keys[j]
-        return total
-
-    def sparse(rows: Any, i: Any, keys: Any, magnitude: Any) -> Any:
-        total = np.uint64(0)
-        for p in range(np.uint64(rows.indptr[i]), np.uint64(rows.indptr[i + 1])):
-            bits = np.uint64(rows.data[p])
-            if bits & magnitude:
-                total += (bits ^ (bits >> np.uint64(32))) * keys[np.uint64(rows.indices[p])]
-        return total
-
-    return dense if is_dense(rows) else sparse
+@part
+def row_hash(rows: Any, i: int, keys: Any, magnitude: int) -> Any:
+    """Return a hash of row i, read as unsigned bit patterns; zeros of either sign are ignored."""
+    first, end = span(rows, i)
+    total = np.uint64(0)
+    for p in range(first, end):
+        bits = np.uint64(entry(rows, i, p))
+        if bits & magnitude:
+            total += (bits ^ (bits >> np.uint64(32))) * keys[column_of(rows, p)]
+    return total
 
 
 @loop
@@ -431,7 +358,7 @@ def hash_rows(rows: Any, start: int, stop: int, keys: Any, magnitude: Any, hashe
 
 @loop
 def vote(products: Any, script: Any, steps: Any, survivals: Any, outputs: Any, votes: Any) -> None:
-    """Let every intermediate weight vector vote for the class it prefers.
+    """Let every intermediate weight vector vote for the class with its largest output.
 
     ``outputs[b, c]`` starts as the outputs of the first weights; entry m of the script is (column of
     ``products``, own class, rival) of the m-th mistake. Ties go to the lower class.

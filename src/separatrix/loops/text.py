@@ -1,8 +1,9 @@
-"""Compiled readers of numbers in text: LIBSVM lines and plain CSV lines.
+"""Compiled readers of numbers in text: LIBSVM lines, and CSV lines of plain numbers.
 
-Decimal text becomes the nearest float64, as Python's ``float`` has it: exactly where digits and power of
-ten are small (Clinger 1990), else in two floats, with the error bounded; what the bound does not decide is
-left to the caller as *hard*. Sums must not be reordered here.
+Decimal text becomes the nearest float64, as with Python's ``float``. The result is exact if there are few
+digits and the power of ten is small (Clinger 1990). Otherwise it is computed in two floats with a bound of
+the error. A number that the bound does not decide is *hard*, and the caller reads it. Sums must not be
+reordered here.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ import numpy as np
 
 from .compiling import loop
 
-# How a reader ends: all lines read, no room in the output, or something that is not a number; and, of LIBSVM
-# lines, columns out of order, a column beyond all, a carriage return inside a line.
-DONE, FULL, BAD, RAGGED, HUGE, STRAY = 0, 1, 2, 3, 4, 5
+# How reading ends: all lines are read, the output is full, the text is not what the reader reads, or, as the
+# caller finds out, a whole number is not equal to any float.
+DONE, FULL, BAD, ROUNDED = range(4)
+# Where a CSV reader puts cells that do not go into the matrix: below every column.
+UNUSED, TARGET = range(-2, 0)
 
-SPACE, TAB, RETURN, NEWLINE, COLON, HASH, QUOTE = 32, 9, 13, 10, 58, 35, 34
-PLUS, MINUS, POINT, ZERO, NINE, LOWER_E, UPPER_E = 43, 45, 46, 48, 57, 101, 69
+SPACE, TAB, RETURN, NEWLINE, COLON, HASH, QUOTE = b' \t\r\n:#"'
+PLUS, MINUS, POINT, ZERO, LOWER_E, UPPER_E = b"+-.0eE"
 
 REACH = 290  # powers of ten whose product with 19 digits neither overflows nor leaves the normal floats
-MOST_COLUMNS = 2**31 - 2
-EXACT_WHOLE = 2**53  # all whole numbers up to this one are floats
+EXACT_WHOLE = 2**53  # every whole number up to this one is a float
+MOST_COLUMNS = np.iinfo(np.int32).max - 1
 
 
 def _powers() -> Any:
@@ -77,38 +80,52 @@ def scaled(mantissa: Any, exponent: int, powers: Any) -> tuple[float, bool]:
 
 @loop(reorder=False)
 def number(text: Any, at: int, powers: Any) -> tuple[float, int, bool]:
-    """Read a number at a place: its value, its end (its beginning, if there is none), and if it is hard.
+    """Read the number that begins at a position.
 
-    A whole number beyond 2**53, written without point and power, is hard, too: it may be no float at all.
+    Returns its value, its end, and whether it is hard. The end is the beginning if there is no number. A
+    whole number beyond 2**53 without a point or an exponent is hard too, because no float may be equal to it.
     """
-    start, negative = at, text[at] == MINUS
-    if negative or text[at] == PLUS:
-        at += 1
-    first = at
-    mantissa, at = digits(text, at, np.uint64(0))
+    first = after_sign(text, at)
+    mantissa, end = digits(text, first, np.uint64(0))
+    value, end, is_hard = after_digits(text, first, end, mantissa, powers)
+    return (-value if text[at] == MINUS else value), (end if end > first else at), is_hard
+
+
+@loop(reorder=False, forceinline=True)
+def after_digits(text: Any, first: int, at: int, mantissa: Any, powers: Any) -> tuple[float, int, bool]:
+    """Read the rest of a number without its sign, whose digits before the point are read from ``first`` on.
+
+    Returns its value, its end (``first`` if it is not a number), and whether it is hard.
+    """
     count, exponent, whole = at - first, 0, True
     if text[at] == POINT:
-        whole, first = False, at + 1
-        mantissa, at = digits(text, first, mantissa)
-        exponent = first - at
+        whole, point = False, at + 1
+        mantissa, at = digits(text, point, mantissa)
+        exponent = point - at
         count -= exponent
     if count == 0:
-        return 0.0, start, False
+        return 0.0, first, False
     if text[at] == LOWER_E or text[at] == UPPER_E:
         power, end = power_of_ten(text, at + 1)
         if end == at + 1:
-            return 0.0, start, False
+            return 0.0, first, False
         exponent += power
         at, whole = end, False
     if count > 19 or (whole and mantissa > np.uint64(EXACT_WHOLE)):
         return 0.0, at, True
     value, certain = scaled(mantissa, exponent, powers)
-    return (-value if negative else value), at, not certain
+    return value, at, not certain
+
+
+@loop(reorder=False, forceinline=True)
+def after_sign(text: Any, at: int) -> int:
+    """Return the position after a sign, if there is a sign."""
+    return at + 1 if text[at] == MINUS or text[at] == PLUS else at
 
 
 @loop(reorder=False, forceinline=True)
 def digits(text: Any, at: int, value: Any) -> tuple[Any, int]:
-    """Append the digits at a place to a whole number; return it, and where they end. More than 19 wrap."""
+    """Append the digits at a position to a whole number; return it and their end. More than 19 wrap."""
     while True:
         digit = np.uint8(text[at] - np.uint8(ZERO))
         if digit > 9:
@@ -119,7 +136,7 @@ def digits(text: Any, at: int, value: Any) -> tuple[Any, int]:
 
 @loop(reorder=False, forceinline=True)
 def power_of_ten(text: Any, start: int) -> tuple[int, int]:
-    """Read what stands behind an ``e``: a power, and its end (its beginning, if there is none)."""
+    """Read the exponent after an ``e``; return it and its end, which is the start if there is no exponent."""
     at, below = start, text[start] == MINUS
     if below or text[at] == PLUS:
         at += 1
@@ -136,19 +153,18 @@ def power_of_ten(text: Any, start: int) -> tuple[int, int]:
 
 @loop(reorder=False)
 def libsvm_lines(text: Any, powers: Any, rows: Any, entries: Any, hard: Any) -> tuple[int, int, int]:
-    """Read LIBSVM lines that end the text with a newline: ``label index:value ... # comment``.
+    """Read LIBSVM lines, the last of which ends with a newline: ``label index:value ... # comment``.
 
-    ``rows`` is (labels, indptr), ``entries`` is (indices, data); column numbers are as they stand.
-    ``hard`` collects (begin, end, entry or -1 - row) of the numbers that are left to the caller, from row 1
-    on; ``hard[0, 0]`` is the first free one.
-    Returns how it ended, where, and how many rows there are.
+    ``rows`` is (labels, indptr) and ``entries`` is (indices, data). Column numbers are kept as written.
+    ``hard`` collects (begin, end, entry or -1 - row) of the numbers that the caller has to read, from its
+    row 1 on; ``hard[0, 0]`` is its next free row. Returns how reading ended, where, and the number of rows.
     """
     labels, indptr = rows
     at, row, entry = 0, 0, 0
     indptr[0], hard[0, 0] = 0, 1
     while at < text.shape[0]:
         at = after_blanks(text, at)
-        if ends_line(text[at]):
+        if ends_row(text[at]):
             status, at = after_line(text, at)
             if status != DONE:
                 return status, at, row
@@ -159,7 +175,6 @@ def libsvm_lines(text: Any, powers: Any, rows: Any, entries: Any, hard: Any) -> 
         if status != DONE:
             return status, at, row
         labels[row] = value
-        end = after_group(text, end)
         status, at, entry = libsvm_entries(text, end, powers, entries, entry, hard)
         if status != DONE:
             return status, at, row
@@ -172,32 +187,26 @@ def libsvm_lines(text: Any, powers: Any, rows: Any, entries: Any, hard: Any) -> 
 def libsvm_entries(
     text: Any, at: int, powers: Any, entries: Any, entry: int, hard: Any
 ) -> tuple[int, int, int]:
-    """Read ``index:value ...`` to the end of a line, into the places from ``entry`` on.
+    """Read ``index:value ...`` to the end of a line, into the entries from ``entry`` on.
 
-    Returns how it ended, where, and the next free place.
+    Returns how reading ended, where, and the next free entry.
     """
     indices, data = entries
     last = -1
     while text[at] == SPACE or text[at] == TAB:
         begin = after_blanks(text, at + 1)
         index, at = column_number(text, begin)
-        if at == begin:
-            if ends_line(text[at]):
-                break
+        if at == begin and ends_row(text[at]):
+            break
+        if at == begin or text[at] != COLON or index > MOST_COLUMNS or index <= last:
             return BAD, begin, entry
-        if text[at] != COLON:
-            return BAD, begin, entry
-        if index > MOST_COLUMNS:
-            return HUGE, begin, entry
-        if index <= last:
-            return RAGGED, begin, entry
         last, begin = index, at + 1
         value, at, status = number_or_hard(text, begin, powers, hard, entry)
         if status != DONE:
             return status, begin, entry
         indices[entry], data[entry] = index, value
         entry += 1
-    if not ends_line(text[at]):
+    if not ends_row(text[at]):
         return BAD, at, entry
     status, at = after_line(text, at)
     return status, at, entry
@@ -205,25 +214,30 @@ def libsvm_entries(
 
 @loop(reorder=False, forceinline=True)
 def number_or_hard(text: Any, at: int, powers: Any, hard: Any, place: int) -> tuple[float, int, int]:
-    """Read a number, or note in ``hard`` that the caller has to read the one for this place.
+    """Read a number, or note in ``hard`` that the caller has to read the number for this place.
 
-    Returns the value, its end, and DONE, BAD (there is no number) or FULL (no room for a hard one).
+    Returns the value, its end, and DONE, BAD (there is no number) or FULL (``hard`` is full).
     """
     value, end, is_hard = number(text, at, powers)
     if end == at:
         return value, end, BAD
-    if is_hard:
-        left = hard[0, 0]
-        if left == hard.shape[0]:
-            return value, end, FULL
-        hard[left, 0], hard[left, 1], hard[left, 2] = at, end, place
-        hard[0, 0] = left + 1
-    return value, end, DONE
+    return value, end, noted(hard, at, end, place) if is_hard else DONE
+
+
+@loop(reorder=False, forceinline=True)
+def noted(hard: Any, begin: int, end: int, place: int) -> int:
+    """Note that the caller has to read the number for a place; return DONE, or FULL if there is no room."""
+    left = hard[0, 0]
+    if left == hard.shape[0]:
+        return FULL
+    hard[left, 0], hard[left, 1], hard[left, 2] = begin, end, place
+    hard[0, 0] = left + 1
+    return DONE
 
 
 @loop(reorder=False, forceinline=True)
 def column_number(text: Any, at: int) -> tuple[int, int]:
-    """Read a column number: the value, which is none beyond MOST_COLUMNS, and its end."""
+    """Read a column number; return it and its end. Beyond MOST_COLUMNS only its size is right."""
     index = 0
     while True:
         digit = np.uint8(text[at] - np.uint8(ZERO))
@@ -235,27 +249,14 @@ def column_number(text: Any, at: int) -> tuple[int, int]:
 
 
 @loop(reorder=False, forceinline=True)
-def after_group(text: Any, at: int) -> int:
-    """Return the end of ``qid:7``, which groups rows and is no column; ``at``, if there is none."""
-    begin = after_blanks(text, at)
-    if begin == at or text[begin] != 113 or text[begin + 1] != 105 or text[begin + 2] != 100:
-        return at
-    if text[begin + 3] != COLON:
-        return at
-    _, end = column_number(text, begin + 4)
-    separate = text[end] == SPACE or text[end] == TAB or ends_line(text[end])
-    return end if end > begin + 4 and separate else at
-
-
-@loop(reorder=False, forceinline=True)
-def ends_line(byte: int) -> bool:
-    """Whether nothing of a row comes after this."""
+def ends_row(byte: int) -> bool:
+    """Return whether this byte ends a row: a line end or the beginning of a comment."""
     return byte == NEWLINE or byte == RETURN or byte == HASH
 
 
 @loop(reorder=False, forceinline=True)
 def after_blanks(text: Any, at: int) -> int:
-    """Return the next place that is neither space nor tab."""
+    """Return the next position that is neither a space nor a tab."""
     while text[at] == SPACE or text[at] == TAB:
         at += 1
     return at
@@ -263,33 +264,33 @@ def after_blanks(text: Any, at: int) -> int:
 
 @loop(reorder=False, forceinline=True)
 def after_line(text: Any, at: int) -> tuple[int, int]:
-    """Return DONE and where the next line begins, or STRAY and the place of a bare carriage return."""
+    """Return DONE and the beginning of the next line, or BAD and the position of a lone carriage return."""
     while text[at] != NEWLINE:
         if text[at] == RETURN and text[at + 1] != NEWLINE:
-            return STRAY, at
+            return BAD, at
         at += 1
     return DONE, at + 1
 
 
 @loop(reorder=False)
 def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> tuple[int, int, int]:
-    """Read CSV lines of plain numbers that end the text with a newline.
+    """Read CSV lines of plain numbers, the last of which ends with a newline.
 
-    ``places[k]`` says where cell k goes: to a column of the matrix, to the labels (-1) or nowhere (-2); and
-    if reading ends at a number with a point before its last three digits, as it does at a zero before others;
-    ``out`` is (matrix, labels, hard), as in `libsvm_lines`; an entry is a cell of the matrix, by number.
-    Anything else than so many numbers a line (quotes, blank lines, missing values) ends the reading.
+    ``places[k]`` says where cell k goes: to a column of the matrix, to TARGET or to UNUSED; and whether
+    reading ends at a number with a point before its last three digits, which may separate thousands. ``out``
+    is (matrix, labels, hard), with ``hard`` as in `libsvm_lines`; an entry is the flat index of a cell.
+    Reading ends at anything else: quotes, blank lines, missing values, codes such as 007.
     """
     at, row, last = 0, 0, places.shape[0] - 1
     out[2][0, 0] = 1
     while at < text.shape[0]:
         for k in range(last + 1):
-            if places[k, 0] == -2:
+            if places[k, 0] == UNUSED:
                 status, at = DONE, after_cell(text, at, delimiter)
                 if text[at] == QUOTE:
                     return BAD, at, row
             else:
-                status, at = csv_cell(text, at, delimiter, powers, (row, places[k]), out)
+                status, at = csv_cell(text, at, delimiter, powers, (row, (places[k, 0], places[k, 1])), out)
             if status != DONE:
                 return status, at, row
             if k < last:
@@ -307,7 +308,7 @@ def csv_lines(text: Any, delimiter: int, powers: Any, places: Any, out: Any) -> 
 
 @loop(reorder=False, forceinline=True)
 def after_cell(text: Any, at: int, delimiter: int) -> int:
-    """Return where a cell ends, or where there is a quotation mark in it."""
+    """Return the end of a cell, or the position of a quotation mark in it."""
     while text[at] != delimiter and text[at] != NEWLINE and text[at] != QUOTE and text[at] != RETURN:
         at += 1
     return at
@@ -315,31 +316,31 @@ def after_cell(text: Any, at: int, delimiter: int) -> int:
 
 @loop(reorder=False, forceinline=True)
 def csv_cell(text: Any, at: int, delimiter: int, powers: Any, cell: Any, out: Any) -> tuple[int, int]:
-    """Read a cell, (row, place), into the matrix or the labels; return how it ended, and where."""
+    """Read a cell, (row, its ``places``), into the matrix or the labels; return how that ended, and where."""
     matrix, labels, hard = out
-    row, place = cell[0], cell[1][0]
+    row, (place, unpointed) = cell
     digit = np.uint8(text[at] - np.uint8(ZERO))
     if digit <= 9 and text[at + 1] == delimiter:  # most cells of indicator columns
-        value, end, status = float(digit), at + 1, DONE
+        value, end = float(digit), at + 1
     else:
-        entry = -1 - row if place == -1 else row * matrix.shape[1] + place
-        value, end, status = number_or_hard(text, at, powers, hard, entry)
-        if status != DONE:
-            return status, at
-        if in_doubt(text, at, end, cell[1]):
-            return BAD, at
-    if place == -1:
+        first = after_sign(text, at)
+        mantissa, end = digits(text, first, np.uint64(0))
+        if text[end] == delimiter and 0 < digit <= 9 and end - at < 16:
+            value = np.float64(mantissa)
+        else:
+            if end > first + 1 and text[first] == ZERO:
+                return BAD, at
+            value, end, is_hard = after_digits(text, first, end, mantissa, powers)
+            if end == first:
+                return BAD, at
+            if unpointed and end - first > 4 and text[end - 4] == POINT and text[first] != ZERO:
+                return BAD, at
+            value = -value if text[at] == MINUS else value
+            entry = -1 - row if place == TARGET else row * matrix.shape[1] + place
+            if is_hard and noted(hard, at, end, entry) != DONE:
+                return FULL, at
+    if place == TARGET:
         labels[row] = value
     else:
         matrix[row, place] = value
     return DONE, end
-
-
-@loop(reorder=False, forceinline=True)
-def in_doubt(text: Any, at: int, end: int, place: Any) -> bool:
-    """Whether a number may be a code, or have a point between thousands, and that ends the reading here."""
-    if text[at] == PLUS or text[at] == MINUS:
-        at += 1
-    if text[at] == ZERO:
-        return end - at > 1 and text[at + 1] >= ZERO and text[at + 1] <= NINE
-    return place[1] != 0 and end - at > 4 and text[end - 4] == POINT

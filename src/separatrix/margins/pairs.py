@@ -1,25 +1,30 @@
-"""Signed rows: working sets of pairs of a row and the class it is held against, matrices, and scores."""
+"""Signed rows: working sets of pairs of a row and a rival class, their matrices, and scores."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..loops.layouts import DenseRows
 from ..result import Floats, Ints
-from ..rows.class_leads import best_rivals, leads
 from ..rows.memory import MemoryRows, as_rows
+from ..rows.numpy_loops import best_rivals, signed_scores
 from ..rows.protocol import Rows
 from ..sparse import sparse
 
 
 class Pairs:
-    """Rows picked by scans; with many classes each stands for itself and one rival (Kesler).
+    """Rows picked by scans; with more than two classes, each is paired with a rival class (Kesler).
 
     Attributes
     ----------
+    rows : Rows
+    width : int
+        The number of columns, including the lift.
+    blocks : int
+        The number of weight vectors: one for two classes, otherwise one per class.
     members, rivals : ndarray of int64
         The row and the rival class of each pair (rival 0 with two classes).
     """
@@ -31,9 +36,16 @@ class Pairs:
         self.members: Ints = np.zeros(0, dtype=np.int64)
         self.rivals: Ints = np.zeros(0, dtype=np.int64)
 
+    @classmethod
+    def of(cls, rows: Rows, members: Ints, rivals: Ints) -> Self:
+        """Return the given pairs."""
+        pairs = cls(rows)
+        pairs.members, pairs.rivals = members, rivals
+        return pairs
+
     @property
     def size(self) -> int:
-        """Count the pairs."""
+        """The number of pairs."""
         return int(self.members.size)
 
     @property
@@ -43,33 +55,30 @@ class Pairs:
 
     @property
     def intercepts(self) -> list[int]:
-        """Where the intercepts stand in the flattened weights."""
-        return (
-            [block * self.width + self.width - 1 for block in range(self.blocks)] if self.rows.lifted else []
-        )
+        """The positions of the intercepts in the flattened weights."""
+        last = range(self.width - 1, self.blocks * self.width, self.width)
+        return list(last) if self.rows.lifted else []
 
     def add(self, candidates: Ints, weights: Floats) -> int:
-        """Put rows with their worst rivals under the weights into the set; return how many were new."""
+        """Add rows with their highest-scoring rivals under the weights; return how many pairs are new."""
         if self.size == 0:
-            # one row of each class, so that an intercept has something to stand between
+            # Add one row of each class, because an intercept needs rows on both sides.
             labels = self.rows.labels[self.rows.order]
             firsts = self.rows.order[np.unique(labels, return_index=True)[1]]
             candidates = np.union1d(candidates, firsts)
-        rivals = self._worst_rivals(candidates, weights)
+        rivals = np.zeros_like(candidates)
+        if self.blocks > 1:
+            outputs = self.rows.take(candidates).outputs(weights)
+            rivals = best_rivals(outputs, self.rows.labels[candidates])
         fresh = ~np.isin(candidates * self.blocks + rivals, self.members * self.blocks + self.rivals)
         self.members = np.concatenate([self.members, candidates[fresh]])
         self.rivals = np.concatenate([self.rivals, rivals[fresh]])
         return int(fresh.sum())
 
-    def _worst_rivals(self, candidates: Ints, weights: Floats) -> Ints:
-        if self.blocks == 1:
-            return np.zeros(candidates.size, dtype=np.int64)
-        return best_rivals(self.rows.take(candidates).outputs(weights), self.rows.labels[candidates])
-
     def matrix(self) -> Any:
-        """The signed rows as a matrix of their own, dense or CSR; one block of columns a class."""
+        """Copy the signed rows into a matrix, dense or CSR, with one block of columns per class."""
         if self.blocks == 1:
-            return signed_matrix(self.rows, self.members)
+            return lifted_matrix(self.rows, self.members, signed=True)
         matrix = sparse.coo_array(lifted_matrix(self.rows, self.members))
         row, column = matrix.coords
         own = self.rows.labels[self.members][row] * self.width + column
@@ -80,12 +89,12 @@ class Pairs:
 
 
 def rows_of(matrix: Any) -> MemoryRows:
-    """A matrix of signed rows, seen as rows that are all positive and already lifted."""
+    """Return a matrix of signed rows as rows of the positive class, without lift."""
     return as_rows(matrix, np.ones(matrix.shape[0], dtype=np.int32), lift=False)
 
 
 def mean_direction(rows: Rows) -> Floats:
-    """Where the means of the classes point: good enough to pick the first rows of a working set."""
+    """Return the direction of the class means, which picks the first rows of a working set."""
     labels = rows.labels
     counts = np.bincount(labels[rows.order], minlength=rows.n_classes)
     shares = np.zeros(rows.n_rows)
@@ -96,7 +105,7 @@ def mean_direction(rows: Rows) -> Floats:
 def signed_coefficients(
     labels: NDArray[Any], members: Ints, rivals: Ints, multipliers: Floats, n_classes: int
 ) -> tuple[Ints, Floats]:
-    """The rows that carry multipliers, and the factor with which each enters the weights of each class.
+    """Return the rows that carry multipliers, and their coefficients in the weights of each class.
 
     Returns
     -------
@@ -115,32 +124,24 @@ def signed_coefficients(
     return support, coefficients
 
 
-def signed_matrix(rows: Rows, members: Ints) -> Any:
-    """The signed lifted rows of ``members``, copied into memory: an array, or CSR where X is."""
-    part = rows.take(members)
-    return _times(part, 2.0 * part.labels - 1.0)
-
-
-def lifted_matrix(rows: Rows, members: Ints) -> Any:
-    """The lifted rows of ``members``, unsigned, copied into memory: an array, or CSR where X is."""
-    return _times(rows.take(members), np.ones(members.size))
-
-
-def _times(rows: MemoryRows, factors: Floats) -> Any:
-    part = rows.storage
+def lifted_matrix(rows: Rows, members: Ints, *, signed: bool = False) -> Any:
+    """Copy some lifted rows into memory: as an array, or as CSR if the rows are sparse."""
+    few = rows.take(members)
+    part = few.storage
+    factors = 2.0 * few.labels - 1.0 if signed else np.ones(members.size)
     if isinstance(part, DenseRows):
-        matrix = np.empty((rows.n_rows, rows.n_columns + rows.lifted))
-        np.multiply(part.values, factors[:, None], out=matrix[:, : rows.n_columns])
-        if rows.lifted:
+        matrix = np.empty((few.n_rows, few.n_columns + few.lifted))
+        np.multiply(part.values, factors[:, None], out=matrix[:, : few.n_columns])
+        if few.lifted:
             matrix[:, -1] = factors
         return matrix
     scaled = part.data * np.repeat(factors, np.diff(part.indptr))
-    plain = sparse.csr_array((scaled, part.indices, part.indptr), shape=(rows.n_rows, rows.n_columns))
-    return sparse.hstack([plain, factors[:, None]], format="csr") if rows.lifted else plain
+    plain = sparse.csr_array((scaled, part.indices, part.indptr), shape=(few.n_rows, few.n_columns))
+    return sparse.hstack([plain, factors[:, None]], format="csr") if few.lifted else plain
 
 
 def all_scores(rows: Rows, weights: Floats) -> Floats:
-    """<w, z_i> for every row; with many classes the outputs of all of them."""
+    """Return <w, z_i> for every row; with more than two classes, the outputs of all classes."""
     if weights.ndim == 1:
         return rows.scores(weights)
     values = getattr(rows.storage, "values", None) if isinstance(rows, MemoryRows) else None
@@ -151,6 +152,6 @@ def all_scores(rows: Rows, weights: Floats) -> Floats:
 
 
 def row_scores(rows: Rows, weights: Floats) -> Floats:
-    """The score of every row: signed, or that of its class less the best other."""
+    """Return the score of every row: signed, or the output of its class minus the best other."""
     scores = all_scores(rows, weights)
-    return scores if weights.ndim == 1 else leads(scores, rows.labels)
+    return scores if weights.ndim == 1 else signed_scores(scores, rows.labels)

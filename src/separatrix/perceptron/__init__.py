@@ -1,7 +1,7 @@
 """Stage 2: the perceptron in its primal form.
 
-Rows flow in, a `Result` flows out: weights, counts, history. `orders` chooses which mistake is corrected
-next, with `working_set` as the default; in `mixing` shards learn side by side. A `run` leads a `learner`
-(weights, counts, margin bracket) through passes, which a `visitor` makes, and scans; it keeps the history,
-the best weights (`pocket`) and looks for a `cycle`. `voting` predicts by the votes of all weights of a run.
+Input: rows. Output: a `Result` with weights, counts and history. `orders` chooses which mistake is corrected
+next. The default order is `working_set`; with `mixing`, shards learn in parallel. A `run` makes `passes` and
+scans, keeps the history and the best weights, looks for a cycle, and decides when to stop. A `learner` holds
+the weights, the counts and the margin bracket. `voting` predicts with the votes of all weights of a run.
 """

@@ -1,4 +1,4 @@
-"""What every order shares: the weights, the tally of the mistakes that moved them, and what both prove."""
+"""What every order shares: the weights, the counts of the mistakes behind them, and the bracket of both."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from ..rows.protocol import Rows
 
 LOG_ROOM = 1 << 14  # mistakes that a loop logs before Python empties the log
 # Mistakes that NumPy corrects on few rows before compiled loops are loaded. NumPy takes 2 to 4 ms for them
-# (200 x 5 to 1,000 x 20 rows; 4 to 10 with several classes), loops a tenth of that, and loading them 450. At
-# half of it 200 rows in 5 columns load them; at twice of it fits wait twice as long.
+# (200 x 5 to 1,000 x 20 rows; 4 to 10 ms with several classes), and compiled loops take a tenth of that, but
+# 450 ms to load. With half of it, 200 x 5 rows load them; with twice of it, fits wait twice as long.
 LIGHT = 360
-State = tuple[Floats, Ints, Floats | None]  # weights, counts, and those of mixed weights
+State = tuple[Floats, Ints, Floats | None]  # the weights, the counts, and the counts of mixed weights
 
 
 class Learner:
-    """The weights of a run, moved by mistakes, and the counts that say by which.
+    """The weights of a run, and the counts of the mistakes that changed them.
 
     ``weights - start`` is the sum of ``steps[i] * multipliers[i] * z_i``, up to rounding, unless the weights
-    are renormalised.
+    are renormalized.
 
     Attributes
     ----------
@@ -34,23 +34,21 @@ class Learner:
     start, weights : ndarray
         The weights before the first update and now.
     from_zero : bool
-        Whether they were zero.
+        Whether the first weights were zero.
     steps : ndarray
-        The step of each row's update; a single number where all rows share it.
+        The step of each row's update; a single number if all rows share it.
     renormalise : bool
         Whether the weights are scaled to length one after each update.
     mixed : ndarray of shape (rows, rivals) or None
-        The counts as they went into mixed weights, where the weights of shards are mixed.
-    mixed_sum : float
-        Their sum, up to rounding.
+        If the weights of shards are mixed, the counts with the share that each update has in the mixture.
     first_visit : int
-        The number of the first visit, where an earlier run goes on.
+        The number of visits in an earlier run that this one continues.
     tally : Tally
-        The counts and the clock, as the loops keep them.
+        The counts and the clock, which the loops update.
     log : list of ndarray of shape (mistakes, 3)
-        Row, rival and visit of the mistakes, where they were asked for.
+        Row, rival and visit of the mistakes, if they are logged.
     few : bool
-        Whether NumPy may do the loops, as long as there is little to do.
+        Whether NumPy may replace the loops for the first mistakes.
     """
 
     def __init__(
@@ -73,7 +71,6 @@ class Learner:
         self.steps = steps
         self.renormalise = renormalise
         self.mixed: Floats | None = None
-        self.mixed_sum = 0.0
         self.first_visit = visits
         self.log: list[Ints] = []
         self.few = few
@@ -96,7 +93,7 @@ class Learner:
 
     @property
     def multipliers(self) -> NDArray[Any]:
-        """How often each row went into the weights: its counts, unless weights were mixed."""
+        """How often each row was added to the weights: its counts, unless weights were mixed."""
         return self.tally.counts if self.mixed is None else self.mixed
 
     @property
@@ -106,11 +103,11 @@ class Learner:
 
     @property
     def light(self) -> int:
-        """The mistakes that NumPy may still correct: it does the loops where rows are few and learnt soon."""
+        """The number of mistakes that NumPy may still correct: only the first ones, and only on few rows."""
         return max(0, LIGHT - self.mistakes) if self.few else 0
 
     def flush_log(self, members: Ints | None = None) -> None:
-        """Empty the loop's buffer of logged mistakes; its rows are those of ``members``, if given."""
+        """Empty the loop's buffer of logged mistakes; its rows are indices into ``members``, if given."""
         length = self.tally.clock[LOGGED]
         if length:
             entries = self.tally.log[:length].copy()
@@ -120,12 +117,12 @@ class Learner:
             self.tally.clock[LOGGED] = 0
 
     def logged(self) -> Ints:
-        """Row, rival and visit of each mistake that led to the weights, where they were asked for."""
+        """Return row, rival and visit of each logged mistake that led to the weights."""
         self.flush_log()
         return np.concatenate([np.zeros((0, 3), dtype=np.int64), *self.log])[: self.mistakes]
 
     def state(self) -> State:
-        """A copy of the weights and of the counts that led to them."""
+        """Return a copy of the weights and of the counts that led to them."""
         return (
             self.weights.copy(),
             self.tally.counts.copy(),
@@ -133,19 +130,15 @@ class Learner:
         )
 
     def restore(self, state: State) -> None:
-        """Go back to earlier weights and the counts that led to them."""
+        """Return to earlier weights and the counts that led to them."""
         self.weights[...], self.tally.counts[...], self.mixed = state
-        self._count()
-
-    def _count(self) -> None:
         self.tally.clock[MISTAKES] = self.tally.counts.sum()
-        self.mixed_sum = 0.0 if self.mixed is None else float(self.mixed.sum())
 
     def rebuild(self) -> None:
-        """Make the weights anew from the counts: an interrupt may have come between the two."""
+        """Compute the weights from the counts: an interrupt may have occurred between their updates."""
         self.weights[...] = self.start
         self.rows.combine(self.multipliers, self.steps, self.weights)
-        self._count()
+        self.tally.clock[MISTAKES] = self.tally.counts.sum()
 
 
 @dataclass
@@ -163,7 +156,7 @@ class Bracket:
     known: tuple[int, float] = (-1, 0.0)
 
     def length(self) -> float:
-        """The length of the weights, computed once for each state."""
+        """Return the length of the weights, which is computed once for each state."""
         mistakes = self.learner.mistakes
         if self.known[0] != mistakes:
             self.known = mistakes, norm(self.learner.weights)
@@ -177,15 +170,15 @@ class Bracket:
         return self.known[1]
 
     def lower(self, lowest_score: float) -> float:
-        """The margin of the weights; zero if they are zero."""
+        """Return the margin of the weights; zero if they are zero."""
         length = self.length()
         return lowest_score / length if length > 0.0 else 0.0
 
     def upper(self) -> float:
-        """|sum of a_i z_i| / sum of a_i for a = multipliers * steps: no margin is larger."""
+        """Return |sum of a_i z_i| / sum of a_i for a = multipliers * steps: no margin is larger."""
         learner, two_classes = self.learner, self.learner.weights.ndim == 1
         if learner.steps.size == 1:
-            updates = learner.mistakes if learner.mixed is None else learner.mixed_sum
+            updates = learner.mistakes if learner.mixed is None else float(learner.mixed.sum())
             mass = float(learner.steps[0]) * updates
         else:
             mass = float(learner.multipliers.sum(axis=1) @ learner.steps)
@@ -197,12 +190,12 @@ class Bracket:
             length = norm(total)
         else:
             length = self.length() if learner.from_zero else norm(learner.weights - learner.start)
-        # With one weight vector a class, a correction moves two vectors by half a step each.
+        # With one weight vector per class, a correction changes two vectors by half a step each.
         return length / (mass if two_classes else 0.5 * mass)
 
 
 def steps_of(rows: Rows, eta0: float, row_weights: Floats | None) -> Floats:
-    """The step of each row's update; a single number where all rows that count share it."""
+    """Return the step of each row's update; a single number if all rows of the run share it."""
     rate = float(eta0)
     if row_weights is None:
         return np.full(1, rate)
@@ -213,9 +206,9 @@ def steps_of(rows: Rows, eta0: float, row_weights: Floats | None) -> Floats:
 
 
 def norm(weights: Floats) -> float:
-    """The Euclidean length, safe from under- and overflow.
+    """Return the Euclidean length without underflow and overflow.
 
-    Without BLAS, whose threads cost more here than the sum.
+    BLAS is not used, because starting its threads costs more than the sum.
     """
     flat = weights.reshape(-1)
     square = float(np.einsum("i,i->", flat, flat))

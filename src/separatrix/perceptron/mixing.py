@@ -42,10 +42,8 @@ Proceedings of NAACL-HLT, 456-464.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..loops.layouts import MISTAKES, VISITS
 from ..result import Floats, Ints
@@ -65,18 +63,18 @@ class Passed:
     Attributes
     ----------
     seen : int
-        The rows visited: all of the shard that count.
+        The number of rows visited: those of the shard whose weight is not zero.
     lowest : float
-        The lowest score met.
-    made : ndarray of uint32 or int64
-        The corrections, as the shard's row times the number of rivals, plus the rival.
+        The lowest score.
+    made : ndarray of int64
+        The corrections, each as the row of the shard times the number of rivals, plus the rival.
     weights, average : ndarray or None
-        The last weights, and the sum that averaging needs; None where no mistake changed them.
+        The last weights, and the sum that averaging needs; None if there was no mistake.
     """
 
     seen: int
     lowest: float
-    made: NDArray[Any]
+    made: Ints
     weights: Floats | None = None
     average: Floats | None = None
 
@@ -91,11 +89,11 @@ def solve_mixed(run: Run, shards: Shards, mixing: str) -> None:
 def epoch(run: Run, shards: Shards, mixing: str) -> bool:
     """Let every shard make a pass, and mix; return whether there was no mistake.
 
-    What was learnt before, from rows one after the other, has its place in the ledger as it is.
+    Updates that were made earlier, one row at a time, keep their counts in the ledger.
     """
     learner, every = run.learner, run.learner.rows.order.size
     if learner.mixed is None:
-        learner.mixed, learner.mixed_sum = learner.tally.counts.astype(np.float64), float(learner.mistakes)
+        learner.mixed = learner.tally.counts.astype(np.float64)
     run.detector.hopeful, run.detector.kept = False, None  # mixed weights are not whole: their sums may round
     given = learner.weights, learner.tally.average, len(run.history), every
     passed = shards.map(pass_over, learner.steps, *given)
@@ -115,27 +113,21 @@ def pass_over(
 ) -> Passed:
     """Visit every row of a shard once, beginning with the weights of all shards.
 
-    ``average`` is the sum that averaging needs (see `Tally`), empty where it is not asked for. It is
-    measured in visits of ``every`` row that counts, in a shard in visits of its own, and scaled in between.
+    ``average`` is the sum that averaging needs (see `Tally`), or empty. It counts visits to ``every`` row of
+    the run, and is scaled to the visits of the shard during the pass.
     """
     size = rows.order.size
     learner = Learner(rows, start=weights, steps=steps, visits=epoch * size, averaging=average.size > 0)
     np.multiply(average, size / every, out=learner.tally.average)
     visit(learner, rows, rows.order)
-    made, lowest = _corrected(learner.tally.counts), float(learner.tally.floor[0])
+    made, lowest = np.flatnonzero(learner.tally.counts), float(learner.tally.floor[0])
     if not made.size:
         return Passed(size, lowest, made)
     return Passed(size, lowest, made, learner.weights, learner.tally.average * (every / size))
 
 
-def _corrected(counts: Ints) -> NDArray[Any]:
-    """Where counts are not zero, in as few bytes as hold it: this travels."""
-    made = np.flatnonzero(counts)
-    return made.astype(np.uint32) if counts.size <= 1 << 32 else made
-
-
 def shares(passed: list[Passed], mixing: str) -> Floats:
-    """What each shard's weights count when all are mixed; they sum to one, up to rounding."""
+    """Return the share of each shard in the mixture; the shares sum to one, up to rounding."""
     sizes = np.array([each.made.size if mixing == "mistakes" else each.seen > 0 for each in passed])
     found: Floats = sizes / max(1, sizes.sum())
     return found
@@ -154,9 +146,8 @@ def _merge(learner: Learner, starts: Ints, passed: list[Passed], weighed: Floats
         weights += share * each.weights
         average += share * each.average
     for start, share, each in zip(starts, weighed, passed, strict=True):
-        made = each.made.astype(np.int64) + int(start) * counts.shape[1]  # each once
+        made = each.made + int(start) * counts.shape[1]  # each once
         counts.reshape(-1)[made] += 1
         mixed.reshape(-1)[made] += share
-        learner.mixed_sum += float(share) * made.size
     learner.weights[...], learner.tally.average[...] = weights, average
     learner.tally.clock[MISTAKES] += sum(each.made.size for _, each in moved)

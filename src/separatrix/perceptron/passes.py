@@ -1,8 +1,9 @@
-"""Passes over rows in memory: every row is visited in turn, and every mistake corrected."""
+"""Passes over rows in memory: visit every row in turn, and correct every mistake."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -16,36 +17,47 @@ from .voting import votes_of
 
 
 def learn_once(learner: Learner, rows: MemoryRows) -> Result:
-    """Let a learner visit its rows once, and read none again: online learning."""
+    """Visit each row once, and read none again: online learning."""
     clean = make_pass(learner, rows, rows.order, measure=True)
-    bracket, visits = Bracket(learner), int(learner.tally.clock[VISITS])
+    bracket = Bracket(learner)
     lower = bracket.lower(float(learner.tally.floor[0])) if clean else -math.inf
-    bracket.length()  # refuses weights beyond float64
-    upper, averaging = bracket.upper(), learner.tally.average.size > 0
-    return Result(
+    bracket.length()  # raises an error if the weights have left the range of float64
+    upper = bracket.upper()
+    return result_of(
+        learner,
         status=Status.ONLINE,
-        weights=learner.weights,
-        counts=learner.tally.counts,
         mistakes=learner.mistakes,
         errors=None,
         passes=1,
-        radius=rows.radius,
         margin_lower=-math.inf,
         margin_upper=upper,
         history=(PassRecord(learner.mistakes, 0 if clean else None, lower, upper),),
         order="cyclic",
+        voted=learner.tally.log.shape[0] > 0,
+    )
+
+
+def result_of(learner: Learner, *, voted: bool, **known: Any) -> Result:
+    """Return a result with what the learner holds, and the other fields as given."""
+    visits, average = int(learner.tally.clock[VISITS]), learner.tally.average
+    return Result(
+        weights=learner.weights,
+        counts=learner.tally.counts,
+        mixed_counts=learner.mixed,
+        radius=learner.rows.radius,
         visits=visits,
-        average=learner.weights - learner.tally.average / max(1, visits) if averaging else None,
-        average_sum=learner.tally.average if averaging else None,
-        votes=votes_of(learner, visits) if learner.tally.log.shape[0] > 0 else None,
+        average=learner.weights - average / max(1, visits) if average.size else None,
+        average_sum=average if average.size else None,
+        votes=votes_of(learner, visits) if voted else None,
+        **known,
     )
 
 
 def make_pass(learner: Learner, rows: MemoryRows, order: Ints, *, measure: bool) -> bool:
-    """Visit the rows of ``order`` once; return whether all were visited, and none was a mistake.
+    """Visit the rows of ``order`` once; return whether all were visited without a mistake.
 
-    With ``measure``, the norms of the rows are measured while they are at hand. The lowest score is the
-    ``floor`` of the tally then.
+    The lowest score is then the ``floor`` of the tally. With ``measure``, the pass also computes the norms
+    of the rows.
     """
     before = learner.mistakes
     norms = np.full(rows.n_rows if measure else 0, -1.0)
@@ -60,7 +72,8 @@ def make_pass(learner: Learner, rows: MemoryRows, order: Ints, *, measure: bool)
 def visit(learner: Learner, rows: MemoryRows, order: Ints) -> bool:
     """Visit the rows of ``order`` once; return whether all of them were visited.
 
-    Python runs between two pieces, and with it Ctrl-C. Weights that are renormalised are so after each row.
+    Python regains control between two pieces, so Ctrl-C works. A piece is one row if the weights are
+    renormalized.
     """
     size = 1 if learner.renormalise else max(1, threads.MOST_AT_ONCE * rows.n_rows // rows.numbers)
     for first in range(0, order.size, size):
@@ -74,7 +87,7 @@ def visit(learner: Learner, rows: MemoryRows, order: Ints) -> bool:
 
 
 def _learn(learner: Learner, rows: MemoryRows, order: Ints) -> int:
-    """Learn from some rows; return how many came before a limit."""
+    """Learn from some rows; return how many were visited before a limit was reached."""
     seen = 0
     while True:
         learn = numpy_loops.learn if learner.light else loops.rows.learn

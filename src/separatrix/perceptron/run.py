@@ -4,38 +4,37 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..deadline import NEVER, Deadline
 from ..errors import InputError
-from ..loops.layouts import VISITS
 from ..progress import Progress
 from ..result import Cycle, Floats, Ints, PassRecord, Result, Status, Trace, margin_text
 from ..rows import numpy_loops, threads
 from ..rows.protocol import Scan
 from .learner import Bracket, Learner, State, normalise
-from .passes import make_pass
-from .voting import votes_of
+from .passes import make_pass, result_of
 
-TRACE_ROOM = 1 << 31  # bytes of the weights after each update
-FEW_PASSES = 20  # passes beside which one more scan of large data would be felt
-EXACT = 2.0**52  # sums of whole numbers below this do not round
+TRACE_ROOM = 1 << 31  # bytes that the weights after each update may take
+FEW_PASSES = 20  # with fewer passes over large data, one more scan would be a noticeable part of the time
+EXACT = 2.0**52  # sums of integers below this are not rounded
 
 
 @dataclass(frozen=True)
 class Standing:
-    """How weights stood when every row was scored under them.
+    """The result of scoring every row with the same weights.
 
     Attributes
     ----------
     mistakes : int
-        The updates made by then.
+        The updates made before.
     errors : int or None
-        Rows on the wrong side; None where nobody scanned.
+        Rows on the wrong side; None if they were not counted.
     cost : float
-        What these errors cost.
+        The sum of the steps of these rows.
     lower : float
         The margin of the weights.
     """
@@ -47,189 +46,202 @@ class Standing:
 
 
 @dataclass
-class Pocket:
-    """The best weights that a scan saw (Gallant 1990), with their counts, and how they stood."""
-
-    best: Standing | None = None
-    state: State | None = None
-
-    def offer(self, standing: Standing, learner: Learner) -> None:
-        """Keep a copy of the learner's state if it is better."""
-        if self.best is None or standing.cost < self.best.cost:
-            self.best, self.state = standing, learner.state()
-
-    def restore(self, last: Standing, learner: Learner) -> Standing:
-        """Bring the learner back to the best weights if the last ones are worse; say how it stands then."""
-        if self.best is None or self.state is None or not self.best.cost < last.cost:
-            return last
-        learner.restore(self.state)
-        return self.best
-
-
 class Run:
-    """Lets a learner read all rows, pass by pass or scan by scan, and keeps the record.
+    """Makes passes and scans until a limit is reached, and records them.
 
     Attributes
     ----------
     learner : Learner
-    bracket : Bracket
-    detector : CycleDetector
-    pocket : Pocket or None
-        The best weights that a scan saw, where they are to be kept.
-    history : list of PassRecord
-        One for each pass and each scan.
-    latest : Standing or None
-        How the weights stood when every row was last scored under the same weights.
-    recorded : int
-        The mistakes in the history.
     max_iter : int
+        The maximum number of passes and scans.
     deadline : Deadline
     progress : Progress or None
+    n_iter_no_change : int or None
+        See `no_progress`; None switches the rule off.
+    closing : int
+        Readings that are reserved for the end of a run that finds no separator.
+    pocket : bool
+        Whether to keep the best weights that a scan has seen (Gallant 1990).
+    history : list of PassRecord
+        One record per pass and per scan.
+    limit : int
+        The number of readings after which the run ends: ``max_iter``, or less if there is no progress.
+    latest : Standing or None
+        The last time that every row was scored with the same weights.
+    best : tuple of Standing and State, or None
+        The weights in the pocket.
+    recorded : int
+        The mistakes in the history.
     """
 
-    def __init__(
-        self,
-        learner: Learner,
-        *,
-        max_iter: int,
-        deadline: Deadline = NEVER,
-        progress: Progress | None = None,
-    ) -> None:
-        self.learner = learner
-        self.bracket = Bracket(learner)
-        self.detector = CycleDetector(learner)
-        self.pocket: Pocket | None = None
-        self.history: list[PassRecord] = []
-        self.latest: Standing | None = None
-        self.max_iter = max_iter
-        self.deadline = deadline
-        self.progress = progress
-        self.recorded = 0
+    learner: Learner
+    max_iter: int
+    deadline: Deadline = NEVER
+    progress: Progress | None = None
+    n_iter_no_change: int | None = None
+    closing: int = 0
+    pocket: bool = False
+    history: list[PassRecord] = field(default_factory=list)
+    latest: Standing | None = None
+    best: tuple[Standing, State] | None = None
+    recorded: int = 0
+    limit: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limit = self.max_iter
+        self.bracket = Bracket(self.learner)
+        self.detector = CycleDetector(self.learner)
 
     def stopped(self, *, before: int = 0) -> bool:
-        """Whether a limit is met (the pass limit ``before`` passes early) or a proof was found."""
+        """Return whether a limit is reached (``before`` readings early) or a proof was found."""
         return (
-            len(self.history) + before >= self.max_iter
+            len(self.history) + before >= self.limit
             or self.learner.out_of_updates
             or self.detector.cycle is not None
             or time.monotonic() >= self.deadline.moment
         )
 
     def status(self) -> Status:
-        """Why a run that did not separate has stopped."""
+        """Return why a run that found no separator has stopped."""
         if self.detector.cycle is not None:
             return Status.INSEPARABLE
         if self.learner.out_of_updates:
             return Status.UPDATE_LIMIT
-        return Status.PASS_LIMIT if len(self.history) >= self.max_iter else Status.TIME_LIMIT
+        if len(self.history) < self.limit:
+            return Status.TIME_LIMIT
+        return Status.PASS_LIMIT if self.limit == self.max_iter else Status.NO_PROGRESS
 
-    def plain_passes(self, order: Ints, most: int = 1) -> bool:
-        """Make up to ``most`` passes in one order; return whether the last one was clean."""
+    def one_pass(self, order: Ints) -> bool:
+        """Visit the rows in this order, and correct every mistake; return whether there was none."""
         learner, rows = self.learner, self.learner.rows.local
         if rows is None:
             raise InputError(
                 "A pass learns from every row in turn, which needs rows in memory. Choose "
                 "order='working_set' or 'worst' without averaging, or load the rows first."
             )
-        for _ in range(most):
-            if self.stopped():
-                return False
-            clean = make_pass(learner, rows, order, measure=not self.history)
-            lowest = float(learner.tally.floor[0])
-            standing = Standing(learner.mistakes, 0, 0.0, self.bracket.lower(lowest)) if clean else None
-            self.end_pass(standing)
-            if clean:
-                return True
-        return False
+        clean = make_pass(learner, rows, order, measure=not self.history)
+        lowest = float(learner.tally.floor[0])
+        self.end_pass(Standing(learner.mistakes, 0, 0.0, self.bracket.lower(lowest)) if clean else None)
+        return clean
 
     def scan(self, limit: int = 1) -> Scan:
         """Score every row, and keep the lowest scores; counts as a pass."""
+        found, standing = self._look(limit)
+        self.end_pass(standing)
+        return found
+
+    def _look(self, limit: int = 1) -> tuple[Scan, Standing]:
         learner = self.learner
         found = learner.rows.scan(learner.weights, limit, learner.steps)
         lower = self.bracket.lower(float(found.scores[0]))
-        self.end_pass(Standing(learner.mistakes, found.mistakes, found.cost, lower))
-        return found
+        return found, Standing(learner.mistakes, found.mistakes, found.cost, lower)
 
     def end_pass(self, standing: Standing | None) -> None:
-        """Record a reading of every row; keep the weights if they are the best; see whether they came back.
+        """Record a reading of every row, and decide whether the run goes on.
 
-        ``standing`` says how the weights stood, where they did not move meanwhile.
+        ``standing`` is None if the weights changed during the reading.
         """
-        mistakes = self.learner.mistakes
-        errors, lower = (None, -math.inf) if standing is None else (standing.errors, standing.lower)
         length = self.bracket.length()
-        self.history.append(PassRecord(mistakes - self.recorded, errors, lower, self.bracket.upper()))
-        self.recorded = mistakes
+        self._record(standing)
         if standing is not None:
             self.latest = standing
             if standing.errors == 0:
                 return
-            if self.pocket is not None:
-                self.pocket.offer(standing, self.learner)
+            if self.pocket and (self.best is None or standing.cost < self.best[0].cost):
+                self.best = standing, self.learner.state()
+        least = self.n_iter_no_change if self.limit == self.max_iter else None
+        if least is not None and no_progress(self.history, self.learner.rows.radius, least):
+            self.limit = min(self.max_iter, len(self.history) + self.closing)
         self.detector.check(len(self.history), length, more=not self.stopped())
         if self.progress is not None and self.progress.due():
-            self._show(self.progress)
+            self.progress.show(self._sentence(self.progress))
 
-    def _show(self, progress: Progress) -> None:
+    def _record(self, standing: Standing | None) -> None:
+        made = self.learner.mistakes - self.recorded
+        errors, lower = (None, -math.inf) if standing is None else (standing.errors, standing.lower)
+        self.history.append(PassRecord(made, errors, lower, self.bracket.upper()))
+        self.recorded += made
+
+    def _sentence(self, progress: Progress) -> str:
         passes, last = len(self.history), self.history[-1]
-        speed = passes * self.learner.rows.order.size / progress.elapsed
-        progress.show(
+        speed = passes * self.learner.rows.order.size / max(progress.elapsed, 1e-9)
+        return (
             f"perceptron: pass {passes:,} of {self.max_iter:,}, {self.learner.mistakes:,} mistakes, "
-            f"best margin {margin_text(last.margin_lower, last.margin_upper, 3)}, "
-            f"{speed:,.0f} rows/s"
+            f"{last.wrong:,} rows wrong, "
+            f"best margin {margin_text(last.margin_lower, last.margin_upper, 3)}, {speed:,.0f} rows/s"
         )
 
+    def finish(self, order: str, *, interrupted: bool, voted: bool, trace: bool) -> Result:
+        """Return the result: the weights, their errors, the bracket, and what the caller asked to keep."""
+        learner, passes = self.learner, len(self.history)
+        mistakes, status = learner.mistakes, Status.INTERRUPTED if interrupted else self.status()
+        self.bracket.length()  # raises an error if the weights have left the range of float64
+        standing = self.latest
+        if standing is None or standing.mistakes < mistakes:
+            standing = self._closing_scan()
+        if mistakes > self.recorded:
+            self._record(standing)
+        if standing.errors == 0:
+            status = Status.SEPARATED
+        elif self.best is not None and self.best[0].cost < standing.cost:
+            standing = self.best[0]
+            learner.restore(self.best[1])
+        if self.progress is not None and self.progress.heard:
+            ended = f"{passes:,} passes, {mistakes:,} mistakes, {standing.errors} errors"
+            self.progress.end(f"perceptron: {ended}. {status.value}")
+        return result_of(
+            learner,
+            status=status,
+            mistakes=mistakes,
+            errors=standing.errors,
+            passes=passes,
+            margin_lower=standing.lower,
+            margin_upper=self.bracket.upper(),
+            history=tuple(self.history),
+            order=order,
+            voted=voted,
+            trace=trace_of(learner) if trace else None,
+            cycle=self.detector.cycle,
+        )
 
-def finish(run: Run, order: str, *, interrupted: bool, voted: bool, trace: bool) -> Result:
-    """Close a run: the errors of its weights, the bracket, and what was asked to be kept."""
-    learner, passes = run.learner, len(run.history)
-    mistakes, status = learner.mistakes, Status.INTERRUPTED if interrupted else run.status()
-    run.bracket.length()  # refuses weights beyond float64
-    standing = run.latest
-    if standing is None or standing.mistakes < mistakes:
-        standing = _closing_scan(run)
-    if mistakes > run.recorded:
-        rest = PassRecord(mistakes - run.recorded, standing.errors, standing.lower, run.bracket.upper())
-        run.history.append(rest)
-    if standing.errors == 0:
-        status = Status.SEPARATED
-    elif run.pocket is not None:
-        standing = run.pocket.restore(standing, learner)
-    visits = int(learner.tally.clock[VISITS])
-    averaging = learner.tally.average.size > 0
-    return Result(
-        status=status,
-        weights=learner.weights,
-        counts=learner.tally.counts,
-        mixed_counts=learner.mixed,
-        mistakes=mistakes,
-        errors=standing.errors,
-        passes=passes,
-        radius=learner.rows.radius,
-        margin_lower=standing.lower,
-        margin_upper=run.bracket.upper(),
-        history=tuple(run.history),
-        order=order,
-        visits=visits,
-        average=learner.weights - learner.tally.average / max(1, visits) if averaging else None,
-        average_sum=learner.tally.average if averaging else None,
-        votes=votes_of(learner, visits) if voted else None,
-        trace=trace_of(learner) if trace else None,
-        cycle=run.detector.cycle,
-    )
+    def _closing_scan(self) -> Standing:
+        """Count the errors of the last weights, unless that would take long beside the few passes made."""
+        if self.learner.rows.numbers > threads.MOST_AT_ONCE and len(self.history) < FEW_PASSES:
+            return Standing(self.learner.mistakes, None, math.inf, -math.inf)
+        return self._look()[1]
 
 
-def _closing_scan(run: Run) -> Standing:
-    """Count the errors of the last weights, unless that would take long beside the few passes made."""
-    learner = run.learner
-    if learner.rows.numbers > threads.MOST_AT_ONCE and len(run.history) < FEW_PASSES:
-        return Standing(learner.mistakes, None, math.inf, -math.inf)
-    found = learner.rows.scan(learner.weights, 1, learner.steps)
-    return Standing(learner.mistakes, found.mistakes, found.cost, run.bracket.lower(float(found.scores[0])))
+def no_progress(
+    history: Sequence[PassRecord],
+    radius: float,
+    n_iter_no_change: int,
+    *,
+    fall: float = 0.05,
+    margin: float = 5e-4,
+) -> bool:
+    """Return whether the run should stop: mistakes no longer fall, and no large margin exists.
+
+    1. The last passes (or scans) found almost as many wrong rows as an equal number before them: they gained
+       less than ``fall``. These are at least ``n_iter_no_change``, and at least a third of all passes (or
+       scans), because on separable rows mistakes fall like a power of the number of passes.
+    2. The counts prove that no margin is larger than ``margin`` times the radius. So the rule never ends a
+       run on classes that can be separated with a larger margin, if nothing is rounded.
+
+    Both numbers were chosen on 12 real sets that overlap, and on generated and real separable sets. Of 185
+    runs in the default order that find a separator without the rule, the rule ends one, which has a margin
+    of 0.0002 R and needs 992 of 1,000 readings. With ``margin`` twice as large, it ends about ten more.
+    """
+    if len(history) < 2 * n_iter_no_change or history[-1].margin_upper > margin * radius:
+        return False
+    scanned = history[-1].errors is not None
+    wrong = [record.wrong for record in history if (record.errors is not None) == scanned]
+    size = max(n_iter_no_change, len(wrong) // 3)
+    last, before = wrong[-size:], wrong[-2 * size : -size]
+    return len(before) == size and sum(last) >= (1.0 - fall) * sum(before)
 
 
 def trace_of(learner: Learner) -> Trace:
-    """Make the logged updates again, and keep the weights after each."""
+    """Repeat the logged updates, and keep the weights after each of them."""
     log = learner.logged()
     size = 8 * len(log) * learner.weights.size
     if size > TRACE_ROOM:
@@ -253,66 +265,56 @@ def trace_of(learner: Learner) -> Trace:
     return Trace(log[:, 0].copy(), log[:, 1].copy(), scores, weights, learner.start.copy())
 
 
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """The state after an earlier pass, to be recognised when it comes back."""
-
-    passes: int
-    mistakes: int
-    length: float
-    weights: Floats
-    counts: Ints
-
-
 @dataclass
 class CycleDetector:
-    """Weights that come back prove that nothing separates the rows.
+    """Looks for weights that return, which proves that no separator exists.
 
-    Brent's method: each state is compared with the one kept after 1, 2, 4, 8, ... passes.
+    Brent's method: each state is compared with the one kept after 1, 2, 4, 8, ... readings.
 
     Attributes
     ----------
     learner : Learner
     cycle : Cycle or None
         The proof, once it is found.
-    kept : Snapshot or None
+    kept : tuple or None
+        An earlier state: the number of readings and mistakes, the length of the weights, and `State`.
     hopeful : bool or None
-        Whether a cycle could be a proof, as far as the first row tells; None until that is asked.
+        Whether a cycle could be a proof, judged by the first row; None until it is needed.
     """
 
     learner: Learner
     cycle: Cycle | None = None
-    kept: Snapshot | None = None
+    kept: tuple[int, int, float, State] | None = None
     hopeful: bool | None = None
 
     def check(self, passes: int, length: float, *, more: bool) -> None:
-        """Compare the state after so many passes, whose weights have this length, with the kept one.
+        """Compare the state after this number of readings, with weights of this length, with the kept one.
 
-        ``more`` says whether passes may follow, for which a state is worth keeping.
+        ``more`` says whether readings may follow; otherwise no state is kept.
         """
-        kept, learner = self.kept, self.learner
-        if (
-            kept is not None
-            and learner.mistakes > kept.mistakes
-            and length == kept.length
-            and np.array_equal(learner.weights, kept.weights)
-        ):
-            multipliers = learner.tally.counts - kept.counts
-            if _proves(learner, multipliers):
-                self.cycle = Cycle(kept.passes, passes, multipliers)
-                return
+        learner = self.learner
+        if self.kept is not None:
+            first, mistakes, kept_length, (weights, counts, _) = self.kept
+            if (
+                learner.mistakes > mistakes
+                and length == kept_length
+                and np.array_equal(learner.weights, weights)
+            ):
+                multipliers = learner.tally.counts - counts
+                if _proves(learner, multipliers):
+                    self.cycle = Cycle(first, passes, multipliers)
+                    return
         if not more or passes & (passes - 1):
             return
         if self.hopeful is None:
             rows = learner.rows
             self.hopeful = learner.steps.size == 1 and rows.take(rows.order[:1]).integral
         if self.hopeful:
-            state = learner.weights.copy(), learner.tally.counts.copy()
-            self.kept = Snapshot(passes, learner.mistakes, length, *state)
+            self.kept = passes, learner.mistakes, length, learner.state()
 
 
 def _proves(learner: Learner, multipliers: Ints) -> bool:
-    """Whether the signed rows, so weighed, sum to exactly zero in arithmetic that cannot round."""
+    """Return whether the sum of the signed rows with these multipliers is exactly zero, without rounding."""
     rows, mass = learner.rows, float(multipliers.sum())
     if learner.steps.size > 1 or mass * rows.radius >= EXACT or not rows.integral:
         return False

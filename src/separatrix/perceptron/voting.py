@@ -1,4 +1,4 @@
-"""The voted perceptron: every weight vector of the run votes, for as long as it survived."""
+"""The voted perceptron: every weight vector of the run votes, weighted by the visits that it survived."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .learner import Learner
 class Voters:
     """A voted perceptron ready to predict (Freund and Schapire 1999).
 
-    The weight vectors are never stored: each is the last one plus one correction, so the outputs
-    of all of them on a row follow from that row's products with the corrected rows.
+    The weight vectors are not stored. Each is the previous one plus one correction, so the outputs of all of
+    them on a row follow from the row's inner products with the corrected rows.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class Voters:
     lifted: bool
 
     def tally(self, X: Any, rows: MemoryRows) -> Floats:
-        """The votes of each class for each row: shape (rows, classes)."""
+        """Return the votes of each class for each row: shape (rows, classes)."""
         votes = np.zeros((rows.n_rows, self.start.shape[0]))
         outputs = rows.outputs(self.start)
         size = max(1, threads.MOST_AT_ONCE // max(1, self.support.shape[0]))
@@ -61,12 +61,12 @@ class Voters:
 
 
 def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Voters:
-    """Keep the corrected rows of a run, each once, with the script of its mistakes."""
+    """Collect the corrected rows of a run, each once, and the sequence of mistakes."""
     distinct, positions = np.unique(votes.rows, return_inverse=True)
     own = rows.labels[votes.rows].astype(np.int64)
     rivals = 1 - own if rows.n_classes == 2 else votes.rivals
     return Voters(
-        support=_matrix(rows.take(distinct)),
+        support=rows.take(distinct).matrix.astype(np.float64),
         script=np.column_stack([positions, own, rivals]).astype(np.int64),
         steps=np.broadcast_to(steps, rows.n_rows)[votes.rows].copy(),
         survivals=votes.survivals,
@@ -76,7 +76,7 @@ def gather_voters(rows: Rows, votes: Votes, steps: Floats, start: Floats) -> Vot
 
 
 def join_voters(earlier: Voters, later: Voters) -> Voters:
-    """Let a run that went on from an earlier one's last weights follow it."""
+    """Append the voters of a run that started with the last weights of an earlier one."""
     supports = [earlier.support, later.support]
     if any(map(sparse.issparse, supports)):
         support: Any = sparse.vstack([sparse.csr_array(each) for each in supports], format="csr")
@@ -96,13 +96,8 @@ def join_voters(earlier: Voters, later: Voters) -> Voters:
     )
 
 
-def _matrix(rows: MemoryRows) -> Any:
-    """The rows as a float64 matrix, without labels and lift."""
-    return rows.matrix.astype(np.float64)
-
-
 def votes_of(learner: Learner, visits: int) -> Votes:
-    """Survival counts: the m-th weights were in force from one mistake's visit to the next."""
+    """Return the survival counts: the m-th weights are used from one mistake's visit to the next."""
     log = learner.logged()
     times: Ints = np.concatenate([[learner.first_visit], log[:, 2], [visits]])
     return Votes(log[:, 0].copy(), log[:, 1].copy(), np.diff(times))

@@ -1,11 +1,10 @@
 """The perceptron on a working set: learn from few rows, scan all of them, add the worst, repeat.
 
-The theorem lets mistakes be corrected in any order, so the updates can stay on a few rows in the
-cache until those are right, and the whole data are only read to find the rows that are most wrong
-now. The same is done once more inside: a *core* of a few hundred rows, with their inner products,
-is taken from the working set. The run ends as plain passes end: with a scan of every row that
-finds no mistake. Rows may leave a set and come back; that costs time, never the guarantee, since
-every update corrects a mistake.
+The theorem allows mistakes to be corrected in any order. So the updates stay on a few rows in the cache until
+those are right, and all rows are read only to find the ones with the lowest scores. The working set does the
+same with a *core* of a few hundred of its rows, whose inner products are kept. The run ends like plain
+passes: with a scan of every row that finds no mistake. Rows may leave a set and return; that costs time but
+not the guarantee, because every update corrects a mistake.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ import numpy as np
 
 from .. import loops
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, Gram, Tally
-from ..result import Floats, Ints
+from ..result import Ints
 from ..rows import numpy_loops
 from ..rows.memory import MemoryRows
 from ..rows.protocol import Shards
 from .learner import Learner
 from .mixing import epoch
-from .run import Pocket, Run
+from .run import Run
 
 # Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
 # S  make_separable(100_000, 50, margin=0.003): 3 readings of all rows, 11,392 updates
@@ -38,22 +37,22 @@ from .run import Pocket, Run
 # Rows that a scan of the working set adds to the core. S: time 1.5 / 1.7. N: updates 1.9 / 0.6, errors left
 # 4 / 16. C: updates 1.0 / 1.8.
 CORE = 256
-# So few rows are a core as they are. T: 41 readings / 1 reading.
+# Up to this number, all rows are one core. T: 41 readings / 1 reading.
 SMALL = 2 * CORE
 # Rows that a scan of all the data adds to the working set, at most. S: readings 1.3 / 1.3, time 1.3 / 2.1.
 # C: updates 2.5 / 1.0.
 ADDED = 2000
-# Places that an interleaved pass reads from in turn. S: time 1.4 / 1.4. C: updates 2.1 / 1.0. M: updates
-# 1.1 / 0.4.
+# Places that an interleaved pass reads from in turn: between half and twice of this number. With a fixed
+# number of places: S: time 1.4 / 1.4. C: updates 2.1 / 1.0. M: updates 1.1 / 0.4.
 STREAMS = 32
-# Numbers that stay in the cache. So few rows get more than one plain pass first (P: the same / readings 4.8,
-# time 3.2), a working set with more loses rows not corrected lately (W: if none ever leaves, 2.9 times as
-# long), and where rows are wide a scan adds a quarter of it at most.
+# Numbers that stay in the cache. Up to this size, all rows get more than one plain pass first (P: the same /
+# readings 4.8, time 3.2). A larger working set loses rows that were not corrected lately (W: if none ever
+# leaves, 2.9 times as long). A scan adds at most a quarter of it, which matters if rows are wide.
 CACHED = 1 << 21
 # Plain passes over the working set, or over rows in the cache, at most. C: readings 0.5 / 2.0, updates
 # 2.0 / 3.9. N: errors left 7 / 39.
 SET_PASSES = 40
-# Plain passes over the working set after which it is seen whether a core would serve better. S: time 1.7 / 1.
+# Plain passes over the working set before a core may take over. S: time 1.7 / 1.
 # C: updates 2.4 / 1.9.
 TRIAL = 10
 # Share of wrong rows above which a pass over all of them teaches more than a few. F: updates 0.1 / 1.1,
@@ -73,45 +72,49 @@ CLOSING = 10
 def solve_working_set(run: Run, shards: Shards | None = None) -> None:
     """Run until a scan of every row is clean or a limit is met.
 
-    Passes over all rows, at the beginning, in between and at the end, need rows in memory. Where many rows
-    lie elsewhere in shards, an epoch of mixing takes the place of a pass. Where passes cannot be made, sets
-    are copied into memory from the beginning, and a scan finds the next.
+    Passes over all rows, at the beginning, in between and at the end, need rows in memory. If there are many
+    rows in shards elsewhere, an epoch of mixing replaces a pass. Otherwise scans choose all working sets.
     """
     rows, in_memory = run.learner.rows, run.learner.rows.local is not None
-    run.pocket = Pocket()
+    run.pocket = True
     shuffle = np.random.default_rng(0)
     teach: Callable[[], bool] | None = None
     if in_memory:
-        teach = partial(_shuffled_pass, run, shuffle)
+        teach = partial(_mixed_pass, run, shuffle)
     elif shards is not None and rows.order.size > ADDED:
         teach = partial(epoch, run, shards, "mistakes")
-    closing = 0 if teach is None else min(CLOSING, run.max_iter // 2)
-    separated = in_memory and _first_passes(run, run.max_iter - closing)
+    run.closing = 0 if teach is None else min(CLOSING, run.max_iter // 2)
+    separated = in_memory and _first_passes(run, shuffle)
     if not separated:
-        separated = _few_rows(run, closing) if rows.order.size <= ADDED else _many_rows(run, closing, teach)
+        separated = _few_rows(run) if rows.order.size <= ADDED else _many_rows(run, teach)
     if teach is not None and not separated:
         _closing_passes(run, teach)
 
 
-def _first_passes(run: Run, most: int) -> bool:
-    """Pass over all rows, more often where they stay in the cache; return whether the last pass was clean."""
+def _first_passes(run: Run, shuffle: np.random.Generator) -> bool:
+    """Pass over all rows, once or until they are clean if they stay in the cache; return whether they are."""
     rows = run.learner.rows
     if rows.order.size <= SMALL:
         return False
-    return run.plain_passes(_interleaved(rows.order), min(SET_PASSES, most) if rows.numbers <= CACHED else 1)
+    for _ in range(SET_PASSES if rows.numbers <= CACHED else 1):
+        if run.stopped(before=run.closing):
+            return False
+        if _mixed_pass(run, shuffle):
+            return True
+    return False
 
 
-def _few_rows(run: Run, closing: int) -> bool:
+def _few_rows(run: Run) -> bool:
     """Learn from all rows, which are one working set; return whether a scan found them separated."""
     learner, rows = run.learner, run.learner.rows
     small = rows.order.size <= SMALL
     if small:  # the longest row first, so that the order of the rows does not matter
-        part = Part.of(learner, rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")])
+        part = Part(learner, rows.order[np.argsort(-rows.squared_norms[rows.order], kind="stable")])
     elif rows.local is not None:
-        part = Part(learner, rows.local, np.arange(rows.n_rows), learner.steps)
+        part = Part(learner, np.arange(rows.n_rows), rows.local)
     else:
-        part = Part.of(learner, rows.order)
-    while not run.stopped(before=closing):
+        part = Part(learner, rows.order)
+    while not run.stopped(before=run.closing):
         if small:
             part.worst_first(WORK * rows.numbers)
         else:
@@ -121,22 +124,22 @@ def _few_rows(run: Run, closing: int) -> bool:
     return False
 
 
-def _many_rows(run: Run, closing: int, teach: Callable[[], bool] | None) -> bool:
+def _many_rows(run: Run, teach: Callable[[], bool] | None) -> bool:
     """Learn from the worst rows of each scan; return whether one found no mistake.
 
-    ``teach`` makes a pass over all rows, where that can be done.
+    ``teach`` makes a pass over all rows, if that is possible.
     """
     learner, rows = run.learner, run.learner.rows
-    if teach is not None and not run.history and not run.stopped(before=closing) and teach():
+    if teach is not None and not run.history and not run.stopped(before=run.closing) and teach():
         return True
     added = max(CORE, min(ADDED, CACHED // 4 * rows.n_rows // rows.numbers))
     members = np.flatnonzero(learner.tally.counts.any(axis=1))
     lately = members[:0]
-    while not run.stopped(before=closing):
+    while not run.stopped(before=run.closing):
         found = run.scan(added)
         if found.mistakes == 0:
             return True
-        if run.stopped():
+        if run.stopped(before=run.closing):
             return False
         if teach is not None and found.mistakes > MANY * rows.order.size:
             teach()
@@ -144,7 +147,7 @@ def _many_rows(run: Run, closing: int, teach: Callable[[], bool] | None) -> bool
         if members.size * rows.numbers > CACHED * rows.n_rows:
             members = lately
         members = np.concatenate([found.rows, np.setdiff1d(members, found.rows)])
-        part = Part.of(learner, members)
+        part = Part(learner, members)
         _learn_from_set(run, part)
         lately = members[part.counts.any(axis=1)]
         members = members[learner.tally.counts[members].any(axis=1)]
@@ -152,7 +155,7 @@ def _many_rows(run: Run, closing: int, teach: Callable[[], bool] | None) -> bool
 
 
 def _learn_from_set(run: Run, part: Part) -> None:
-    """Pass over a working set until it is right, or take it through cores where passes teach too little."""
+    """Pass over a working set until it is right, or use cores if rows are corrected again and again."""
     counts = run.learner.tally.counts
     for done in range(1, SET_PASSES + 1):
         if part.plain_pass() or run.stopped():
@@ -163,7 +166,7 @@ def _learn_from_set(run: Run, part: Part) -> None:
 
 
 def _through_cores(run: Run, part: Part) -> None:
-    """Correct the worst rows of one core after the other until the part is clean or the work enough."""
+    """Correct one core after the other until the part is clean, or the allowed work is done."""
     learner, work, allowed = run.learner, 0, WORK * run.learner.rows.numbers
     kept: Ints = np.empty(0, dtype=np.int64)
     while work <= allowed and not run.stopped():
@@ -179,58 +182,56 @@ def _through_cores(run: Run, part: Part) -> None:
         work += (learner.mistakes - before) * core.counts.size
 
 
-def _shuffled_pass(run: Run, shuffle: np.random.Generator) -> bool:
+def _mixed_pass(run: Run, shuffle: np.random.Generator) -> bool:
     """Pass over all rows in a new order; return whether there was no mistake."""
-    return run.plain_passes(shuffle.permutation(run.learner.rows.order))
+    return run.one_pass(interleaved(run.learner.rows.order, shuffle))
 
 
 def _closing_passes(run: Run, teach: Callable[[], bool]) -> None:
-    """Pass and scan by turns: where nothing separates, the best weights are often found so."""
+    """Pass and scan by turns: if nothing separates the rows, this often finds the best weights."""
     while not run.stopped():
         if teach() or run.stopped() or run.scan().mistakes == 0:
             return
 
 
-def _interleaved(order: Ints) -> Ints:
-    """The same rows from many places in turn: mixed, yet nearer to a sequence than a shuffle."""
-    length = order.size // STREAMS
-    whole, rest = order[: STREAMS * length], order[STREAMS * length :]
-    return np.concatenate([whole.reshape(STREAMS, length).T.ravel(), rest])
+def interleaved(order: Ints, shuffle: np.random.Generator, group: int = 4) -> Ints:
+    """Return the rows in another order: a few from each of many places in turn.
+
+    The number of places is random. Rows are mixed almost as well as by a shuffle, but memory is read in
+    sequences, which makes a pass twice as fast on 30,000 sparse rows.
+    """
+    places = int(shuffle.integers(STREAMS // 2, 2 * STREAMS))
+    whole = order.size - order.size % (places * group)
+    turns = order[:whole].reshape(places, -1, group).transpose(1, 0, 2)
+    return np.concatenate([turns.ravel(), order[whole:]])
 
 
 class Part:
-    """Some rows of a run, copied into memory, that correct the learner's weights.
+    """Some rows of a run, in memory, that correct the learner's weights.
 
     Attributes
     ----------
     learner : Learner
-    rows : MemoryRows
     members : ndarray of int64
-        Which rows of the learner they are.
+        The indices of these rows among the learner's rows.
+    rows : MemoryRows
     steps : ndarray
-        As the learner has them, for these rows.
+        The steps of these rows.
     counts : ndarray of int64, shape (rows, rivals)
-        Corrections of each row since it came here.
+        The corrections of each row since the part was made.
     """
 
-    def __init__(self, learner: Learner, rows: MemoryRows, members: Ints, steps: Floats) -> None:
+    def __init__(self, learner: Learner, members: Ints, rows: MemoryRows | None = None) -> None:
         self.learner = learner
-        self.rows = rows
         self.members = members
-        self.steps = steps
-        self.counts = np.zeros((rows.n_rows, learner.tally.counts.shape[1]), dtype=np.int64)
+        self.rows = learner.rows.take(members) if rows is None else rows
+        self.steps = learner.steps if learner.steps.size == 1 else learner.steps[members]
+        self.counts = np.zeros((self.rows.n_rows, learner.tally.counts.shape[1]), dtype=np.int64)
         self._gram: Gram | None = None
-
-    @classmethod
-    def of(cls, learner: Learner, members: Ints) -> Part:
-        """Copy some of the learner's rows into memory."""
-        steps = learner.steps if learner.steps.size == 1 else learner.steps[members]
-        return cls(learner, learner.rows.take(members), members, steps)
 
     def take(self, indices: Ints) -> Part:
         """Copy some of these rows."""
-        steps = self.steps if self.steps.size == 1 else self.steps[indices]
-        return Part(self.learner, self.rows.take(indices), self.members[indices], steps)
+        return Part(self.learner, self.members[indices], self.rows.take(indices))
 
     def plain_pass(self) -> bool:
         """Visit each row once; return whether there was no mistake."""
@@ -243,7 +244,7 @@ class Part:
     def worst_first(self, work: int) -> None:
         """Correct the worst row until all are right, or the updates have read ``work`` numbers.
 
-        An update reads as many as there are counts. Always allowed are `LEAST_UPDATES`.
+        An update reads one number per count. `LEAST_UPDATES` updates are always allowed.
         """
         learner, weights = self.learner, self.learner.weights
         left = max(LEAST_UPDATES, work // self.counts.size)
@@ -265,10 +266,10 @@ class Part:
             left -= made
 
     def _tally(self, allowed: int | None = None) -> Tally:
-        """The learner's tally, with counts of this part's own."""
+        """Return the learner's tally, with separate counts for this part."""
         whole = self.learner.tally
         if whole.log.size:
-            self.learner.flush_log()  # what came before was logged by other numbers of the rows
+            self.learner.flush_log()  # earlier entries have other row indices
         clock = whole.clock.copy()
         if allowed is not None:
             clock[LIMIT] = min(clock[LIMIT], clock[MISTAKES] + allowed)
@@ -280,7 +281,6 @@ class Part:
         whole.counts[self.members] += tally.counts
         if self.learner.mixed is not None:
             self.learner.mixed[self.members] += tally.counts
-            self.learner.mixed_sum += float(tally.clock[MISTAKES] - whole.clock[MISTAKES])
         for entry in (VISITS, MISTAKES, LOGGED):
             whole.clock[entry] = tally.clock[entry]
         if whole.log.size:
@@ -288,7 +288,7 @@ class Part:
 
 
 def gram_of(rows: MemoryRows) -> Gram:
-    """Room for the inner products of rows; those of few wide rows are found at once."""
+    """Return room for the inner products of rows; those of a few wide rows are computed at once."""
     size = rows.n_rows
     gram = Gram(
         products=np.empty((size, size)),

@@ -1,4 +1,4 @@
-"""Pictures of separators, of runs and of proofs; needs matplotlib (the extra ``plot``)."""
+"""Pictures of separators, runs and proofs. They need matplotlib (the extra ``plot``)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from ..errors import needs
 from ..views.palettes import DARK, LIGHT, Palette
 
 with needs("sx.plot", extra="plot"):
-    from .gram import GramDisplay
+    from .film import kernel_film
     from .hull_display import HullDisplay
-    from .kernel_film import kernel_film
     from .margin_bracket import BracketDisplay
     from .regions import DecisionRegionDisplay
     from .run_display import RunDisplay
@@ -19,7 +18,6 @@ __all__ = [
     "LIGHT",
     "BracketDisplay",
     "DecisionRegionDisplay",
-    "GramDisplay",
     "HullDisplay",
     "Palette",
     "RunDisplay",

@@ -13,13 +13,13 @@ from matplotlib.figure import Figure
 
 from ..markup import Markup
 from ..views.palettes import LIGHT
-from .drawing import BAND, REGION
+from .artists import BAND, REGION
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def svg_text(figure: Figure, salt: str) -> str:
-    """A figure as the text of an SVG file: the same every time, with ids that another ``salt`` changes."""
+    """Return a figure as the text of an SVG file; its ids depend only on the figure and on ``salt``."""
     text = io.StringIO()
     look: Any = {"svg.hashsalt": salt, "svg.fonttype": "none", "font.sans-serif": ["DejaVu Sans"]}
     with mpl.rc_context(look):
@@ -28,9 +28,10 @@ def svg_text(figure: Figure, salt: str) -> str:
 
 
 def page_svg(text: str, title: str) -> Markup:
-    """An SVG file of matplotlib in the light palette as an element of a page that trusts no text in it.
+    """Return an SVG file that matplotlib drew in the light palette as an element of a page.
 
-    Its colors are variables of the page, those of `Palette.variables`, and its font is ``--sans``.
+    Its colors become variables of the page, those of `Palette.variables`, and its font becomes ``--sans``.
+    All text in it is escaped.
     """
     colors = {color: f"var(--{name})" for name, color in LIGHT.variables.items()}
     for k, share in itertools.product(range(len(LIGHT.classes)), (REGION, BAND)):
@@ -43,7 +44,7 @@ def page_svg(text: str, title: str) -> Markup:
                 parent.remove(child)
         if parent.tag == f"{SVG}g":
             parent.attrib.pop("id", None)  # the ids of two pictures on one page would be the same
-        if path := parent.get("d"):  # a tenth of a point is as fine as it is seen
+        if path := parent.get("d"):  # nobody sees less than a tenth of a point
             parent.set("d", re.sub(r"(\.\d)\d+", r"\1", path))
         if look := parent.get("style"):
             look = look.replace("'DejaVu Sans'", "var(--sans,system-ui)")

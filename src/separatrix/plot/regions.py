@@ -1,4 +1,4 @@
-"""Decision regions: which class wins where, the margin band, the support and the weights."""
+"""Decision regions: which class wins where, with the margin band, the support and the weights."""
 
 from __future__ import annotations
 
@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
 from matplotlib.text import Annotation
 
 from ..errors import InputError
 from ..estimators.margin import SoftMargin
 from ..result import Floats, Ints
-from ..rows.class_leads import leads
+from ..rows.numpy_loops import signed_scores
 from ..views.model import (
     Model,
     Plane,
@@ -25,7 +23,7 @@ from ..views.model import (
     read_points,
 )
 from ..views.palettes import Palette
-from .drawing import (
+from .artists import (
     class_handles,
     draw_arrow,
     draw_points,
@@ -36,18 +34,17 @@ from .drawing import (
     prepare_axes,
     stroke,
     view_box,
+    weight_vectors,
 )
-from .style import Display, add_legend, axes_for, style
-
-SIZES = ("equal", "mistakes")
+from .style import Display, halo
 
 
 @dataclass(eq=False, repr=False)
 class DecisionRegionDisplay(Display):
-    """Decision regions of a classifier, with its margin band, its support and its weights.
+    """The decision regions of a classifier, with its margin band, its support and its weights.
 
-    Make one with `from_estimator`. Data with more than two columns are seen in the plane of the weights
-    and the widest direction at right angles to them.
+    Make one with `from_estimator`. Data with more than two columns are projected onto the direction of the
+    weights and the direction of largest variance perpendicular to it.
 
     Attributes
     ----------
@@ -55,15 +52,15 @@ class DecisionRegionDisplay(Display):
     points : Points
     plane : Plane
     level : float or None
-        The lead over the second class that bounds the margin band.
+        The lead over the second-best class at the edge of the margin band.
     support : ndarray of int64
-        The rows that carry the weights.
+        The rows that the weights are made of.
     errors : ndarray of int64
-        The rows on the wrong side; a tie is an error.
+        The rows on the wrong side. A tie is an error.
     mistakes : ndarray or None
-        Updates on each row, if point sizes show them.
+        The updates on each row, if point sizes show them.
     resolution : int
-        The number of grid points per side at which the scores are evaluated.
+        The scores are evaluated on a grid with this many points per side.
     ax_, figure_ : Axes, Figure
         After `plot`.
     regions_ : list of contour sets
@@ -71,10 +68,10 @@ class DecisionRegionDisplay(Display):
     boundary_, band_ : list of contour sets
         Where two classes tie, and where one leads by ``level``.
     points_ : list of PathCollection
-        One for each class.
+        One per class.
     support_points_, error_points_ : PathCollection or None
     weight_arrows_ : list of Annotation
-        From the foot on the boundary (two classes), or from the middle of the picture (one per class).
+        For two classes, one arrow from a point of the boundary. For more, one per class, from the center.
     """
 
     model: Model
@@ -93,40 +90,29 @@ class DecisionRegionDisplay(Display):
         X: Any,
         y: Any,
         *,
-        ax: Axes | None = None,
-        theme: str | Palette | None = None,
         band: float | str | None = "auto",
         point_sizes: str = "equal",
         resolution: int = 80,
-        title: str | None = None,
-        legend: bool = True,
+        **options: Any,
     ) -> DecisionRegionDisplay:
         """Draw the regions of a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier
-            Of this library or of scikit-learn.
+            A model of this library or of scikit-learn.
         X, y : rows and labels
-            For ``point_sizes="mistakes"``, those of the training.
-        ax : Axes, optional
-            Where to draw; a new figure otherwise.
-        theme : {"light", "dark"}, Palette or None
-            By default the one that suits the background.
+            The training data, if ``point_sizes="mistakes"``.
         band : "auto", float or None
-            The lead that bounds the margin band. "auto" is one for soft margins (the place where the
-            hinge loss begins), else the smallest lead of a row, if all rows are on their own side.
+            The lead at the edge of the margin band. "auto" is one for soft margins (where the hinge loss
+            becomes zero). For other models it is the smallest lead of a row, if no row is on the wrong side.
         point_sizes : {"equal", "mistakes"}
-            "mistakes" draws each row the larger the more often the run corrected it.
+            With "mistakes", the size of a point shows how often the run corrected its row.
         resolution : int
-            Of the grid on which regions are drawn. The boundary between two classes with linear scores is
-            exact at any resolution.
-        title : str, optional
-        legend : bool
-
-        Returns
-        -------
-        DecisionRegionDisplay
+            The number of grid points per side on which the regions are computed. The boundary between two
+            classes with linear scores is exact at any resolution.
+        **options
+            Passed to `plot`.
 
         Examples
         --------
@@ -136,65 +122,38 @@ class DecisionRegionDisplay(Display):
         >>> len(display.support_points_.get_offsets()) == len(display.support)
         True
         """
-        if point_sizes not in SIZES:
-            raise InputError(
-                f"point_sizes must be one of {', '.join(map(repr, SIZES))}. Got {point_sizes!r} instead."
-            )
-        check = read_model(estimator)
-        points = read_points(X, y, check.classes)
+        if point_sizes not in ("equal", "mistakes"):
+            raise InputError(f"point_sizes must be 'equal' or 'mistakes'. Got {point_sizes!r} instead.")
+        points = read_points(X, y, read_model(estimator).classes)
         model = read_model(estimator, points)
         scores = model.scores(points.table if model.linear else points.X)
-        lead = leads(scores, points.codes)
-        plane = plane_for(model, points, scores)
-        counts = _mistakes(estimator, points) if point_sizes == "mistakes" else None
+        lead = signed_scores(scores, points.codes)
         display = cls(
             model=model,
             points=points,
-            plane=plane,
+            plane=plane_for(model, points, scores),
             level=_level(estimator, lead, band),
             support=_support(estimator, len(lead)),
             errors=np.flatnonzero(lead <= 0.0),
-            mistakes=counts,
+            mistakes=_mistakes(estimator, points) if point_sizes == "mistakes" else None,
             resolution=resolution,
         )
-        return display.plot(ax=ax, theme=theme, title=title, legend=legend)
+        return display.plot(**options)
 
-    def plot(
-        self,
-        *,
-        ax: Axes | None = None,
-        theme: str | Palette | None = None,
-        title: str | None = None,
-        legend: bool = True,
-    ) -> DecisionRegionDisplay:
-        """Draw, on the given axes or on new ones.
-
-        Returns
-        -------
-        DecisionRegionDisplay
-            Itself, with ``ax_``, ``figure_`` and the artists.
-        """
-        self.figure_: Figure | SubFigure
-        self.figure_, self.ax_, colors = axes_for(ax, theme, (6.4, 4.6))
-        with style(colors):
-            places = self.plane.place(self.points.table)
-            self.box_ = view_box(places)
-            prepare_axes(self.ax_, self.plane, self.box_)
-            self.regions_, self.boundary_, self.band_ = draw_regions(
-                self.ax_,
-                colors,
-                self.box_,
-                lambda grid: plane_scores(self.model, self.plane, self.points, grid),
-                level=self.level or 0.0,
-                resolution=self.resolution,
-            )
-            self._draw_points(colors, places)
-            self._draw_arrows(colors, places)
-            if title is not None:
-                self.ax_.set_title(title)
-            if legend:
-                add_legend(self.ax_, self._legend_handles(colors))
-        return self
+    def _draw(self, colors: Palette) -> None:
+        places = self.plane.place(self.points.table)
+        self.box_ = view_box(places)
+        prepare_axes(self.ax_, self.plane, self.box_)
+        self.regions_, self.boundary_, self.band_ = draw_regions(
+            self.ax_,
+            colors,
+            self.box_,
+            lambda grid: plane_scores(self.model, self.plane, self.points, grid),
+            level=self.level or 0.0,
+            resolution=self.resolution,
+        )
+        self._draw_points(colors, places)
+        self._draw_arrows(colors, places)
 
     def _draw_points(self, colors: Palette, places: Floats) -> None:
         sizes = point_sizes(self.mistakes, len(places))
@@ -215,21 +174,24 @@ class DecisionRegionDisplay(Display):
         if not self.model.linear:
             return
         weights, offsets = plane_weights(self.model, self.plane)
-        two, middle = len(weights) == 2, places.mean(axis=0)
-        vectors = weights[1:] - weights[0] if two else weights - weights.mean(axis=0)
+        vectors, middle = weight_vectors(weights), places.mean(axis=0)
+        two = len(vectors) == 1
         longest = float(np.linalg.norm(vectors, axis=1).max())
         if not longest > 0.0:
             return
         left, right, bottom, top = self.box_
-        if two:  # from the point of the boundary that is nearest to the middle
+        if two:  # from the point of the boundary that is nearest to the center
             above = float(vectors[0] @ middle + offsets[1] - offsets[0])
             middle = np.clip(middle - vectors[0] * above / longest**2, (left, bottom), (right, top))
         scale = 0.24 * min(right - left, top - bottom) / longest
-        for label, vector in enumerate(vectors):
-            color, text = (colors.ink, "$w$") if two else (colors.color(label), "")
-            self.weight_arrows_.append(draw_arrow(self.ax_, middle, scale * vector, color, colors, text))
+        for label, vector in enumerate(scale * vectors):
+            color = colors.ink if two else colors.color(label)
+            self.weight_arrows_.append(draw_arrow(self.ax_, middle, vector, color, colors))
+        if two:
+            tip: Any = middle + 1.12 * scale * vectors[0]
+            self.ax_.annotate("$w$", tip, ha="center", va="center", fontsize=11, path_effects=halo(colors))
 
-    def _legend_handles(self, colors: Palette) -> list[Any]:
+    def _handles(self, colors: Palette) -> list[Any]:
         handles: list[Any] = class_handles(colors, self.model.classes)
         if self.support_points_ is not None:
             handles.append(mark("o", "none", colors.ink, 10.0, "support"))
@@ -251,21 +213,18 @@ def _level(estimator: Any, lead: Floats, band: float | str | None) -> float | No
         return None
     if band != "auto":
         if isinstance(band, str) or not float(band) > 0.0:
-            raise InputError(f"band must be 'auto', None or a positive lead. Got {band!r} instead.")
+            raise InputError(f"band must be 'auto', None or a positive number. Got {band!r} instead.")
         return float(band)
     if isinstance(estimator, SoftMargin) or type(estimator).__module__.startswith("sklearn.svm"):
         return 1.0
+    # Votes and probabilities have a lead, but no margin.
+    scored = hasattr(estimator, "decision_function") and getattr(estimator, "average", False) != "voted"
     smallest = float(lead.min())
-    return smallest if smallest > 0.0 and _has_margin(estimator) else None
-
-
-def _has_margin(estimator: Any) -> bool:
-    """Shares of a vote and probabilities have a lead too, but no margin."""
-    return hasattr(estimator, "decision_function") and getattr(estimator, "average", False) != "voted"
+    return smallest if scored and smallest > 0.0 else None
 
 
 def _support(estimator: Any, n_rows: int) -> Ints:
-    """The rows that carry the weights: with multipliers, or corrected in the run."""
+    """Return the rows that the weights are made of: the support vectors, or the corrected rows."""
     rows = getattr(estimator, "support_", None)
     if rows is None:
         counts = getattr(estimator, "mistake_counts_", np.zeros(0))
@@ -278,12 +237,16 @@ def _mistakes(estimator: Any, points: Points) -> Ints:
     counts = getattr(estimator, "mistake_counts_", None)
     if counts is None:
         raise InputError(
-            f"point_sizes='mistakes' needs a run that counts its mistakes. {type(estimator).__name__} does "
-            "not; use a Perceptron, or point_sizes='equal'."
+            f"point_sizes='mistakes' needs a model that counts its mistakes, such as Perceptron. "
+            f"{type(estimator).__name__} does not; use point_sizes='equal'."
         )
-    if len(counts) != len(points.codes):
-        raise InputError(
-            f"point_sizes='mistakes' needs the rows of the training: {len(counts)} were counted, X has "
-            f"{len(points.codes)}."
-        )
+    need_training_rows(len(counts), points)
     return np.asarray(counts, dtype=np.int64)
+
+
+def need_training_rows(n_rows: int, points: Points) -> None:
+    """Refuse data that are not those of the training, as far as their number tells."""
+    if len(points.codes) != n_rows:
+        raise InputError(
+            f"The model was fitted on {n_rows} rows, and X has {len(points.codes)}. Pass the training data."
+        )

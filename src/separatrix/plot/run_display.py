@@ -1,10 +1,10 @@
-"""A run, update by update: the picked row, the weights before and after, the mistakes and their bound."""
+"""A run, update by update: the corrected row, the weights before and after, and the mistake bound."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -12,14 +12,15 @@ import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
+from sklearn.utils.extmath import row_norms
 
 from ..bounds import mistake_bounds
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
-from ..result import Floats, Result, Status, Trace
-from ..views.model import Model, Plane, Points, plane_for, read_model, read_points
+from ..result import Floats, Result, Trace
+from ..views.model import Plane, Points, plane_for, read_model, read_points
 from ..views.palettes import Palette
-from .drawing import (
+from .artists import (
     class_handles,
     draw_arrow,
     draw_points,
@@ -29,43 +30,41 @@ from .drawing import (
     prepare_axes,
     stroke,
     view_box,
+    weight_vectors,
 )
-from .film import Film
+from .film import Film, film_steps
+from .regions import need_training_rows
 from .style import LAYOUT, Display, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
 
 
 def trace_of(run: Any) -> Trace:
-    """The trace of a fitted model or of a result; if there is none, the error says how to keep one."""
+    """Return the trace of a fitted model or of a result."""
     result = run if isinstance(run, Result) else getattr(run, "result_", None)
     trace = getattr(result, "trace", None)
     if isinstance(trace, Trace):
         return trace
-    if result is not None and getattr(result, "status", None) is Status.ONLINE:
-        raise InputError(
-            "partial_fit keeps no trace. Fit all rows in one call: Perceptron(trace=True).fit(X, y)."
-        )
     raise InputError(
-        f"This run of {type(run).__name__} kept no trace of its updates. Ask for one before fitting: "
-        "Perceptron(trace=True).fit(X, y)."
+        f"This run of {type(run).__name__} kept no trace of its updates. Fit all rows in one call (not "
+        "partial_fit) with Perceptron(trace=True).fit(X, y)."
     )
 
 
 @dataclass(frozen=True, eq=False)
 class LengthBounds:
-    """What Novikoff's argument says of the length of the weights after t mistakes.
+    """Novikoff's bounds on the length of the weights after t mistakes.
 
     Attributes
     ----------
     bound : float or None
-        The most mistakes that the run could make.
+        The largest number of mistakes that the run could make.
     name : str
-        Of the theorem.
+        The theorem.
     start : float
         The length of the first weights.
     radius : float or None
-        ``sqrt(start^2 + radius^2 t)`` is never exceeded; None if updates were scaled row by row.
+        The length is at most ``sqrt(start^2 + radius^2 t)``. None if updates were scaled row by row.
     margin : float or None
-        ``margin * t`` is always reached; None if no separator is known or the start is not zero.
+        The length is at least ``margin * t``. None if no separator is known or the start is not zero.
     """
 
     bound: float | None
@@ -87,14 +86,14 @@ class RunDisplay(Display):
     plane : Plane
     trace : Trace
     weights, offsets : ndarray of shape (mistakes + 1, classes, 2) and (mistakes + 1, classes)
-        The scores after each update as functions of the two coordinates; first, those of the start.
+        The scores as functions of the two coordinates, at the start and after each update.
     norms : ndarray of shape (mistakes + 1,)
-        The length of the weights after each update.
+        The length of the weights, at the start and after each update.
     proof : LengthBounds
     figure_, ax_ : Figure, Axes
-        After `plot`: the axes of the rows.
+        After `plot`: the axes with the rows.
     length_ax_ : Axes or None
-        The axes of the length of the weights.
+        The axes with the length of the weights.
     step_ : int
         The update that is shown.
     """
@@ -123,16 +122,12 @@ class RunDisplay(Display):
         Parameters
         ----------
         estimator : Perceptron(trace=True), fitted
-        X, y : the rows and labels of the training
+        X, y : the training data
         step : int, optional
-            Which update, from 1; 0 is the start. By default the last.
+            The number of the update, counted from 1; 0 is the start. The default is the last update.
         ax : Axes or two of them, optional
-            Where to draw the rows (and the length of the weights); a new figure with both otherwise.
+            Where to draw the rows (and the length of the weights). By default, a new figure shows both.
         theme : {"light", "dark"}, Palette or None
-
-        Returns
-        -------
-        RunDisplay
 
         Examples
         --------
@@ -145,44 +140,38 @@ class RunDisplay(Display):
         """
         if not isinstance(estimator, Perceptron):
             raise InputTypeError(
-                "RunDisplay follows the weights of a Perceptron, fitted with trace=True. "
+                "RunDisplay shows the weights of a Perceptron that was fitted with trace=True. "
                 f"Got {type(estimator).__name__} instead."
             )
         model = read_model(estimator)
         trace = trace_of(estimator)
         points = read_points(X, y, model.classes)
-        if len(points.codes) != len(estimator.mistake_counts_):
-            raise InputError(
-                f"The run was made on {len(estimator.mistake_counts_)} rows, X has {len(points.codes)}. Pass "
-                "the data of the training."
-            )
-        plane = plane_for(_last_weights(model, trace), points, np.empty(0))
+        need_training_rows(len(estimator.mistake_counts_), points)
         full = np.concatenate([trace.start[None], trace.weights])
-        norms = np.sqrt((full.reshape(len(full), -1) ** 2).sum(axis=1))
-        weights, offsets = _in_plane(full, plane, points.table.shape[1])
-        proof = _proof(estimator, points, trace, full)
-        run = cls(points, plane, trace, weights, offsets, norms, proof)
+        norms = np.linalg.norm(full.reshape(len(full), -1), axis=1)
+        if full.ndim == 2:  # two classes: the first has the score zero
+            full = np.stack([np.zeros_like(full), full], axis=1)
+        columns = points.table.shape[1]
+        weights, constants = full[..., :columns], full[..., columns:].sum(axis=-1)
+        # An averaged model has other weights than the last ones of its run.
+        plane = plane_for(replace(model, weights=weights[-1], intercepts=constants[-1]), points, np.empty(0))
+        shown = weights @ plane.directions.T, constants + weights @ plane.rest
+        run = cls(points, plane, trace, *shown, norms, _proof(estimator, points, trace))
         return run.plot(step, ax=ax, theme=theme)
 
     @property
     def n_updates(self) -> int:
-        """How many updates there are."""
+        """The number of updates."""
         return len(self.trace.rows)
 
-    def plot(
+    def plot(  # type: ignore[override]
         self,
         step: int | None = None,
         *,
         ax: Axes | Sequence[Axes] | None = None,
         theme: str | Palette | None = None,
     ) -> RunDisplay:
-        """Draw one update, on the given axes or on a new figure.
-
-        Returns
-        -------
-        RunDisplay
-            Itself, with ``figure_``, ``ax_`` and ``length_ax_``.
-        """
+        """Draw one update, on the given axes or on a new figure."""
         self.figure_: Figure | SubFigure
         self.length_ax_: Axes | None
         if ax is None:
@@ -219,26 +208,23 @@ class RunDisplay(Display):
         return self
 
     def steps(self, max_frames: int = 100) -> list[int]:
-        """The updates that a film shows: the start, the last one, and others evenly between them."""
-        count = min(max_frames, self.n_updates + 1)
-        if count < 2:
-            raise InputError(f"A film needs at least two pictures. Got max_frames={max_frames}.")
-        return sorted({round(at) for at in np.linspace(0, self.n_updates, count)})
+        """Return the updates that a film shows: the start, the last one, and others evenly between them."""
+        return film_steps(0, self.n_updates, max_frames)
 
     def film(
         self, *, fps: float = 2.0, max_frames: int = 100, dpi: int = 100, theme: str | Palette | None = None
     ) -> Film:
-        """The run as a film: ``.save(path)`` writes it, a notebook plays it.
+        """Return the run as a film: ``.save(path)`` writes it, and a notebook plays it.
 
         Parameters
         ----------
         fps : float
-            Pictures per second.
+            Frames per second.
         max_frames : int
             A longer run is shown at this many updates, evenly spread.
         dpi : int
         theme : {"light", "dark"}, Palette or None
-            By default that of the picture.
+            The default is the theme of the picture.
         """
         colors = self._colors if theme is None else palette(theme)
         scene = RunDisplay(**{name: getattr(self, name) for name in self.__dataclass_fields__})
@@ -246,7 +232,7 @@ class RunDisplay(Display):
         def pictures() -> Iterator[Figure]:
             figure, axes = new_figure(colors, size=(9.0, 4.2), columns=2, width_ratios=[1.25, 1.0])
             scene.plot(self.n_updates, ax=axes, theme=colors)
-            figure.draw_without_rendering()  # settles the layout, with the widest texts
+            figure.draw_without_rendering()  # fixes the layout, with the widest texts
             figure.set_layout_engine("none")
             for step in self.steps(max_frames):
                 scene.show(step)
@@ -256,13 +242,13 @@ class RunDisplay(Display):
         return Film(pictures, len(self.steps(max_frames)), fps=fps, dpi=dpi, title=title)
 
     def save(self, path: str | PathLike[str], **options: Any) -> None:
-        """Write the run as a film, in the format of the file's ending: .gif, .html (plays anywhere) or .mp4.
+        """Write the run as a film; the extension .gif, .html or .mp4 selects the format.
 
         Parameters
         ----------
         path : str or path
         **options
-            As for `film`.
+            Passed to `film`.
         """
         self.film(**options).save(path)
 
@@ -306,16 +292,15 @@ class RunDisplay(Display):
         self.ax_.set_title(f"update {step} of {self.n_updates}: row {row}, score {score}")
 
     def _draw_weights(self, step: int) -> None:
-        colors = self._colors
-        span = min(self.box_[1] - self.box_[0], self.box_[3] - self.box_[2])
-        two = self.weights.shape[1] == 2
-        vectors = self.weights[:, 1:] if two else self.weights - self.weights.mean(axis=1, keepdims=True)
-        longest = float(np.sqrt((vectors**2).sum(axis=-1)).max())
+        colors, (left, right, bottom, top) = self._colors, self.box_
+        vectors = weight_vectors(self.weights)
+        two = vectors.shape[1] == 1
+        longest = float(np.linalg.norm(vectors, axis=-1).max())
         self.arrows_: list[Any] = []
         if longest <= 0.0:
             return
-        scale = 0.4 * span / longest
-        foot = np.array([(self.box_[0] + self.box_[1]) / 2.0, (self.box_[2] + self.box_[3]) / 2.0])
+        scale = 0.4 * min(right - left, top - bottom) / longest
+        foot = np.array([left + right, bottom + top]) / 2.0
         before, after = vectors[max(step - 1, 0)] * scale, vectors[step] * scale
         for label in range(len(after)):
             color: Any = colors.ink if two else colors.color(label)
@@ -333,7 +318,7 @@ class RunDisplay(Display):
         self._moving.append(arrow)
 
     def _draw_proof(self, ax: Axes) -> None:
-        """The length of the weights is held between two curves, which meet at the bound."""
+        """Draw the two curves between which the length of the weights stays; they meet at the bound."""
         colors, proof = self._colors, self.proof
         last = max(float(self.n_updates), proof.bound or 1.0, 2.0) * 1.35
         ax.set(xscale="log", yscale="log", xlabel="mistakes so far, $t$", ylabel="length of the weights")
@@ -353,7 +338,7 @@ class RunDisplay(Display):
             at, beside = (2.0, float(np.interp(2.0, times, curve))), (0.0, 7.0 if above else -7.0)
             look: dict[str, Any] = {"ha": "center", "va": "bottom" if above else "top", "color": colors.muted}
             ax.annotate(name, at, beside, textcoords="offset points", path_effects=halo(colors), **look)
-        if len(curves) == 2:  # no run gets to where the lower curve is above the upper one
+        if len(curves) == 2:  # no run reaches the area where the lower curve is above the upper one
             (_, upper, _), (_, lower, _) = curves
             ax.fill_between(
                 times, upper, lower, where=list(lower > upper), facecolor=colors.faint, linewidth=0.0
@@ -381,54 +366,28 @@ class RunDisplay(Display):
         ax.set_title(text)
 
 
-def _last_weights(model: Model, trace: Trace) -> Model:
-    """The model of the last weights, which an averaged model does not show."""
-    last = trace.weights[-1] if len(trace.rows) else trace.start
-    many = last.ndim == 2
-    columns = np.atleast_2d(model.estimator.coef_).shape[1]
-    weights = last[:, :columns] if many else np.vstack([np.zeros(columns), last[:columns]])
-    return Model(model.estimator, model.classes, weights, np.zeros(len(weights)), model.evaluate)
-
-
-def _in_plane(full: Floats, plane: Plane, columns: int) -> tuple[Floats, Floats]:
-    """The scores of every step as functions of the picture's coordinates."""
-    if full.ndim == 2:
-        full = np.stack([np.zeros_like(full), full], axis=1)
-    own = full[:, :, :columns]
-    constant = full[:, :, columns] if full.shape[2] > columns else np.zeros(full.shape[:2])
-    return own @ plane.directions.T, constant + own @ plane.rest
-
-
-def _proof(estimator: Perceptron, points: Points, trace: Trace, full: Floats) -> LengthBounds:
-    """The bound and its two curves, as far as they hold for this run."""
-    many = full.ndim == 3
-    start = float(np.linalg.norm(trace.start))
+def _proof(estimator: Perceptron, points: Points, trace: Trace) -> LengthBounds:
+    """Return the bound and its two curves, as far as they hold for this run."""
+    # With more than two classes, an update moves two weight vectors by half a row each.
+    halves, start = float(trace.start.ndim), float(np.linalg.norm(trace.start))
     if not adds_plain_rows(estimator, points, trace):
-        return LengthBounds(None, "", start, None, None)  # scaled updates: the theorems speak of other rows
+        return LengthBounds(None, "", start, None, None)  # the theorems are about updates that add a row
     report = mistake_bounds(estimator, points.X, points.classes[points.codes])
     novikoff = report["Novikoff"]
     best = novikoff if math.isfinite(novikoff.value) else report.best
     bound = best.value if math.isfinite(best.value) else None
-    rate = estimator.eta0
-    return LengthBounds(
-        bound,
-        best.name,
-        start,
-        rate * report.radius / math.sqrt(2.0 if many else 1.0),
-        rate * report.margin_lower / (2.0 if many else 1.0) if best is novikoff and bound else None,
-    )
+    radius, margin = (estimator.eta0 * value for value in (report.radius, report.margin_lower))
+    lower = margin / halves if best is novikoff and bound else None
+    return LengthBounds(bound, best.name, start, radius / math.sqrt(halves), lower)
 
 
 def adds_plain_rows(estimator: Perceptron, points: Points, trace: Trace) -> bool:
-    """Whether every update added its row times ``eta0``: no weights of rows or classes, no renormalising."""
+    """Return whether every update added its row times ``eta0``, without other weights or renormalizing."""
     full = np.concatenate([trace.start[None], trace.weights])
     lifted = full.shape[-1] > points.table.shape[1]
-    rows = points.table[trace.rows]
-    squares = (
-        np.asarray(rows.multiply(rows).sum(axis=1)).ravel() if hasattr(rows, "multiply") else (rows**2).sum(1)
-    )
-    lengths = estimator.eta0 * np.sqrt((squares + lifted) / (2.0 if full.ndim == 3 else 1.0))
-    made = np.sqrt(((full[1:] - full[:-1]).reshape(len(lengths), -1) ** 2).sum(axis=1))
+    squares = row_norms(points.table[trace.rows], squared=True)
+    lengths = estimator.eta0 * np.sqrt((squares + lifted) / trace.start.ndim)
+    made = np.linalg.norm(np.diff(full, axis=0).reshape(len(lengths), -1), axis=1)
     return bool(np.allclose(made, lengths, rtol=1e-6)) and not estimator.renormalise
 
 
@@ -437,5 +396,5 @@ def _plain(value: float) -> str:
 
 
 def _whole(value: float) -> str:
-    """The bound as a whole number: mistakes come one by one."""
+    """Round the bound down: the number of mistakes is an integer."""
     return f"{math.floor(value):,}" if value < 1e9 else f"{value:.2g}"

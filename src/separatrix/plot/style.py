@@ -1,10 +1,10 @@
-"""One look for every picture of matplotlib, in the colors of `views.palettes`."""
+"""The base of all displays, and the style they share: matplotlib with the colors of `views.palettes`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, ClassVar, Final, Self
 
 import matplotlib as mpl
 import numpy as np
@@ -23,23 +23,66 @@ LAYOUT: Final = "compressed"  # constrained, and aware of axes of equal scales
 
 
 class Display:
-    """A picture that can be drawn again; a notebook shows it as one line, without the numbers behind it."""
+    """The base of all pictures: each keeps the numbers behind it, so that `plot` can draw it again."""
 
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self._told()}>"
+    _size: ClassVar = (6.4, 4.6)  # inches, of a new figure
 
-    def _told(self) -> str:
-        """What is shown, in a few words: the sizes of the arrays behind it."""
-        sizes = {
-            name.rstrip("_"): "x".join(map(str, value.shape))
-            for name, value in vars(self).items()
-            if isinstance(value, np.ndarray) and not name.startswith("_")
-        }
-        return ", ".join(f"{name} {size}" for name, size in list(sizes.items())[:4]) or "a picture"
+    def plot(
+        self,
+        *,
+        ax: Axes | None = None,
+        theme: str | Palette | None = None,
+        title: str | None = None,
+        legend: bool = True,
+    ) -> Self:
+        """Draw the picture.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw. By default, a new figure is made.
+        theme : {"light", "dark"}, Palette or None
+            By default, the theme that suits the background.
+        title : str, optional
+        legend : bool
+            Whether to add a legend, if the picture has one.
+
+        Returns
+        -------
+        Display
+            The display itself, with ``ax_``, ``figure_`` and the artists it drew.
+        """
+        self.figure_: Figure | SubFigure
+        if ax is None:
+            from matplotlib import pyplot as plt
+
+            with style(theme) as colors:
+                self.figure_, self.ax_ = plt.subplots(figsize=self._size, layout=LAYOUT)
+        else:
+            self.figure_, self.ax_ = ax.figure, ax
+            colors = palette_of(ax) if theme is None else palette(theme)
+        with style(colors):
+            self._draw(colors)
+            shown = self._title() if title is None else title
+            if shown:
+                self.ax_.set_title(shown)
+            if legend and (handles := self._handles(colors)):
+                add_legend(self.ax_, handles)
+        return self
+
+    def _draw(self, colors: Palette) -> None:
+        raise NotImplementedError
+
+    def _title(self) -> str:
+        return ""
+
+    def _handles(self, colors: Palette) -> list[Any]:
+        """Return the entries of the legend."""
+        return []
 
 
 def written(name: str) -> str:
-    r"""A name as matplotlib may write it: not as a formula, and without invisible characters.
+    r"""Escape a name for matplotlib: it must not be read as a formula or contain invisible characters.
 
     Examples
     --------
@@ -50,7 +93,7 @@ def written(name: str) -> str:
 
 
 def palette(theme: str | Palette | None = None) -> Palette:
-    """The palette of a theme; without one, the palette that suits matplotlib's present background.
+    """Return the palette of a theme. The default suits matplotlib's current background.
 
     Examples
     --------
@@ -70,7 +113,7 @@ def palette(theme: str | Palette | None = None) -> Palette:
 
 
 def palette_of(ax: Axes) -> Palette:
-    """The palette that suits existing axes."""
+    """Return the palette that suits existing axes."""
     return _suits(ax.get_facecolor())
 
 
@@ -83,7 +126,7 @@ def _suits(background: Any) -> Palette:
 
 
 def settings(theme: str | Palette | None = None) -> Any:
-    """The rcParams of a theme, for ``matplotlib.rc_context`` or ``rcParams.update``."""
+    """Return the rcParams of a theme, for ``matplotlib.rc_context`` or ``rcParams.update``."""
     colors = palette(theme)
     return {
         "axes.axisbelow": True,
@@ -91,8 +134,6 @@ def settings(theme: str | Palette | None = None) -> Any:
         "axes.facecolor": colors.paper,
         "axes.grid": False,
         "axes.labelcolor": colors.ink,
-        "axes.labelsize": 10,
-        "axes.linewidth": 0.8,
         "axes.prop_cycle": cycler(color=list(colors.classes)),
         "axes.spines.right": False,
         "axes.spines.top": False,
@@ -101,25 +142,18 @@ def settings(theme: str | Palette | None = None) -> Any:
         "axes.titlesize": 11,
         "axes.titleweight": "bold",
         "figure.constrained_layout.use": True,
-        "figure.dpi": 100,
-        "figure.edgecolor": colors.paper,
         "figure.facecolor": colors.paper,
-        "figure.titlesize": 12,
-        "figure.titleweight": "bold",
         "font.size": 10,
         "grid.color": colors.faint,
         "grid.linewidth": 0.6,
-        "hatch.color": colors.muted,
         "legend.edgecolor": colors.faint,
         "legend.facecolor": colors.paper,
         "legend.fontsize": 9,
         "legend.framealpha": 0.9,
         "legend.labelcolor": colors.ink,
         "lines.linewidth": 1.6,
-        "mathtext.fontset": "dejavusans",
         "pdf.fonttype": 42,  # text stays text
         "savefig.dpi": 150,
-        "savefig.edgecolor": colors.paper,
         "savefig.facecolor": colors.paper,
         "svg.fonttype": "none",
         "text.color": colors.ink,
@@ -134,7 +168,7 @@ def settings(theme: str | Palette | None = None) -> Any:
 
 @contextmanager
 def style(theme: str | Palette | None = None) -> Iterator[Palette]:
-    """Give everything that is made inside the look of a theme.
+    """Draw everything inside the ``with`` block in the style of a theme.
 
     Examples
     --------
@@ -155,9 +189,9 @@ def new_figure(
     columns: int = 1,
     **options: Any,
 ) -> tuple[Figure, Any]:
-    """A figure and its axes in the look of a theme.
+    """Return a figure and its axes in the style of a theme.
 
-    The figure opens no window, notebooks show it, and nothing has to be closed.
+    The figure opens no window and does not have to be closed. Notebooks show it.
 
     Parameters
     ----------
@@ -165,7 +199,7 @@ def new_figure(
     size : (float, float)
         Width and height in inches.
     rows, columns : int
-        How many axes.
+        The number of axes.
     **options
         For ``Figure.subplots``, for example ``sharex=True`` or ``width_ratios=[2, 1]``.
 
@@ -180,32 +214,21 @@ def new_figure(
 
 
 def plain_ticks(axis: Axis) -> None:
-    """Write the powers of ten of a logarithmic axis as numbers; if fewer than two fit, other numbers too."""
+    """Label a logarithmic axis with plain numbers; add ticks if the view spans less than two decades."""
     low, high = axis.get_view_interval()
     decades = np.log10(high / low) if 0.0 < low < high else np.inf
     if decades < 0.5:
         axis.set_major_locator(MaxNLocator(4))
     elif decades < 2.0:
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if 1e3 <= value < 1e8 else f"{value:g}")
+    )
     axis.set_minor_formatter(NullFormatter())
 
 
-def axes_for(
-    ax: Axes | None, theme: str | Palette | None, size: tuple[float, float]
-) -> tuple[Figure | SubFigure, Axes, Palette]:
-    """The given axes with the palette that suits them, or new ones that ``plt.show()`` will show."""
-    if ax is not None:
-        return ax.figure, ax, palette_of(ax) if theme is None else palette(theme)
-    from matplotlib import pyplot as plt
-
-    with style(theme) as colors:
-        figure, ax = plt.subplots(figsize=size, layout=LAYOUT)
-    return figure, ax, colors
-
-
 def add_legend(ax: Axes, handles: list[Any]) -> None:
-    """Put the legend beside the picture if the layout makes room for it, else inside."""
+    """Put the legend next to the axes if the layout makes room for it, and inside them if it does not."""
     figure = ax.figure.figure  # the whole figure, even if the axes are in a part of it
     if figure.get_layout_engine() is not None:
         ax.legend(
@@ -217,5 +240,5 @@ def add_legend(ax: Axes, handles: list[Any]) -> None:
 
 
 def halo(colors: Palette) -> list[Any]:
-    """A rim in the color of the paper: lines and text stay legible over points."""
+    """Return an outline in the background color, which keeps lines and text legible over points."""
     return [patheffects.withStroke(linewidth=3.2, foreground=colors.paper)]

@@ -1,10 +1,10 @@
-"""A verdict: what was asked, what is proved, and how it is said."""
+"""A verdict: the question, what is proved, and how to say it in words."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import notebook
-from ..certificates.claims import Certificate
+from ..certificates.claims import Certificate, Separation
 from ..printable import printable
 from ..result import margin_text
-from .problem import SearchStep
+from .search import SearchStep
 from .statistics.coefficients import Coefficients
 
 SHOWN_PARTS = 20  # parts listed in a notebook
@@ -30,7 +30,7 @@ MEANING = {
     "overlapping": "Every hyperplane {how} that does not contain all rows has a row on the wrong side.",
     "inseparable": "No hyperplane {how} has every row strictly on its own side. It was"
     " not asked, or not decided, whether the classes are quasi-separable or overlap.",
-    "undecided": "Neither a separating hyperplane {how} nor a proof that there is none was found.",
+    "undecided": "Neither a separating hyperplane {how} nor a proof that no hyperplane separates was found.",
 }
 # Three or more classes at once: there is a weight vector for each of them, and no one hyperplane.
 JOINT_MEANING = {
@@ -43,10 +43,10 @@ JOINT_MEANING = {
     " except for those under which every row ties with every other class.",
     "inseparable": "No weights {how}, one vector per class, give every row its largest score for its own"
     " class alone. It was not asked, or not decided, whether the classes are quasi-separable or overlap.",
-    "undecided": "Neither separating weights {how}, one vector per class, nor a proof that there are none"
-    " were found.",
+    "undecided": "Neither separating weights {how}, one vector per class, nor a proof that no weights"
+    " separate were found.",
 }
-# What statisticians call it (Albert and Anderson 1984); None where it is not known which.
+# What statisticians call it (Albert and Anderson 1984).
 SEPARATION = {
     "separable": "complete separation",
     "quasi-separable": "quasi-complete separation",
@@ -54,61 +54,66 @@ SEPARATION = {
 }
 
 
-def condition(lift: bool, kernel: str = "") -> str:
-    """Which hyperplanes a statement of separability is about: the words behind "can be separated".
+@dataclass(frozen=True)
+class Question:
+    """Who is to be separated from whom, and by which hyperplanes.
+
+    Attributes
+    ----------
+    kind : {"binary", "joint", "one-vs-rest", "pair", "pairwise"}
+    classes : tuple of str
+    chosen : tuple of int
+        The class that is compared with the rest, or the two classes of a pair. If it is empty, a question
+        of the kind "one-vs-rest" is about every class.
+    lift : bool
+        Whether hyperplanes may have an intercept.
+    kernel : str
+        The kernel in whose feature space the hyperplanes are; empty without one.
 
     Examples
     --------
-    >>> condition(True), condition(False, "<x, x'>^2")
-    ('with an intercept', "through the origin in the feature space of <x, x'>^2")
+    >>> question = Question("pair", ("a", "b", "c"), (0, 2), lift=False)
+    >>> question.words(), question.separated("cannot")
+    ('c against a, through the origin', 'class c cannot be separated from class a through the origin')
     """
-    where = "with an intercept" if lift else "through the origin"
-    return f"{where} in the feature space of {kernel}" if kernel else where
 
+    kind: str
+    classes: tuple[str, ...] = ()
+    chosen: tuple[int, ...] = ()
+    lift: bool = True
+    kernel: str = ""
 
-def parties(question: str, classes: Sequence[Any], chosen: Sequence[int] = ()) -> tuple[str, str]:
-    """Who is to be separated, and from whom: what stands before and behind "can be separated".
+    @property
+    def condition(self) -> str:
+        """Which hyperplanes the question is about: the words after "can be separated"."""
+        where = "with an intercept" if self.lift else "through the origin"
+        return f"{where} in the feature space of {self.kernel}" if self.kernel else where
 
-    Examples
-    --------
-    >>> parties("binary", "ab"), parties("joint", "abc"), parties("pair", "abc", (0, 2))
-    (('the classes', ''), ('the 3 classes', 'at once'), ('class c', 'from class a'))
-    """
-    if question == "joint":
-        return f"the {len(classes)} classes", "at once"
-    if question == "one-vs-rest":
-        return f"class {classes[chosen[0]]}", "from the rest"
-    if question == "pair":
-        return f"class {classes[chosen[1]]}", f"from class {classes[chosen[0]]}"
-    return "the classes", ""
+    def words(self, n_parts: int = 0) -> str:
+        """Return the question in a few words."""
+        names = [self.classes[c] for c in self.chosen]
+        if n_parts:
+            asked = f"{self.kind}: {n_parts} questions"
+        elif self.kind == "joint":
+            asked = f"{len(self.classes)} classes at once"
+        elif self.kind == "one-vs-rest":
+            asked = f"{names[0]} against the rest"
+        else:
+            low, high = names or self.classes
+            asked = f"{high} against {low}"
+        return f"{asked}, {self.condition}"
 
-
-def separated_words(who: tuple[str, str], can: str, how: str) -> str:
-    """The one clause of separability: who (see `parties`) can or cannot be separated, and how (`condition`).
-
-    Examples
-    --------
-    >>> separated_words(parties("joint", "abc"), "cannot", condition(False))
-    'the 3 classes cannot be separated at once through the origin'
-    """
-    return " ".join(filter(None, (who[0], can, "be separated", who[1], how)))
-
-
-def question_words(question: str, classes: Sequence[str], chosen: Sequence[int], how: str) -> str:
-    """A question in a few words; ``how`` is its `condition`.
-
-    Examples
-    --------
-    >>> question_words("binary", ("no", "yes"), (), condition(True))
-    'yes against no, with an intercept'
-    """
-    named = {
-        "binary": lambda: f"{classes[1]} against {classes[0]}",
-        "joint": lambda: f"{len(classes)} classes at once",
-        "one-vs-rest": lambda: f"{classes[chosen[0]]} against the rest",
-        "pair": lambda: f"{classes[chosen[1]]} against {classes[chosen[0]]}",
-    }
-    return f"{named[question]()}, {how}"
+    def separated(self, can: str) -> str:
+        """Return the clause that the classes of the question can or cannot be separated, and how."""
+        names = [f"class {self.classes[c]}" for c in self.chosen]
+        who, from_whom = {
+            "binary": ("the classes", ""),
+            "joint": (f"the {len(self.classes)} classes", "at once"),
+            "one-vs-rest": (names[0] if names else "every class", "from the rest"),
+            "pair": (names[-1] if names else "", f"from {names[0]}" if names else ""),
+            "pairwise": ("every two classes", ""),
+        }[self.kind]
+        return " ".join(filter(None, (who, can, "be separated", from_whom, self.condition)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,21 +123,23 @@ class Verdict:
     Attributes
     ----------
     status : {"separable", "quasi-separable", "overlapping", "inseparable", "undecided"}
-        "inseparable" means: not separable, and the finer question was not asked or not settled.
+        "inseparable" means: not separable; quasi-separable or overlapping was not asked or not decided.
     certificate : Certificate or None
-        The proof; None where the verdict is undecided, has parts, or rests on a theorem or on the margin's
-        bracket (see ``reason``), as it may with a kernel.
+        The proof. It is None if the verdict is undecided or has parts. It is also None if, with a kernel, the
+        verdict follows from a theorem or from the bounds of the margin (see ``reason``).
     margin : (float, float)
-        Bounds of the best margin: the largest smallest score of weights of length one; ``margin_kind`` says
-        of what rows.
+        A lower and an upper bound of the best margin, which is the largest possible smallest score of weights
+        of norm one; ``margin_kind`` says of which rows.
     strict_rows : ndarray of int64
-        Rows that some plane, with no row on its wrong side, separates strictly.
+        Rows that some hyperplane, with no row on its wrong side, separates strictly.
     question : str
         What was asked, in words.
+    asked : Question
+        What was asked.
     n_rows : int
-        Rows that the question is about: those of zero weight are not among them.
+        Rows that the question is about; rows of zero weight do not count.
     witness : tuple of (int, int, int)
-        Row, rival class (-1 where there is none) and whole-number weight behind ``witness_rows``.
+        Row, rival class (-1 if the question is not joint) and integer weight behind ``witness_rows``.
     parts : dict
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
     reason : str
@@ -140,47 +147,61 @@ class Verdict:
     find_coefficients : callable
         Finds ``coefficients`` when they are first asked for.
     conflict : bool
-        Whether identical rows with different labels prove it: no function of the rows separates those.
+        Whether two identical rows with different labels prove it: no function of the rows separates them.
     lift : bool
-        Whether planes anywhere were asked about, and not only those through the origin.
+        Whether the hyperplanes may have an intercept.
     joint : bool
-        Whether three or more classes were asked about at once: each has weights of its own then.
+        Whether the question was about three or more classes at once: then each has its own weights.
     kernel : str
-        The kernel in whose feature space it was asked; empty without one.
-    parties : (str, str)
-        Who was to be separated, and from whom.
+        The kernel in whose feature space the question was asked; empty without one.
     note : str
-        What the question leaves out of a target that is ordered, or may be counts; empty for others.
+        A caution if the target is ordered or may hold counts; otherwise empty.
     search : tuple of SearchStep
-        Which strategies were tried, what each came to, and after how many seconds; the last one answered.
+        The outcome of each strategy that was tried, and its seconds; the last one answered.
     """
 
-    status: str
+    status: Separation
     certificate: Certificate | None
     margin: tuple[float, float]
     strict_rows: NDArray[np.int64]
-    question: str
+    asked: Question
     n_rows: int
     witness: tuple[tuple[int, int, int], ...] = ()  # row, rival, integer weight
     parts: dict[Any, Verdict] = field(default_factory=dict)
     find_coefficients: Callable[[], Coefficients] = Coefficients  # when first asked for
     reason: str = ""
     conflict: bool = False
-    lift: bool = True
-    joint: bool = False
-    kernel: str = ""
-    parties: tuple[str, str] = ("the classes", "")
     note: str = ""
     search: tuple[SearchStep, ...] = ()
 
     @property
+    def question(self) -> str:
+        """The question in words."""
+        return self.asked.words(len(self.parts))
+
+    @property
+    def lift(self) -> bool:
+        """Whether the hyperplanes may have an intercept."""
+        return self.asked.lift
+
+    @property
+    def joint(self) -> bool:
+        """Whether the question was about three or more classes at once."""
+        return self.asked.kind == "joint"
+
+    @property
+    def kernel(self) -> str:
+        """The kernel in whose feature space the question was asked."""
+        return self.asked.kernel
+
+    @property
     def condition(self) -> str:
-        """Which hyperplanes were asked about."""
-        return condition(self.lift, self.kernel)
+        """Which hyperplanes the question was about."""
+        return self.asked.condition
 
     @property
     def claim(self) -> str:
-        """What is known of whom, and under which condition, as a clause without a full stop.
+        """What is known about which classes, and under which condition: a clause without a period.
 
         Examples
         --------
@@ -189,14 +210,10 @@ class Verdict:
         'the classes cannot be separated through the origin'
         """
         if self.separable is None:
-            return f"it is not decided whether {self.separated('can')}"
-        if self.parts:  # of every class, or of every two
-            return self.separated("can") if self.separable else f"not {self.separated('can')}"
-        return self.separated("can" if self.separable else "cannot")
-
-    def separated(self, can: str) -> str:
-        """That those who were asked about can or cannot be separated, with the condition."""
-        return separated_words(self.parties, can, self.condition)
+            return f"it is not decided whether {self.asked.separated('can')}"
+        if self.parts:  # every class, or every two classes
+            return f"{'' if self.separable else 'not '}{self.asked.separated('can')}"
+        return self.asked.separated("can" if self.separable else "cannot")
 
     @property
     def separation(self) -> str | None:
@@ -205,13 +222,13 @@ class Verdict:
 
     @property
     def margin_kind(self) -> str:
-        """Which margin is bracketed: "lifted" (weights and intercept together of length one) or "origin"."""
+        """Which margin is bracketed: "lifted" (weights and intercept together have norm one) or "origin"."""
         return "lifted" if self.lift else "origin"
 
     @property
     def separable(self) -> bool | None:
-        """True, False, or None where it is undecided."""
-        return None if self.status == "undecided" else self.status == "separable"
+        """True, False, or None if it is undecided."""
+        return None if self.status == Separation.UNDECIDED else self.status == Separation.SEPARABLE
 
     @property
     def meaning(self) -> str:
@@ -222,7 +239,7 @@ class Verdict:
 
     @property
     def hardest(self) -> str:
-        """Of a question with parts, which part gave the verdict."""
+        """Which part of a question with parts gave the verdict."""
         if self.separable or not self.parts:
             return ""
         open_parts = sum(part.separable is None for part in self.parts.values())
@@ -239,32 +256,33 @@ class Verdict:
 
     @property
     def coefficients(self) -> dict[str, str | None]:
-        """What becomes of each coefficient under maximum likelihood: each answer is proved.
+        """Where maximum likelihood takes each coefficient; each answer is proved.
 
         - "finite"
-        - "+infinity" or "-infinity": every direction that separates as many rows as can be takes it there.
-        - "not determined": such directions take it to +infinity, to -infinity, or leave it where it is.
-        - "not identified": columns depend on each other, so that other values fit as well.
-        - None: undecided, because the verdict is, or because time was short. With more than 1,500
-          coefficients none is asked about, and those that the direction of the certificate moves are listed.
+        - "+infinity" or "-infinity": every direction that separates as many rows as possible takes it there.
+        - "not determined": depending on the direction, it increases, decreases or stays the same.
+        - "not identified": its column is a linear combination of others (aliased; R prints NA), so that other
+          values fit equally well.
+        - None: undecided, because the verdict is undecided or time was short. With more than 1,500
+          coefficients no coefficient is decided; those that the certificate's direction moves are listed.
 
-        They are found when they are first asked for, in at most ten seconds, or in the time limit of the
-        question if that is shorter. Empty for a question with parts, which have their own, and for a kernel
-        whose feature space no columns span.
+        They are computed at the first access, in at most ten seconds, or in the time limit of the question
+        if that is shorter. The dict is empty for a question with parts, which have their own, and for a
+        kernel whose feature space no columns span.
         """
         return self._found_coefficients.answers
 
     @property
     def responsible_features(self) -> dict[str, float]:
-        """The coefficients that are not finite: inf or -inf; NaN where that is not determined or undecided.
+        """The coefficients that are not finite: inf or -inf; NaN if that is not determined or undecided.
 
-        Those that are not identified, because columns depend on each other, are not among them.
+        Coefficients that are not identified, because columns are linear combinations of others, are left out.
         """
         return self._found_coefficients.responsible
 
     @property
     def not_identified(self) -> list[str]:
-        """The coefficients of columns that depend on each other."""
+        """The coefficients of columns that are linear combinations of each other."""
         return [name for name, answer in self.coefficients.items() if answer == "not identified"]
 
     @property
@@ -272,21 +290,21 @@ class Verdict:
         """How many rows can be separated strictly from some of the other classes, but not from all."""
         if not self.joint or self.certificate is None or self.certificate.multipliers is None:
             return 0
-        if self.status != "quasi-separable":
+        if self.status != Separation.QUASI_SEPARABLE:
             return 0
         ties = Counter(self.certificate.multipliers.rows)
         return sum(count < len(self.certificate.classes) - 1 for count in ties.values())
 
     @cached_property
     def witness_rows(self) -> dict[Any, Fraction]:
-        """The few rows that prove that no plane separates, with their exact weights.
+        """The few rows that prove that no hyperplane separates, with their exact weights.
 
-        Weighed so, the signed rows sum to exactly zero. With an intercept and two sides, the weights of
-        either side sum to one: both are the same point, which lies in both convex hulls. For the joint
-        question the keys are pairs (row, class it is compared with).
+        With these weights, the signed rows sum to exactly zero. With an intercept and two classes, the
+        weights of each class sum to one: both sums are the same point, which lies in both convex hulls. For
+        the joint question the keys are pairs (row, class it is compared with).
 
-        Where the certificate has approximate multipliers (``certificate.approximate``), the weights are
-        those, rounded: all of this holds for exact weights near them.
+        If the certificate has approximate multipliers (``certificate.approximate``), the weights are those,
+        rounded, and all of this holds for exact weights near them.
         """
         whole = sum(value for _, _, value in self.witness)
         if not whole:
@@ -299,15 +317,15 @@ class Verdict:
 
     @property
     def n_witnesses(self) -> int:
-        """How many rows prove that nothing separates: each once, whatever classes it is compared with."""
+        """How many rows prove that no weights separate; a row with several rivals counts once."""
         return len({row for row, _, _ in self.witness})
 
     def infinities(self) -> list[str]:
-        """Each coefficient that is not finite, with what becomes of it, in words."""
+        """Return each coefficient that is not finite and its limit, in words."""
         return [f"{name} {said(self.coefficients[name])}" for name in self.responsible_features]
 
     def summary(self) -> str:
-        """The verdict in a few lines of text."""
+        """Return the verdict in a few lines of text."""
         named = "" if self.separation in (None, "overlap") else f" ({self.separation})"
         lines = [f"{self.status}{named}: {self.meaning}", f"  question      {self.question}"]
         if self.note:
@@ -317,18 +335,19 @@ class Verdict:
             return "\n".join(map(printable, lines))
         if self.reason:
             lines.append(f"  reason        {self.reason}")
-        lines.append(f"  margin        {margin_text(*self.margin)} ({self.margin_kind})")
+        margin = margin_text(*self.margin)
+        lines.append(f"  margin        {margin}{'' if margin == 'none' else f' ({self.margin_kind})'}")
         if self.witness:
             rows = dict.fromkeys(row for row, _, _ in self.witness)
             lines.append(f"  witness       {self.n_witnesses} rows: {some(rows)}")
-        if self.status in ("separable", "quasi-separable"):
+        if self.status in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE):
             lines.append(f"  strict rows   {self.strict_rows.size} of {self.n_rows}")
             if self.not_identified:
                 lines.append(f"  unidentified  {some(self.not_identified)}")
             if self.responsible_features:
-                lines.append(f"  no finite ML  {some(self.infinities())}")
+                lines.append(f"  not finite    {some(self.infinities())}")
         if self.certificate is not None:
-            lines.append(f"  certificate   of data {self.certificate.sha256[:12]}..., accepted by verify")
+            lines.append(f"  certificate   for data with SHA-256 {self.certificate.sha256[:12]}..., checked")
         return "\n".join(map(printable, lines))
 
     def __str__(self) -> str:
@@ -348,7 +367,7 @@ class Verdict:
         return notebook.card(head, facts)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON: numbers as numbers, and exact ones as text beside them.
+        """Return plain types, ready for JSON: numbers as floats, and beside them exact ones as text.
 
         ``docs/json.md`` says what each name means.
         """
@@ -380,7 +399,7 @@ class Verdict:
 
 
 def margin_facts(bounds: tuple[float, float], kind: str) -> dict[str, Any]:
-    """A bracket of the best margin for JSON, which has no infinity: None there, exact text beside it."""
+    """Return a bracket of the best margin for JSON, with None for infinity, and as exact text."""
     lower, upper = (float(bound) for bound in bounds)
     return {
         "kind": kind,
@@ -392,14 +411,14 @@ def margin_facts(bounds: tuple[float, float], kind: str) -> dict[str, Any]:
 
 
 def said(answer: str | None) -> str:
-    """What becomes of a coefficient, in words."""
+    """Return the limit of a coefficient in words."""
     if answer is None:
         return "undecided"
     return f"to {answer}" if answer.endswith("infinity") else answer
 
 
 def some(items: Any, most: int = 8) -> str:
-    """The first few of many, in words."""
+    """Return the first few of many items as text."""
     listed = [str(item) for item in items]
     more = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")

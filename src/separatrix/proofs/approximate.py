@@ -1,8 +1,8 @@
-"""From floats near multipliers to a proof; apart from `prove`, as it works in floats, and knows no search.
+"""Proofs from approximate multipliers; `prove` makes those from exact ones.
 
-The shortest combination of signed rows, where it vanishes, has multipliers well above zero on the rows of a
-witness and tiny ones on rows that are not part of it. Those are dropped, and with them the columns that no
-other row uses. Nothing here is trusted: what the checker refuses is corrected or given up.
+The interior-point method gives multipliers well above zero on the rows of a proof, and tiny ones on the other
+rows. Those are dropped, and with them the columns that no
+other row uses. Nothing here is trusted: the checker decides.
 """
 
 from __future__ import annotations
@@ -12,22 +12,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy  # loads linalg when it is used: small questions do without it
-from numpy.typing import NDArray
 
-from ..certificates import nearby
-from ..certificates.claims import Approximate
+from ..certificates import perturbation
+from ..certificates.claims import Approximate, Separation
 from ..certificates.scores import Signs
 from ..deadline import Deadline
-from .exact.residues import ELIMINATED, FIRST_PRIME, modular_product, reduced_echelon, residues
-from .problem import ApproximateProof
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ..rows.protocol import Floats, Ints
+from .exact.integer_rows import FIRST_PRIME, SECONDS_PER_NUMBER, modular_product, reduced_echelon, residues
 
 OPERATIONS_A_SECOND = 1e10  # of matrix products; twice as many on two idle cores
 SMALL = 1000  # numerators and denominators of relations between columns that are looked for
-# Ratio of pivots below which a column seems to depend on others. Blurred images have 1e-7 and less where
-# nothing depends; their proofs took three corrections and the slower inverse, longer than exact multipliers.
+# Ratio of pivots below which a column seems to depend on others. Blurred images have 1e-7 and less, although
+# no column does; exact multipliers were found sooner than approximate ones of enough digits.
 STEEP = 1e-6
 
 
@@ -40,70 +36,58 @@ class ApproximateProver:
     signs : Signs
         The signed rows, as the checker sees them.
     accept : callable
-        Whether the checker accepts a claim with such multipliers.
+        Whether the checker accepts a claim with approximate multipliers.
     finer : bool
-        Whether to claim overlap where the rows span all.
+        Whether to claim overlap if the rows span all rows.
     deadline : Deadline
     """
 
     signs: Signs
-    accept: Callable[[str, Approximate], bool]
+    accept: Callable[[Separation, Approximate], bool]
     finer: bool
     deadline: Deadline
 
-    def prove(self, rows: Ints, rivals: Ints, values: Floats) -> ApproximateProof | None:
-        """A proof by some of these rows, or None. Raises OutOfTime when the deadline comes first.
+    def prove(self, rows: Ints, rivals: Ints, values: Floats) -> bool | None:
+        """Prove it with some of these rows, and return whether that is all that was asked; None if refused.
 
-        If all of them are refused, those with less than a millionth of the largest multiplier are dropped:
-        MNIST 4-9 as products of neighboring pixels is proved so.
+        Raises OutOfTime. If all of the rows are refused, those with less than a millionth of the largest
+        multiplier are dropped, which proves MNIST 4-9 as products of neighboring pixels.
         """
         for tolerance in (0.0, 1e-6):
             kept = values > tolerance * values.max()
             if tolerance and kept.all():
                 break
-            start = self._without_dependent(rows[kept], rivals[kept] if rivals.size else rivals, values[kept])
-            for near in () if start is None else self._versions(start):
-                claim = "overlapping" if self.finer and self._spans(near) else "inseparable"
+            for near in self._candidates(rows[kept], rivals[kept] if rivals.size else rivals, values[kept]):
+                claim = Separation.OVERLAPPING if self.finer and self._spans(near) else Separation.INSEPARABLE
                 if self.accept(claim, near):
-                    return ApproximateProof(near, claim == "overlapping" or not self.finer)
+                    return claim == Separation.OVERLAPPING or not self.finer
         return None
 
-    def _without_dependent(self, rows: Ints, rivals: Ints, values: Floats) -> Approximate | None:
-        """The multipliers, without columns that are zero or equal, or, if whole, depend on others.
+    def _candidates(self, rows: Ints, rivals: Ints, values: Floats) -> Iterator[Approximate]:
+        """Yield the multipliers without columns that are zero or equal, then without dependent columns.
 
-        None if there is nothing to be proved, or if columns of whole numbers nearly depend on others, but do
-        not: exact multipliers are found sooner there than enough digits.
+        Integer columns often depend on others. If they nearly do, the first candidate is skipped. If that
+        remains so without the dependent ones, the second is skipped too: exact multipliers are found sooner.
         """
         near = Approximate(tuple(rows.tolist()), tuple(rivals.tolist()), tuple(values.tolist()))
-        table = self._table(rows)
+        table, whole = self._table(rows), self.signs.matrix.dtype.kind != "f"
         if table is None:
-            return None
+            return
         near = replace(near, left_out=_plain_relations(table))
         if not self._possible(near):
-            return None
-        if not self._whole or not self._steep(near):
-            return near
-        near = self._related(near, table)
-        return near if self._possible(near) and not self._steep(near) else None
-
-    @property
-    def _whole(self) -> bool:
-        """Whether the numbers are whole, so that relations between columns are to be expected."""
-        return bool(self.signs.matrix.dtype.kind != "f")
-
-    def _versions(self, near: Approximate) -> Iterator[Approximate]:
-        """The multipliers as they are; then corrected, and without all columns that depend on others."""
-        yield near
-        table = self._table(np.array(near.rows, dtype=np.int64))
-        if not self._whole and table is not None:
-            near = self._related(near, table)
-        corrected = self._corrected(near) if self._possible(near) else None
-        if corrected is not None and self._possible(corrected):
-            yield corrected
+            return
+        if not whole or not self._steep(near):
+            yield near
+            if whole:
+                return
+        related = self._related(near, table)
+        fewer = len(related.left_out) > len(near.left_out)
+        if fewer and self._possible(related) and not (whole and self._steep(related)):
+            yield related
 
     def _table(self, rows: Ints) -> Floats | None:
         width = int(self.signs.matrix.shape[1]) + self.signs.lift
-        return nearby.lifted_rows(self.signs, rows, np.arange(width))
+        return perturbation.lifted_rows(self.signs, rows, np.arange(width))
 
     def _coordinates(self, near: Approximate) -> Ints:
         width = int(self.signs.matrix.shape[1]) + self.signs.lift
@@ -112,8 +96,8 @@ class ApproximateProver:
     def _possible(self, near: Approximate) -> bool:
         """Whether there are more rows than coordinates, and there is time for the check."""
         k = len(near.rows)
-        p = self._coordinates(near).size * max(1, nearby.used_classes(near, self.signs).size - 1)
-        if k <= p or k * p > nearby.MAX_NUMBERS:
+        p = self._coordinates(near).size * max(1, perturbation.used_classes(near, self.signs).size - 1)
+        if k <= p or k * p > perturbation.MAX_NUMBERS:
             return False
         self.deadline.need((5.0 * k * p**2 + 2.0 * p**3) / OPERATIONS_A_SECOND)
         return True
@@ -121,12 +105,12 @@ class ApproximateProver:
     def _spans(self, near: Approximate) -> bool:
         """Whether the relations hold on every row, and every class is spoken of."""
         signs = self.signs
-        if signs.joint and nearby.used_classes(near, signs).size < signs.n_classes:
+        if signs.joint and perturbation.used_classes(near, signs).size < signs.n_classes:
             return False
-        return nearby.wrong_relation(near, signs, signs.order, self.deadline.need) is None
+        return perturbation.wrong_relation(near, signs, signs.order, self.deadline.need) is None
 
     def _related(self, near: Approximate, table: Floats) -> Approximate:
-        """The same without columns that depend on several others, with small whole numbers."""
+        """Leave out columns that depend on several others, with small integer coefficients."""
         plain = near.left_out
         absent = {terms[0][0] for terms in plain}
         # the intercept first, so that columns which depend on it are left out and not it
@@ -134,10 +118,10 @@ class ApproximateProver:
         # A prime that misleads costs this proof: the checker refuses relations that do not hold. Twenty rows
         # more than columns leave no relation to luck.
         count, prime = len(columns) + 20, FIRST_PRIME
-        self.deadline.need(ELIMINATED * min(count, len(table)) * len(columns))
+        self.deadline.need(SECONDS_PER_NUMBER * min(count, len(table)) * len(columns))
         values = residues(table[:, columns], prime)
         if len(table) > count:
-            # Random sums of the rows have the same relations, but for luck: some rows alone may have more.
+            # Random sums of the rows almost surely have the same relations; some rows alone may have more.
             mix = np.random.default_rng(0).integers(0, prime, (count, len(table)))
             values = modular_product(mix, values, prime)
         echelon, pivots = reduced_echelon(values, prime)
@@ -152,35 +136,16 @@ class ApproximateProver:
 
     def _steep(self, near: Approximate) -> bool:
         """Whether columns seem to depend on others, or nearly do."""
-        scaled = nearby.scale(near, self.signs, self._coordinates(near))
+        scaled = perturbation.scale(near, self.signs, self._coordinates(near))
         if isinstance(scaled, str):
             return False
         factor, failed = scipy.linalg.lapack.dpotrf(scaled.rows.T @ scaled.rows)
         sizes = np.abs(factor.diagonal())
         return bool(failed) or float(sizes.min(initial=np.inf)) < STEEP * float(sizes.max(initial=0.0))
 
-    def _corrected(self, near: Approximate) -> Approximate | None:
-        """Multipliers nearer to exact ones; rows that would need a negative one are dropped."""
-        scaled = nearby.scale(near, self.signs, self._coordinates(near))
-        if isinstance(scaled, str):
-            return None
-        residual, _ = nearby.residual(scaled)
-        with np.errstate(all="ignore"):
-            part = 1.0 - nearby.normal_inverse(scaled.rows) @ residual / scaled.multipliers
-        if not np.isfinite(part).all():
-            return None
-        kept = np.flatnonzero(part > 0.0)
-        values = np.array(near.values)[kept] * part[kept]
-        return replace(
-            near,
-            rows=tuple(np.array(near.rows)[kept].tolist()),
-            rivals=tuple(np.array(near.rivals)[kept].tolist()) if near.rivals else (),
-            values=tuple(values.tolist()),
-        )
-
 
 def _plain_relations(table: Floats) -> tuple[tuple[tuple[int, int], ...], ...]:
-    """Columns of zeros, and columns that are equal to one before them."""
+    """Return relations of columns that are zero, or equal to one before them."""
     first: dict[bytes, int] = {}
     found: list[tuple[tuple[int, int], ...]] = []
     for column, values in enumerate(np.ascontiguousarray(table.T) + 0.0):  # minus zero becomes zero
@@ -196,7 +161,7 @@ def _plain_relations(table: Floats) -> tuple[tuple[tuple[int, int], ...], ...]:
 def _in_terms_of_kept(
     plain: tuple[tuple[tuple[int, int], ...], ...], others: list[tuple[tuple[int, int], ...]]
 ) -> list[tuple[tuple[int, int], ...]]:
-    """Plain relations where columns that equal one which other relations leave out are related like that."""
+    """Return plain relations in terms of columns that the other relations do not leave out."""
     left_out = {terms[0][0]: terms for terms in others}
     found = []
     for terms in plain:
@@ -206,7 +171,7 @@ def _in_terms_of_kept(
 
 
 def _small_terms(residues_of_one: Ints, prime: int) -> tuple[int, list[int]] | None:
-    """Whole numbers n_i and a factor f with ``n_i / f`` equal to residues; None where none are small."""
+    """Return integers n_i and a factor f with ``n_i / f`` equal to residues; None if no small ones exist."""
     factor = 1
     fractions = [_small_fraction(int(v), prime) for v in residues_of_one]
     for each in fractions:
@@ -219,7 +184,7 @@ def _small_terms(residues_of_one: Ints, prime: int) -> tuple[int, list[int]] | N
 
 
 def _small_fraction(residue: int, prime: int) -> tuple[int, int] | None:
-    """The fraction of small numbers with a residue, by the extended Euclidean algorithm (Wang 1981)."""
+    """Return the fraction of small numbers with a residue, by Euclid's extended algorithm (Wang 1981)."""
     r0, r1, t0, t1 = prime, residue, 0, 1
     while abs(r1) > SMALL:
         quotient = r0 // r1

@@ -1,4 +1,4 @@
-"""Questions in the feature space of a kernel, apart from `verdict`, which is about planes in the data.
+"""Questions in the feature space of a kernel; `verdict` is about hyperplanes in the space of the data.
 
 They are answered by the kernel's monomials, by a theorem, or by the margin's bracket.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..certificates.claims import Separation
 from ..certificates.monomials import count_columns
 from ..errors import InputError, NumericOverflowError
 from .prove import Judge, Proof, prove_conflict
@@ -22,7 +23,7 @@ MAP_NUMBERS = 1 << 25  # the most numbers of one
 
 
 def read_kernel(given: Any, matrix: Any) -> Kernel:
-    """The kernel that was asked for; one that is given by its values must be a kernel on these rows."""
+    """Return the kernel. If it is given by its values, they must be those of a kernel on these rows."""
     from ..kernels import Precomputed, as_kernel, check_gram
 
     kernel = as_kernel(given)
@@ -32,7 +33,7 @@ def read_kernel(given: Any, matrix: Any) -> Kernel:
 
 
 def exact_degrees(kernel: Kernel, shape: tuple[int, int]) -> tuple[int, ...] | None:
-    """The degrees of the monomials that span the feature space; None where there are none, or too many."""
+    """Return the degrees of monomials that span the feature space; None if there are too many, or no span."""
     degrees = kernel.degrees
     if degrees is None:
         return None
@@ -46,30 +47,32 @@ def exact_degrees(kernel: Kernel, shape: tuple[int, int]) -> tuple[int, ...] | N
 def prove_without_map(
     kernel: Kernel, signed: SignedRows, lift: bool, judge: Judge
 ) -> tuple[Proof, tuple[float, float], str]:
-    """Answer where no explicit map is at hand: by identical rows, a theorem, or the margin's bracket."""
+    """Answer without an explicit map: by identical rows, a theorem, or the margin's bracket."""
     proof = prove_conflict(signed, judge)
     if proof is not None:
         return proof, (-_length(kernel, signed.plain), 0.0), "identical rows have different labels"
-    margin = kernel_bracket(kernel, signed, lift, "")
+    margin = kernel_bracket(kernel, signed, lift, Separation.UNDECIDED)
     if margin[0] > 0.0:
         unbounded = kernel.rounding(1, 1.0, 2.0**-53) is None
         taken = ", with its values taken as they come" if unbounded else ""
-        return Proof("separable"), margin, f"the margin in the feature space of {kernel} is positive{taken}"
+        reason = f"the margin in the feature space of {kernel} is positive{taken}"
+        return Proof(Separation.SEPARABLE), margin, reason
     if kernel.strict_by:
         reason = f"Gram matrices of {kernel} on rows that differ are positive definite ({kernel.strict_by})"
-        return Proof("separable"), (0.0, margin[1]), reason
-    return Proof("undecided"), margin, f"no bound decides it in the feature space of {kernel}"
+        return Proof(Separation.SEPARABLE), (0.0, margin[1]), reason
+    return Proof(Separation.UNDECIDED), margin, f"no bound decides it in the feature space of {kernel}"
 
 
 def kernel_bracket(kernel: Kernel, signed: SignedRows, lift: bool, status: str) -> tuple[float, float]:
-    """The bracket of the largest margin in the kernel's feature space, given what is proved already."""
-    from ..dual.kernel_margin import KernelRows, certified_bracket, solve_kernel_margin
+    """Return a bracket of the largest margin in the kernel's feature space, given the status so far."""
+    from ..dual.kernel_margin import certified_bracket, solve_kernel_margin
+    from ..dual.kernel_rows import KernelRows
 
-    if status == "quasi-separable":
+    if status == Separation.QUASI_SEPARABLE:
         return 0.0, 0.0
-    if status in ("overlapping", "inseparable"):
+    if status in (Separation.OVERLAPPING, Separation.INSEPARABLE):
         return -_length(kernel, signed.plain), 0.0
-    if status == "separable" and not np.isfinite(_length(kernel, signed.plain)):
+    if status == Separation.SEPARABLE and not np.isfinite(_length(kernel, signed.plain)):
         return 0.0, np.inf  # proved, though floats cannot hold the kernel's values
     present, codes = np.unique(signed.labels[signed.order], return_inverse=True)
     labels = np.zeros(signed.labels.size, dtype=np.int32)
@@ -77,11 +80,11 @@ def kernel_bracket(kernel: Kernel, signed: SignedRows, lift: bool, status: str) 
     rows = KernelRows(kernel, signed.plain, labels, present.size, signed.order, lift, free=False)
     found = solve_kernel_margin(rows, gap=1e-3, max_iter=2000, deadline=signed.deadline)
     lower, upper = certified_bracket(rows, found, deadline=signed.deadline)
-    return (max(lower, 0.0), upper) if status == "separable" else (lower, upper)
+    return (max(lower, 0.0), upper) if status == Separation.SEPARABLE else (lower, upper)
 
 
 def _length(kernel: Kernel, matrix: Any) -> float:
-    """A bound of the length of every signed row in feature space, lifted or not, of two classes or many."""
+    """Bound the norm of every signed row in feature space, lifted or not, of two classes or many."""
     try:
         square = float(kernel.diagonal(matrix).max(initial=0.0))
     except NumericOverflowError:

@@ -7,7 +7,6 @@ what is left is separated, or nothing is left: Tucker's partition.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from contextlib import suppress
 from copy import copy
@@ -15,24 +14,31 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import lcm
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..certificates.check import check_claim
-from ..certificates.claims import Approximate, Certificate, Multipliers
+from ..certificates.claims import Approximate, Certificate, Multipliers, Separation
 from ..certificates.monomials import PLAIN
-from ..certificates.numbers import Terms, small_sums
-from ..certificates.scores import Signs, first_wrong
+from ..certificates.numbers import small_sums
+from ..certificates.scores import Signs, first_wrong, rounded
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..inputs.data import Data
+from ..rows.protocol import Ints, Mask
 from .approximate import ApproximateProver
-from .exact.integer_rows import IntegerRows, combined
-from .exact.residues import Misled, undeceived
-from .exact.weights import Weights
-from .problem import Attempt, Combination, Inseparable, Knowledge, Problem, Rational, SearchStep, Separated
-from .search import search
+from .exact.integer_rows import IntegerRows, Misled, combined, modulo_primes
+from .search import (
+    Attempt,
+    Combination,
+    Inseparable,
+    Knowledge,
+    Problem,
+    Rational,
+    SearchStep,
+    Separated,
+    Weights,
+    search,
+)
 from .signed_rows import SignedRows
 from .strategies import STRATEGIES
 from .strategies.conflicts import conflicts
@@ -40,12 +46,9 @@ from .strategies.conflicts import conflicts
 FEW = 10_000  # numbers of the rows of a proof that are summed within a fraction of a second
 
 # Seconds to find and to check the multiplier of a tight row, and for each of its numbers; measured on 300,000
-# rows of 3 and of 30 columns and on 1,000,000 of 3: 1.9e-6 to 4.4e-6 a row. With half as much a deadline may
-# be missed by as much; with twice as much, the finer question may be left open where there was time for it.
+# rows of 3 and of 30 columns and on 1,000,000 of 3: 1.9e-6 to 4.4e-6 per row. With half as much, deadlines
+# may be missed by as much; with twice as much, the finer question may be left open although time was left.
 TIGHT_ROW, TIGHT_NUMBER = 3e-6, 1.5e-7
-
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,16 +61,16 @@ class Proof:
     weights : weight vectors, or None
     multipliers : Multipliers or None
     approximate : Approximate or None
-        In their place.
+        Instead of ``multipliers``.
     witness : Combination or None
-        The few rows that prove that nothing separates.
+        The few rows that prove that no weights separate.
     upper, lower : float or None
         Bounds of the margin from above, by the multipliers of the search, and from below, by its weights.
     steps : tuple of SearchStep
         What each strategy of the search came to.
     """
 
-    status: str
+    status: Separation
     weights: Weights | None = None
     multipliers: Multipliers | None = None
     approximate: Approximate | None = None
@@ -77,24 +80,24 @@ class Proof:
     steps: tuple[SearchStep, ...] = ()
 
 
-# How much is known; a proof of no less takes the place of one.
+# How much a status says. A proof replaces one that says no more.
 STRENGTH = {"undecided": 0, "inseparable": 1, "separable": 2, "quasi-separable": 2, "overlapping": 2}
 
 
 class Judge:
-    """The checker, holding the question and the best answer so far: only what it accepts is ever said.
+    """The checker, with the question and the best answer so far: a verdict says only what it accepts.
 
-    Whatever it has accepted stays in ``best``, however the search goes on or ends. Raises OutOfTime where
-    rows are left to be scored in integers when the deadline has come.
+    What it has accepted stays in ``best``, however the search goes on or ends. It raises OutOfTime if rows
+    still have to be scored in integers at the deadline.
     """
 
     def __init__(self, question: Certificate, data: Data, deadline: Deadline) -> None:
         self.question, self.data, self.deadline = question, data, deadline
         self.signs = Signs(question, data)
-        self.best = Proof("undecided")
+        self.best = Proof(Separation.UNDECIDED)
 
     def certificate(self, proof: Proof) -> Certificate:
-        """The question with an answer."""
+        """Return the question with an answer."""
         return replace(
             self.question,
             claim=proof.status,
@@ -104,7 +107,7 @@ class Judge:
         )
 
     def accept(self, proof: Proof) -> bool:
-        """Whether an answer is proved; a few rows are checked also when the deadline has come."""
+        """Whether an answer is proved. Proofs of few rows are checked even after the deadline."""
         rows = () if proof.multipliers is None else proof.multipliers.rows
         few = 0 < len(rows) * self.data.matrix.shape[1] <= FEW and proof.weights is None
         pause = NEVER.need if few else self.deadline.need
@@ -115,13 +118,13 @@ class Judge:
         return True
 
     def due(self, deadline: Deadline) -> Judge:
-        """The same with another deadline."""
+        """Return the same judge with another deadline."""
         twin = copy(self)
         twin.deadline = deadline
         return twin
 
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
-        """Whether exact weights separate all signed rows but some, and those lie on the plane."""
+        """Whether exact weights separate all signed rows, except for tight ones, which lie on the plane."""
         rows, rivals = signed.split(signed.ids[tight])
         on_plane = self.signs.none()
         on_plane[rows, rivals if signed.joint else 0] = True
@@ -129,10 +132,7 @@ class Judge:
 
 
 def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
-    """Answer the question about some signed rows by the best proof that the judge accepts.
-
-    When their deadline has come, that is the best until then.
-    """
+    """Answer the question about some signed rows by the best proof that the judge accepts in time."""
     prover = ApproximateProver(
         judge.signs,
         lambda claim, multipliers: judge.accept(_approximate_proof(signed, claim, multipliers)),
@@ -142,7 +142,7 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
     problem = Problem(
         signed,
         STRATEGIES,
-        lambda weights: judge.accept(Proof("separable", weights=weights)),
+        lambda weights: judge.accept(Proof(Separation.SEPARABLE, weights=weights)),
         np.ones(signed.ids.size, dtype=bool),
         # monomials, which no float may hold, are not proved so
         approximate=prover.prove if judge.question.degrees == PLAIN else None,
@@ -152,13 +152,13 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
         match search(problem, known):
             case Inseparable(Combination() as witness, more):
                 if judge.accept(_plain_proof(signed, witness)) and quasi:
-                    undeceived(partial(_partition, problem, known, judge, witness, more))
+                    modulo_primes(partial(_partition, problem, known, judge, witness, more))
     found = replace(judge.best, steps=tuple(known.steps))
     return found if found.witness is not None else replace(found, upper=known.upper, lower=known.lower)
 
 
 def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
-    """Two identical rows with different labels: no function of the rows separates them."""
+    """Look for two identical rows with different labels, which no function of the rows separates."""
     pairs = conflicts(signed, 1)
     if not pairs or not judge.accept(_plain_proof(signed, pairs[0])):
         return None
@@ -167,10 +167,10 @@ def prove_conflict(signed: SignedRows, judge: Judge) -> Proof | None:
 
 def _plain_proof(signed: SignedRows, witness: Combination) -> Proof:
     multipliers = _multipliers(signed, witness.ids, witness.values)
-    return Proof("inseparable", multipliers=multipliers, witness=witness)
+    return Proof(Separation.INSEPARABLE, multipliers=multipliers, witness=witness)
 
 
-def _approximate_proof(signed: SignedRows, claim: str, near: Approximate) -> Proof:
+def _approximate_proof(signed: SignedRows, claim: Separation, near: Approximate) -> Proof:
     ids = np.array(near.rows, dtype=np.int64)
     if signed.joint:
         ids = ids * signed.n_classes + np.array(near.rivals, dtype=np.int64)
@@ -180,9 +180,9 @@ def _approximate_proof(signed: SignedRows, claim: str, near: Approximate) -> Pro
 
 
 def _multipliers(signed: SignedRows, ids: Ints, values: Sequence[Rational], n_basis: int = 0) -> Multipliers:
-    """Multipliers as a certificate holds them: those that are not whole come first, over one denominator.
+    """Return multipliers as a certificate holds them: fractions come first, over one denominator.
 
-    If all are whole, none is called coarse. The first ``n_basis`` rows stay first, whole or not.
+    If all are integers, no multiplier is coarse. The first ``n_basis`` rows stay first in any case.
     """
     whole = np.array([value.denominator == 1 for value in values], dtype=bool)
     whole[:n_basis] = False
@@ -208,9 +208,9 @@ def _partition(
     more: tuple[Combination, ...],
     prime: int,
 ) -> None:
-    """Tucker's partition: grow the tight rows until the others are separated on the planes through them.
+    """Find Tucker's partition: add tight rows until the others are separated on the planes through them.
 
-    Raises Misled where rows are tight modulo the prime that are not tight in fact.
+    Raises Misled if rows are tight modulo the prime, but not in the integers.
     """
     signed, positive = problem.rows, dict[int, Rational]()
     for each in (witness, *more):
@@ -231,8 +231,10 @@ def _partition(
                 _grow(positive, further)
                 continue
             case None | Separated():
-                multipliers = _positive_everywhere(signed, positive, basis, signed.ids[tight], prime)
-                status = "overlapping" if found is None else "quasi-separable"
+                multipliers = _positive_everywhere(
+                    signed, judge.signs, positive, basis, signed.ids[tight], prime
+                )
+                status = Separation.OVERLAPPING if found is None else Separation.QUASI_SEPARABLE
                 weights = None if found is None else found.weights
                 judge.accept(Proof(status, weights, multipliers, witness=witness))
         return
@@ -252,16 +254,16 @@ def _grow(positive: dict[int, Rational], found: Combination) -> None:
 
 
 def _positive_everywhere(
-    signed: SignedRows, positive: dict[int, Rational], basis: Ints, tight: Ints, prime: int
+    signed: SignedRows, signs: Signs, positive: dict[int, Rational], basis: Ints, tight: Ints, prime: int
 ) -> Multipliers:
-    """Multiplier 1 on every tight row, corrected on the basis, plus enough of the witness.
+    """Return multiplier 1 on every tight row, corrected on the basis, plus enough of the witness.
 
-    Raises Misled where the tight rows are not spanned by the basis.
+    Raises Misled if the basis does not span the tight rows.
     """
     columns = int(signed.data.matrix.shape[1])
     signed.deadline.need(tight.size * (TIGHT_ROW + TIGHT_NUMBER * columns))
     rows = signed.integers(basis)
-    target = _minus_sum(signed, tight, rows)
+    target = _minus_sum(signed, signs, tight, rows)
     values, denominator = combined(rows.matrix.transpose(), target[0], prime, signed.deadline)
     denominator *= target[1]
     factor = 0
@@ -277,23 +279,13 @@ def _positive_everywhere(
     return _multipliers(signed, np.concatenate([changed, others]), total + [1] * others.size, basis.size)
 
 
-def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list[int], int]:
-    """Minus the sum of the tight rows on the grid of some integer rows, times a power of two; and that power.
+def _minus_sum(signed: SignedRows, signs: Signs, tight: Ints, rows: IntegerRows) -> tuple[list[int], int]:
+    """Return minus the sum of the tight rows on the grid of some integer rows, and a power of two.
 
-    Raises Misled where the sum has a column that those rows do not have.
+    The sum is multiplied by that power. Raises Misled if it has a column that those rows do not have.
     """
     which, rivals = signed.split(tight)
-    labels = signed.labels[which]
-    if signed.joint:
-        ones = np.ones_like(which)
-        terms = Terms(
-            np.tile(which, 2),
-            np.concatenate([labels, rivals]),
-            np.concatenate([ones, -ones]),
-            signed.n_classes,
-        )
-    else:
-        terms = Terms(which, np.zeros_like(which), 2 * labels - 1, 1)
+    terms = signs.terms(which, rivals, np.ones_like(which))
     total: dict[int, dict[int, int]] = {}
     sums = small_sums(terms, signed.data.matrix, signed.deadline.need)
     for block in range(signed.n_classes - 1):
@@ -316,49 +308,39 @@ def _minus_sum(signed: SignedRows, tight: Ints, rows: IntegerRows) -> tuple[list
 
 
 def margin_bracket(signed: SignedRows, proof: Proof) -> tuple[float, float]:
-    """Lower and upper bound of the largest margin of weights of length one, for the exact data.
+    """Return lower and upper bounds of the largest margin of weights of norm one, for the exact data.
 
-    Any weights of length one prove that it is no smaller than their lowest score, any multipliers ``a >= 0``
+    Any weights of norm one prove that it is no smaller than their lowest score, any multipliers ``a >= 0``
     that it is no larger than ``|sum a_i z_i| / sum a_i``. Both are computed in floats, and moved outwards by
     a bound of the rounding error: a sum of n products is off by at most ``n 2**-53 / (1 - n 2**-53)`` times
-    the sum of their magnitudes (Higham 2002, section 3.1), which is at most that many times the length of the
-    longest row. If the rows are not separable, the upper bound is zero, and it is reached exactly if they are
-    quasi-separable.
+    the sum of their magnitudes (Higham 2002, section 3.1), which is at most the largest norm of a row. If the
+    rows are not separable, the upper bound is zero, and it is reached exactly if they are quasi-separable.
     """
-    if proof.status == "quasi-separable":
+    if proof.status == Separation.QUASI_SEPARABLE:
         return 0.0, 0.0
     with np.errstate(all="ignore"):
         lower = _lower(signed, proof)
-        if proof.status in ("overlapping", "inseparable") or proof.witness is not None:
+        if proof.status in (Separation.OVERLAPPING, Separation.INSEPARABLE) or proof.witness is not None:
             return min(lower, 0.0), 0.0
         upper = signed.radius if proof.upper is None else min(proof.upper, signed.radius)
-    if proof.status == "separable":
+    if proof.status == Separation.SEPARABLE:
         lower = max(lower, 0.0)  # the certificate proves that it is positive
     return lower, max(upper, lower)
 
 
 def _lower(signed: SignedRows, proof: Proof) -> float:
-    """What the weights that were found prove; if there are none, what no margin is below."""
-    if proof.weights is None or proof.status != "separable":
+    """Return the lower bound that the weights prove; without weights, minus the radius."""
+    if proof.weights is None or proof.status != Separation.SEPARABLE:
         return -signed.radius
     if proof.lower is not None and np.isfinite(proof.lower):
         return _shorter(proof.lower, signed)
-    vectors = np.array([[_float(v) for v in each] for each in proof.weights])
-    norm = float(np.linalg.norm(vectors / (largest := np.abs(vectors).max())))
-    if not np.isfinite(largest) or not np.isfinite(norm):
-        return 0.0
-    # These rounded weights are the ones that the bound speaks of; their length is 1 but for rounding.
-    unit = vectors / largest / norm
+    vectors, _ = rounded(proof.weights)
+    vectors /= np.abs(vectors).max()
+    # The bound holds for these rounded weights; their norm is 1, except for rounding.
+    unit = vectors / np.linalg.norm(vectors)
     return _shorter(signed.lowest_score(unit) - signed.rounding(0.0), signed)
 
 
 def _shorter(lower: float, signed: SignedRows) -> float:
-    """The bound with the rounding of the weights' length counted in."""
+    """Return the bound minus what rounding of the norm of the weights may add."""
     return lower * (1.0 - signed.width * 2.0**-50) if lower > 0.0 else lower
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

@@ -15,20 +15,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificates.claims import Certificate
+from ..certificates.claims import Certificate, Separation
 from ..certificates.digest import start_digest
 from ..certificates.monomials import PLAIN, MonomialMatrix, count_columns
 from ..deadline import Deadline
 from ..errors import InputError, LabelError, SeparationWarning
-from ..inputs.dask_hook import is_collection
-from ..inputs.data import Data, read_data, read_weights
-from ..inputs.labels import target_note
-from ..inputs.parameters import need_intercept
+from ..inputs.data import Data, need_intercept, read_data, read_weights, target_note
+from ..inputs.matrix import is_collection
 from ..printable import printable
-from .answer import Verdict, condition, parties, question_words, some
+from .answer import Question, Verdict, some
 from .feature_space import exact_degrees, kernel_bracket, prove_without_map, read_kernel
-from .problem import Combination
 from .prove import Judge, Proof, margin_bracket, prove
+from .search import NO_ROWS, Combination
 from .signed_rows import SignedRows
 from .statistics.coefficients import Coefficients, coefficient_answers
 from .statistics.formula import read_formula
@@ -60,37 +58,40 @@ def separability(
 ) -> Verdict:
     """Separate the classes, or prove that it cannot be done.
 
-    The search is done in floating point, the answer is made exact, and nothing is returned that
-    `verify` would not accept.
+    The search uses floating-point arithmetic. Without a kernel, or with a kernel whose feature space is
+    spanned by monomials, its result is then proved in exact arithmetic. The proof is the certificate of the
+    verdict, and `verify` has accepted it before it is returned.
 
     Parameters
     ----------
     X : array, data frame or sparse matrix of shape (rows, columns)
-        Integers and floats are taken exactly as they are.
+        Integers and floats are used exactly, without rounding.
     y : array of shape (rows,)
-        Class labels; the larger of two is the positive class.
+        Class labels. With two classes, the label that is last in sorted order is the positive class.
     quasi : bool
-        Where the classes are not separable, also find out whether they are quasi-separable or overlap.
+        If the classes are not separable, also find out whether they are quasi-separable or overlap.
     kernel : str, Kernel or callable, optional
-        Ask in the feature space of a kernel, see `separatrix.kernels`. Where that is spanned by monomials
-        and not too large, the answer is exact, and the certificate speaks of those monomials. Otherwise it
-        rests on identical rows, on a theorem about the kernel, or on a margin that is positive with all
-        rounding counted in; or it is "undecided", with the bracket of the margin.
+        Ask in the feature space of a kernel, see `separatrix.kernels`. If monomials span this space, at most
+        5,000 of them, and at most 2**25 numbers for all rows, the answer is exact, and the certificate is
+        about these monomials. Otherwise there is no certificate: the answer follows from identical rows with
+        different labels, from a theorem about the kernel, or from a margin that is larger than all rounding
+        errors. If none of these applies, the status is "undecided".
     fit_intercept : bool or "lifted"
-        False: hyperplanes through the origin only. True or "lifted": hyperplanes anywhere, because a
-        coordinate of ones is appended to each row. The answer does not depend on how an estimator counts its
-        intercept; the margin of the verdict is that of the rows with their ones.
+        False: only hyperplanes through the origin. True or "lifted": hyperplanes with an intercept, which is
+        the weight of a constant column. True and "lifted" mean the same here. The margin of the verdict is
+        that of the rows with the constant column.
     multiclass : {"joint", "one-vs-rest", "pairwise"}
-        With more than two classes: one weight vector a class, all at once; or each class against the
-        rest; or each pair of classes.
+        The question for more than two classes: all classes at once, with one weight vector per class; each
+        class against the rest; or each pair of classes.
     sample_weight : array of shape (rows,), optional
-        Rows of weight zero are left out; other weights do not matter to the question.
+        Rows with weight zero are left out. Other weights do not change the answer.
     time_limit : float
-        Seconds for the search, which ends at most about a second and one scan of the data later. What was
-        proved by then is returned: the status is "undecided", or "inseparable" where only the finer question
-        was left. A question with parts shares them among its parts. May be infinite.
+        Seconds for the search. It may exceed this by about one second plus one scan of the data. The verdict
+        contains what was proved by then: the status is "undecided", or "inseparable" if it was proved that
+        the classes are not separable, but not whether they are quasi-separable. With "one-vs-rest" or
+        "pairwise", all comparisons together have this time. The limit may be infinite.
     feature_names : sequence of str, optional
-        Names of the columns, where X has none.
+        Names of the columns, if X has none.
 
     Returns
     -------
@@ -109,7 +110,7 @@ def separability(
     >>> {row: str(weight) for row, weight in verdict.witness_rows.items()}
     {0: '1/2', 1: '1/2', 2: '1/2', 3: '1/2'}
 
-    A product of the two columns is what is missing:
+    The product of the two columns makes the classes separable:
 
     >>> from separatrix.kernels import Polynomial
     >>> verdict = separability([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1], kernel=Polynomial(degree=2))
@@ -121,26 +122,19 @@ def separability(
     A. Albert and J. A. Anderson (1984). On the existence of maximum likelihood estimates in logistic
     regression models. Biometrika 71.
     """
-    if multiclass not in MULTICLASS:
-        raise InputError(
-            f"The 'multiclass' parameter of separability must be one of {', '.join(MULTICLASS)}. "
-            f"Got {multiclass!r} instead.",
-            parameter="multiclass",
-        )
+    some_time = isinstance(time_limit, numbers.Real) and time_limit > 0
+    for name, value, valid, wanted in (
+        ("multiclass", multiclass, multiclass in MULTICLASS, f"one of {', '.join(MULTICLASS)}"),
+        ("quasi", quasi, isinstance(quasi, bool | np.bool_), "True or False"),
+        ("time_limit", time_limit, some_time, "a positive number of seconds"),
+    ):
+        if not valid:
+            message = f"The {name!r} parameter of separability must be {wanted}. Got {value!r} instead."
+            raise InputError(message, parameter=name)
     lift = need_intercept(fit_intercept, "separability")
-    if not isinstance(quasi, bool | np.bool_):
-        raise InputError(
-            f"The 'quasi' parameter of separability must be True or False. Got {quasi!r} instead."
-        )
-    if not (isinstance(time_limit, numbers.Real) and time_limit > 0):
-        raise InputError(
-            f"The 'time_limit' parameter of separability must be a positive number of seconds. "
-            f"Got {time_limit!r} instead.",
-            parameter="time_limit",
-        )
     if kernel is not None and is_collection(X):
         raise InputError(
-            "A kernel is asked about with rows in memory, and X is a Dask collection.",
+            "A question with a kernel needs rows in memory, and X is a Dask collection.",
             remedy="Take the rows into memory first, if they fit: X.compute().",
             parameter="kernel",
         )
@@ -156,35 +150,36 @@ def separability(
     present = np.flatnonzero(np.bincount(data.codes[inside]))
     if present.size < 2:
         raise LabelError(
-            "The rows of positive weight have fewer than two classes; two are needed to separate anything."
+            "The rows of positive weight have fewer than two classes; at least two classes are needed."
         )
     chosen = None if kernel is None else read_kernel(kernel, data.matrix)
     asked = _Asked(data, inside, lift, quasi, chosen, time_limit)
     if len(data.classes) == 2:
-        return asked.answer("binary", ())
-    note = target_note(y, data.labels)
+        return asked.answer(asked.question("binary"), time_limit)
+    question, note = asked.question(multiclass), target_note(y, data.labels)
     if multiclass == "joint":
-        return replace(asked.answer("joint", ()), note=note)
+        return replace(asked.answer(question, time_limit), note=note)
     if multiclass == "one-vs-rest":
-        parts = asked.answers("one-vs-rest", {data.labels[c]: (int(c),) for c in present})
+        parts = {data.labels[c]: asked.question("one-vs-rest", (int(c),)) for c in present}
     else:
         pairs = itertools.combinations(present.tolist(), 2)
-        parts = asked.answers("pair", {(data.labels[a], data.labels[b]): (a, b) for a, b in pairs})
-    return replace(_together(parts, multiclass, int(inside.sum())), note=note)
+        parts = {(data.labels[a], data.labels[b]): asked.question("pair", (a, b)) for a, b in pairs}
+    return replace(asked.answer_parts(question, parts), note=note)
 
 
 def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any) -> Verdict:
-    """Warn if a logistic regression of these data has no finite maximum-likelihood estimate.
+    """Warn if it is proved that a logistic regression has no finite maximum-likelihood estimate.
 
     Parameters
     ----------
     X : array, data frame, sparse matrix or str
-        The rows, or a formula such as ``"HG ~ NV + PI + EH"`` (needs the extra ``formula``).
+        The rows, or a formula such as ``"HG ~ NV + I(PI^2) + EH"`` (needs the extra ``formula``). It is as in
+        R, but write ``C(x)`` for ``factor(x)``.
     y : array of shape (rows,)
-        Class labels; not with a formula.
+        Class labels. Leave them out if X is a formula.
     data : data frame or mapping, optional
-        Where the formula's variables are. Rows with a missing value are left out, and rows are counted as
-        in ``data``; the certificate speaks of the matrix that formulaic makes, without them.
+        The variables of the formula. Rows with a missing value are left out, but row numbers are those of
+        ``data``. The certificate is about the matrix that formulaic computes, without the rows left out.
     **options
         As for `separability`.
 
@@ -195,8 +190,8 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
     Warns
     -----
     SeparationWarning
-        Names the coefficients that are infinite and the rows that cause it; one for each part of a question
-        that has parts.
+        Names the infinite coefficients and the rows that cause them. With "one-vs-rest" or "pairwise", there
+        is one warning per comparison that is separated.
 
     Examples
     --------
@@ -211,29 +206,36 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
         verdict = separability(X, y, **options)
     # each part of a question is a regression of its own
     for part in verdict.parts.values() or (verdict,):
-        if part.status in ("separable", "quasi-separable"):
+        if part.status in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE):
             warnings.warn(printable(_separated(part)), SeparationWarning, stacklevel=2)
     return verdict
 
 
 def _separated(verdict: Verdict) -> str:
-    """What a statistician has to know of data that are separated."""
-    kind = "completely" if verdict.status == "separable" else "quasi-completely"
+    """Say what a statistician has to know about data that are separated."""
+    kind = "completely" if verdict.status == Separation.SEPARABLE else "quasi-completely"
     depend, infinite, strict = verdict.not_identified, verdict.infinities(), verdict.strict_rows.tolist()
-    first = f"Columns depend on each other: {some(depend)} are not identified. " if depend else ""
+    first = (
+        f"Columns are linear combinations of others: {some(depend)} are not identified. " if depend else ""
+    )
     named = f" ({some(infinite)})" if infinite else ""
-    rows = f"{len(strict)} of {verdict.n_rows} rows are separated strictly"
+    rows = f"{len(strict)} of {verdict.n_rows} rows {'is' if len(strict) == 1 else 'are'} strictly separated"
     if strict:
-        rows += f": {some(strict)}"
+        rows += f": {some(strict)} (counted from 0)"
     elif verdict.partly_strict:
         rows += f" from all other classes, {verdict.partly_strict} from some of them"
     remedy = "Penalize the likelihood (Firth, ridge)."
     if verdict.kernel:
         remedy = "Penalize the likelihood (ridge), or ask in a smaller feature space."
     elif depend:
-        remedy = "Leave out columns until no column depends on the others, and check again."
+        remedy = (
+            "Leave out one column at a time until none is a linear combination of the others. Check again."
+        )
     elif infinite:
-        remedy = "Penalize the likelihood (Firth, ridge), or leave out the variables named and check again."
+        remedy += (
+            " Leave a variable out only if it does not belong in the model, never because it predicts too "
+            "well."
+        )
     return (
         f"{first}The data are {kind} separated ({verdict.question}): maximum likelihood has no finite "
         f"estimate{named}. {rows}. {remedy}"
@@ -241,7 +243,7 @@ def _separated(verdict: Verdict) -> str:
 
 
 def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) -> Verdict:
-    """The verdict on what a formula says, its rows counted as in the data."""
+    """Return the verdict on a formula, with the row numbers of the data."""
     if y is not None or data is None:
         raise InputError(
             'With a formula, the variables come from data=: check_separation("y ~ a + b", data=frame).'
@@ -267,7 +269,7 @@ def _ask_by_formula(formula: str, y: Any, data: Any, options: dict[str, Any]) ->
 
 
 def _counted_as(verdict: Verdict, rows: NDArray[np.int64]) -> Verdict:
-    """The same verdict with its rows counted anew."""
+    """Return the same verdict with other row numbers."""
     return replace(
         verdict,
         strict_rows=rows[verdict.strict_rows],
@@ -277,7 +279,7 @@ def _counted_as(verdict: Verdict, rows: NDArray[np.int64]) -> Verdict:
 
 
 class _Asked:
-    """One data set, asked one question after the other."""
+    """One data set, and the settings that all questions about it share."""
 
     def __init__(
         self,
@@ -291,58 +293,59 @@ class _Asked:
         self.data, self.inside, self.lift, self.quasi, self.kernel = data, inside, bool(lift), quasi, kernel
         self.time_limit = time_limit
         self.degrees = PLAIN if kernel is None else exact_degrees(kernel, data.matrix.shape)
-        # the constant is one of the kernel's monomials, or the intercept, or both: the planes are the same
+        # The constant is a monomial of the kernel, or the intercept, or both: the hyperplanes are the same.
         self.constant = kernel is not None and kernel.degrees is not None and 0 in kernel.degrees
         self.lifted = self.lift or (self.constant and self.degrees is not None)
-        self.digest = start_digest(data)  # hashed while the search goes on
+        self.digest = start_digest(data)  # computed during the search
 
-    def answers(self, question: str, chosen: dict[Any, tuple[int, ...]]) -> dict[Any, Verdict]:
-        """One verdict a part; each may take an equal share of the time that is left."""
-        deadline, found = Deadline.after(self.time_limit), {}
-        for done, (key, each) in enumerate(chosen.items()):
-            share = deadline.left / (len(chosen) - done)
-            found[key] = self.answer(question, each, share) if share else self._unasked(question, each)
-        return found
+    def question(self, kind: str, chosen: tuple[int, ...] = ()) -> Question:
+        """Return a question about these data."""
+        kernel = "" if self.kernel is None else str(self.kernel)
+        return Question(kind, self.data.classes, chosen, self.lift, kernel)
 
-    def _unasked(self, question: str, chosen: tuple[int, ...]) -> Verdict:
-        """The verdict on a part that no time was left for."""
-        inside = self.inside & np.isin(self.data.codes, chosen) if question == "pair" else self.inside
-        rows = int(np.count_nonzero(inside))
+    def answer_parts(self, whole: Question, parts: dict[Any, Question]) -> Verdict:
+        """Answer a question by its parts: it is separable if all of them are.
+
+        Each part gets an equal share of the time that is left.
+        """
+        deadline, found = Deadline.after(self.time_limit), dict[Any, Verdict]()
+        for key, each in parts.items():
+            share = deadline.left / (len(parts) - len(found))
+            found[key] = self.answer(each, share) if share else self._not_asked(each)
+        statuses = {part.status for part in found.values()}
+        order = (
+            Separation.OVERLAPPING,
+            Separation.INSEPARABLE,
+            Separation.QUASI_SEPARABLE,
+            Separation.UNDECIDED,
+            Separation.SEPARABLE,
+        )
         return Verdict(
-            "undecided",
-            None,
-            (-np.inf, np.inf),
-            np.zeros(0, dtype=np.int64),
-            n_rows=rows,
-            **self._space(question, chosen),
+            status=next(each for each in order if each in statuses),
+            certificate=None,
+            margin=(min(p.margin[0] for p in found.values()), min(p.margin[1] for p in found.values())),
+            strict_rows=NO_ROWS,
+            asked=whole,
+            n_rows=int(self.inside.sum()),
+            parts=found,
         )
 
-    def _space(self, question: str, chosen: tuple[int, ...]) -> dict[str, Any]:
-        """What is asked, and where."""
-        kernel = "" if self.kernel is None else str(self.kernel)
-        about = question, self.data.classes, chosen
-        return {
-            "question": question_words(*about, condition(self.lift, kernel)),
-            "parties": parties(*about),
-            "lift": self.lift,
-            "joint": question == "joint",
-            "kernel": kernel,
-        }
+    def _among(self, question: Question) -> NDArray[np.bool_]:
+        """Return a mask of the rows that a question is about."""
+        pair = question.kind == "pair"
+        return self.inside & np.isin(self.data.codes, question.chosen) if pair else self.inside
 
-    def answer(self, question: str, chosen: tuple[int, ...], seconds: float | None = None) -> Verdict:
-        """Answer one question in so many seconds, or in the time limit."""
-        data, inside = self.data, self.inside
-        positive: int | None = 1
-        if question == "joint":
-            positive = None
-        elif question == "one-vs-rest":
-            positive = chosen[0]
-        elif question == "pair":
-            positive = chosen[1]
-            inside = inside & np.isin(data.codes, chosen)
+    def _not_asked(self, question: Question) -> Verdict:
+        """Return the verdict on a part for which no time was left."""
+        n_rows = int(np.count_nonzero(self._among(question)))
+        return Verdict(Separation.UNDECIDED, None, (-np.inf, np.inf), NO_ROWS, question, n_rows)
+
+    def answer(self, question: Question, seconds: float) -> Verdict:
+        """Answer a question without parts."""
+        data, chosen = self.data, question.chosen
         template = Certificate(
-            claim="separable",
-            question=question,
+            claim=Separation.SEPARABLE,
+            question=question.kind,
             classes=data.classes,
             chosen=chosen,
             lift=self.lifted,
@@ -352,44 +355,46 @@ class _Asked:
             sha256="",
             degrees=self.degrees or PLAIN,
         )
-        deadline = Deadline.after(self.time_limit if seconds is None else seconds)
+        deadline = Deadline.after(seconds)
         judge = Judge(template, data, deadline)
-        plain = template.degrees == PLAIN
-        mapped = data if plain else replace(data, matrix=MonomialMatrix(data.matrix, template.degrees))
-        signed = SignedRows(mapped, positive, inside, self.lifted, deadline)
-        reason = ""
+        if template.degrees != PLAIN:
+            data = replace(data, matrix=MonomialMatrix(data.matrix, template.degrees))
+        positive = None if question.kind == "joint" else chosen[-1] if chosen else 1
+        signed = SignedRows(data, positive, self._among(question), self.lifted, deadline)
         if self.kernel is None:
-            proof = prove(signed, judge, quasi=self.quasi)
+            proof, reason = prove(signed, judge, quasi=self.quasi), ""
             margin = margin_bracket(signed, proof)
         elif self.degrees is not None:
             proof = prove(signed, judge, quasi=self.quasi)
-            count = count_columns(data.matrix.shape[1], self.degrees) + self.constant
-            spans = "monomials that span" if count > 1 else "monomial that spans"
-            reason = f"exact, by the {count:,} {spans} the feature space of {self.kernel}"
-            reason += " and by the intercept" if self.lift and not self.constant else ""
+            reason = self._monomials_reason(self.degrees)
             margin = kernel_bracket(self.kernel, signed, self.lift, proof.status)
         else:
             proof, margin, reason = prove_without_map(self.kernel, signed, self.lift, judge)
         certificate = None
         if not (proof.weights is None and proof.multipliers is None and proof.approximate is None):
-            certificate = judge.certificate(proof)
-            certificate = replace(certificate, sha256=self.digest())
+            certificate = replace(judge.certificate(proof), sha256=self.digest())
         return Verdict(
             status=proof.status,
             certificate=certificate,
             margin=margin,
             strict_rows=_strict_rows(signed, proof),
-            find_coefficients=partial(self._coefficients, signed, proof, judge),
+            asked=question,
             n_rows=signed.order.size,
             witness=() if proof.witness is None else _witness(signed, proof.witness),
+            find_coefficients=partial(self._coefficients, signed, proof, judge),
             reason=reason,
             conflict=proof.witness is not None and is_conflict(signed, proof.witness.ids),
             search=proof.steps,
-            **self._space(question, chosen),
         )
 
+    def _monomials_reason(self, degrees: tuple[int, ...]) -> str:
+        count = count_columns(self.data.matrix.shape[1], degrees) + self.constant
+        spans = "monomials that span" if count > 1 else "monomial that spans"
+        more = " and by the intercept" if self.lift and not self.constant else ""
+        return f"exact, by the {count:,} {spans} the feature space of {self.kernel}{more}"
+
     def _coefficients(self, signed: SignedRows, proof: Proof, judge: Judge) -> Coefficients:
-        """What becomes of the coefficients; it is asked for later, and has a time limit of its own."""
+        """Find the limits of the coefficients: later, and within a time limit of its own."""
         if self.degrees is None:
             return Coefficients()  # no columns span the feature space
         due = signed.due(Deadline.after(min(self.time_limit, COEFFICIENT_SECONDS)))
@@ -397,8 +402,11 @@ class _Asked:
 
     def _names(self, signed: SignedRows) -> list[str]:
         names = _distinct(self.data.names or tuple(f"x{j}" for j in range(self.data.matrix.shape[1])))
-        columns = getattr(signed.data.matrix, "columns", None)
-        own = list(names) if columns is None else _monomials(columns, names)
+        own = list(names)
+        if isinstance(signed.data.matrix, MonomialMatrix):
+            from ..features import monomial_name
+
+            own = [monomial_name(each, names) for each in signed.data.matrix.columns]
         own += [INTERCEPT if self.lift else CONSTANT] if self.lifted else []
         if not signed.joint:
             return own
@@ -406,15 +414,9 @@ class _Asked:
 
 
 def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Names that tell every column from the others, and from the intercept."""
+    """Return names that differ from each other and from the intercept."""
     often = Counter((*names, INTERCEPT, CONSTANT))
     return tuple(f"{name} (column {j})" if often[name] > 1 else name for j, name in enumerate(names))
-
-
-def _monomials(columns: Any, names: tuple[str, ...]) -> list[str]:
-    from ..features import monomial_name
-
-    return [monomial_name(each, names) for each in columns]
 
 
 def _witness(signed: SignedRows, witness: Combination) -> tuple[tuple[int, int, int], ...]:
@@ -425,29 +427,8 @@ def _witness(signed: SignedRows, witness: Combination) -> tuple[tuple[int, int, 
 
 
 def _strict_rows(signed: SignedRows, proof: Proof) -> NDArray[np.int64]:
-    if proof.status == "separable":
+    if proof.status == Separation.SEPARABLE:
         return signed.order
-    if proof.status != "quasi-separable" or proof.multipliers is None:
-        return np.zeros(0, dtype=np.int64)
+    if proof.status != Separation.QUASI_SEPARABLE or proof.multipliers is None:
+        return NO_ROWS
     return np.setdiff1d(signed.order, np.array(proof.multipliers.rows, dtype=np.int64))
-
-
-def _together(parts: dict[Any, Verdict], multiclass: str, n_rows: int) -> Verdict:
-    """One verdict for several: separable if every part is."""
-    first, found = next(iter(parts.values())), {part.status for part in parts.values()}
-    order = ("overlapping", "inseparable", "quasi-separable", "undecided", "separable")
-    status = next(each for each in order if each in found)
-    return Verdict(
-        status=status,
-        certificate=None,
-        margin=(min(p.margin[0] for p in parts.values()), min(p.margin[1] for p in parts.values())),
-        strict_rows=np.zeros(0, dtype=np.int64),
-        question=f"{multiclass}: {len(parts)} questions, {condition(first.lift, first.kernel)}",
-        n_rows=n_rows,
-        parts=parts,
-        lift=first.lift,
-        kernel=first.kernel,
-        parties=("every class", "from the rest")
-        if multiclass == "one-vs-rest"
-        else ("every two classes", ""),
-    )

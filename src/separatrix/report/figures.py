@@ -1,44 +1,35 @@
-"""The pictures of a report; not part of the page, which needs no matplotlib if it has no pictures."""
+"""The pictures of a report. They are a module of their own because they need matplotlib."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
 from ..estimators.margin import MaxMargin, SoftMargin
-from ..markup import Markup
-from ..plot.drawing import BAND, class_handles
+from ..markup import Markup, tag
+from ..plot.artists import BAND, class_handles
 from ..plot.margin_bracket import BracketDisplay
 from ..plot.page_svg import page_svg, svg_text
 from ..plot.regions import DecisionRegionDisplay
 from ..plot.style import new_figure, style, written
-from ..result import Floats, PassRecord, RunResult, often_corrected
-from ..rows.class_leads import leads
+from ..result import Floats, PassRecord
+from ..rows.numpy_loops import signed_scores
 from ..sparse import sparse
 from ..views.model import Model, Points, plane_for, read_model
 from ..views.palettes import LIGHT
-from .findings import Findings, updates
+from .findings import Findings
 from .tables import short
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A picture with its title and what it says."""
-
-    title: str
-    svg: Markup
-    caption: str
-
-
 class View:
-    """A classifier and the data as pictures need them: scores, leads, distances."""
+    """A classifier and its data, with the scores and distances that several pictures show."""
 
     def __init__(self, findings: Findings) -> None:
         data = findings.data
@@ -52,37 +43,41 @@ class View:
 
     @cached_property
     def length(self) -> float:
-        """What turns leads into distances; one if the boundary is not a hyperplane."""
+        """The length of the weights, which turns leads into distances; one if the scores are not linear."""
         if self.model.weights is None:
             return 1.0
         return float(np.linalg.norm(self.model.weights[-1] if self.two else self.model.weights)) or 1.0
 
     @cached_property
     def scores(self) -> Floats:
-        """One score for each row and class."""
+        """The score of each row for each class."""
         return self.model.scores(self.points.table if self.model.linear else self.points.X)
 
     @cached_property
     def leads(self) -> Floats:
-        """How far each row is on its own side."""
-        return leads(self.scores, self.points.codes) / self.length
+        """How far each row is on the correct side; negative on the wrong side."""
+        return signed_scores(self.scores, self.points.codes) / self.length
 
     @property
     def unit(self) -> str:
-        """What leads are measured in."""
+        """The name of what leads measure."""
         return "distance" if self.two and self.model.linear else "lead"
 
     @cached_property
     def band(self) -> float | None:
-        """The width within which the hinge loss charges a row, or the margin of weights without one."""
+        """The margin of the weights, or the distance below which a soft margin charges a loss."""
         if isinstance(self._estimator, MaxMargin | SoftMargin) and self.model.linear:
             return 1.0 / self.length
         lowest = float(self.leads.min())
         return lowest if lowest > 0.0 else None
 
 
-def boundary(view: View, most: int = 1200) -> Figure:
-    """The rows and the regions of the classes; of many rows the hardest quarter, and the others evenly."""
+def boundary(view: View, most: int = 1200) -> Markup:
+    """Draw the rows and the regions of the classes.
+
+    If there are more than ``most`` rows, a quarter of those shown are the hardest, and the others are evenly
+    spread.
+    """
     points, n_rows = view.points, len(view.points.codes)
     plane, chosen = plane_for(view.model, points, view.scores), np.arange(n_rows)
     if n_rows > most:
@@ -100,14 +95,14 @@ def boundary(view: View, most: int = 1200) -> Figure:
     words = "Crosses mark rows on the wrong side or on the boundary. " if wrong.any() else ""
     if points.table.shape[1] > 2:
         words += (
-            "All features are used: the picture shows the direction of the weights and, at right angles to "
-            "it, the direction in which the rows vary most. "
+            "All features are used. The horizontal axis is the direction of the weights, and the vertical "
+            "axis is the direction perpendicular to it in which the rows vary most. "
             if plane.exact and view.two
-            else "All features are used: the picture shows the two directions in which the weights or the "
-            "scores vary most. "
+            else "All features are used. The axes are the two directions in which the weights or the scores "
+            "vary most. "
         )
     if chosen.size < n_rows:
-        words += f"{chosen.size:,} of {n_rows:,} rows are drawn, with the hardest among them."
+        words += f"{chosen.size:,} of {n_rows:,} rows are shown, including the hardest."
 
     def draw(ax: Axes) -> None:
         shown.plot(ax=ax, legend=False).ax_.set_aspect("auto")
@@ -115,8 +110,8 @@ def boundary(view: View, most: int = 1200) -> Figure:
     return _figure("The boundary", words, draw, view, height=4.0)
 
 
-def margins(view: View) -> Figure:
-    """How far the rows are from the wrong side, with the band in which the hinge loss charges them."""
+def margins(view: View) -> Markup:
+    """Draw a histogram of the distances of the rows to the boundary, with the margin."""
     values, codes, band = view.leads, view.points.codes, view.band
     low, high = np.quantile(values, [0.002, 0.998])
     low, high = min(float(low), 0.0), max(float(high), band or 0.0, 1e-12)
@@ -135,23 +130,23 @@ def margins(view: View) -> Figure:
         ax.set(ylabel="rows", xlabel=words[view.unit])
 
     words = {
-        "distance": "distance to the boundary, positive on the row's own side",
-        "lead": "lead of the row's own class over the best other class",
+        "distance": "distance to the boundary, positive on the correct side",
+        "lead": "score of the row's own class minus the best other score",
     }
     wrong = int(np.count_nonzero(values <= 0.0))
-    said = f"{wrong:,} of {values.size:,} rows are on the wrong side or on the boundary, which is at zero."
+    said = f"{wrong:,} of {values.size:,} rows are on the wrong side or on the boundary (at zero)."
     if band:
         inside = int(np.count_nonzero((values > 0.0) & (values < band * (1 - 1e-9))))
-        said += f" The shaded margin is {short(band)} wide; {inside:,} rows lie strictly inside it."
+        said += f" The shaded margin is {short(band)} wide, and {inside:,} rows are strictly inside it."
     return _figure("Margins", said, draw, view)
 
 
-def weights(view: View, most: int = 15) -> Figure | None:
-    """The largest weights, each times the standard deviation of its column; for up to eight classes."""
+def weights(view: View, most: int = 15) -> Markup | None:
+    """Draw the largest weights, each times the standard deviation of its column; for up to eight classes."""
     if view.model.weights is None or view.classes.size > 8:
         return None
     own = view.model.weights[-1:] if view.two else view.model.weights - view.model.weights.mean(axis=0)
-    effects = own * _deviations(view.points.table)
+    effects = own * np.sqrt(StandardScaler(with_mean=False).fit(view.points.table).var_)
     order = np.argsort(-np.abs(effects).max(axis=0), kind="stable")[:most]
     order = order[effects[:, order].any(axis=0)][::-1]
     thick = 0.8 / len(own)
@@ -166,72 +161,39 @@ def weights(view: View, most: int = 15) -> Figure | None:
         ax.axvline(0.0, color=LIGHT.ink)
         ax.set_xlabel("weight times standard deviation")
 
-    said = "Each bar is a weight times the standard deviation of its column: the effect of a typical change."
+    said = "Each bar is a weight times the standard deviation of its column."
+    said += " Its color is that of the class whose score grows with the feature." if view.two else ""
     left = int(np.count_nonzero(effects.any(axis=0))) - order.size
-    said += f" {left:,} smaller ones are not shown." if left > 0 else ""
+    said += f" {left:,} features with smaller weights are not shown." if left > 0 else ""
     height = 1.2 + 0.22 * max(order.size, 3) * min(len(own), 3)
     return _figure("Weights by feature", said, draw, view, height=height)
 
 
-def mistakes(result: RunResult, most: int = 200) -> Figure:
-    """Updates in each reading of the data, or in a few readings together if there are many."""
-    counts = [record.mistakes for record in result.history]
-    group = math.ceil(len(counts) / most)
-    edges = np.arange(0, len(counts), group)
-
-    def draw(ax: Axes) -> None:
-        made = np.add.reduceat(counts, edges)
-        ax.stairs(made, np.append(edges, len(counts)) + 0.5, fill=True, color=LIGHT.color(0))
-        ax.locator_params(integer=True)
-        ax.set(xlabel="reading of the data", ylabel="updates")
-
-    made, kept = updates(result)
-    together = f", {group} of which make one bar" if group > 1 else ""
-    words = f"{made:,} updates in {len(counts):,} readings{together}{often_corrected(result)}."
-    if kept != made:
-        words += f" The weights that were kept are those after {kept:,} of them."
-    return _figure("Updates in each reading", words, draw)
-
-
-def bracket(history: tuple[PassRecord, ...], most: int = 200) -> Figure | None:
-    """How the best bounds of the best margin so far approached each other; at most so many readings."""
-    upper = np.minimum.accumulate([record.margin_upper for record in history])
-    lower = np.maximum.accumulate([record.margin_lower for record in history])
-    if not 0.0 < upper[-1] < math.inf:
+def bracket(history: tuple[PassRecord, ...]) -> Markup | None:
+    """Draw the best bounds of the best margin so far, after each reading of all rows."""
+    shown = BracketDisplay.of_history(history)
+    lower, upper = float(shown.lower[-1]), float(shown.upper[-1])
+    if not 0.0 < upper < math.inf:
         return None
-    times = np.unique(np.geomspace(1, len(history), most).round().astype(np.int64))
-    shown = BracketDisplay(
-        times.astype(np.float64), lower[times - 1], upper[times - 1], "readings of all rows"
-    )
-    words = f"The counts prove an upper bound: no weights have a margin beyond {short(upper[-1])}. "
+    words = f"The best margin is at most {short(upper)}, which the counts of updates prove. "
     words += (
-        f"The weights prove a lower bound: some have {short(lower[-1])}. "
-        if lower[-1] > 0.0
+        f"It is at least {short(lower)}, which the weights prove. "
+        if lower > 0.0
         else "There is no lower bound, because no reading found a separator. "
     )
-    return _figure(
-        "The best margin, bracketed",
-        words + "Both hold up to the rounding of plain sums.",
-        lambda ax: shown.plot(ax=ax),
-    )
+    words += "Both bounds hold up to rounding."
+    return _figure("The best margin, bracketed", words, lambda ax: shown.plot(ax=ax))
 
 
 def _figure(
     title: str, caption: str, draw: Callable[[Axes], Any], view: View | None = None, *, height: float = 3.2
-) -> Figure:
-    """Draw a picture; with a view, the classes are named above it."""
+) -> Markup:
+    """Draw a picture; with a view, a legend above it names the classes."""
     figure, ax = new_figure(LIGHT, size=(5.4, height))
     with style(LIGHT):
         draw(ax)
         if view is not None:
             handles = class_handles(LIGHT, view.classes[:8])
             figure.legend(handles=handles, loc="outside upper left", ncols=4, frameon=False)
-    return Figure(title, page_svg(svg_text(figure, title), title), caption.strip())
-
-
-def _deviations(table: Any) -> Floats:
-    if not sparse.issparse(table):
-        return np.asarray(table.std(axis=0))
-    mean = np.asarray(table.mean(axis=0)).ravel()
-    squares = np.asarray(table.multiply(table).mean(axis=0)).ravel()
-    return np.asarray(np.sqrt(np.maximum(0.0, squares - mean**2)))
+    svg = page_svg(svg_text(figure, title), title)
+    return tag("figure", tag("h3", title), svg, tag("figcaption", caption.strip()))

@@ -1,4 +1,4 @@
-"""What a statistician does about separated data: each remedy, when it is right, and a line of code."""
+"""Remedies for separation: what each is good for, and a line of code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..certificates.claims import Separation
 from ..proofs.verdict import Verdict
 from .tables import NamedData
+
+# What the names in the lines of code mean.
+NAMES = (
+    "In Python, X and y are NumPy arrays: your columns, as numbers, and the class of each row. In R, d is a "
+    "data frame with these columns and the class in y (0 or 1, or a factor for more than two classes)."
+)
 
 
 @dataclass(frozen=True)
@@ -21,10 +28,9 @@ class Remedy:
     ----------
     name : str
     when : str
-        When it is right, in a sentence.
+        When to use it, in a sentence or two.
     code : tuple of (str, str)
-        The language or program, and a line of code. In Python the rows are ``X`` and the labels ``y``; in R
-        they are the data frame ``d``, with the labels in ``y``.
+        The language or program, and a line of code; ``NAMES`` says what the names in it mean.
     """
 
     name: str
@@ -33,18 +39,23 @@ class Remedy:
 
 
 def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) -> tuple[Remedy, ...]:
-    """What can be done, with lines of code about these data; nothing if there is no separation.
+    """Return the remedies for these data; none if there is no separation.
 
-    ``command`` is the command line that asked, as words: the line that checks again begins with them.
+    ``command`` is the command line of the check, as words. The line that checks again begins with them.
     """
-    if verdict.parts or verdict.kernel or verdict.status not in ("separable", "quasi-separable"):
+    if (
+        verdict.parts
+        or verdict.kernel
+        or verdict.status not in (Separation.SEPARABLE, Separation.QUASI_SEPARABLE)
+    ):
         return ()
     two, formula = np.unique(data.y).size == 2, "y ~ ." if verdict.lift else "y ~ . - 1"
     found = [
         Remedy(
             "Firth's penalty",
-            "The usual choice: every estimate is finite if no column depends on others, and less biased in "
-            "small samples. Use its profile likelihood intervals and tests, not Wald's.",
+            "The usual choice. Its estimates are finite (if no column is a linear combination of the others) "
+            "and, in small samples, less biased than maximum likelihood. Use the profile likelihood "
+            "intervals and tests of logistf; those of glm are Wald's.",
             (
                 ("R", f"logistf::logistf({formula}, data = d)"),
                 ("R", f"glm({formula}, binomial, d, method = brglm2::brglm_fit)"),
@@ -55,8 +66,8 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
         ),
         Remedy(
             "Ridge",
-            "For predictions. The strength of the penalty decides how large the coefficients are: choose it "
-            "by cross-validation, and do not read them as effects.",
+            "For predictions. The strength of the penalty determines how large the coefficients are, so "
+            "choose it by cross-validation, and do not interpret them as effects.",
             (("Python", _ridge(verdict, data)),),
         ),
     ]
@@ -67,8 +78,8 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
         found.append(
             Remedy(
                 "Leave a variable out",
-                "Only if it does not belong in the model (it records the outcome, or came after it); never "
-                "because it predicts too well. Then check again.",
+                "Only if it does not belong in the model (it records the outcome, or was measured after it), "
+                "never because it predicts too well. Then check again.",
                 (_without(variable, data, command),),
             )
         )
@@ -76,7 +87,7 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
         found.append(
             Remedy(
                 "An exact test",
-                "For a p-value of one variable, not adjusted for the others, that holds in samples of any "
+                "For a p-value for one variable, not adjusted for the others. It is valid for samples of any "
                 "size.",
                 (("Python", _exact(variable, data)),),
             )
@@ -85,7 +96,7 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
 
 
 def _responsible(verdict: Verdict, data: NamedData) -> str | None:
-    """A column whose coefficient is not finite: first those that are infinite for certain."""
+    """Return a column whose coefficient is not finite, if possible one that is certainly infinite."""
     signs = verdict.responsible_features
     named = sorted(signs, key=lambda name: math.isnan(signs[name])) or verdict.not_identified
     columns = (name.partition(" [")[0] for name in named)
@@ -94,9 +105,11 @@ def _responsible(verdict: Verdict, data: NamedData) -> str | None:
 
 def _ridge(verdict: Verdict, data: NamedData) -> str:
     folds = min(5, int(np.unique(data.y, return_counts=True)[1].min()))
-    options = [*([f"cv={folds}"] if folds > 1 else []), *([] if verdict.lift else ["fit_intercept=False"])]
+    # A class with a single row leaves nothing to validate with.
+    model, chosen = ("LogisticRegressionCV", [f"cv={folds}"]) if folds > 1 else ("LogisticRegression", [])
+    options = [*chosen, *([] if verdict.lift else ["fit_intercept=False"])]
     return (
-        "from sklearn.linear_model import LogisticRegressionCV as L; "
+        f"from sklearn.linear_model import {model} as L; "
         "from sklearn.pipeline import make_pipeline as p; "
         "from sklearn.preprocessing import StandardScaler as S; "
         f"p(S(), L({', '.join(options)})).fit(X, y)"
@@ -104,18 +117,18 @@ def _ridge(verdict: Verdict, data: NamedData) -> str:
 
 
 def _without(variable: str, data: NamedData, command: Sequence[str]) -> tuple[str, str]:
-    """The line that checks again without a variable."""
+    """Return the line that checks again without a variable."""
     if command:
         column = variable.partition("=")[0]  # text became columns such as light=sunny
         if "," in column or '"' in column or column != column.strip():
-            column = '"' + column.replace('"', '""') + '"'  # as one name of a list
+            column = '"' + column.replace('"', '""') + '"'  # one name in a list
         return "shell", shlex.join([*command, "--exclude", column])
     place = data.names.index(variable)
     return "Python", f"import numpy, separatrix; separatrix.check_separation(numpy.delete(X, {place}, 1), y)"
 
 
 def _exact(variable: str, data: NamedData) -> str:
-    """Fisher's test for two values, else a permutation test."""
+    """Return a line with Fisher's test for two values, and with a permutation test for more."""
     place = data.names.index(variable)
     values, classes = data.column(place), np.unique(data.y).tolist()
     levels = np.unique(values)

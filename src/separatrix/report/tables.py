@@ -1,4 +1,4 @@
-"""Small tables for people: the rows that prove, the variables that separate, the rows that were hardest."""
+"""The tables of an answer: rows that prove it, variables that separate, hardest rows, mistake bounds."""
 
 from __future__ import annotations
 
@@ -23,19 +23,16 @@ if TYPE_CHECKING:  # it imports scikit-learn, which the answer of a check does n
 
     Places = Callable[[Sequence[int]], list[Place]]
 
-SHOWN = 12  # rows or variables in a table
-AT_ONCE = 1 << 20  # numbers of the data that are read together
-
 
 @dataclass(frozen=True)
 class Listing:
-    """Text in rows and columns.
+    """A table of text.
 
     Attributes
     ----------
     title : str
     columns : tuple of str
-        Those that start with ``>`` are set to the right.
+        Columns that start with ``>`` are aligned to the right.
     rows : tuple of tuples of str
     note : str
         What the table leaves out, or how to read it.
@@ -58,17 +55,17 @@ class NamedData:
 
     @property
     def counting(self) -> str:
-        """How the rows are counted: as in Python, or as the rows of a file."""
+        """A note on how rows are counted: from 0 as in Python, or from 1 as in a file."""
         return f"Rows are counted from {0 if self.places is None else 1}."
 
     def row_words(self, rows: list[int]) -> list[str]:
-        """Each row in words."""
+        """Return the name of each row."""
         if self.places is None:
             return [f"row {row}" for row in rows]
         return [place.words for place in self.places(rows)]
 
     def row_cells(self, rows: list[int]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """The columns that say which rows these are, and their cells."""
+        """Return the columns of a table that identify rows, and their cells."""
         if self.places is None:
             return (">row",), [(str(row),) for row in rows]
         found = self.places(rows)
@@ -82,22 +79,22 @@ class NamedData:
         return tuple(used), list(zip(*used.values(), strict=True))
 
     def values(self, row: int, columns: list[int]) -> list[float]:
-        """A few values of a row."""
+        """Return a few values of a row."""
         return [float(self.X[row, column]) for column in columns]
 
     def column(self, index: int) -> Floats:
-        """All values of a column."""
-        found, step = np.empty(self.X.shape[0]), max(1, AT_ONCE // max(1, self.X.shape[1]))
+        """Return all values of a column; X may be larger than memory, so it is read in blocks."""
+        X, found = self.X, np.empty(self.X.shape[0])
+        step = max(1, (1 << 20) // max(1, X.shape[1]))  # rows per block
         for start in range(0, found.size, step):
             part = slice(start, start + step)
-            plain = isinstance(self.X, np.ndarray)
-            found[part] = self.X[part, index] if plain else dense(self.X[part, [index]])[:, 0]
+            found[part] = X[part, index] if isinstance(X, np.ndarray) else dense(X[part, [index]])[:, 0]
             threads.relax()
         return found
 
 
 def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> NamedData:
-    """Read arrays, frames and sparse matrices as data; ``places`` says where rows are in a file."""
+    """Read arrays, frames and sparse matrices as data; ``places`` returns where rows are in a file."""
     matrix, own = read_table(X, check_finite=False)
     columns = own or names
     named = range(matrix.shape[1]) if columns is None else columns
@@ -105,49 +102,41 @@ def read(X: Any, y: Any, names: Any = None, places: Places | None = None) -> Nam
     return NamedData(matrix, np.asarray(y), titles, places)
 
 
-def witness_table(verdict: Verdict, data: NamedData | None) -> Listing | None:
-    """The rows that prove that no hyperplane separates, with their weights and, given data, their values."""
+def witness_table(verdict: Verdict, data: NamedData, most: int = 12) -> Listing | None:
+    """Return the rows that prove that no hyperplane separates, with their weights and values."""
     if not verdict.witness:
         return None
-    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])
-    left = len(found) - SHOWN
-    notes = [f"{left:,} more rows are in the certificate."] if left > 0 else []
-    found = found[:SHOWN]
+    found = sorted(verdict.witness_rows.items(), key=lambda item: -item[1])[:most]
     rows = [key[0] if isinstance(key, tuple) else key for key, _ in found]
-    title, weights = "Rows that prove it", [fraction(weight) for _, weight in found]
-    if data is None:
-        cells = tuple(zip(map(str, rows), weights, strict=True))
-        return Listing(title, (">row", ">weight"), cells, " ".join(["Rows are counted from 0.", *notes]))
-    columns = _differing(data, rows)
     classes = verdict.certificate.classes if verdict.certificate is not None else ()
-    labels = [
-        f"{data.y[row]}, not {classes[key[1]]}" if isinstance(key, tuple) else str(data.y[row])
-        for (key, _), row in zip(found, rows, strict=True)
-    ]
-    head, places = data.row_cells(rows)
+    columns, (head, places) = _differing(data, rows), data.row_cells(rows)
     shown = [
-        (*place, label, weight, *map(short, data.values(row, columns)))
-        for place, label, weight, row in zip(places, labels, weights, rows, strict=True)
+        (
+            *place,
+            f"{data.y[row]}, not {classes[key[1]]}" if isinstance(key, tuple) else str(data.y[row]),
+            fraction(weight),
+            *map(short, data.values(row, columns)),
+        )
+        for place, (key, weight), row in zip(places, found, rows, strict=True)
     ]
-    if len(columns) < len(data.names):
-        notes.append(f"{len(data.names) - len(columns):,} of {len(data.names):,} columns are not shown.")
+    left, hidden, notes = len(verdict.witness_rows) - most, len(data.names) - len(columns), [data.counting]
+    notes += [f"{left:,} more rows are in the certificate."] if left > 0 else []
+    notes += [f"{hidden:,} of {len(data.names):,} columns are not shown."] if hidden else []
     names = (f">{data.names[j]}" for j in columns)
-    return Listing(
-        title, (*head, "class", ">weight", *names), tuple(shown), " ".join([data.counting, *notes])
-    )
+    return Listing("Rows that prove it", (*head, "class", ">weight", *names), tuple(shown), " ".join(notes))
 
 
-def variable_table(verdict: Verdict, data: NamedData | None) -> Listing | None:
-    """The variables whose coefficients are infinite, with their values in each class from the data."""
+def variable_table(verdict: Verdict, data: NamedData, most: int = 12) -> Listing | None:
+    """Return the variables whose coefficients are not finite, with their values in each class."""
     features = _not_finite(verdict)
     if verdict.parts or not features:
         return None
-    classes = [] if data is None else np.unique(data.y).tolist()
+    classes = np.unique(data.y).tolist()
     classes = classes if len(classes) == 2 else []
     shown = []
-    for name, becomes in list(features.items())[:SHOWN]:
+    for name, becomes in list(features.items())[:most]:
         values = [""] * len(classes)
-        if data is not None and classes and name in data.names:
+        if classes and name in data.names:
             column = data.column(data.names.index(name))
             values = [describe(column[data.y == label], column) for label in classes]
         shown.append((name, becomes, *values))
@@ -155,12 +144,12 @@ def variable_table(verdict: Verdict, data: NamedData | None) -> Listing | None:
     counted = any("(" in value for row in shown for value in row[2:])
     notes = ["The number of rows is in parentheses."] if counted else []
     notes += [f"{left:,} more variables are not shown."] if left > 0 else []
-    head = ("variable", "coefficient", *(f"where {label}" for label in classes))
+    head = ("variable", "coefficient", *(f"values in class {label}" for label in classes))
     return Listing("Variables that separate", head, tuple(shown), " ".join(notes))
 
 
 def parts_table(verdict: Verdict) -> Listing | None:
-    """The answer for each class or pair of classes."""
+    """Return the answer for each class or pair of classes."""
     if not verdict.parts:
         return None
     rows = [
@@ -175,7 +164,7 @@ def parts_table(verdict: Verdict) -> Listing | None:
 
 
 def hardest_table(data: NamedData, counts: Ints | None, leads: Floats, unit: str, limit: int = 10) -> Listing:
-    """The rows that were corrected most, or that are nearest to the wrong side."""
+    """Return the rows that were corrected most often, or that are nearest to the wrong side."""
     if counts is not None and counts.any():
         order = np.lexsort((leads, -counts))[:limit]
         order = order[counts[order] > 0]
@@ -202,27 +191,27 @@ def hardest_table(data: NamedData, counts: Ints | None, leads: Floats, unit: str
     )
 
 
-def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
-    """The mistakes of the run beside what each theorem allows."""
+def bound_table(report: BoundReport) -> Listing:
+    """Return the mistakes that each theorem allows, and those of the run in percent of them."""
     rows = [
         (
             bound.name,
             "no bound" if not math.isfinite(bound.value) else f"{bound.value:,.1f}",
-            "" if not math.isfinite(bound.value) else f"{100 * bound.tightness:.3g} %",
-            *([bound.formula] if formulas else []),
+            "" if not math.isfinite(bound.value) else f"{100 * bound.tightness:.3g}",
             bound.note,
         )
         for bound in report.bounds
     ]
+    margin = margin_text(report.margin_lower, report.margin_upper)
     return Listing(
         "What theory allows",
-        ("bound", ">mistakes allowed", ">used", *(["formula"] if formulas else []), "where"),
+        ("bound", ">mistakes allowed", ">made, in %", "condition"),
         tuple(rows),
-        f"The bounds are compared with the {report.mistakes:,.12g} updates behind the weights. The longest "
-        f"row has norm R = {short(report.radius)}. "
+        f"{report.mistakes:,.12g} updates led to the weights. The longest row has norm R = "
+        f"{short(report.radius)}. "
         + (
-            f"The best margin is {margin_text(report.margin_lower, report.margin_upper)}; with an intercept, "
-            "it is the margin of the rows with a constant coordinate."
+            f"The best margin is {margin}; with an intercept, it is the margin of the rows with a constant "
+            "coordinate."
             if report.margin_upper > 0.0
             else "No margin is positive."
         ),
@@ -230,7 +219,7 @@ def bound_table(report: BoundReport, *, formulas: bool = True) -> Listing:
 
 
 def describe(values: Floats, whole: Floats, levels: int = 4) -> str:
-    """The number of rows with each value if there are few values, else the range: ``0 (30), 1 (10)``."""
+    """Describe values by the number of rows with each, such as ``0 (30), 1 (10)``, or by their range."""
     if not values.size:
         return "no rows"
     if np.unique(whole).size <= levels:
@@ -240,7 +229,7 @@ def describe(values: Floats, whole: Floats, levels: int = 4) -> str:
 
 
 def _not_finite(verdict: Verdict) -> dict[str, str]:
-    """What becomes of the coefficients that are not finite; those that are not identified come first."""
+    """Describe the coefficients that are not finite; those that are not identified come first."""
     found = {name: verdict.coefficients[name] for name in verdict.not_identified}
     found |= {name: verdict.coefficients[name] for name in verdict.responsible_features}
     words = {"+infinity": "to +∞", "-infinity": "to \N{MINUS SIGN}∞", None: "undecided"}
@@ -248,22 +237,29 @@ def _not_finite(verdict: Verdict) -> dict[str, str]:
 
 
 def fraction(value: Fraction) -> str:
-    """The exact value if it is short, else six digits."""
+    """Write the exact value if it is short, and six digits otherwise."""
     return str(value) if value.denominator <= 1_000_000 else f"≈ {float(value):.6g}"
 
 
 def short(value: float) -> str:
-    """Up to six digits."""
+    """Write up to six digits."""
     return f"{value:,.0f}" if value == round(value) and abs(value) < 1e9 else f"{value:.6g}"
 
 
 def counted(number: int, what: str) -> str:
-    """A number of things: ``1 feature``, ``2 features``."""
+    """Write a number of things: ``1 feature``, ``2 features``."""
     return f"{number:,} {what}" + ("" if number == 1 else "es" if what.endswith("s") else "s")
 
 
+def class_counts(y: Any, most: int = 12) -> str:
+    """Write the classes, with the number of rows of each."""
+    labels, counts = np.unique(y, return_counts=True)
+    named = (f"{label} ({count:,})" for label, count in zip(labels[:most], counts[:most], strict=True))
+    return ", ".join(named) + (f" and {labels.size - most} more" if labels.size > most else "")
+
+
 def size_of(X: Any) -> str:
-    """How many rows and features."""
+    """Write the number of rows and features."""
     return f"{counted(X.shape[0], 'row')}, {counted(X.shape[1], 'feature')}"
 
 
@@ -275,7 +271,7 @@ MARGINS = {
 
 
 def margin_words(margin: tuple[float, float], kind: str, kernel: str = "") -> str:
-    """A bracket of the best margin, and which margin it is."""
+    """Write a bracket of the best margin, and which margin it is."""
     found = margin_text(*margin)
     if found == "none":
         return found
@@ -283,7 +279,7 @@ def margin_words(margin: tuple[float, float], kind: str, kernel: str = "") -> st
 
 
 def _differing(data: NamedData, rows: list[int], most: int = 6) -> list[int]:
-    """The first columns in which these rows differ; if there are none, those that are not zero; or any."""
+    """Return the first columns in which these rows differ, or that are not zero in all of them, or any."""
     part = dense(data.X[rows])
     apart = np.flatnonzero(part.max(axis=0) > part.min(axis=0)).tolist()
     used = np.flatnonzero(part.any(axis=0)).tolist()

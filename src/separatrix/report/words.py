@@ -1,11 +1,10 @@
-"""A verdict and its proof in plain words, for the terminal and for the page."""
+"""A verdict and its proof in plain words, for the terminal and for the report."""
 
 from __future__ import annotations
 
+from ..certificates.claims import Separation
 from ..proofs.verdict import Verdict
 from .tables import NamedData
-
-SHOWN = 6  # rows named
 
 # The terms of statistics (Albert and Anderson 1984).
 _TERMS = {
@@ -17,97 +16,95 @@ _TERMS = {
 
 
 def answer(verdict: Verdict) -> str:
-    """The answer in two short sentences: first in the terms of statistics, then in plain words."""
+    """Return the answer in two short sentences: in the terms of statistics, and in plain words."""
     term = _TERMS.get(verdict.status, "")
     if verdict.parts:
         decided = sum(part.separable is not None for part in verdict.parts.values())
         which = "each" if verdict.separable else "the hardest"
         term += f", in {which} of {decided} {'question' if decided == 1 else 'questions'}"
         term += "" if decided == len(verdict.parts) else " that were decided"
-    elif verdict.status == "overlapping":
-        term += ": a finite estimate exists"
+    elif verdict.status == Separation.OVERLAPPING:
+        term += " (a finite estimate exists)"
     return f"{term}. {_plain(verdict)}" if verdict.status in _TERMS else _plain(verdict)
 
 
 def _plain(verdict: Verdict) -> str:
-    """The answer in plain words: what can or cannot be separated, and under which condition."""
+    """Say in plain words what can or cannot be separated, and under which condition."""
     if verdict.separable is None:
-        return (
-            f"Undecided: neither a proof that {verdict.separated('can')} nor one of the opposite exists yet."
-        )
-    if verdict.status != "quasi-separable" or verdict.parts:
+        return f"Undecided: it was neither proved nor disproved that {verdict.asked.separated('can')}."
+    if verdict.status != Separation.QUASI_SEPARABLE or verdict.parts:
         return f"{'Yes' if verdict.separable else 'No'}: {verdict.claim}."
     strict, all_rows = verdict.strict_rows.size, verdict.n_rows
     almost = 2 * strict >= all_rows
     if verdict.joint:
-        ties = f"{all_rows - strict:,} of {all_rows:,} rows tie with another class"
-        some = f", {verdict.partly_strict:,} of them only with some classes" if verdict.partly_strict else ""
-        part = "Almost" if almost else "In part"
-        return f"{part}: {verdict.separated('can')}, except for ties: {ties}{some}."
+        part, ties = "Almost" if almost else "In part", f"{all_rows - strict:,} of {all_rows:,} rows"
+        can = verdict.asked.separated("can")
+        return f"{part}: {can}, except that {ties} tie with at least one other class."
     if almost:
-        return f"Almost: {verdict.separated('can')}, except for rows on the boundary itself."
+        return f"Almost: {verdict.asked.separated('can')}, except for rows on the boundary."
     some = f"{strict:,} of {all_rows:,} rows can be separated {verdict.condition}"
     return f"In part: {some}; the others are on the boundary."
 
 
 def proof(verdict: Verdict) -> list[str]:
-    """Why the answer is true, one sentence per item."""
+    """Say why the answer is true, one paragraph per item."""
     said = _proof(verdict)
     if verdict.reason and verdict.certificate is not None:
-        said.append(f"Hyperplanes and points are those of the feature space: {verdict.reason}.")
+        said.append(f"This proof is about the feature space ({verdict.reason}).")
     return said
 
 
 def _proof(verdict: Verdict) -> list[str]:
     if verdict.parts:
         return [
-            f"{len(verdict.parts)} questions were asked. Each answer that is decided has its own proof.",
+            f"There are {len(verdict.parts)} questions. Each one that is decided has its own proof.",
             *filter(None, [verdict.hardest]),
         ]
-    if verdict.status == "undecided":
-        return ["Nothing was proved, so nothing is claimed."]
+    if verdict.status == Separation.UNDECIDED:
+        return ["Nothing was proved."]
     if verdict.certificate is None:
-        return [f"There is no certificate to check. The reason for the answer is: {verdict.reason}."]
-    if verdict.status == "separable":
+        return [f"There is no certificate for this answer. Its reason is: {verdict.reason}."]
+    if verdict.status == Separation.SEPARABLE:
         exactly = (
-            "Every sign was checked exactly: with a bound on the rounding error, and in whole numbers if "
-            "that does not decide."
+            "The side of every row was checked with a bound on the rounding error and, if this did not "
+            "decide, in exact integers."
         )
         every = f"each of the {verdict.n_rows:,} rows"
         found = (
-            f"One choice of weights {verdict.condition} gives {every} its largest score for its own class "
-            "alone."
+            f"Some weights {verdict.condition} give {every} a larger score for its own class than for "
+            "every other class."
             if verdict.joint
-            else f"One hyperplane {verdict.condition} has {every} strictly on its own side."
+            else f"Some hyperplane {verdict.condition} has {every} strictly on its own side."
         )
         return [found, exactly]
     words = [_witness(verdict)]
-    if verdict.status == "overlapping":
+    if verdict.status == Separation.OVERLAPPING:
         rivals = ", against every other class" if verdict.joint else ""
         everything = (
-            f"Moreover, all {verdict.n_rows:,} rows{rivals}, each with a positive weight, cancel exactly. "
+            f"There are also positive weights for all {verdict.n_rows:,} rows{rivals}, with which the "
+            "weighted sums of the classes are exactly equal. "
         )
         if _near(verdict):
-            everything = f"Moreover, these rows span all {verdict.n_rows:,}. "
+            everything = f"These rows also span all {verdict.n_rows:,} rows. "
         meaning = verdict.meaning
-        words.append(f"{everything}So {meaning[0].lower()}{meaning[1:]}")
-    if verdict.status == "quasi-separable":
+        words.append(f"{everything}Therefore {meaning[0].lower()}{meaning[1:]}")
+    if verdict.status == Separation.QUASI_SEPARABLE:
         tight = verdict.n_rows - verdict.strict_rows.size
         strict = f"{verdict.strict_rows.size:,} rows"
         words.append(
-            f"But one choice of weights {verdict.condition} gives no row a larger score for another class: "
-            f"{strict} have their largest score for their own class alone, and {tight:,} tie with another "
-            "class, as they do under all such weights."
+            f"But some weights {verdict.condition} give no row a larger score for another class. With them, "
+            f"{strict} have a larger score for their own class than for every other class, and {tight:,} tie "
+            "with another class. These ties are the same for all such weights."
             if verdict.joint
-            else f"But one hyperplane {verdict.condition} has no row on the wrong side: {strict} are "
-            f"strictly on the correct side, and {tight:,} on the hyperplane itself, as they are for every "
-            "such hyperplane."
+            else f"But some hyperplane {verdict.condition} has no row on the wrong side: {strict} are "
+            f"strictly on the correct side, and {tight:,} are on the hyperplane. These {tight:,} are on "
+            "every such hyperplane."
         )
     return words
 
 
 def _near(verdict: Verdict) -> bool:
-    """Whether the proof is by approximate multipliers."""
+    """Return whether the proof uses approximate multipliers."""
     return verdict.certificate is not None and verdict.certificate.approximate is not None
 
 
@@ -115,66 +112,69 @@ def _witness(verdict: Verdict) -> str:
     certificate, few = verdict.certificate, len(verdict.witness)
     if _near(verdict):
         return (
-            f"{few:,} signed rows, weighted as in the table, almost cancel. It is proved, with all rounding "
-            "counted, that exact positive weights near these make them cancel exactly. "
-            f"{_gordan(verdict)}"
+            f"With the weights in the table, {few:,} signed rows (a row times 1 or -1, by its class) almost "
+            "add up to zero. It is proved, "
+            "including all rounding errors, that some positive weights close to these make the sum exactly "
+            f"zero. {_gordan(verdict)}"
         )
     if certificate is not None and certificate.lift and certificate.question != "joint":
         return (
-            f"{few:,} rows, weighted as in the table, give the same point for both sides. That point lies in "
-            f"both convex hulls, so {verdict.claim}."
+            f"With the weights in the table, the weighted means of the two classes are the same point: "
+            f"{few:,} rows prove this. The point lies in both convex hulls, so {verdict.claim}."
         )
-    return f"{few:,} signed rows, weighted as in the table, add up to exactly zero. {_gordan(verdict)}"
+    return (
+        f"With the weights in the table, {few:,} signed rows (a row times 1 or -1, by its class) add up to "
+        f"exactly zero. {_gordan(verdict)}"
+    )
 
 
 def _gordan(verdict: Verdict) -> str:
-    """Why rows that cancel cannot be separated."""
+    """Say why rows that cancel cannot be separated."""
     return (
-        "Weights that gave each of them a positive score would also give zero a positive score, so "
-        f"{verdict.claim}."
+        "If a model gave each of them a positive score, it would also give their sum, which is zero, a "
+        f"positive score. Therefore {verdict.claim}."
     )
 
 
 def consequence(verdict: Verdict) -> str:
-    """What the answer means for a logistic regression; empty if it means nothing."""
+    """Say what the answer means for a logistic regression; empty if it means nothing."""
     if verdict.parts or verdict.separation is None:
         return ""
     regression = (
         f"A {'multinomial ' if verdict.joint else ''}logistic regression "
+        f"{'on these features ' if verdict.kernel else ''}"
         f"{'with' if verdict.lift else 'without'} an intercept"
-        f"{' of these features' if verdict.kernel else ''}"
     )
     if verdict.separation == "overlap":
         return (
-            f"{regression} has a finite maximum-likelihood estimate. It is unique unless some columns depend "
-            "on others. Fit it as usual."
+            f"{regression} has a finite maximum-likelihood estimate, which is unique unless some column is a "
+            "linear combination of others. Fit it as usual."
         )
-    said = f"{regression} has no finite maximum-likelihood estimate: "
-    if not verdict.coefficients:
-        return f"{said}whatever a program prints for it shows only where the program stopped."
-    said += "whatever a program prints for the coefficients below shows only where the program stopped."
+    said = f"{regression} has no finite maximum-likelihood estimate. "
+    of_these = " for the coefficients below" if verdict.coefficients else ""
+    said += f"If a program prints numbers{of_these}, they only show where it stopped iterating."
     if "not determined" in verdict.coefficients.values():
         said += (
-            " Coefficients that are not determined may grow without limit in either direction, or not at "
-            "all: the data do not say."
+            " For coefficients that are not determined, the data do not tell whether and in which direction "
+            "they grow without limit."
         )
     if verdict.not_identified:
         said += (
-            " Coefficients that are not identified belong to columns that depend on each other: leave out "
-            "all but one of each such set, and check again."
+            " Coefficients that are not identified belong to columns that are linear combinations of others. "
+            "Leave out one column at a time until none is, and check again."
         )
     return said
 
 
-def separated_rows(verdict: Verdict, data: NamedData) -> str:
-    """Which rows are separated strictly, in a few words; empty if none are."""
+def separated_rows(verdict: Verdict, data: NamedData, most: int = 6) -> str:
+    """Say which rows are separated strictly; the text is empty if no row is."""
     strict, rest = verdict.strict_rows, verdict.n_rows - verdict.strict_rows.size
     if not strict.size:
         some = verdict.partly_strict
         return f"none strictly from all other classes; {some:,} from some of them" if some else ""
     if not rest:
         return f"all {strict.size:,} strictly"
-    first = ", ".join(data.row_words(strict[:SHOWN].tolist()))
-    more = f" and {strict.size - SHOWN:,} more" if strict.size > SHOWN else ""
+    first = ", ".join(data.row_words(strict[:most].tolist()))
+    more = f" and {strict.size - most:,} more" if strict.size > most else ""
     stay = "tie with another class" if verdict.joint else "are on the boundary"
     return f"{strict.size:,} strictly ({first}{more}); {rest:,} {stay}"

@@ -1,15 +1,15 @@
-"""Rows on a cluster: what the protocol asks is answered where the blocks lie, and merged in their order.
+"""Rows on a cluster: each worker computes on its own blocks, and the results are merged in block order.
 
-Only weights, the lowest scores, sums, one number a row (and weight vector), and the few rows that `take`
-copies travel. Merging goes by the order of the blocks, so that the answers depend on the blocks, but neither
-on the workers nor on their speed.
+Only weights, the lowest scores, sums, one number per row (and weight vector), and the few rows that `take`
+copies are sent. Because the merge follows the order of the blocks, the answers depend on the blocks, but
+neither on the workers nor on their speed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from .protocol import Floats, Ints, Scan, T
 
 @dataclass(eq=False)
 class ClusterRows:
-    """Labelled rows of a matrix in blocks that are elsewhere.
+    """Labeled rows of a matrix whose blocks are on a cluster.
 
     Attributes are those of the protocol, and:
 
@@ -32,9 +32,9 @@ class ClusterRows:
     ----------
     matrix : BlockMatrix
     codes : list of handles
-        The class codes of each block's rows, where these are.
+        The class codes of the rows of each block, stored with the block.
     labels : ndarray of shape (rows,)
-        The same in memory.
+        The same codes in memory.
     order : ndarray of int64
         The rows that count.
     """
@@ -62,7 +62,7 @@ class ClusterRows:
 
     @cached_property
     def _kept(self) -> list[Handle] | None:
-        """For each block, which of its rows count, beside the block; None where all do."""
+        """A mask of the rows that count, stored with each block; None if all rows count."""
         matrix = self.matrix
         if self.order.size == self.n_rows:
             return None
@@ -72,7 +72,7 @@ class ClusterRows:
 
     @property
     def local(self) -> None:
-        """None: the rows are elsewhere."""
+        """None, because the rows are not in memory."""
         return None
 
     @property
@@ -81,25 +81,25 @@ class ClusterRows:
         return self.matrix.offsets[:-1]
 
     def shards(self, number: int | None = None) -> ClusterRows:
-        """The rows themselves: each block is a shard."""
+        """Return these rows: each block is a shard."""
         if number not in (None, self.starts.size):
             raise InputError(
                 f"The rows lie in {self.starts.size} partitions, and these are the shards. Got "
                 f"shards={number}.",
-                remedy="Leave shards out, or cut the collection anew with rechunk or repartition.",
+                remedy="Leave shards out, or divide the collection again with rechunk or repartition.",
                 parameter="shards",
             )
         return self
 
     def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
-        """Call ``task(rows, steps, *shared)`` where each block is; what it returns, block by block."""
+        """Call ``task(rows, steps, *shared)`` for each block, where it is; return the results in order."""
         if steps.size == 1:
             return self.on_each("pass", _visit, task, shared, steps)
         return self.on_each("pass", _visit, task, shared, each=self._each(steps))
 
     @cached_property
     def squared_norms(self) -> Floats:
-        """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
+        """|lift(x_i)|^2 for every row; raise if a value is not finite or its square overflows."""
         return np.concatenate([np.empty(0), *self.on_each("norms", _ask, "squared_norms")])
 
     @cached_property
@@ -109,15 +109,11 @@ class ClusterRows:
 
     @cached_property
     def integral(self) -> bool:
-        """Whether every value is a whole number, so that sums do not round while they are small."""
+        """Whether every value is an integer, so that small sums are exact."""
         return all(self.on_each("integral", _ask, "integral"))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
-        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
-
-        So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
-        on each row costs; an array of one number serves all rows.
-        """
+        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores."""
         limit = max(1, min(limit, self.order.size))
         each = self._each(costs) if costs is not None and costs.size > 1 else None
         common = (weights, limit) if each is not None else (weights, limit, costs)
@@ -136,21 +132,21 @@ class ClusterRows:
         )
 
     def outputs(self, weights: Floats) -> Floats:
-        """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
+        """Return <w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
         return np.concatenate(self.on_each("outputs", _ask, "outputs", weights))
 
     def scores(self, weights: Floats) -> Floats:
-        """<w, z_i> for every row, two classes."""
+        """Return <w, z_i> for every row; two classes only."""
         return np.concatenate(self.on_each("outputs", _ask, "scores", weights))
 
     def combination(self, multipliers: Floats) -> Floats:
-        """Sum of ``multipliers[i] * z_i``, two classes."""
+        """Return the sum of ``multipliers[i] * z_i``; two classes only."""
         return self._sum(self.on_each("sum", _ask, "combination", each=self._each(multipliers)))
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights.
 
-        Rows that were corrected are few, and fetched; then the sum is that of rows in memory, bit by bit.
+        Few rows were corrected, so they are fetched; the sum is then that of rows in memory, bit for bit.
         """
         used = np.flatnonzero(counts.any(axis=1))
         rows = max(1, threads.MOST_AT_ONCE // max(1, self.n_columns))
@@ -159,11 +155,11 @@ class ClusterRows:
             self.take(part).combine(counts[part], steps if steps.size == 1 else steps[part], weights)
 
     def class_sums(self, factors: Floats) -> Floats:
-        """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
+        """Return the sum of ``factors[i] * lift(x_i)`` over each class: shape (classes, width)."""
         return self._sum(self.on_each("sum", _ask, "class_sums", each=self._each(factors)))
 
     def outer_sum(self, members: Ints) -> Floats:
-        """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
+        """Return the lower triangle of the sum of ``lift(x_i) lift(x_i)^T`` over some rows."""
         chosen = np.zeros(self.n_rows, dtype=bool)
         chosen[members] = True
         each = [(np.flatnonzero(part),) for (part,) in self.matrix.pieces(chosen)]
@@ -171,27 +167,18 @@ class ClusterRows:
 
     def on_each(self, name: str, task: Any, *common: Any, each: Any = None, pause: Any = None) -> list[Any]:
         """Call ``task(rows, *common, *each)`` with each block as `MemoryRows`, where it is."""
-        kept = self._kept
-        return self.matrix.map(
-            name,
-            _on_every_row if kept is None else _on_rows,
-            task,
-            self.n_classes,
-            self.lifted,
-            self.names,
-            common,
-            beside=(self.codes,) if kept is None else (self.codes, kept),
-            each=each,
-            pause=pause,
-        )
+        beside = (self.codes,) if self._kept is None else (self.codes, self._kept)
+        options = {"n_classes": self.n_classes, "lift": self.lifted, "names": self.names}
+        call = partial(_on_rows, self._kept is not None)
+        return self.matrix.map(name, call, task, options, common, beside=beside, each=each, pause=pause)
 
     def column_reach(self) -> tuple[Floats, Floats]:
-        """The smallest and the largest number of each column of dense rows that count."""
+        """Return the smallest and the largest number in each column of dense rows that count."""
         lows, highs = zip(*self.on_each("reach", _ask, "column_reach"), strict=True)
         return np.minimum.reduce(lows), np.maximum.reduce(highs)
 
     def less(self, center: Floats) -> ClusterRows:
-        """Dense rows less a center, in float64; kept where the rows are."""
+        """Subtract a center from dense rows, in float64, where the rows are."""
         return replace(self, matrix=self.matrix.copied("move", _less, center, dtype=np.float64))
 
     def _each(self, values: Floats) -> list[tuple[Any]]:
@@ -199,7 +186,7 @@ class ClusterRows:
 
     @staticmethod
     def _sum(parts: list[Floats]) -> Floats:
-        return sum(parts[1:], start=parts[0])  # in the order of the blocks, whoever was first
+        return sum(parts[1:], start=parts[0])  # in the order of the blocks, whichever was first
 
 
 def cluster_rows(
@@ -213,19 +200,19 @@ def cluster_rows(
     names: tuple[str, ...] | None = None,
     positive: int | None = None,
 ) -> ClusterRows:
-    """See a matrix in blocks and its class codes as rows.
+    """Return rows of a matrix in blocks and its class codes.
 
     Parameters
     ----------
     matrix : BlockMatrix
     codes : list of handles
-        The codes of each block's rows.
+        The codes of the rows of each block.
     labels : ndarray of shape (rows,)
-        The codes of all rows; whether they are ``positive``, where that is given.
+        The codes of all rows, or whether each is ``positive`` if that is given.
     n_classes, lift, keep, names
         As for `as_rows`.
     positive : int, optional
-        The class to be set against the rest.
+        The class that is compared with all others.
     """
     order = np.arange(matrix.shape[0]) if keep is None else np.flatnonzero(keep)
     if positive is not None:
@@ -237,25 +224,11 @@ def _against_the_rest(codes: NDArray[np.int32], positive: int) -> NDArray[np.int
     return np.asarray(codes == positive, dtype=np.int32)
 
 
-def _on_every_row(block: Any, codes: NDArray[Any], *arguments: Any) -> Any:
-    return _on_rows(block, codes, None, *arguments)
-
-
-def _on_rows(
-    block: Any,
-    codes: NDArray[Any],
-    kept: NDArray[np.uint8] | None,
-    task: Any,
-    n_classes: int,
-    lifted: bool,
-    names: tuple[str, ...] | None,
-    common: tuple[Any, ...],
-    *own: Any,
-) -> Any:
-    """Call a task with a block as rows in memory, which are not copied."""
-    order = None if kept is None else np.flatnonzero(np.unpackbits(kept, count=len(codes)))
-    rows = as_rows(block, codes, n_classes=n_classes, lift=lifted, keep=order, names=names)
-    return task(rows, *common, *own)
+def _on_rows(masked: bool, block: Any, codes: NDArray[Any], *rest: Any) -> Any:
+    """Call a task with a block as rows in memory, which are not copied; its mask follows the codes."""
+    order = np.flatnonzero(np.unpackbits(rest[0], count=len(codes))) if masked else None
+    task, options, common, *own = rest[1:] if masked else rest
+    return task(as_rows(block, codes, keep=order, **options), *common, *own)
 
 
 def _visit(rows: MemoryRows, task: Any, shared: tuple[Any, ...], steps: Floats) -> Any:
@@ -263,7 +236,7 @@ def _visit(rows: MemoryRows, task: Any, shared: tuple[Any, ...], steps: Floats) 
 
 
 def _ask(rows: MemoryRows, name: str, *arguments: Any) -> Any:
-    """What the rows of a block answer: a property, or a method called with arguments."""
+    """Return a property of the rows of a block, or the result of a method."""
     found = getattr(rows, name)
     return found(*map(_writable, arguments)) if callable(found) else found
 
@@ -273,5 +246,5 @@ def _less(block: NDArray[Any], center: Floats) -> Floats:
 
 
 def _writable(value: Any) -> Any:
-    """The same value; an array in memory that may be written, which is what loops are compiled for."""
+    """Return the same value; arrays become writable, because loops are compiled for writable ones."""
     return np.require(value, requirements="W") if isinstance(value, np.ndarray) else value

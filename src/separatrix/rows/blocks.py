@@ -1,6 +1,6 @@
-"""A matrix in blocks of rows that are elsewhere: tasks go to the blocks, their answers come back in order.
+"""A matrix in blocks of rows on a cluster: tasks are sent to the blocks, and their results return in order.
 
-No compiled code here: whoever checks a proof imports this.
+This module imports no compiled code, because the checker of certificates uses it.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from . import threads
 
 T = TypeVar("T")
 Ints = NDArray[np.int64]
-INTERVAL = 0.1  # seconds between two looks at the clock while tasks are run
-Handle = Any  # of something that a runner keeps where its tasks are run
+INTERVAL = 0.1  # seconds between two checks of the clock while tasks run
+Handle = Any  # a handle of an object that a runner keeps where its tasks run
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,17 +32,17 @@ class Work:
     Attributes
     ----------
     name : str
-        What the task is called where tasks are watched.
+        The name of the task on the dashboard.
     task : callable
-        Called as ``task(*blocks, *common, *own)``: a pure function, which may be run twice.
+        Called as ``task(*blocks, *common, *own)``. It must be a pure function, because it may run twice.
     blocks : list of tuples of handles
-        What each call reads, where it lies.
+        What each call reads.
     common : tuple
         Arguments that all calls share.
     own : list of tuples
         Arguments of each call.
     later : bool
-        Whether other work goes before.
+        Whether other work has priority.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Work:
     later: bool = False
 
     def arguments(self, place: int) -> tuple[Any, ...]:
-        """The arguments of one call, without its blocks."""
+        """Return the arguments of one call, without its blocks."""
         return (*self.common, *(() if self.own is None else self.own[place]))
 
 
@@ -73,17 +73,17 @@ class Runner(Protocol):
     loses: bool
 
     def start(self, work: Work) -> Answers:
-        """Start the calls; the function returned waits for their answers, in the order of the calls."""
+        """Start the calls; return a function that waits for their results, in the order of the calls."""
 
     def keep(self, work: Work, *, replaces: bool = False) -> list[Handle]:
-        """Handles of the answers, which stay where they were found; they may replace their blocks."""
+        """Return handles of the results, which are kept where they were computed, or replace their blocks."""
 
     def compute(self, delayed: list[Any], names: list[str]) -> list[Handle]:
-        """Handles of delayed objects of Dask's, each computed once and kept."""
+        """Return handles of Dask's delayed objects, each computed once and kept."""
 
 
 class Failed(Exception):
-    """A call ended with an error that nobody foresaw: which one, and the error."""
+    """A call ended with an unexpected error: which call, and the error."""
 
     def __init__(self, place: int, cause: BaseException | None) -> None:
         super().__init__(place, cause)
@@ -92,15 +92,15 @@ class Failed(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """The answer of a task that has something to say to the user."""
+    """The result of a task that raised an error for the user."""
 
     error: Exception
 
 
 def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[Any, ...]) -> Any:
-    """Run one call in one thread that computes as it should; what the user is to be told becomes its answer.
+    """Run one call in one thread, after a check of the floating-point environment.
 
-    Where it was the answer of an earlier call that is a block of this one, it is passed on.
+    An error for the user becomes a `Failure`. If a block is the `Failure` of an earlier call, it is returned.
     """
     for block in blocks:
         if isinstance(block, Failure):
@@ -115,23 +115,23 @@ def perform(task: Callable[..., Any], blocks: tuple[Any, ...], arguments: tuple[
 
 @dataclass(frozen=True, eq=False)
 class BlockMatrix:
-    """A matrix whose rows lie elsewhere, block after block.
+    """A matrix whose rows are in blocks on a cluster.
 
     Attributes
     ----------
     handles : tuple
-        One for each block that has rows.
+        One handle for each block that has rows.
     offsets : ndarray of int64
-        The first row of each block, and the count of all rows.
+        The first row of each block, and the number of all rows.
     n_columns : int
     dtype : dtype
-        The same in all blocks.
+        The type of all blocks.
     csr : bool
-        Whether the blocks are CSR matrices; else they are arrays.
+        Whether the blocks are CSR matrices; otherwise they are arrays.
     stored : ndarray of int64
-        How many numbers each block stores.
+        The number of stored numbers in each block.
     places : tuple of str
-        What each block is called in messages.
+        The name of each block in messages.
     runner : Runner
     """
 
@@ -159,10 +159,10 @@ class BlockMatrix:
         among: Sequence[int] | None = None,
         pause: Callable[[], None] | None = None,
     ) -> list[T]:
-        """Call ``task(block, *beside, *common, *each)`` where each block is; the answers, block by block.
+        """Call ``task(block, *beside, *common, *each)`` where each block is; return the results in order.
 
-        ``beside`` are lists of handles, one for each block. ``among`` chooses blocks; ``each`` has arguments
-        for these. ``pause`` is called now and then while they are waited for, and may raise.
+        ``beside`` are lists of handles, one for each block. ``among`` chooses blocks, and ``each`` has
+        arguments for these. ``pause`` is called regularly while the results are awaited, and may raise.
         """
         chosen = range(len(self.handles)) if among is None else among
         blocks = [(self.handles[k], *(handles[k] for handles in beside)) for k in chosen]
@@ -177,22 +177,22 @@ class BlockMatrix:
         return answers
 
     def beside(self, name: str, values: Sequence[tuple[Any]], kind: Any = None) -> list[Handle]:
-        """Handles of one value for each block, which is kept where the block is, if asked for in a type."""
+        """Return handles of one value per block, kept where the block is, and converted to ``kind``."""
         blocks = [(each,) for each in self.handles]
         return self.runner.keep(Work(name, _beside, blocks, (kind,), list(values)))
 
     def copied(self, name: str, task: Callable[..., Any], *common: Any, dtype: Any) -> BlockMatrix:
-        """A matrix of other numbers in the same places, kept where this one is."""
+        """Return a matrix of the results of a task on each block, kept where the blocks are."""
         kept = self.runner.keep(Work(name, task, [(each,) for each in self.handles], common))
         return replace(self, handles=tuple(kept), dtype=np.dtype(dtype))
 
     def pieces(self, values: Sequence[T] | NDArray[Any]) -> list[tuple[Any]]:
-        """One number a row, cut into those of each block."""
+        """Cut values, one per row, into those of each block."""
         edges = self.offsets.tolist()
         return [(values[start:stop],) for start, stop in pairwise(edges)]
 
     def find(self, rows: Ints) -> list[tuple[int, Ints, Ints]]:
-        """For each block that has some of the rows: its number, which of them, and their places in it."""
+        """Return, for each block with some of the rows: its number, which rows, and their places in it."""
         block = np.searchsorted(self.offsets, rows, side="right") - 1
         order = np.argsort(block, kind="stable")
         starts = np.flatnonzero(np.diff(block[order], prepend=-1))
@@ -223,7 +223,7 @@ class BlockMatrix:
         return taken if wanted.ndim else taken[0]
 
     def _located(self, error: Exception, block: int) -> Exception:
-        """The error with rows counted from the first of all, and the block named."""
+        """Return the error with the row counted from the first of all rows, and the name of the block."""
         if not isinstance(error, SeparatrixError):
             return error
         where = self.places[block]
@@ -235,7 +235,7 @@ class BlockMatrix:
 
 
 def not_computed(place: str, error: BaseException | None) -> ClusterError:
-    """The error where a partition could not be read, or a task on it broke."""
+    """Return the error for a partition that could not be read, or on which a task failed."""
     kind = type(error).__name__
     if kind == "KilledWorker":
         return ClusterError(
@@ -244,8 +244,8 @@ def not_computed(place: str, error: BaseException | None) -> ClusterError:
         )
     if kind in ("CancelledError", "FutureCancelledError"):
         return ClusterError(
-            f"In {place}: it was computed by a Dask client that is closed.",
-            remedy="Open a client, and make the collection again.",
+            f"In {place}: it was computed by a Dask client that is closed now.",
+            remedy="Open a client, and create the collection again.",
         )
     return ClusterError(f"In {place}: it could not be computed ({kind}: {error}).")
 
@@ -255,5 +255,5 @@ def _beside(_: Any, kind: Any, value: Any) -> Any:
 
 
 def pick(block: Any, places: Ints) -> Any:
-    """Some rows of a block, copied."""
+    """Copy some rows of a block."""
     return block[places]

@@ -1,4 +1,4 @@
-"""Rows in memory, dense or CSR, behind one type."""
+"""Rows in memory or in mapped files, dense or CSR, behind one type."""
 
 from __future__ import annotations
 
@@ -21,41 +21,23 @@ from .protocol import Floats, Ints, Rows, Scan, T
 
 R = TypeVar("R", bound=Rows)
 
-SHARDS = 8  # of rows in memory, whatever the machine: the outcome depends on their number
+SHARDS = 8  # of rows in memory, on every machine: the result of learning in shards depends on it
 
 
 @dataclass(eq=False)
 class MemoryRows:
-    """Labelled rows of a matrix that is never copied; sign and lift are applied as they are read.
+    """Labeled rows of a matrix that is not copied; sign and lift are applied while the rows are read.
 
-    Its fields do not change once it is made. Norms, radius and `integral` are found when they are first asked
-    for, and kept; a pass that measures the rows on its way may offer their norms.
+    The fields do not change. Norms, radius and `integral` are computed when they are first asked for.
 
     Attributes
     ----------
     storage : DenseRows or SparseRows
-        The matrix and the class codes, as the compiled loops see them.
-    n_classes : int
-    n_columns : int
-        Columns of the matrix, without the lift.
-    order : ndarray of int64
-        The rows that count, in their order; rows of zero weight are not among them.
-    names : tuple of str or None
-        Column names, where the data came with them.
+        The matrix and the class codes, as the compiled loops read them.
     few : bool
-        Whether NumPy does what loops do on these rows and on copies of some of them.
-    labels : ndarray of shape (rows,)
-        The class code of every row.
-    n_rows : int
-        Those of zero weight included.
-    lifted : bool
-        Whether a coordinate of ones is appended to each row.
-    sparse : bool
-        Whether the matrix is stored as CSR.
-    weights_shape : tuple of int
-        The shape of weights for these rows: one vector for two classes, else one a class.
-    numbers : int
-        How many stored numbers one pass reads: the unit of work.
+        Whether NumPy replaces the compiled loops on these rows and on copies of some of them.
+
+    The other attributes are those of `protocol.Rows`.
     """
 
     storage: Any
@@ -79,29 +61,28 @@ class MemoryRows:
         self.weights_shape = (width,) if self.n_classes == 2 else (self.n_classes, width)
         self.numbers = int((storage.data if self.sparse else storage.values).size) + self.n_rows
 
-    @property
-    def _loops(self) -> Any:
-        return numpy_loops if self.few else loops.rows
+    def _ranges(self, length: int, vectors: int = 1) -> list[tuple[int, int]]:
+        """Cut a number of rows into the ranges that threads work on; few rows are one range."""
+        return [(0, length)] if self.few else threads.chunks(length, self.numbers * vectors)
+
+    def _run(self, name: str, arguments: list[tuple[Any, ...]]) -> list[Any]:
+        """Run a loop for each tuple of arguments: compiled, in threads; or in NumPy, if the rows are few."""
+        if self.few:
+            return [getattr(numpy_loops, name)(*each) for each in arguments]
+        return threads.run_all(getattr(loops.rows, name), arguments)
 
     @cached_property
     def squared_norms(self) -> Floats:
-        """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
-        norms, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
-        found = threads.run_all(
-            self._loops.measure, [(self.storage, np.arange(*each), norms) for each in ranges]
-        )
-        for row in found:
+        """|lift(x_i)|^2 for every row; raise if a value is not finite or its square overflows."""
+        norms = np.empty(self.n_rows)
+        parts = [(self.storage, np.arange(*each), norms) for each in self._ranges(self.n_rows)]
+        for row in self._run("measure", parts):
             if row >= 0:
                 raise self._not_finite(row)
-        if norms.min(initial=0.0) >= 0.0:
-            return norms
-        merged = self._csr().copy()
-        merged.sum_duplicates()
-        squares: Floats = merged.multiply(merged).sum(axis=1) + self.storage.lift
-        return squares
+        return norms
 
     def offer_norms(self, norms: Floats) -> None:
-        """Take squared norms that a pass measured on its way, if it measured every row and all are finite."""
+        """Accept the squared norms that a pass measured, if it measured every row and all are finite."""
         largest = float(norms.max(initial=0.0))
         if largest < np.inf and norms.min(initial=0.0) >= 0.0:
             self.squared_norms = norms
@@ -110,7 +91,7 @@ class MemoryRows:
 
     @property
     def matrix(self) -> Any:
-        """The matrix itself: an array, or CSR."""
+        """The matrix itself: an array, or a CSR matrix."""
         return self._csr() if self.sparse else self.storage.values
 
     def _csr(self) -> Any:
@@ -126,23 +107,18 @@ class MemoryRows:
 
     @cached_property
     def integral(self) -> bool:
-        """Whether every value is a whole number, so that sums do not round while they are small."""
-        ranges = threads.chunks(self.n_rows, self.numbers)
-        return all(threads.run_all(self._loops.integral, [(self.storage, *each) for each in ranges]))
+        """Whether every value is an integer, so that small sums are exact."""
+        return all(self._run("integral", [(self.storage, *each) for each in self._ranges(self.n_rows)]))
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
-        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
-
-        So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
-        on each row costs; an array of one number serves all rows.
-        """
+        """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores."""
         costs = np.ones(1) if costs is None else costs
         limit = max(1, min(limit, self.order.size))
-        ranges = threads.chunks(self.order.size, self.numbers)
+        ranges = self._ranges(self.order.size)
         scores = np.full((len(ranges), limit), np.inf)
         rows = np.full((len(ranges), limit), -1, dtype=np.int64)
-        parts = threads.run_all(
-            self._loops.scan,
+        parts = self._run(
+            "scan",
             [
                 (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
                 for part, (start, stop) in enumerate(ranges)
@@ -155,56 +131,58 @@ class MemoryRows:
         return Scan(int(mistakes), float(cost), all_rows[kept], all_scores[kept])
 
     def take(self, indices: Ints) -> MemoryRows:
-        """Copy a few rows, in the given order, into rows of their own."""
+        """Copy a few rows, in the given order."""
         storage = self.storage
+        taken: Any
         if not self.sparse:
             values = np.empty((len(indices), self.n_columns), dtype=storage.values.dtype)
-            # A row of a mapped file may bring two million bytes around it into memory: a few at a time.
+            # Reading a row of a mapped file may load two megabytes around it: a few rows at a time.
             for start in range(0, len(indices), 64):
                 values[start : start + 64] = storage.values[indices[start : start + 64]]
                 threads.relax()
-            taken: Any = DenseRows(values, storage.labels[indices], storage.lift)
+            taken = DenseRows(values, storage.labels[indices], storage.lift)
         else:
             found = self._csr()[indices]
             taken = SparseRows(found.data, found.indices, found.indptr, storage.labels[indices], storage.lift)
         return replace(self, storage=taken, order=np.arange(len(indices)))
 
     def outputs(self, weights: Floats) -> Floats:
-        """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
+        """Return <w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
         matrix = np.atleast_2d(weights)
         outputs = np.empty((self.n_rows, matrix.shape[0]))
-        ranges = threads.chunks(self.n_rows, self.numbers * matrix.shape[0])
-        threads.run_all(self._loops.fill_outputs, [(self.storage, *each, matrix, outputs) for each in ranges])
+        ranges = self._ranges(self.n_rows, matrix.shape[0])
+        self._run("fill_outputs", [(self.storage, *each, matrix, outputs) for each in ranges])
         return outputs
 
     def scores(self, weights: Floats) -> Floats:
-        """<w, z_i> for every row, two classes."""
-        scores, ranges = np.empty(self.n_rows), threads.chunks(self.n_rows, self.numbers)
-        parts = [(self.storage, *each, weights, scores) for each in ranges]
-        threads.run_all(self._loops.fill_scores, parts)
+        """Return <w, z_i> for every row; two classes only."""
+        scores = np.empty(self.n_rows)
+        self._run(
+            "fill_scores", [(self.storage, *each, weights, scores) for each in self._ranges(self.n_rows)]
+        )
         return scores
 
     def combination(self, multipliers: Floats) -> Floats:
-        """Sum of ``multipliers[i] * z_i``, two classes."""
-        ranges = threads.chunks(self.n_rows, self.numbers)
+        """Return the sum of ``multipliers[i] * z_i``; two classes only."""
+        ranges = self._ranges(self.n_rows)
         totals = np.zeros((len(ranges), self.n_columns + self.lifted))
         parts = [(self.storage, *each, multipliers, totals[part]) for part, each in enumerate(ranges)]
-        threads.run_all(self._loops.add_rows, parts)
+        self._run("add_rows", parts)
         total: Floats = totals.sum(axis=0)
         return total
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights."""
-        self._loops.combine(self.storage, counts, steps, weights)
+        self._run("combine", [(self.storage, counts, steps, weights)])
 
     def class_sums(self, factors: Floats) -> Floats:
-        """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
+        """Return the sum of ``factors[i] * lift(x_i)`` over each class: shape (classes, width)."""
         unsigned = replace(self, storage=self.storage._replace(labels=np.ones_like(self.labels)))
         each = [unsigned.combination(np.where(self.labels == c, factors, 0.0)) for c in range(self.n_classes)]
         return np.array(each)
 
     def outer_sum(self, members: Ints) -> Floats:
-        """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
+        """Return the lower triangle of the sum of ``lift(x_i) lift(x_i)^T`` over some rows."""
         width = self.n_columns + self.lifted
         square = np.zeros((width, width))
         if self.sparse:
@@ -226,34 +204,33 @@ class MemoryRows:
         return self
 
     def column_reach(self) -> tuple[Floats, Floats]:
-        """The smallest and the largest number of each column of dense rows that count."""
+        """Return the smallest and the largest number in each column of dense rows that count."""
         if not self.order.size:
             return np.full(self.n_columns, np.inf), np.full(self.n_columns, -np.inf)
         values = self.matrix if self.order.size == self.n_rows else self.matrix[self.order]
         return values.min(axis=0).astype(np.float64), values.max(axis=0).astype(np.float64)
 
     def less(self, center: Floats) -> MemoryRows:
-        """Dense rows less a center, in float64."""
+        """Subtract a center from dense rows, in float64."""
         moved = np.zeros(self.matrix.shape)
         moved[self.order] = np.asarray(self.matrix[self.order], dtype=np.float64) - center
         return replace(self, storage=self.storage._replace(values=moved))
 
     def shards(self, number: int | None = None) -> LocalShards:
-        """Cut the rows into so many shards whose counts of rows that count differ by one at most.
+        """Cut the rows into ``number`` shards whose numbers of rows that count differ by at most one.
 
-        Where there are fewer rows than that, each is a shard. The number does not depend on the machine,
-        because the outcome of learning in shards depends on it.
+        If there are fewer rows than shards, each row is a shard.
         """
         pieces = np.array_split(self.order, SHARDS if number is None else number)
         return self.cut_at(np.array([0, *(piece[0] for piece in pieces[1:] if piece.size)]))
 
     def cut_at(self, starts: Ints) -> LocalShards:
-        """Cut the rows into shards that begin at the given rows, the first of which is row 0."""
+        """Cut the rows into shards that start at the given rows, the first of which is row 0."""
         edges = itertools.pairwise([*starts.tolist(), self.n_rows])
         return LocalShards(tuple(self._slice(*each) for each in edges), starts)
 
     def _slice(self, first: int, end: int) -> MemoryRows:
-        """Some consecutive rows, as a view."""
+        """Return consecutive rows as a view."""
         storage, (low, high) = self.storage, np.searchsorted(self.order, [first, end])
         labels = storage.labels[first:end]
         if self.sparse:
@@ -287,21 +264,20 @@ class MemoryRows:
 
 @dataclass(frozen=True, eq=False)
 class LocalShards:
-    """Rows in memory in pieces, which the threads of this process visit.
+    """Rows in memory, cut into views that the threads of this process visit.
 
     Attributes
     ----------
     parts : tuple of MemoryRows
-        Views: no number is copied.
     starts : ndarray of int64
-        The first row of each.
+        The first row of each part.
     """
 
     parts: tuple[MemoryRows, ...]
     starts: Ints
 
     def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
-        """Call ``task(rows, steps, *shared)`` for the rows of each shard; what it returns, in their order."""
+        """Call ``task(rows, steps, *shared)`` for the rows of each shard; return the results in order."""
         own = [steps] * len(self.parts) if steps.size == 1 else np.split(steps, self.starts[1:])
         return threads.run_all(
             task, [(part, each, *shared) for part, each in zip(self.parts, own, strict=True)]
@@ -317,19 +293,19 @@ def as_rows(
     keep: NDArray[np.bool_] | Ints | None = None,
     names: tuple[str, ...] | None = None,
 ) -> MemoryRows:
-    """See a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1) as rows, without copying.
+    """Return rows of a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1), without copying.
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (rows, columns)
-        Any real type; only types that the loops cannot read (half and extended precision,
-        foreign byte order) are converted.
+        Any real type. Only types that the loops cannot read (half and extended precision, foreign byte
+        order) are converted. No place of a CSR matrix has several entries.
     labels : ndarray of shape (rows,)
     n_classes : int
     lift : bool
         Append a coordinate of ones, so that the last weight is the intercept.
     keep : boolean ndarray, or ndarray of int64, optional
-        Which rows count, or their numbers in turn.
+        Which rows count, as a mask or as row numbers.
     names : tuple of str, optional
         Column names for messages.
     """
@@ -347,14 +323,18 @@ def as_rows(
 
 
 def lightly(rows: R) -> R:
-    """The same rows; NumPy does the loops if they are in memory, and few."""
-    if isinstance(rows, MemoryRows) and rows.n_rows * rows.n_columns <= numpy_loops.FEW:
+    """Return the rows, with NumPy instead of compiled loops if they are in memory and few."""
+    if not isinstance(rows, MemoryRows):
+        return rows
+    # NumPy is as fast as compiled loops on a few wide rows, and needs no half second to load them.
+    wide = not rows.sparse and rows.n_rows <= 100 and rows.n_columns <= numpy_loops.FEW
+    if wide or rows.n_rows * rows.n_columns <= numpy_loops.FEW:
         return replace(rows, few=True)
     return rows
 
 
 def _readable(values: NDArray[Any]) -> NDArray[Any]:
-    """The same numbers in a type that compiled code reads."""
+    """Convert the numbers if compiled code cannot read their type."""
     if values.dtype == np.bool_:
         return values.view(np.uint8)
     if (

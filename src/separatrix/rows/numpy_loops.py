@@ -1,9 +1,9 @@
-"""The loops over rows in NumPy, for few rows: loading compiled code takes longer than these do.
+"""The loops over rows in NumPy, for small data: loading compiled code would take longer.
 
-Each function is the twin of the compiled loop of its name (`loops.rows`, `loops.core`): the
-same arguments, the same arrays filled. Sums may be added in another order, so scores can differ in their last
-bits, and with them decisions that rounding leaves open. Which of the two is called depends on the data and on
-the run so far, never on what the process did before.
+A function with the name of a compiled loop (`loops.rows`, `loops.core`) takes the same arguments and fills
+the same arrays. It may add numbers in another order, so scores can differ in their last bits, and with them
+decisions that depend on rounding. Which of the two is called depends on the data and on the run so far, never
+on what the process did before.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..loops.layouts import LIMIT, LOGGED, MISTAKES, VISITS, DenseRows, Gram, Tally
 from ..sparse import sparse
-from .class_leads import best_rivals, leads
 from .protocol import Floats, Ints
 
-FEW = 20_000  # numbers of a matrix, zeros included, up to which NumPy does the loops
-BLOCK = 128  # rows that a pass scores at a time; the rest of them is scored again after a mistake
+FEW = 20_000  # NumPy replaces the compiled loops if rows times columns is at most this
 
 
 def lifted(rows: Any, width: int) -> Floats:
-    """The rows as float64, with the coordinate of ones where they are lifted."""
+    """Return the rows as float64, with a coordinate of ones if they are lifted."""
     found = np.ones((rows.labels.shape[0], width))
     if isinstance(rows, DenseRows):
         matrix = rows.values
@@ -34,13 +33,39 @@ def lifted(rows: Any, width: int) -> Floats:
 
 
 def outputs_of(values: Floats, w: Floats) -> Floats:
-    """<w, x_i> for each weight vector: shape (rows, vectors). A row's output depends on no other row."""
-    # Not by BLAS: how it adds depends on the rows beside, and on threads.
+    """Return <w, x_i> for each weight vector: shape (rows, vectors)."""
+    # Not with BLAS: the order in which it adds depends on the other rows and on the number of threads.
     return np.asarray(np.einsum("ij,cj->ic", values, np.atleast_2d(w)))
 
 
+def signed_scores(outputs: Floats, labels: NDArray[Any]) -> Floats:
+    """Return the output of each row's own class minus the largest other one; zero or less is an error.
+
+    Parameters
+    ----------
+    outputs : ndarray of shape (rows, classes), or (rows, 1) for two classes
+        A single output is that of class 1 over class 0, and gets the sign of the label.
+    labels : ndarray of shape (rows,)
+        Class codes.
+    """
+    if outputs.shape[1] == 1:
+        return np.asarray((2.0 * labels - 1.0) * outputs[:, 0])
+    return np.asarray(outputs[np.arange(labels.size), labels] - _others(outputs, labels).max(axis=1))
+
+
+def best_rivals(outputs: Floats, labels: NDArray[Any]) -> Ints:
+    """Return the wrong class with the largest output for each row; of equal outputs, the first class."""
+    return np.asarray(_others(outputs, labels).argmax(axis=1))
+
+
+def _others(outputs: Floats, labels: NDArray[Any]) -> Floats:
+    others = outputs.copy()
+    others[np.arange(labels.size), labels] = -np.inf
+    return others
+
+
 def correct(x: Floats, own: int, rival: int, w: Floats, step: float) -> None:
-    """Move ``w`` a step towards the label of a row: the perceptron's update."""
+    """Apply the perceptron's update for one row to ``w``."""
     if w.ndim == 1:
         w += ((2.0 * own - 1.0) * step) * x
     else:
@@ -51,7 +76,7 @@ def correct(x: Floats, own: int, rival: int, w: Floats, step: float) -> None:
 def learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int:
     """Visit the rows of ``order``, correcting ``w`` on every mistake; return how many were visited.
 
-    The arrays are changed from Python, where Ctrl-C may come between two of them: then all are put back.
+    Ctrl-C may interrupt Python between the changes of two arrays: then all of them are restored.
     """
     changed = w, tally.counts, tally.average, tally.floor, tally.clock
     before = [each.copy() for each in changed]
@@ -64,16 +89,17 @@ def learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int
         raise
 
 
-def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> int:
+def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally, block: int = 128) -> int:
+    """Score a block of rows at a time; after a mistake the rest of the block is scored again."""
     values, labels = lifted(rows, w.shape[-1])[order], rows.labels[order]
-    seen, begun, room = 0, int(tally.clock[VISITS]), room_of(tally)
+    seen, begun, left = 0, int(tally.clock[VISITS]), updates_left(tally)
     made: list[tuple[int, int, int]] = []
     if tally.norms.size:
         tally.norms[order] = np.einsum("ij,ij->i", values, values)
     while seen < order.size:
-        part = slice(seen, min(order.size, (seen // BLOCK + 1) * BLOCK))
+        part = slice(seen, min(order.size, (seen // block + 1) * block))
         outputs = outputs_of(values[part], w)
-        scores = leads(outputs, labels[part])
+        scores = signed_scores(outputs, labels[part])
         right = scores > 0.0
         first = int(right.argmin())  # the first mistake, if there is one
         clean = bool(right[first])
@@ -81,7 +107,7 @@ def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> in
         seen = part.stop if clean else seen + first
         if clean:
             continue
-        if len(made) == room:
+        if len(made) == left:
             break
         i, own, step = int(order[seen]), int(labels[seen]), float(steps[min(order[seen], steps.size - 1)])
         rival = rival_of(outputs[first], own)
@@ -96,19 +122,19 @@ def _learn(rows: Any, order: Ints, w: Floats, steps: Floats, tally: Tally) -> in
 
 
 def rival_of(outputs: Floats, own: int) -> int:
-    """The class with the largest output, the own one left out; zero where there are two classes."""
+    """Return the wrong class with the largest output; zero if there are two classes."""
     return int(best_rivals(outputs[None], np.array([own]))[0]) if outputs.size > 1 else 0
 
 
-def room_of(tally: Tally) -> int:
-    """How many more mistakes are allowed and have room in the log."""
+def updates_left(tally: Tally) -> int:
+    """Return how many more mistakes are allowed and fit into the log."""
     clock, logged = tally.clock, tally.log.shape[0]
     allowed = int(clock[LIMIT] - clock[MISTAKES])
     return min(allowed, logged - int(clock[LOGGED])) if logged else allowed
 
 
 def _note(made: list[tuple[int, int, int]], tally: Tally) -> None:
-    """Count the corrected rows and rivals, and log them, with their visits, where that is asked for."""
+    """Count the corrected rows and rivals, and log them with their visits if there is a log."""
     corrected, clock = np.array(made, dtype=np.int64).reshape(-1, 3), tally.clock
     np.add.at(tally.counts, (corrected[:, 0], corrected[:, 1]), 1)
     clock[MISTAKES] += len(made)
@@ -119,15 +145,15 @@ def _note(made: list[tuple[int, int, int]], tally: Tally) -> None:
 
 @np.errstate(all="ignore")
 def worst_first(rows: Any, outputs: Floats, steps: Floats, gram: Gram, tally: Tally) -> None:
-    """Correct the most violated row of a working set until none is violated, or a limit is met."""
-    values, labels, room = lifted(rows, gram.row.size), rows.labels, room_of(tally)
+    """Correct the most violated row of a working set until none is violated or a limit is reached."""
+    values, labels, left = lifted(rows, gram.row.size), rows.labels, updates_left(tally)
     by_row = np.atleast_2d(outputs).T.copy()
     made: list[tuple[int, int, int]] = []
     while True:
-        scores = leads(by_row, labels)
+        scores = signed_scores(by_row, labels)
         keys = scores * steps if steps.size > 1 else scores
         i = int(keys.argmin())
-        if keys[i] > 0.0 or len(made) == room or not keys[i] > -np.inf:
+        if keys[i] > 0.0 or len(made) == left or not keys[i] > -np.inf:
             break
         if gram.slots[i] < 0:
             slot = gram.used[0]
@@ -145,7 +171,7 @@ def replay(rows: Any, log: Ints, w: Floats, steps: Floats, weights_after: Floats
     """Repeat logged mistakes from ``w``, recording the score before and the weights after each."""
     values, labels = lifted(rows, w.shape[-1]), rows.labels
     for m, (i, rival) in enumerate(log.tolist()):
-        scores[m] = leads(outputs_of(values[i : i + 1], w), labels[i : i + 1])[0]
+        scores[m] = signed_scores(outputs_of(values[i : i + 1], w), labels[i : i + 1])[0]
         correct(values[i], int(labels[i]), rival, w, float(steps[min(i, steps.size - 1)]))
         weights_after[m] = w
 
@@ -153,9 +179,9 @@ def replay(rows: Any, log: Ints, w: Floats, steps: Floats, weights_after: Floats
 def scan(
     rows: Any, order: Ints, w: Floats, costs: Floats, lowest_scores: Floats, lowest_rows: Ints
 ) -> tuple[int, float]:
-    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and what they cost."""
+    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their total cost."""
     with np.errstate(all="ignore"):
-        scores = leads(outputs_of(lifted(rows, w.shape[-1])[order], w), rows.labels[order])
+        scores = signed_scores(outputs_of(lifted(rows, w.shape[-1]), w)[order], rows.labels[order])
     scores[np.isnan(scores)] = -np.inf
     wrong = order[~(scores > 0.0)]
     kept = np.lexsort((order, scores))[: lowest_scores.size]
@@ -168,14 +194,14 @@ def measure(rows: Any, order: Ints, norms: Floats) -> int:
     dense = isinstance(rows, DenseRows)
     columns = rows.values.shape[1] if dense else int(rows.indices.max(initial=0)) + 1
     with np.errstate(all="ignore"):
-        values = lifted(rows, columns + rows.lift)[order]
-        norms[order] = np.einsum("ij,ij->i", values, values)
+        values = lifted(rows, columns + rows.lift)
+        norms[order] = np.einsum("ij,ij->i", values, values)[order]
     bad = order[~(norms[order] < np.inf)]
     return int(bad[0]) if bad.size else -1
 
 
 def integral(rows: Any, start: int, stop: int) -> bool:
-    """Whether every value of the rows from start to stop is a whole number."""
+    """Return whether every value of the rows from start to stop is an integer."""
     dense = isinstance(rows, DenseRows)
     values = rows.values[start:stop] if dense else rows.data[rows.indptr[start] : rows.indptr[stop]]
     return bool((np.floor(values) == values).all())
@@ -190,7 +216,7 @@ def fill_outputs(rows: Any, start: int, stop: int, w: Floats, outputs: Floats) -
 def fill_scores(rows: Any, start: int, stop: int, w: Floats, scores: Floats) -> None:
     """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
     part = slice(start, stop)
-    scores[part] = leads(outputs_of(lifted(rows, w.shape[-1])[part], w), rows.labels[part])
+    scores[part] = signed_scores(outputs_of(lifted(rows, w.shape[-1])[part], w), rows.labels[part])
 
 
 @np.errstate(all="ignore")

@@ -1,4 +1,4 @@
-"""What solvers may ask of rows, wherever the rows are: in memory, in a mapped file, on a cluster."""
+"""The questions that solvers may ask about rows in memory, in a mapped file or on a cluster."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """What one scan of every row found: the mistakes, their cost, the lowest scores and their rows."""
+    """The result of a scan of every row: the mistakes, their cost, the lowest scores and their rows."""
 
     mistakes: int
     cost: float
@@ -28,27 +29,26 @@ class Scan:
 
 
 class Shards(Protocol):
-    """Rows that lie in pieces, each of which one thread or worker visits, apart from all others."""
+    """Rows in several parts; each part is visited by one thread or worker."""
 
     @property
     def starts(self) -> Ints:
         """The first row of each shard."""
 
     def map(self, task: Callable[..., T], steps: Floats, *shared: Any) -> list[T]:
-        """Call ``task(rows, steps, *shared)`` for the rows of each shard; what it returns, in their order.
+        """Call ``task(rows, steps, *shared)`` for the rows of each shard; return the results in order.
 
-        ``steps`` has a number for each row, of which a task gets its part, or one for all. A task changes
-        none of its arguments, so that it may be run again where a worker was lost.
+        ``steps`` has one number per row, of which each task gets its part, or one number for all rows. A task
+        must not change its arguments, because it runs again if a worker is lost.
         """
 
 
 class Rows(Protocol):
-    """Labelled rows; sign and lift are applied where the rows are.
+    """Labeled rows; sign and lift are applied where the rows are.
 
-    A solver of all the data uses what is listed here and nothing else. One number a row (labels, norms,
-    scores) may travel; the rows themselves do not, but for the few that `take` copies into memory.
-    Learning from every row in turn is not among it, since the weights would have to travel from row to row:
-    solvers that do so need `MemoryRows`.
+    A solver of all the data uses only what is listed here. One number per row (labels, norms, scores) may be
+    sent to the solver. The rows themselves are not, except for the few that `take` copies into memory.
+    Solvers that learn from every row in turn need `MemoryRows`, because the weights change after each row.
     """
 
     @property
@@ -57,19 +57,19 @@ class Rows(Protocol):
 
     @property
     def n_rows(self) -> int:
-        """Count the rows, those of zero weight included."""
+        """The number of rows, including those of zero weight."""
 
     @property
     def n_columns(self) -> int:
-        """Count the columns, without the lift."""
+        """The number of columns, without the lift."""
 
     @property
     def n_classes(self) -> int:
-        """Count the classes."""
+        """The number of classes."""
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """Column names, where the data came with them."""
+        """The column names, if the data have names."""
 
     @property
     def lifted(self) -> bool:
@@ -81,11 +81,11 @@ class Rows(Protocol):
 
     @property
     def numbers(self) -> int:
-        """How many stored numbers one pass reads: the unit of work."""
+        """The number of stored numbers that one pass reads: the unit of work."""
 
     @property
     def weights_shape(self) -> tuple[int, ...]:
-        """The shape of weights for these rows: one vector for two classes, else one a class."""
+        """The shape of weights for these rows: one vector for two classes, else one per class."""
 
     @property
     def labels(self) -> NDArray[Any]:
@@ -93,11 +93,11 @@ class Rows(Protocol):
 
     @property
     def order(self) -> Ints:
-        """The rows that count, in their order; rows of zero weight are not among them."""
+        """The rows that count, in order: all rows except those of zero weight."""
 
     @property
     def squared_norms(self) -> Floats:
-        """|lift(x_i)|^2 for every row; raises where a value is not finite or its square overflows."""
+        """|lift(x_i)|^2 for every row; raise if a value is not finite or its square overflows."""
 
     @property
     def radius(self) -> float:
@@ -105,44 +105,44 @@ class Rows(Protocol):
 
     @property
     def integral(self) -> bool:
-        """Whether every value is a whole number, so that sums do not round while they are small."""
+        """Whether every value is an integer, so that small sums are exact."""
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores.
 
-        So many as ``limit`` are kept, of equal scores those of the first rows. ``costs`` says what a mistake
-        on each row costs; an array of one number serves all rows.
+        At most ``limit`` scores are kept; of equal scores, those of the first rows. ``costs`` has the cost of
+        a mistake on each row, or one number for all rows.
         """
 
     def take(self, indices: Ints) -> MemoryRows:
         """Copy a few rows, in the given order, into memory."""
 
     def outputs(self, weights: Floats) -> Floats:
-        """<w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
+        """Return <w, lift(x_i)> for every row and every weight vector: shape (rows, vectors)."""
 
     def scores(self, weights: Floats) -> Floats:
-        """<w, z_i> for every row, two classes."""
+        """Return <w, z_i> for every row; two classes only."""
 
     def combination(self, multipliers: Floats) -> Floats:
-        """Sum of ``multipliers[i] * z_i``, two classes."""
+        """Return the sum of ``multipliers[i] * z_i``; two classes only."""
 
     def combine(self, counts: Ints, steps: Floats, weights: Floats) -> None:
         """Add ``steps[i] * counts[i, r]`` corrections of each row i against each rival r to the weights.
 
-        For two classes counts have one column. Only rows whose counts are not all zero are read.
+        For two classes, counts have one column. Rows whose counts are all zero are not read.
         """
 
     def class_sums(self, factors: Floats) -> Floats:
-        """Sum of ``factors[i] * lift(x_i)`` over the rows of each class: shape (classes, width)."""
+        """Return the sum of ``factors[i] * lift(x_i)`` over each class: shape (classes, width)."""
 
     def outer_sum(self, members: Ints) -> Floats:
-        """Sum of ``lift(x_i) lift(x_i)^T`` over some rows; only the lower triangle is meant."""
+        """Return the lower triangle of the sum of ``lift(x_i) lift(x_i)^T`` over some rows."""
 
     def column_reach(self) -> tuple[Floats, Floats]:
-        """The smallest and the largest number of each column of dense rows that count."""
+        """Return the smallest and the largest number in each column of dense rows that count."""
 
     def less(self, center: Floats) -> Self:
-        """Dense rows less a center, in float64, where the rows are."""
+        """Subtract a center from dense rows, in float64, where the rows are."""
 
     def shards(self, number: int | None = None) -> Shards:
-        """Cut the rows into so many shards; rows on a cluster are cut already."""
+        """Cut the rows into ``number`` shards; on a cluster each block is a shard."""

@@ -1,4 +1,4 @@
-"""One pool of threads for what runs without the interpreter lock; and BLAS kept to one."""
+"""The thread pool for code that releases the interpreter lock, and limits on the threads of BLAS."""
 
 from __future__ import annotations
 
@@ -13,14 +13,12 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-# Below this many numbers to read, handing work to a thread costs more than it saves.
+# If a thread would read fewer numbers than this, starting it costs more than it saves.
 WORTH_A_THREAD = 1 << 17
-# No piece of work reads more numbers than this: between two of them Python runs, and with it Ctrl-C.
+# No piece of work reads more numbers than this, because Ctrl-C is handled between two pieces.
 MOST_AT_ONCE = 1 << 22
 
-ONE_THREAD = 500  # columns up to which BLAS is kept to one thread
-
-# Called after each piece of work; see `files.spill`, where matrices larger than memory are mapped.
+# Called after each piece of work; see `files.spill`, which maps matrices that are larger than memory.
 after_pieces: list[Callable[[], None]] = []
 
 _pool: ThreadPoolExecutor | None = None
@@ -29,7 +27,7 @@ _here = threading.local()
 
 @contextmanager
 def alone() -> Iterator[None]:
-    """Let what is called inside use this thread only: where blocks are worked on at the same time."""
+    """Use only the current thread inside this context, because other threads work on other blocks."""
     before = getattr(_here, "alone", False)
     _here.alone = True
     try:
@@ -39,14 +37,14 @@ def alone() -> Iterator[None]:
 
 
 def n_threads() -> int:
-    """Count the cores that this process, or this thread if it is `alone`, may use."""
+    """Return the number of cores that this process may use; one inside `alone`."""
     return 1 if getattr(_here, "alone", False) else _cores()
 
 
 def _cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on every system
+    except AttributeError:  # some systems lack it
         return os.cpu_count() or 1
 
 
@@ -59,7 +57,7 @@ def submit(task: Callable[..., T], *arguments: Any) -> Future[T]:
 
 
 def run_all(task: Callable[..., T], arguments: Sequence[tuple[Any, ...]]) -> list[T]:
-    """Run a task once for each tuple of arguments, the last one in this thread."""
+    """Run a task for each tuple of arguments, the last one in the current thread; return the results."""
     if len(arguments) == 1 or getattr(_here, "alone", False):
         return [_run(task, *each) for each in arguments]
     others = [submit(_run, task, *each) for each in arguments[:-1]]
@@ -74,15 +72,15 @@ def _run(task: Callable[..., T], *arguments: Any) -> T:
 
 
 def relax() -> None:
-    """Give back what is held of data larger than memory: called after each piece of work on many rows."""
+    """Release the pages of mapped files; called after each piece of work on many rows."""
     for each in after_pieces:
         each()
 
 
 def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
-    """Cut ``length`` rows, ``numbers`` numbers in all, into a range for each thread worth using, or more.
+    """Cut ``length`` rows with ``numbers`` numbers in all into ranges, at least one per thread worth using.
 
-    None has more than `MOST_AT_ONCE` numbers, or one row.
+    A range has one row, or at most `MOST_AT_ONCE` numbers.
     """
     if numbers < 2 * WORTH_A_THREAD:
         return [(0, length)]
@@ -92,13 +90,13 @@ def chunks(length: int, numbers: int) -> list[tuple[int, int]]:
     return list(itertools.pairwise(edges))
 
 
-def calm_threads(size: int, limit: int = ONE_THREAD) -> AbstractContextManager[Any]:
-    """One BLAS thread where systems are small: waking more costs many times what they save."""
+def calm_threads(size: int, limit: int = 500) -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread if systems are small: waking more threads costs more than they save."""
     return nullcontext() if size > limit else one_thread()
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """One BLAS thread, where the work is shared already, or threads would wait for each other."""
+    """Limit BLAS to one thread, for work that is already divided between threads."""
     calm: AbstractContextManager[Any] = _libraries().limit(limits=1, user_api="blas")
     return calm
 
@@ -111,7 +109,7 @@ def _libraries() -> Any:
 
 
 def _forget_pool() -> None:
-    """Threads do not survive a fork; the child starts its own."""
+    """Drop the pool after a fork, because threads do not survive one."""
     global _pool
     _pool = None
 

@@ -48,9 +48,9 @@ class Saved:
     ----------
     model : estimator
     columns : dict or None
-        How the columns of a data file become the model's features, if it was fitted from one.
+        How the columns of a data file become the features of the model, if it was fitted from a file.
     version : int
-        Of the file format.
+        The version of the file format.
     release : str
         The release of separatrix that wrote it.
     """
@@ -64,7 +64,7 @@ class Saved:
 def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | None = None) -> None:
     """Write a model to a file, with its feature names, classes and mistake counts.
 
-    The file appears whole or not at all: it is written under another name and renamed.
+    The file is written completely or not at all: it gets a temporary name, and is renamed.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | Non
     path : str or path
         Usually ending in ``.skops``.
     columns : dict, optional
-        How the columns of a data file become features; the command line keeps it here.
+        How the columns of a data file become features; the command line stores it here.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def save(model: Any, path: str | PathLike[str], *, columns: dict[str, Any] | Non
 
 
 def packed(model: Any, *, columns: dict[str, Any] | None = None) -> bytes:
-    """The content of a model file; see `save`."""
+    """Return the content of a model file; see `save`."""
     if not isinstance(model, BaseEstimator):
         raise InputTypeError(f"save needs an estimator. Got {type(model).__name__} instead.")
     skops = _skops()
@@ -105,8 +105,8 @@ def packed(model: Any, *, columns: dict[str, Any] | None = None) -> bytes:
     foreign = _foreign(skops, data)
     if foreign:
         raise ModelFileError(
-            f"This model holds what a model file does not carry: {', '.join(foreign)}. Saved are the "
-            "estimators of separatrix and of scikit-learn, with parameters that are numbers, text and arrays."
+            f"This model holds types that model files cannot store: {', '.join(foreign)}. They can store "
+            "estimators of separatrix and scikit-learn whose parameters are numbers, text and arrays."
         )
     content: bytes = registry.named(data)
     return content
@@ -126,7 +126,7 @@ def load(path: str | PathLike[str]) -> Any:
     Raises
     ------
     ModelFileError
-        Where the file is damaged, is of another format or version, or holds a type that is not trusted.
+        If the file is damaged, has another format or version, or holds a type that is not trusted.
     """
     return read(path).model
 
@@ -142,11 +142,10 @@ def read(path: str | PathLike[str]) -> Saved:
         if foreign:
             raise ModelFileError(
                 f"{path} holds types that are not trusted: {', '.join(foreign)}. Nothing was loaded. Only "
-                "models of separatrix and scikit-learn are read; ask whoever made the file what these are "
-                "for."
+                "models of separatrix and scikit-learn are read; ask the author of the file about the others."
             )
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scikit-learn's word on other versions of its transformers
+            warnings.simplefilter("ignore")  # scikit-learn warns about other versions of its transformers
             fields = skops.loads(data, trusted=list(TRUSTED))
     except ModelFileError:
         raise
@@ -159,7 +158,7 @@ def read(path: str | PathLike[str]) -> Saved:
 
 
 def _opened(fields: Any, path: str) -> Saved:
-    """The fields, each checked to be what it should be."""
+    """Return the fields, after a check of their types."""
     if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise ModelFileError(
             f"{path} is a skops file, but not one of separatrix.",
@@ -178,7 +177,7 @@ def _opened(fields: Any, path: str) -> Saved:
 
 
 def _check_archive(data: bytes, path: str) -> None:
-    """Refuse what is no archive, is damaged, or would unfold into more than it should."""
+    """Refuse a file that is not an archive, is damaged, or is a decompression bomb."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
@@ -213,12 +212,12 @@ def _check_sizes(members: list[zipfile.ZipInfo], room: int, path: str) -> None:
     if unfolded > room:
         raise ModelFileError(
             f"{path} would unfold to {unfolded:,} bytes, more than the {room:,} that a model file of its "
-            "size can hold. It was not opened; get the file anew from where it was saved."
+            "size can hold. It was not opened; get the file again from where it was saved."
         )
 
 
 def _foreign(skops: Any, data: bytes) -> list[str]:
-    """The types in the file that nobody trusts."""
+    """Return the types in the file that are not trusted."""
     return sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
 
 

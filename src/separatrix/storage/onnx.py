@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .. import __version__, kernels
+from .. import __version__
 from ..atomic import write_bytes
 from ..errors import InputError, InputTypeError, needs
 from ..estimators.decision import Decision
@@ -41,7 +41,8 @@ def export_onnx(model: Any, path: str | PathLike[str], *, dtype: str = "float64"
         MaxAbsScaler before one. The voted perceptron has no such formula and is refused.
     path : str or path
     dtype : {"float64", "float32"}
-        Of the input and the arithmetic. With float32 a row very near to the boundary may change sides.
+        The type of the input and the arithmetic. With float32, rows very near the boundary may be classified
+        differently.
 
     Examples
     --------
@@ -59,7 +60,7 @@ def export_onnx(model: Any, path: str | PathLike[str], *, dtype: str = "float64"
 
 
 def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
-    """The fitted model as an ``onnx.ModelProto``; see `export_onnx`."""
+    """Return the fitted model as an ``onnx.ModelProto``; see `export_onnx`."""
     if dtype not in DTYPES:
         raise InputError(
             f"The 'dtype' parameter of export_onnx must be one of {', '.join(DTYPES)}. Got {dtype!r} "
@@ -77,7 +78,7 @@ def to_onnx(model: Any, *, dtype: str = "float64") -> Any:
 
 
 class _Graph:
-    """A graph that grows node by node; each method gives the name of what it computes."""
+    """A graph under construction; each method returns the name of what it computes."""
 
     def __init__(self, dtype: np.dtype[Any]) -> None:
         self.onnx = _onnx()
@@ -99,7 +100,7 @@ class _Graph:
         return self.onnx.helper.make_tensor_value_info(name, kind, shape)
 
     def number(self, values: Any) -> str:
-        """Constants to compute with, in the type of the graph."""
+        """Add constants in the type of the graph."""
         return self.constant(np.asarray(values, dtype=self.dtype))
 
     def constant(self, array: NDArray[Any]) -> str:
@@ -113,7 +114,7 @@ class _Graph:
         return name
 
     def products(self, rows: str, anchors: NDArray[Any]) -> str:
-        """Inner products of every row with every anchor."""
+        """Add the inner products of every row with every anchor."""
         return self.node("MatMul", rows, self.number(anchors.T))
 
     def model(self, feature_names: Any) -> Any:
@@ -133,7 +134,7 @@ class _Graph:
 
 
 def _scaled(graph: _Graph, features: str, step: Any) -> str:
-    """The nodes of an affine transformer, in the order of operations that scikit-learn has."""
+    """Add the nodes of an affine transformer, with the operations in scikit-learn's order."""
     if isinstance(step, StandardScaler):
         if step.with_mean:
             features = graph.node("Sub", features, graph.number(step.mean_))
@@ -152,7 +153,7 @@ def _scaled(graph: _Graph, features: str, step: Any) -> str:
 
 
 def _scores(graph: _Graph, features: str, model: Any) -> str:
-    """The nodes of the decision function: a vector for two classes, a column a class for more."""
+    """Add the nodes of the decision function: a vector for two classes, one column per class for more."""
     if not isinstance(model, Decision):
         raise InputTypeError(
             f"{type(model).__name__} has no ONNX form here; linear and kernel models of separatrix have. "
@@ -160,15 +161,15 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
         )
     if getattr(model, "average", False) == "voted":
         raise InputTypeError(
-            "The voted perceptron decides by a vote of many weight vectors, which is no formula that ONNX "
-            "can hold.",
+            "The voted perceptron predicts by a vote of many weight vectors, which ONNX cannot express.",
             remedy="Fit with average='averaged', which is one weight vector.",
             parameter="average",
         )
     kernel = getattr(model, "kernel_", None)
     if kernel is None:
         return _affine(graph, features, model.coef_, model.intercept_)
-    values = _kernel(graph, features, kernel, model.support_vectors_)
+    anchors = np.asarray(dense(model.support_vectors_), dtype=np.float64)
+    values = kernel.onnx(graph, features, anchors)
     if isinstance(model, Hyperplane):
         return _affine(graph, values, model.dual_coef_, model.intercept_)
     if model.fit_intercept:
@@ -176,13 +177,8 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
     return _affine(graph, values, model.dual_coef_.T, np.zeros(model.dual_coef_.shape[1]))
 
 
-def _kernel(graph: _Graph, features: str, kernel: kernels.Kernel, anchors: Any) -> str:
-    """K of every row with every anchor."""
-    return kernel.onnx(graph, features, np.asarray(dense(anchors), dtype=np.float64))
-
-
 def _affine(graph: _Graph, features: str, coefficients: NDArray[Any], intercepts: NDArray[Any]) -> str:
-    """``features @ coefficients.T + intercepts``; without the axis where there is one column."""
+    """Add ``features @ coefficients.T + intercepts``; a single column becomes a vector."""
     columns = graph.node("MatMul", features, graph.number(coefficients.T))
     scores = graph.node("Add", columns, graph.number(intercepts))
     if len(coefficients) > 1:
@@ -191,7 +187,7 @@ def _affine(graph: _Graph, features: str, coefficients: NDArray[Any], intercepts
 
 
 def _choose(graph: _Graph, scores: str, classes: NDArray[Any]) -> None:
-    """The two outputs: the scores, and the label that they choose."""
+    """Add the two outputs: the scores, and the label with the highest score."""
     two = len(classes) == 2
     if two:
         positive = graph.node("Greater", scores, graph.number(0.0))
@@ -206,7 +202,7 @@ def _choose(graph: _Graph, scores: str, classes: NDArray[Any]) -> None:
 
 
 def _labels(classes: NDArray[Any]) -> NDArray[Any]:
-    """The classes in a type that ONNX has: text, whole numbers, truth values, or float64."""
+    """Return the classes in a type that ONNX has: text, integers, booleans or floats."""
     if classes.dtype.kind in "iu":
         return classes.astype(np.int64)
     if classes.dtype.kind in "bf":

@@ -1,9 +1,9 @@
-"""What types are called in model files: the list of what is trusted, which `models` reads and writes by.
+"""The names of types in model files, and with them the list of types that are trusted.
 
 skops writes the module and the name of every class. In a model file the classes of this package have one name
 of the registry instead, such as ``separatrix/Perceptron/1``. The number is the version of what a class keeps:
-it rises when the fields of the class change, and then the old name stays beside the new one for as long as
-the class can read what it stood for. A module path of this package in a file is refused.
+it rises when the fields of the class change. The old name stays in the registry as long as the class can read
+the old fields. A module path of this package in a file is refused.
 """
 
 from __future__ import annotations
@@ -24,24 +24,24 @@ SCHEMA = "schema.json"  # where a skops archive names its types
 # The classes that estimators hold. Their homes are text, so that reading a model imports only what that
 # model needs.
 HELD = {
-    "dual.budget": ("Budget", "Slots"),
-    "dual.budget_bound": ("BudgetBound", "PublishedBound"),
+    "dual.budget": ("BudgetedSupport",),
     "dual.expansion": ("Expansion", "SupportRows"),
     "dual.kernel_margin": ("KernelOptimum",),
     "dual.kernel_soft": ("KernelSoftOptimum",),
     "dual.similarity": ("Similarity",),
-    "margins.optimum": ("HardOptimum", "SoftOptimum"),
+    "margins.hard.max_margin": ("HardOptimum",),
+    "margins.soft.soft_margin": ("SoftOptimum",),
     "perceptron.voting": ("Voters",),
     "result": ("Cycle", "KernelResult", "KernelTrace", "PassRecord", "Result", "Status", "Trace", "Votes"),
 }
 
 # Classes whose fields have changed. Since version 2, results keep their history as columns, optima have a
-# status, and estimators have fit_intercept.
+# status, and estimators have fit_intercept; Perceptron has n_iter_no_change.
 VERSIONS = dict.fromkeys(
     (
         *("KernelResult", "Result"),
         *("HardOptimum", "KernelOptimum", "KernelSoftOptimum", "SoftOptimum"),
-        *("LinearProgram", "MaxMargin", "SoftMargin"),
+        *("LinearProgram", "MaxMargin", "Perceptron", "SoftMargin"),
     ),
     2,
 )
@@ -57,17 +57,17 @@ TYPES: dict[str, str] = {
         for name, home in _HOMES_OF_CLASSES.items()
         for version in range(1, VERSIONS.get(name, 1) + 1)
     },
-    # A kernel says itself what it is called in files; those that hold a function have no name.
+    # A kernel states its own name in files; kernels that hold a function have no name.
     **{kind.stored_as: f"{kind.__module__}.{kind.__name__}" for kind in KINDS if kind.stored_as},
 }
 
-# Names of classes that became another one, which reads what they stood for.
+# Names of classes that were replaced by another class, which reads their fields.
 RENAMED = {"separatrix/Outcome/1": "separatrix/Status/1"}
 
 
 def named(data: bytes) -> bytes:
-    """An archive of skops with the names of the registry in place of the modules and names of our classes."""
-    names = {home: name for name, home in TYPES.items()}  # the newest of a class, which stands last
+    """Return an archive of skops with names of the registry instead of the modules of our classes."""
+    names = {home: name for name, home in TYPES.items()}  # the newest of a class, which is the last
 
     def rename(node: dict[str, Any]) -> dict[str, Any]:
         name = names.get(f"{node.get('__module__')}.{node.get('__class__')}")
@@ -80,12 +80,12 @@ def named(data: bytes) -> bytes:
 
 
 def resolved(data: bytes, path: str) -> bytes:
-    """An archive as skops reads it, from one with names of the registry; nothing is imported.
+    """Return the archive as skops reads it; nothing is imported.
 
     Raises
     ------
     ModelFileError
-        Where a name is not in the registry, or a class of ours is named in another way.
+        If a name is not in the registry, or a class of this package has another name.
     """
 
     def rename(node: dict[str, Any]) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def resolved(data: bytes, path: str) -> bytes:
         if name not in TYPES or "__module__" in node or "__class__" in node:
             raise ModelFileError(
                 f"{path} holds the type {name[:80]!r}, which is not one of this release. Nothing was loaded. "
-                "Install a newer separatrix, or get the file anew from where it was saved."
+                "Install a newer separatrix, or get the file again from where it was saved."
             )
         del node["__type__"]
         node["__module__"], _, node["__class__"] = TYPES[name].rpartition(".")
@@ -111,7 +111,7 @@ def resolved(data: bytes, path: str) -> bytes:
 
 
 def _rewritten(data: bytes, rename: Callable[[dict[str, Any]], dict[str, Any]]) -> bytes:
-    """The archive with every object of its schema renamed; all other members as they are."""
+    """Return the archive with every object of its schema renamed, and all other members unchanged."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as new:
         for member in dict.fromkeys(old.namelist()):

@@ -1,4 +1,4 @@
-"""What report and plot both need to show a model; no matplotlib.
+"""What report and plot both need to show a model, without matplotlib.
 
-A model and its data flow in; scores, the plane that shows them, and colors flow out.
+A model and its data flow in. Scores, the plane that shows them, colors and the style sheet flow out.
 """

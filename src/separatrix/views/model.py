@@ -8,30 +8,32 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import LinearOperator, eigsh, lsqr
+from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.spatial import ConvexHull, QhullError
+from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, InputTypeError, LabelError
-from ..inputs import codes_of, one_label_a_row, read_labels, read_table
+from ..inputs import codes_of, one_label_per_row, read_labels, read_table
 from ..result import Floats, Ints
 from ..sparse import dense
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows and labels as a picture takes them.
+    """The rows and labels of a picture.
 
     Attributes
     ----------
     X : array, frame or sparse matrix of shape (rows, columns)
-        As it was given.
+        The rows as they were given.
     table : ndarray or sparse matrix
-        The same as numbers.
+        The rows as numbers.
     codes : ndarray of shape (rows,)
         The position of each label among the classes.
     classes : ndarray
     names : tuple of str
-        Of the columns.
+        The names of the columns.
     """
 
     X: Any
@@ -42,11 +44,11 @@ class Points:
 
 
 def read_points(X: Any, y: Any, classes: NDArray[Any] | None = None) -> Points:
-    """Check rows and labels."""
+    """Check rows and labels, and return them as points."""
     table, names = read_table(X)
     if 0 in table.shape:
-        raise InputError(f"X must be not empty, with rows and columns. Got shape {table.shape} instead.")
-    labels = one_label_a_row(y, table.shape[0])
+        raise InputError(f"X must be not empty: it needs rows and columns. Got shape {table.shape} instead.")
+    labels = one_label_per_row(y, table.shape[0])
     if classes is None:
         classes, codes = read_labels(labels)
     else:
@@ -57,14 +59,14 @@ def read_points(X: Any, y: Any, classes: NDArray[Any] | None = None) -> Points:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted classifier as one score for each class; the largest wins.
+    """A fitted classifier as one score per class; the largest score wins.
 
     Attributes
     ----------
     estimator : object
     classes : ndarray
     weights, intercepts : ndarray of shape (classes, columns) and (classes,), or None
-        Where the scores are linear; of two classes, the first has score zero.
+        None if the scores are not linear. With two classes, the first has the score zero.
     """
 
     estimator: Any
@@ -79,14 +81,14 @@ class Model:
         return self.weights is not None
 
     def scores(self, X: Any) -> Floats:
-        """One score for each row and class."""
+        """Return one score per row and class."""
         if self.weights is None or self.intercepts is None:
             return self.evaluate(X)
         return np.asarray(X @ self.weights.T) + self.intercepts
 
 
 def read_model(estimator: Any, points: Points | None = None) -> Model:
-    """Check that a classifier is fitted and learn how to ask it for scores."""
+    """Check that a classifier is fitted, and return it as a `Model`."""
     if not hasattr(estimator, "predict"):
         raise InputTypeError(
             f"A fitted classifier is needed here. Got {type(estimator).__name__}, which has no predict."
@@ -95,15 +97,15 @@ def read_model(estimator: Any, points: Points | None = None) -> Model:
     classes = getattr(estimator, "classes_", None)
     if classes is None:
         raise InputTypeError(
-            f"A classifier is needed here. {type(estimator).__name__} has no classes_ after fit: regions are "
-            "drawn for class labels only."
+            f"A classifier is needed here. {type(estimator).__name__} has no classes_ after fit; only "
+            "classifiers have regions."
         )
     classes = np.asarray(classes)
     weights, intercepts = _linear_part(estimator, classes.size)
     model = Model(estimator, classes, weights, intercepts, _evaluator(estimator, classes))
     if points is None or weights is None:
         return model
-    # Voted or pairwise models have coef_ too, but other scores: believe the predictions.
+    # Voted and pairwise models also have coef_, but other scores: their own scores count.
     told, asked = model.scores(points.table), model.evaluate(points.X)
     if told.shape == asked.shape and np.allclose(told, asked, rtol=1e-6, atol=1e-9 * np.abs(told).max()):
         return model
@@ -124,7 +126,7 @@ def _linear_part(estimator: Any, n_classes: int) -> tuple[Floats | None, Floats 
 
 
 def _evaluator(estimator: Any, classes: NDArray[Any]) -> Callable[[Any], Floats]:
-    # Of three classes there are three pairs too: scikit-learn's "ovo" scores pairs, not classes.
+    # scikit-learn's "ovo" scores pairs, not classes; with three classes, there are also three pairs.
     pairs = getattr(estimator, "decision_function_shape", None) == "ovo" and classes.size > 2
 
     def evaluate(X: Any) -> Floats:
@@ -142,16 +144,16 @@ def _evaluator(estimator: Any, classes: NDArray[Any]) -> Callable[[Any], Floats]
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """The plane that a picture shows: its directions, and where it lies.
+    """The plane that a picture shows: its directions and its position.
 
     Attributes
     ----------
     directions : ndarray of shape (2, columns)
-        Orthonormal; the unit vectors themselves for two columns.
+        Orthonormal. With two columns, they are the unit vectors.
     rest : ndarray of shape (columns,)
-        The part of every point of the plane that its two coordinates do not say.
+        The point of the plane whose two coordinates are zero.
     labels : (str, str)
-        Of the two coordinates.
+        The names of the two coordinates.
     exact : bool
         Whether the two coordinates of a row determine its scores. If not, the regions are those of the
         slice through the mean of the rows, and a row off the slice may have another class than its region.
@@ -163,21 +165,22 @@ class Plane:
     exact: bool
 
     def place(self, X: Any) -> Floats:
-        """The two coordinates of each row."""
+        """Return the two coordinates of each row."""
         return np.asarray(X @ self.directions.T)
 
     def lift(self, coordinates: Floats) -> Floats:
-        """The rows at these points of the plane."""
+        """Return the rows at these points of the plane."""
         return np.asarray(coordinates @ self.directions + self.rest)
 
 
 def plane_for(model: Model, points: Points, scores: Floats) -> Plane:
-    """The features themselves if there are two, else the weights and the best direction across them.
+    """Return the plane in which to draw a model.
 
-    The first direction is that of the weights, so distances to a separating plane are seen undistorted;
-    the second is the direction of largest variance among those at right angles to it. With many classes
-    the two are those in which the weights vary most. A classifier that is not linear lends the weights of
-    the linear function nearest to its scores.
+    With two columns, it is the plane of the columns. With more, its first direction is that of the weights,
+    so distances to the separating hyperplane are not distorted, and its second direction is the direction of
+    largest variance perpendicular to the first. With more than two classes, it is spanned by the two
+    directions in which the weights vary most. If the scores are not linear, the weights are those of the
+    linear function that fits the scores best.
     """
     n_columns = points.table.shape[1]
     if n_columns <= 2:
@@ -191,19 +194,20 @@ def plane_for(model: Model, points: Points, scores: Floats) -> Plane:
     if model.linear:
         first, label = np.asarray(model.weights)[-1] - np.asarray(model.weights)[0], "along w"
     else:
-        first, label = _nearest_linear(points.table, scores[:, -1] - scores[:, 0]), "along the scores"
+        fit = Ridge(solver="lsqr").fit(points.table, scores[:, -1] - scores[:, 0])
+        first, label = np.asarray(fit.coef_), "along the scores"
     return cross_plane(first, points, label, exact=model.linear and model.classes.size == 2)
 
 
 def flat_plane(points: Points) -> Plane:
-    """The plane of data with two columns, or the line of data with one."""
+    """Return the plane of data with two columns, or the line of data with one."""
     if points.table.shape[1] == 2:
         return Plane(np.eye(2), np.zeros(2), (points.names[0], points.names[1]), True)
     return Plane(np.array([[1.0], [0.0]]), np.zeros(1), (points.names[0], ""), True)
 
 
 def cross_plane(first: Floats, points: Points, label: str, *, exact: bool) -> Plane:
-    """The plane of a direction and of the largest variance at right angles to it."""
+    """Return the plane of a direction and of the largest variance perpendicular to it."""
     length = float(np.linalg.norm(first))
     if not length > 0.0:
         first, length = np.eye(points.table.shape[1])[0], 1.0
@@ -218,7 +222,7 @@ def _plane(directions: Floats, points: Points, labels: tuple[str, str], exact: b
 
 
 def _widest(table: Any, first: Floats) -> Floats:
-    """The direction of largest variance at right angles to a unit vector."""
+    """Return the direction of largest variance perpendicular to a unit vector."""
     width = table.shape[1]
     mean = np.asarray(table.mean(axis=0)).ravel()
 
@@ -238,20 +242,8 @@ def _widest(table: Any, first: Floats) -> Floats:
     return oriented
 
 
-def _nearest_linear(table: Any, target: Floats) -> Floats:
-    """The gradient of the linear function that fits the target best, by a few steps of least squares."""
-    mean = np.asarray(table.mean(axis=0)).ravel()
-    centered = LinearOperator(
-        table.shape,
-        matvec=lambda v: np.asarray(table @ v).ravel() - mean @ np.ravel(v),
-        rmatvec=lambda r: np.asarray(table.T @ r).ravel() - mean * np.sum(r),
-        dtype=np.float64,
-    )
-    return np.asarray(lsqr(centered, target - target.mean(), iter_lim=50)[0])
-
-
 def _oriented(directions: Floats) -> Floats:
-    """A direction and its opposite are the same to an eigenvalue: the largest coordinate is made positive."""
+    """Make the largest coordinate positive: an eigenvector and its opposite have the same eigenvalue."""
     largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=1)[:, None], axis=1)
     return np.asarray(directions * np.where(largest < 0.0, -1.0, 1.0))
 
@@ -259,7 +251,7 @@ def _oriented(directions: Floats) -> Floats:
 def plane_scores(
     model: Model, plane: Plane, points: Points, coordinates: Floats, *, at_once: int = 4096
 ) -> Floats:
-    """The scores at points of the plane; so many points are lifted to rows at once."""
+    """Return the scores at points of the plane, ``at_once`` points at a time."""
     if model.weights is not None:
         weights, offsets = plane_weights(model, plane)
         return np.asarray(coordinates @ weights.T + offsets)
@@ -271,19 +263,29 @@ def plane_scores(
 
 
 def plane_weights(model: Model, plane: Plane) -> tuple[Floats, Floats]:
-    """The linear scores as functions of the two coordinates."""
+    """Return the linear scores as functions of the two coordinates."""
     weights, intercepts = np.asarray(model.weights), np.asarray(model.intercepts)
     return weights @ plane.directions.T, intercepts + weights @ plane.rest
 
 
 def _like(X: Any, rows: Floats) -> Any:
-    """Rows in a frame with the columns of X, where X is one, so that models find their columns by name."""
+    """Return rows as a frame with the columns of X if X is a frame: models find their columns by name."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return rows
     if hasattr(X, "iloc"):
         return type(X)(rows, columns=columns)
     return type(X)(rows, schema=list(columns))
+
+
+def hull_rows(places: Floats) -> Ints:
+    """Return the rows at the corners of the convex hull of points in the plane, in order around it."""
+    try:
+        return np.asarray(ConvexHull(places).vertices, dtype=np.int64)
+    except (QhullError, ValueError):  # fewer than three points, or all on one line, which has two ends
+        across = places - places.mean(axis=0)
+        along = across @ np.linalg.svd(across, full_matrices=False)[2][0]
+        return np.unique([along.argmin(), along.argmax()])
 
 
 def need_two(classes: NDArray[Any], what: str) -> None:

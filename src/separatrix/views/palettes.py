@@ -1,4 +1,4 @@
-"""The colors of every picture: the color-blind can tell them apart, on light and on dark paper.
+"""The colors of pictures and pages; color-blind readers can tell them apart, on light and on dark paper.
 
 The first four colors of classes are from Okabe and Ito (2008), lightened on dark paper; the others were
 chosen to differ from them under the color deficiencies of Machado, Oliveira and Fernandes (2009). No
@@ -8,6 +8,7 @@ meaning depends on color alone: classes have their own markers, and lines their 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import resources
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "h")
 DASHES = ("-", "--", "-.", ":")
@@ -21,9 +22,9 @@ class Palette:
     ----------
     name : {"light", "dark"}
     paper, ink, muted, faint : str
-        The background, the text and lines upon it, secondary text, and grid lines.
+        The background, text and lines on it, secondary text, and grid lines.
     accent : str
-        What the eye should find first: an update, a bound, a common point.
+        The color of what the reader should see first: an update, a bound, a common point.
     classes : tuple of str
         One color per class or line; `color` and `marker` start again if there are more.
 
@@ -40,24 +41,24 @@ class Palette:
 
     @property
     def variables(self) -> dict[str, str]:
-        """The colors by the names that pages have for them: those of classes are c0, c1 and so on."""
+        """The colors by the names of the variables of pages: those of classes are c0, c1 and so on."""
         named = {name: getattr(self, name) for name in ("paper", "ink", "muted", "faint", "accent")}
         return named | {f"c{k}": color for k, color in enumerate(self.classes)}
 
     def color(self, index: int) -> str:
-        """The color of a class or a line."""
+        """Return the color of a class or a line."""
         return self.classes[index % len(self.classes)]
 
     def marker(self, index: int) -> str:
-        """The marker of a class."""
+        """Return the marker of a class."""
         return MARKERS[index % len(MARKERS)]
 
     def tint(self, index: int, strength: float) -> tuple[float, float, float]:
-        """The color of a class, mixed into the paper: 0 is paper, 1 the color itself."""
+        """Return the color of a class, mixed with the paper: 0 is the paper, 1 is the color itself."""
         return self.mix(self.color(index), strength)
 
     def mix(self, color: str, strength: float) -> tuple[float, float, float]:
-        """Any color, mixed into the paper."""
+        """Return any color, mixed with the paper."""
         there, here = _shares(color), _shares(self.paper)
         red, green, blue = (strength * a + (1.0 - strength) * b for a, b in zip(there, here, strict=True))
         return red, green, blue
@@ -85,5 +86,14 @@ THEMES = {palette.name: palette for palette in (LIGHT, DARK)}
 
 
 def _shares(color: str) -> tuple[float, ...]:
-    """Red, green and blue between 0 and 1."""
+    """Return red, green and blue between 0 and 1."""
     return tuple(int(color[k : k + 2], 16) / 255.0 for k in (1, 3, 5))
+
+
+def page_style() -> str:
+    """Return the style sheet of HTML pages, with the colors of both palettes."""
+    sheet = resources.files(__package__).joinpath("page.css").read_text("utf-8")
+    for palette in THEMES.values():
+        colors = "".join(f"--{variable}:{color};" for variable, color in palette.variables.items())
+        sheet = sheet.replace(f"/*{palette.name}*/", colors)
+    return sheet

@@ -1,41 +1,27 @@
-"""``separatrix experiment``: run an experiment of the course, and report what it shows."""
+"""``separatrix experiment``: run experiments of the course, and show their results."""
 
 from __future__ import annotations
 
-import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
-import typer
-
-from .. import options
-from ..console import WIDTH, show, write_json
+from ..console import facts, show, write_json
 
 if TYPE_CHECKING:
     from ...experiments import Experiment
 
 
 def experiment(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME", help="Which experiment; 'all' for every one, 'list' to see their names."
-        ),
-    ],
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", metavar="DIR", help="Where tables, figures and the page go; 'all' needs it."
-        ),
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Few repetitions: about a fifth of the time.")
-    ] = False,
-    json: options.Json = False,
+    name: str = "list",
+    *,
+    list: bool = False,  # noqa: A002  (the name of the option)
+    output: Path | None = None,
+    quick: bool = False,
+    json: bool = False,
 ) -> None:
-    """Run the experiments of the course: question, theorem, figure, and an answer that was checked.
+    """Run experiments of the course: a question, a theorem, a figure, and an answer that was checked.
 
-    All of them take a minute or two, and about a fifth of that with --quick.
+    All of them together take a minute or two, and about a fifth of that with --quick.
 
     For example:
 
@@ -44,11 +30,18 @@ def experiment(
         separatrix experiment learning-rate
 
         separatrix experiment all -o report --quick
+
+    Options
+    -------
+    name NAME: The experiment: 'all' runs every one, 'list' prints their names.
+    list: Print the names of the experiments.
+    output, -o DIR: The folder for tables, figures and the page; 'all' needs it.
+    quick: Few repetitions: a fifth of the time.
     """
     from ... import experiments
     from ...errors import InputError
 
-    if name == "list":
+    if list or name == "list":
         studies = [experiments.find(each) for each in experiments.names()]
         if json:
             write_json([{"name": each.name, "title": each.title, "source": each.source} for each in studies])
@@ -56,28 +49,28 @@ def experiment(
             show(*(f"{each.name:<18}{each.title} ({each.source})" for each in studies))
     elif name == "all":
         if output is None:
-            raise InputError("'all' writes a page with its tables and figures. Say where: --output DIR.")
+            raise InputError("'all' writes a page with tables and figures. Name a folder with --output DIR.")
         every = experiments.run_all(output, quick=quick)
         if json:
             write_json([_facts(each) for each in every])
         else:
             report = (output / "index.html").resolve().as_uri()
-            show(*(f"{each.name:<18}{_outcome(each)}" for each in every), "", f"The report: {report}")
+            show(*(f"{each.name:<18}{_outcome(each)}" for each in every), "", f"Report: {report}")
     else:
         one = experiments.run(name, quick=quick, directory=output)
         kept = None if output is None else experiments.save_figure(one, output)
         if json:
             write_json(_facts(one))
             return
-        show(_words(one), "")
+        show(*_words(one), "")
         if kept is None:
             show("To keep the table and the figure, add --output DIR.")
         else:
-            show(f"Figure: {kept}", f"Table:  {kept.with_suffix('.csv')}, {kept.with_suffix('.parquet')}")
+            show(f"Figure: {kept}", f"Table:  {kept.with_suffix('.csv')}")
 
 
 def _facts(one: Experiment) -> dict[str, object]:
-    """The outcome in plain values."""
+    """Return the outcome in plain values."""
     words = ("name", "title", "source", "question", "method", "theorem", "reference", "answer", "holds")
     findings = [{"text": each.text, "holds": each.holds} for each in one.findings]
     return {word: getattr(one, word) for word in words} | {"findings": findings, "rows": one.n_rows}
@@ -89,14 +82,10 @@ def _outcome(one: Experiment) -> str:
     return said if one.holds else f"{said}: SEE THE REPORT"
 
 
-def _words(one: Experiment) -> str:
+def _words(one: Experiment) -> list[Any]:
+    """Return what the experiment shows, paragraph by paragraph."""
     parts = (("Question", one.question), ("Method", one.method), ("Theorem", one.theorem))
-    lines = [f"{one.title} ({one.source})", ""]
-    lines += [textwrap.fill(f"{head}. {text}", WIDTH) + "\n" for head, text in parts]
-    lines.append("What it shows:")
-    for finding in one.findings:
-        mark = {True: "holds", False: "FAILS", None: "-"}[finding.holds]
-        lines.append(
-            textwrap.fill(finding.sentence, WIDTH, initial_indent=f"  {mark:<6}", subsequent_indent=" " * 8)
-        )
-    return "\n".join(lines)
+    told = [line for head, text in parts for line in (f"{head}. {text}", "")]
+    marks = {True: "holds", False: "FAILS", None: "-"}
+    found = facts([(marks[finding.holds], finding.sentence) for finding in one.findings])
+    return [f"{one.title} ({one.source})", "", *told, "What it shows:", found]

@@ -1,10 +1,9 @@
-"""``separatrix generate``: data sets whose answer is known."""
+"""``separatrix generate``: make data sets with a known answer."""
 
 from __future__ import annotations
 
 import sys
-from dataclasses import fields
-from inspect import signature
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,34 +16,18 @@ KINDS = ("separable", "overlapping", "multiclass", "xor", "rings", "spirals", "c
 
 
 def generate(
-    kind: Annotated[str, typer.Argument(metavar="KIND", help=f"What to make: {', '.join(KINDS)}.")],
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="A CSV file. Default: standard output."),
-    ] = None,
-    rows: Annotated[int, typer.Option("--rows", min=1, help="How many rows.")] = 100,
-    columns: Annotated[int | None, typer.Option("--columns", min=1, help="How many columns.")] = None,
-    classes: Annotated[int | None, typer.Option("--classes", min=2, help="How many classes.")] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option("--margin", help="Of the known separator; with two classes, the largest margin."),
-    ] = None,
-    noise: Annotated[
-        float | None,
-        typer.Option("--noise", help="The share of wrong labels, or how far rows lie from their corner."),
-    ] = None,
-    gap: Annotated[float | None, typer.Option("--gap", help="The room between the classes.")] = None,
-    turns: Annotated[float | None, typer.Option("--turns", help="How often a spiral goes around.")] = None,
-    squares: Annotated[
-        int | None, typer.Option("--squares", min=1, help="Squares along a side of the checkerboard.")
-    ] = None,
-    seed: options.Seed = 0,
-    json: options.Json = False,
+    kind: str,
+    *,
+    output: str | None = None,
+    rows: Annotated[int, {"min": 1}] = 100,
+    settings: Annotated[options.Settings, {kind: f"datasets.make_{kind}" for kind in KINDS}],
+    seed: Annotated[int, {"min": 0}] = 0,
+    json: bool = False,
 ) -> None:
-    """Make data whose answer is known: a separator and its margin, or rows that prove there is none.
+    """Make data with a known answer: a separator and its margin, or rows that prove that no separator exists.
 
-    The columns are x1, x2, ... and the class y. With --json the answer is written to standard output, and the
-    rows only to the file.
+    The columns are x1, x2, ... and the class y. With --json, the answer goes to standard output, and the rows
+    go only to the file.
 
     For example:
 
@@ -53,59 +36,64 @@ def generate(
         separatrix generate xor | separatrix check - --target y
 
         separatrix generate rings --gap 0.2 -o rings.csv --json
+
+    Options
+    -------
+    kind KIND: The kind of data: separable, overlapping, multiclass, xor, rings, spirals, checkerboard.
+    output, -o FILE: Write to this CSV file. Default: standard output.
+    rows: The number of rows.
+    n_columns: The number of columns.
+    n_classes: The number of classes.
+    margin: The margin of the known separator (two classes: the largest).
+    noise: The fraction of wrong labels, or the spread around corners.
+    radius: The length of the longest row.
+    n_witnesses: The number of rows that prove that the classes overlap.
+    inner: The radius of the ball inside the ring.
+    gap: The gap between the classes.
+    turns: The number of turns of a spiral.
+    squares: The number of squares per side of the checkerboard.
     """
     if kind not in KINDS:
-        raise typer.BadParameter(f"KIND is one of {', '.join(KINDS)}. Got {kind!r} instead.")
+        raise typer.BadParameter(f"KIND must be one of {', '.join(KINDS)}. Got {kind!r} instead.")
     if output is not None and Path(output).suffix.lower() not in ("", ".csv", ".txt"):
         raise typer.BadParameter(
-            f"--output is a CSV file, a name that ends in .csv. Got {str(output)!r} instead."
+            f"--output must be a CSV file, whose name ends in .csv. Got {str(output)!r} instead."
         )
     from ... import datasets
 
-    given = {
-        "n_columns": columns, "n_classes": classes, "margin": margin, "noise": noise, "gap": gap,
-        "turns": turns, "squares": squares,
-    }  # fmt: skip
-    chosen = {name: value for name, value in given.items() if value is not None}
     make = getattr(datasets, f"make_{kind}")
-    for name in chosen.keys() - signature(make).parameters.keys():
-        raise typer.BadParameter(f"--{name.removeprefix('n_')} is not an option of {kind}. Leave it out.")
-    problem = make(rows, random_state=seed, **chosen)
+    options.need_known(settings, make, kind)
+    problem = make(rows, random_state=seed, **settings)
+    names = [f"x{j}" for j in range(1, problem.X.shape[1] + 1)]
+    text = csv_text([*names, "y"], problem.X, problem.y)
     if output is not None:
         from ...atomic import write_text
 
-        write_text(output, _csv(problem))
+        write_text(output, text)
     if json:
-        write_json({"kind": kind, "rows": rows, "seed": seed, **_answer(problem), "data_file": output})
+        answer = plain(problem.answer)
+        write_json({"kind": kind, "rows": rows, "seed": seed, "answer": answer, "data_file": output})
         return
     if output is None:
-        sys.stdout.write(_csv(problem))
+        sys.stdout.write(text)
         return
     say(f"Data: {output}, {len(problem.y):,} rows. {_words(problem)}")
 
 
-def _csv(problem: Any) -> str:
-    names = [f"x{j}" for j in range(1, problem.X.shape[1] + 1)]
+def csv_text(names: Sequence[str], X: Any, y: Any) -> str:
+    """Return rows and labels as CSV, with enough digits to read the numbers back exactly."""
     lines = [
-        ",".join([*map(repr, row), str(label)])
-        for row, label in zip(problem.X.tolist(), problem.y.tolist(), strict=True)
+        ",".join([*map(repr, row), str(label)]) for row, label in zip(X.tolist(), y.tolist(), strict=True)
     ]
-    return "\n".join([",".join([*names, "y"]), *lines]) + "\n"
-
-
-def _answer(problem: Any) -> dict[str, Any]:
-    """What is known of the data, their rows left out."""
-    known = {field.name: getattr(problem, field.name) for field in fields(problem)}
-    return {"answer": plain({name: value for name, value in known.items() if name not in ("X", "y")})}
+    return "\n".join([",".join(names), *lines]) + "\n"
 
 
 def _words(problem: Any) -> str:
-    if hasattr(problem, "witness_rows"):
+    if problem.witness_rows is not None:
         rows = ", ".join(str(row + 1) for row in problem.witness_rows.tolist())
-        curved = f" Mapped, they have a margin of {problem.margin:.6g}." if hasattr(problem, "margin") else ""
-        return f"No hyperplane separates them: rows {rows} prove it.{curved}"
-    many = problem.weights.ndim > 1
-    through = "" if many or problem.intercept else " through the origin"
-    kind = "a choice of weights, one vector per class," if many else f"a hyperplane{through}"
-    largest = "" if many else ", the largest possible"
-    return f"Separable: {kind} has margin {problem.margin:.6g}{largest}."
+        mapped = "" if problem.margin is None else f" The feature map gives margin {problem.margin:.6g}."
+        return f"No hyperplane separates the classes; rows {rows} prove it.{mapped}"
+    if problem.weights.ndim > 1:
+        return f"Separable: one weight vector per class has margin {problem.margin:.6g}."
+    through = "" if problem.intercept else " through the origin"
+    return f"Separable: a hyperplane{through} has margin {problem.margin:.6g}, the largest possible."

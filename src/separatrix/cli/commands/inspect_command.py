@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
-
-from .. import options
 from ..advice import in_options
 from ..console import facts, heading, show, show_table, write_json
 
 
-def inspect(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="A model (.skops) or a certificate (.json).")],
-    json: options.Json = False,
-) -> None:
+def inspect(file: str, *, json: bool = False) -> None:
     """What does this file contain? A model or a certificate; nothing in it is executed.
 
     For example:
@@ -24,6 +17,10 @@ def inspect(
         separatrix inspect model.skops
 
         separatrix inspect proof.json --json
+
+    Options
+    -------
+    file FILE: A model (.skops) or a certificate (.json).
     """
     with Path(file).open("rb") as stream:
         head = stream.read(64).lstrip()
@@ -34,7 +31,7 @@ def inspect(
 
 
 def model_facts(estimator: Any) -> dict[str, Any]:
-    """What a fitted model knows about itself, in plain values."""
+    """Return what is known about a fitted model, in plain values."""
     from ...proofs.answer import margin_facts
     from .fit_command import last, used
 
@@ -62,12 +59,35 @@ def model_facts(estimator: Any) -> dict[str, Any]:
     return known
 
 
-def margin_of(model: Any) -> str:
-    """The best margin that a model brackets, and which margin that is."""
-    from ...report.tables import margin_words
+def learned(model: Any, status: str = "", margin: tuple[float, float] | None = None) -> list[tuple[str, str]]:
+    """Return how the training of a model ended, in words.
 
-    kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
-    return margin_words(_bounds(model), _kind(model), "" if kernel is None else str(kernel))
+    ``status`` replaces the words of its result, and ``margin`` the bounds of its best margin.
+    """
+    from ...report.tables import counted, margin_words, short
+    from ...result import often_corrected, rounded
+
+    pairs, run = [], getattr(model, "result_", None)
+    found = run or getattr(model, "optimum_", None)
+    if found is not None:
+        average = " The average of all weights is used." if getattr(model, "average", False) else ""
+        pairs.append(("status", f"{status or found.status.problem}{average}"))
+    if run is not None:
+        made, kept = run.mistakes, run.kept_mistakes
+        part = "" if made == kept else f"; the weights that were kept come from mistake {kept:,}"
+        read = f"{made:,} in {counted(model.n_iter_, 'scan')} of all rows"
+        pairs.append(("mistakes", f"{read}{often_corrected(run)}{part}"))
+    if run is not None or hasattr(model, "margin_lower_"):
+        kernel = getattr(model, "kernel_", None) or getattr(model, "kernel", None)
+        best = _bounds(model) if margin is None else margin
+        words = margin_words(best, _kind(model), "" if kernel is None else str(kernel))
+        pairs.append(("best margin", words))
+    if hasattr(model, "gap_"):
+        gap = rounded(model.gap_, digits=2)
+        pairs.append(("objective", f"{short(model.objective_)}, with a relative gap of at most {gap}"))
+    if hasattr(model, "support_"):
+        pairs.append(("support", f"{counted(len(model.support_), 'row')} that determine the boundary"))
+    return pairs
 
 
 def _bounds(model: Any) -> tuple[float, float]:
@@ -76,7 +96,7 @@ def _bounds(model: Any) -> tuple[float, float]:
 
 
 def _kind(model: Any) -> str:
-    """Which margin a model brackets, by how its intercept counts."""
+    """Return the kind of margin that a model brackets, which depends on its intercept."""
     if getattr(model, "free_intercept", False):
         return "affine"
     return "lifted" if getattr(model, "fit_intercept", True) else "origin"
@@ -99,36 +119,23 @@ def _model(file: str, json: bool) -> None:
 
 
 def _pairs(known: dict[str, Any], saved: Any) -> list[tuple[str, str]]:
-    from ...report.tables import short
     from .fit_command import last
 
     given = ", ".join(f"{key}={value!r}" for key, value in known["parameters"].items() if value is not None)
     last_only = " by the last weights" if known["parameters"].get("average") else ""
-    shown: dict[str, tuple[str, Callable[[Any], str]]] = {
-        "outcome": ("status", str),
-        "mistakes": ("mistakes", _grouped),
-        "n_iter": ("readings" if "mistakes" in known else "steps", _grouped),
-        "errors": ("errors", lambda count: f"{count:,}{last_only}"),
-        "margin": ("best margin", lambda _: margin_of(last(saved.model))),
-        "objective": ("objective", short),
-        "support": ("support", lambda count: f"{count:,} rows"),
-    }
-    found = {name: write for name, write in shown.items() if known.get(name) is not None}
+    errors = known.get("errors")
     return [
         ("saved by", f"separatrix {saved.release}, format {saved.version}"),
         ("parameters", given),
         ("features", "not fitted" if known["features"] is None else f"{known['features']:,}"),
         ("classes", ", ".join(map(str, known["classes"]))),
-        *((words, write(known[name])) for name, (words, write) in found.items()),
+        *learned(last(saved.model), known.get("outcome", "")),
+        *([] if errors is None else [("errors", f"{errors:,}{last_only}")]),
     ]
 
 
-def _grouped(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def _weights(estimator: Any, names: tuple[str, ...] | None, most: int = 10) -> Any:
-    """The largest weights of a linear model."""
+    """Return a table of the largest weights of a linear model."""
     import numpy as np
 
     from ...report.tables import Listing, short
@@ -199,7 +206,7 @@ def _claim(proof: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A number or text as it is, anything else as text."""
+    """Return a number or text as it is, and anything else as text."""
     import numpy as np
 
     value = value.item() if isinstance(value, np.generic) else value

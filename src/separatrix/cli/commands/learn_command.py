@@ -1,4 +1,4 @@
-"""``separatrix learn``: visit each row once, in order, and be ready to stop at any time."""
+"""``separatrix learn``: learn online, visiting each row once, with checkpoints."""
 
 from __future__ import annotations
 
@@ -16,60 +16,47 @@ from .. import options
 from ..console import facts, heading, say, show, write_json
 
 
-@options.reads(*options.CLUSTER)
 def learn(
     source: options.Reading,
-    classes: Annotated[
-        str | None,
-        typer.Option(
-            "--classes",
-            help="All classes, separated by commas. Default: the target is read once before.",
-        ),
-    ] = None,
-    average: Annotated[
-        bool,
-        typer.Option("--average/--last", help="Predict with the mean of all weights, or with the last ones."),
-    ] = False,
-    intercept: options.Intercept = True,
-    output: options.ModelFile = None,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FILE",
-            help="Save the state here, and go on from it when the command is repeated.",
-        ),
-    ] = None,
-    every: Annotated[
-        int | None,
-        typer.Option("--every", min=1, metavar="N", help="Save the state after N rows."),
-    ] = None,
-    seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, help="Save the state after this many seconds.")
-    ] = 30.0,
-    json: options.Json = False,
+    *,
+    classes: str | None = None,
+    average: bool = False,
+    intercept: bool = True,
+    output: str | None = None,
+    checkpoint: str | None = None,
+    every: options.Count = None,
+    seconds: Annotated[float, {"min": 0.0}] = 30.0,
+    json: bool = False,
 ) -> None:
-    """Learn online: each row is visited once, in order, and every mistake is corrected at once.
+    """Learn online: visit each row once, in order, and correct every mistake immediately.
 
-    With --checkpoint the run may be killed at any moment: the same command continues from the last state that
-    was saved, and ends with the same weights and counts as a run that was never stopped. Rows that are added
-    to the data later are learned when the command is repeated. With --classes, LIBSVM and CSV of plain
-    numbers are learned from standard input as they arrive; other tables are read to their end first.
+    With --checkpoint, you can kill the run at any moment. The same command continues from the last saved
+    state, and its final weights and counts are the same as those of a run that was never stopped. Repeat the
+    command to learn from rows that were added to the data. With --classes, LIBSVM and CSV files of plain
+    numbers are learned from standard input as the rows arrive; other tables are read to the end first.
 
     For example:
 
         separatrix learn clicks.parquet --target clicked --checkpoint clicks.npz -o model.skops
 
         zcat mail.svm.gz | separatrix learn - --classes=-1,1 --average
+
+    Options
+    -------
+    classes: All classes, separated by commas. Default: the target is read in advance.
+    average, --last: Predict with the mean of all weights, or with the last weights.
+    checkpoint FILE: Save the state to this file, and continue from it when the command is repeated.
+    every N: Save the state every N rows.
+    seconds: Save the state every this many seconds.
     """
     from ...estimators.online import learn as learn_online
 
     if checkpoint is None and every is not None:
-        raise typer.BadParameter("--every says how often the state is saved; name a file with --checkpoint.")
+        raise typer.BadParameter("--every needs a file for the state. Name it with --checkpoint.")
     options.need_apart(source.data, output=output, checkpoint=checkpoint)
     rows = source.open(intercept=intercept, count_columns=False, live=True)
     begun = time.perf_counter()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a request to end is handled like Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # handle it like Ctrl-C
     with options.naming_rows(rows), Progress() as line:
         learned = learn_online(
             rows,
@@ -121,15 +108,15 @@ def _plain(learned: Any, seconds: float, output: str | None) -> dict[str, Any]:
 
 
 def _show(learned: Any, seconds: float) -> None:
-    """Say what one pass over the rows gave."""
+    """Print the result of the pass."""
     from ...estimators.online import novikoff_so_far
     from ...files.encoding import shown
     from ...result import rounded
 
     upper, bound = novikoff_so_far(learned.model)
     known = (
-        f"no margin is above {rounded(upper)}, up to rounding: if the classes can be separated at all, "
-        f"Novikoff's bound is {bound:,.0f} mistakes or more"
+        f"not known; Novikoff's bound is not below {bound:,.0f} mistakes, because the best margin is at most "
+        f"{rounded(upper)} (up to rounding)"
     )
     show(
         heading(f"{learned.mistakes:,} mistakes in {learned.rows:,} rows: {100 * learned.rate:.2f} %."),
@@ -138,7 +125,7 @@ def _show(learned: Any, seconds: float) -> None:
             [
                 ("features", f"{learned.encoding.n_features:,}"),
                 ("classes", shown(learned.model.classes_.tolist())),
-                ("bound", known if 0.0 < bound < float("inf") else "says nothing yet"),
+                ("bound", known if 0.0 < bound < float("inf") else "none yet"),
                 ("time", f"{seconds:.2f} s, {_speed(learned, seconds):,.0f} rows/s"),
             ]
         ),
@@ -146,8 +133,8 @@ def _show(learned: Any, seconds: float) -> None:
     )
     if learned.sorted:
         say(
-            "The rows are sorted by class: guessing that the next row is like the last one is nearly always "
-            "right, so this rate says little about new rows. Shuffle the file, or fit with several passes."
+            "The rows are sorted by class, so this mistake rate says little about new rows. Shuffle the "
+            "file, or use separatrix fit, which makes several passes."
         )
 
 
@@ -157,14 +144,16 @@ def _speed(learned: Any, seconds: float) -> float:
 
 def _say_how_to_resume(learned: Any, checkpoint: str | None) -> None:
     if checkpoint is None:
-        say(f"Stopped after row {learned.rows:,}. Nothing was saved; with --checkpoint a run can be resumed.")
+        say(
+            f"Stopped after row {learned.rows:,}. Nothing was saved. With --checkpoint, you can resume a run."
+        )
         return
     command = shlex.join(["separatrix", *sys.argv[1:]])
     say(f"Stopped after row {learned.rows:,}; the state is in {checkpoint}. To continue: {command}")
 
 
 def _reporter(line: Progress) -> Callable[[Any], None]:
-    """Show the running mistake rate on the terminal."""
+    """Return a function that shows the current mistake rate on the terminal."""
     begun, rows = time.perf_counter(), 0
 
     def report(progress: Any) -> None:
@@ -174,10 +163,10 @@ def _reporter(line: Progress) -> Callable[[Any], None]:
             return
         bound = ""
         if 0.0 < progress.bound_lower < float("inf"):
-            bound = f"; Novikoff's bound is {progress.bound_lower:,.0f} mistakes or more"
+            bound = f"; Novikoff's bound is at least {progress.bound_lower:,.0f} mistakes"
         speed = rows / (time.perf_counter() - begun)
         line.show(
-            f"row {progress.rows:,}, {progress.mistakes:,} mistakes ({100 * progress.rate:.2f} %; of late "
+            f"row {progress.rows:,}, {progress.mistakes:,} mistakes ({100 * progress.rate:.2f} %, recently "
             f"{100 * progress.recent_rate:.2f} %), {speed:,.0f} rows/s{bound}"
         )
 

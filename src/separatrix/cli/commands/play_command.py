@@ -1,48 +1,38 @@
-"""``separatrix play``: the playground in the browser."""
+"""``separatrix play``: serve the playground to a browser."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from ..console import say, show
 
 
 def play(
-    port: Annotated[
-        int | None,
-        typer.Option(
-            "--port", "-p", metavar="N", min=0, max=65535, help="The port; 0 takes any that is free."
-        ),
-    ] = None,
-    host: Annotated[
-        str,
-        typer.Option(
-            "--host",
-            metavar="ADDRESS",
-            help="Where to listen. Any address but this machine's own needs a token, which is in the link.",
-        ),
-    ] = "127.0.0.1",
-    lesson: Annotated[
-        str | None,
-        typer.Option(
-            "--lesson", "-l", metavar="N", help="Begin with the lesson to this chapter of the course: 0 to 4."
-        ),
-    ] = None,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True,
+    *,
+    port: Annotated[int | None, {"min": 0, "max": 65535}] = None,
+    host: str = "127.0.0.1",
+    lesson: str | None = None,
+    browser: bool = True,
 ) -> None:
     """Watch a perceptron learn from your own points, in the browser, with proofs.
 
-    The page is served by this program on this machine. Nothing is sent anywhere else. Ctrl-C ends it.
+    This program serves the page on this machine, and sends nothing anywhere else. Press Ctrl-C to stop it.
 
     For example:
 
         separatrix play
+
         separatrix play --lesson 0
+
         separatrix play --port 9000 --no-browser
+
+    Options
+    -------
+    port, -p N: The port; 0 selects a free one.
+    host ADDRESS: The address to listen on. If it can be reached from other machines, the link contains an
+        access token.
+    lesson, -l N: Start with the lesson for this chapter of the course: 0 to 4.
+    browser: Open the page in a browser.
     """
     from ...errors import needs
 
@@ -52,8 +42,8 @@ def play(
     with listen(host, port, lesson=lesson) as place:
         if place.note:
             say(place.note)
-        show(f"The playground is at {place.address}", "Ctrl-C ends it.")
+        show(f"The playground is at {place.address}", "Press Ctrl-C to stop it.")
         if browser and not place.open_browser():
-            say("No browser was found. Open the address above in one.")
+            say("No browser was found. Open the address above in a browser.")
         place.serve()
     raise KeyboardInterrupt

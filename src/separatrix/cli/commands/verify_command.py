@@ -1,4 +1,4 @@
-"""``separatrix verify``: does a certificate hold, and for which data? Independent of every solver."""
+"""``separatrix verify``: check a certificate, independently of the solvers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import shlex
 import subprocess
 import sys
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from importlib.resources import as_file, files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,56 +15,46 @@ from typing import Annotated, Any
 import typer
 
 from ...errors import CertificateError, SeparatrixError
+from ...printable import printable
 from .. import options
 from ..console import document, facts, heading, show, waiting, write_json
 
 
-@options.reads("row_names")
 def verify(
-    certificate: Annotated[
-        str, typer.Argument(metavar="CERTIFICATE", help="The JSON file that check wrote.")
-    ],
-    source: options.Reading,
-    same_data: Annotated[
-        bool,
-        typer.Option(
-            "--same-data/--any-data", help="Compare the hash of the data too, or check only the mathematics."
-        ),
-    ] = True,
-    independent: Annotated[
-        bool,
-        typer.Option(
-            "--independent",
-            help="Also ask a second checker, which shares no code with the first, in a fresh interpreter.",
-        ),
-    ] = False,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit",
-            metavar="SECONDS",
-            help="Stop a check after this time, for certificates of unknown origin. --memory also limits "
-            "the memory of a check.",
-        ),
-    ] = math.inf,
-    json: options.Json = False,
+    certificate: str,
+    source: Annotated[options.Reading, ("row_names",)],
+    *,
+    same_data: bool = True,
+    independent: bool = False,
+    time_limit: float = math.inf,
+    json: bool = False,
 ) -> None:
     """Does a certificate hold for these data? Exit code 0 if it does, 1 if it does not.
 
-    The target and the columns are those in the certificate, unless they are given here. Conditions and
-    queries are not part of a certificate: repeat those that were given to check. The answer always says what
-    the claim is about: target, columns, how they were read, and whether this is the file's plain reading.
+    If it cannot be checked, for example because these are other data, the exit code is 2.
+
+    The target and the columns are those in the certificate, unless you specify them. Conditions and queries
+    are not part of a certificate, so repeat those that you used with check. The answer always says what the
+    claim is about: the target, the columns, how they were read, and whether this is the plain reading of the
+    file, that is, with no option except the target.
 
     For example:
 
         separatrix verify proof.json endometrial.csv
+
+    Options
+    -------
+    certificate CERTIFICATE: The JSON file that check wrote.
+    same_data, --any-data: Also compare the hash of the data, or check the proof for these data, whatever they
+        are.
+    independent: Also run a second checker, which shares no code with the first, in a fresh interpreter.
+    time_limit SECONDS: Stop after this time, for certificates of unknown origin. --memory also limits the
+        memory of the check.
     """
     from ...certificates.check import verify as verify_certificate
-    from ...files.encoding import Encoding
+    from ...files.encoding import Encoding, shown
     from ..certificate_files import unpack
 
-    if source.elsewhere:
-        source.refuse_elsewhere(independent=independent)
     memory = source.memory or math.inf
     limits: dict[str, Any] = {"same_data": same_data, "time_limit": time_limit, "memory_limit": memory}
     content = Path(certificate).read_bytes()
@@ -77,16 +67,19 @@ def verify(
         source = replace(source, target=kept)
     rows = source.open(intercept=parts[0][1].lift, known=_fitting(known, parts[0][1]))
     with waiting("Checking the proof"):
-        X, y = source.read(rows)
+        X, y = rows.read(source.memory)
         if y is None:
             raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
         checks = [(of, proof, verify_certificate(proof, X, y, **limits)) for of, proof in parts]
-        second = (
-            _ask_second(content, X, y, same_data=same_data, time_limit=time_limit) if independent else None
-        )
-        subject = _subject(source, rows, [proof for _, proof in parts])
-    reasons = [options.rows_named(check.reason, rows) for _, _, check in checks]
-    holds = all(check.holds for _, _, check in checks) and (second is None or second.holds)
+        target = printable(str(rows.target_name))
+        second = _ask_second(content, X, y, target, same_data, time_limit) if independent else None
+        plain, differences, left_out = _compare(source, rows, [proof for _, proof in parts])
+    reasons = [
+        check.reason
+        + ("" if check.row is None else f" In the file, it is {rows.places([check.row])[0].words}.")
+        for _, _, check in checks
+    ]
+    holds = all(check.holds for _, _, check in checks) and (second is None or second["holds"])
     if json:
         found = [
             {
@@ -110,63 +103,56 @@ def verify(
                 "notes": rows.notes,
                 "same_data": same_data,
                 "target_from": "certificate" if told else "command",
-                "left_out": subject.left_out,
-                "plain": subject.plain,
-                "differences": subject.differences,
-                "independent": None if second is None else asdict(second),
+                "left_out": left_out,
+                "plain": plain,
+                "differences": differences,
+                "independent": second,
             }
         )
     else:
-        show(heading("The certificate holds." if holds else "The certificate does not hold.", _tone(holds)))
+        tone = "bold green" if holds else "bold red"
+        show(heading("The certificate holds." if holds else "The certificate does not hold.", tone))
         for (of, proof, _), reason in zip(checks, reasons, strict=True):
             show(f"{of + ': ' if of else ''}{proof.claim} ({question_of(proof)}).", reason)
         if second is not None:
-            show("The second checker says:", *(f"  {line}" for line in second.words))
-        if subject.plain is not True:
-            show(heading(subject.words, "bold yellow"))
-        named = f"{rows.target_name}{', as the certificate says' if told else ''}"
+            show("The second checker says:", *(f"  {line}" for line in second["words"]))
+        if plain:
+            said = f"This is the plain reading of {rows.name}, with no option except the target."
+        elif plain is None:
+            said = "Standard input can be read only once, so this was not compared with its plain reading."
+        else:
+            said = f"This is not the plain reading of {rows.name}. {' '.join(differences)}"
+        hashed = "" if same_data else " (their hash was not compared)"
         pairs = [
-            (
-                "data",
-                f"{rows.name}: {X.shape[0]:,} rows{'' if same_data else '; their hash was not compared'}",
-            ),
-            ("target", f"{named}: {_some(parts[0][1].classes)}"),
-            ("columns", _some(columns_of(rows.encoding))),
-            *([("left out", _some(subject.left_out))] if subject.left_out else []),
+            ("data", f"{rows.name}: {X.shape[0]:,} rows{hashed}"),
+            ("target", f"{rows.target_name}{' (from the certificate)' if told else ''}"),
+            ("classes", shown(parts[0][1].classes)),
+            ("columns", shown(columns_of(rows.encoding))),
+            *([("left out", shown(left_out))] if left_out else []),
             *(("note", note) for note in rows.notes),
         ]
-        show("", facts(pairs), "")
-        if subject.plain is True:
-            show(subject.words)
+        show("", facts(pairs), "", said if plain else heading(said, "bold yellow"))
     if not holds:
         raise typer.Exit(1)
 
 
-@dataclass(frozen=True)
-class _Subject:
-    """What a claim is about, compared with the file as it is read without options.
+def _compare(
+    source: options.Reading, rows: Any, proofs: list[Any]
+) -> tuple[bool | None, list[str], list[str]]:
+    """Compare the rows of a claim with the plain reading of the file: the same target, and no other option.
 
-    Attributes
-    ----------
-    words : str
-    left_out : tuple of str
-        Columns that the plain reading has and the claim leaves out.
+    Returns
+    -------
     plain : bool or None
-        Whether this is the plain reading; None where the data cannot be read again to tell.
-    differences : tuple of str
+        Whether they are the same; None for standard input, which cannot be read again.
+    differences : list of str
         What is read differently, one sentence each.
+    left_out : list of str
+        Columns that the plain reading has and the claim leaves out.
     """
-
-    words: str
-    left_out: tuple[str, ...]
-    plain: bool | None
-    differences: tuple[str, ...]
-
-
-def _subject(source: options.Reading, rows: Any, proofs: list[Any]) -> _Subject:
-    differences, left_out = [], ()
-    given = source.given("data", "target")
-    if given:
+    differences: list[str] = []
+    left_out: list[str] = []
+    if given := source.given("data", "target"):
         differences.append(f"It was read with {shlex.join(given)}.")
     again = source.data not in (None, "-") or source.sql is not None
     if again:
@@ -174,81 +160,48 @@ def _subject(source: options.Reading, rows: Any, proofs: list[Any]) -> _Subject:
             plain = source.plainly.open(intercept=proofs[0].lift).encoding
             differences += rows.encoding.unlike(plain)
             used = {column.name for column in rows.encoding.columns}
-            left_out = tuple(each.name for each in plain.columns if each.name not in used)
+            left_out = [each.name for each in plain.columns if each.name not in used]
         except SeparatrixError as problem:
             differences.append(f"Without these options, the file is refused: {problem.problem}")
-    most = max(len(set(proof.excluded)) for proof in proofs)
-    if most:
-        differences.append(f"{most:,} of {proofs[0].n_rows:,} rows are left out by the certificate.")
-    plainly = f"the plain reading of {rows.name}, with {rows.target_name} as the target and no other option"
-    if differences:
-        return _Subject(
-            f"This is not {plainly}. {' '.join(differences)}", left_out, False, tuple(differences)
-        )
-    if again:
-        return _Subject(f"This is {plainly}.", (), True, ())
-    return _Subject(
-        "Standard input is read only once, so this was not compared with its plain reading.", (), None, ()
-    )
+    if most := max(len(set(proof.excluded)) for proof in proofs):
+        differences.append(f"The certificate leaves out {most:,} of {proofs[0].n_rows:,} rows.")
+    return False if differences else True if again else None, differences, left_out
 
 
 def question_of(proof: Any) -> str:
-    """What a certificate is an answer to."""
+    """Return the question that a certificate answers."""
     from ...certificates.monomials import PLAIN
-    from ...proofs.answer import condition, question_words
+    from ...proofs.answer import Question
 
     listed = ", ".join(map(str, proof.degrees))
     space = "" if proof.degrees == PLAIN else f"monomials of degree {listed}"
-    return question_words(proof.question, proof.classes, proof.chosen, condition(proof.lift, space))
+    return Question(proof.question, proof.classes, proof.chosen, proof.lift, space).words()
 
 
 def columns_of(encoding: Any) -> list[str]:
-    """The columns that are used, with the levels of text."""
+    """Return the columns that are used, with the kind of those that contain text."""
     if encoding.width is not None:
-        return [f"{encoding.width:,} numbered from {encoding.first}"]
+        return [f"{encoding.width:,} columns, numbered from {encoding.first}"]
     return [each.name if each.levels is None else f"{each.name}: {each.kind}" for each in encoding.columns]
 
 
-def _some(values: Any) -> str:
-    from ...files.encoding import shown
-
-    return shown(list(values))
-
-
-def _tone(holds: bool) -> str:
-    return "bold green" if holds else "bold red"
-
-
 def _fitting(encoding: Any, proof: Any) -> Any:
-    """The columns of the certificate, which must be as many as it speaks of."""
+    """Refuse a certificate whose list of columns does not match its claim."""
     if encoding is not None and encoding.n_features != proof.n_columns:
         raise CertificateError(
-            f"The certificate names {encoding.n_features} columns and speaks of {proof.n_columns}; it was "
-            "changed."
+            f"The certificate lists {encoding.n_features} columns, but its claim is about "
+            f"{proof.n_columns}. It was changed after it was written."
         )
     return encoding
 
 
-@dataclass(frozen=True)
-class _Second:
-    """What the second checker said.
+def _ask_second(
+    certificate: bytes, X: Any, y: Any, target: str, same_data: bool, time_limit: float
+) -> dict[str, Any]:
+    """Let the second checker check the same certificate and the same numbers.
 
-    Attributes
-    ----------
-    holds : bool
-    words : tuple of str
-        Its lines.
-    """
-
-    holds: bool
-    words: tuple[str, ...]
-
-
-def _ask_second(certificate: bytes, X: Any, y: Any, same_data: bool, time_limit: float) -> _Second:
-    """Let the second checker look at the same certificate and the same numbers.
-
-    It gets them in files that only this user can read, and that are removed when it has answered. ``-I`` and
-    ``-S`` keep environment variables, the current directory and installed packages away from it.
+    It gets them in files that only this user can read, and that are removed afterwards. ``-I`` and ``-S``
+    keep environment variables, the current directory and installed packages away from it.
     """
     import numpy as np
 
@@ -260,17 +213,17 @@ def _ask_second(certificate: bytes, X: Any, y: Any, same_data: bool, time_limit:
         proof.write_bytes(certificate)
         np.savez(data, **_arrays(X), y=_labels(y))
         command = [sys.executable, "-I", "-S", "-X", "utf8", str(checker), str(proof), str(data)]
-        command += [] if same_data else ["--any-data"]
+        command += [f"--target={target}", *([] if same_data else ["--any-data"])]
         seconds = None if math.isinf(time_limit) else time_limit
         try:
             done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", timeout=seconds)
         except subprocess.TimeoutExpired:
             raise CertificateError(
-                f"The second checker gave no answer within {time_limit:g} seconds.",
+                f"The second checker did not finish within {time_limit:g} seconds.",
                 remedy="Allow more time, or leave out --independent.",
                 parameter="time_limit",
             ) from None
-    return _Second(done.returncode == 0, tuple((done.stdout + done.stderr).splitlines()))
+    return {"holds": done.returncode == 0, "words": (done.stdout + done.stderr).splitlines()}
 
 
 def _arrays(X: Any) -> dict[str, Any]:
@@ -284,11 +237,11 @@ def _arrays(X: Any) -> dict[str, Any]:
 
 
 def _labels(y: Any) -> Any:
-    """The labels as an array that is read without pickle."""
+    """Return the labels as an array that can be read without pickle."""
     import numpy as np
 
     labels = np.asarray(y)
     plain = np.asarray(labels.tolist())
     if plain.dtype.kind not in "biufU" or plain.tolist() != labels.tolist():
-        raise CertificateError("The second checker reads labels only if they are numbers or text.")
+        raise CertificateError("The second checker can only read labels that are numbers or text.")
     return plain

@@ -13,18 +13,19 @@ from ... import datasets
 from ...estimators.kernel import KernelPerceptron
 from ...estimators.linear_program import LinearProgram
 from ...estimators.margin import MaxMargin
+from ...geometry import geometric_margin
 from ...kernels import Linear
 from ..study import Bounded, Finding, Record, Study, Table, claim, grid, percent, values, where
-from . import drawing, theory
+from . import charts, theory
 from .convergence import NOVIKOFF
-from .fitting import geometric_margin, perceptron
+from .theory import perceptron
 
 # ---------------------------------------------------------------- order and start
 
 CHANGES = {"order": "order shuffled, start at zero", "start": "order kept, start at random"}
 
 
-def _spread_problem() -> datasets.Separable:
+def _spread_problem() -> datasets.Problem:
     return datasets.make_separable(60, 2, margin=0.12, random_state=4)
 
 
@@ -34,7 +35,7 @@ def _measure_spread(changed: str, seed: int) -> list[Record]:
     order = "shuffled" if changed == "order" else "cyclic"
     model = perceptron(*problem, init=first, order=order, random_state=seed)
     weights = model.coef_[0] / np.linalg.norm(model.coef_[0])
-    own = geometric_margin(weights, problem.y[:, None] * problem.X)
+    own = geometric_margin(problem.X, problem.y, weights)
     length, along = float(np.linalg.norm(first)), float(first @ problem.weights)
     return [
         {
@@ -66,31 +67,24 @@ def _findings_spread(table: Table) -> Iterator[Finding]:
 
 def _draw_spread(table: Table) -> Figure:
     problem = _spread_problem()
-    figure, axes = drawing.panels(3, height=3.9, width_ratios=[1, 1, 1.25])
+    spread = ("Their spread", "angle to the largest margin's, degrees", "runs")
+    figure, axes = charts.panels(
+        ("Another order",), ("Another start",), spread, height=3.9, width_ratios=[1, 1, 1.25]
+    )
     widest = 1.1 * float(table["angle"].max())
     for place, (changed, label) in enumerate(CHANGES.items()):
         part, ax = where(table, changed=changed), axes[place]
-        drawing.plane(ax, 1.08)
+        charts.plane(ax, 1.08)
         normals = np.unique(np.column_stack([part["weight_1"], part["weight_2"]]).round(6), axis=0)
         for normal in normals[:: max(1, len(part["seed"]) // 50)]:
-            drawing.separator(ax, normal, color=drawing.color(place), alpha=0.25, linewidth=0.8)
-        drawing.separator(ax, problem.weights)
-        drawing.points(ax, *problem)
-        ax.set_title(("Another order", "Another start")[place])
-        axes[2].hist(
-            part["turn"] * part["angle"],
-            bins=np.linspace(-widest, widest, 32),
-            histtype="stepfilled",
-            facecolor=drawing.color(place, 0.3),
-            edgecolor=drawing.color(place),
-            linewidth=1.3,
-            linestyle=drawing.dashes(place),
-            label=label,
-        )
-    axes[2].axvline(0.0, color=drawing.ACCENT, linewidth=2.0, label="largest margin")
-    axes[2].set(xlabel="angle to the largest margin's, degrees", ylabel="runs", title="Their spread")
-    drawing.shared_legend(figure, axes[2:])
-    return figure
+            charts.separator(ax, normal, color=charts.color(place), alpha=0.25, linewidth=0.8)
+        charts.separator(ax, problem.weights)
+        charts.points(ax, *problem)
+        filled: Any = {"histtype": "stepfilled", "facecolor": charts.color(place, 0.3), "linewidth": 1.3}
+        line: Any = {"edgecolor": charts.color(place), "linestyle": charts.dashes(place), "label": label}
+        axes[2].hist(part["turn"] * part["angle"], bins=np.linspace(-widest, widest, 32), **filled, **line)
+    axes[2].axvline(0.0, color=charts.ACCENT, linewidth=2.0, label="largest margin")
+    return charts.finish(figure)
 
 
 SPREAD = Study(
@@ -119,7 +113,7 @@ SPREAD = Study(
 # ---------------------------------------------------------------- counts as difficulty
 
 
-def _difficulty_problem(n_columns: int, seed: int) -> datasets.Separable:
+def _difficulty_problem(n_columns: int, seed: int) -> datasets.Problem:
     return datasets.make_separable(200, n_columns, margin=0.03, random_state=seed)
 
 
@@ -161,32 +155,32 @@ def _findings_difficulty(table: Table) -> Iterator[Finding]:
 
 
 def _draw_difficulty(table: Table) -> Figure:
-    figure, (left, right) = drawing.panels(2, height=3.9, width_ratios=[1, 1.3])
+    x, y = "distance to the plane of largest margin", "updates on the point, mean over orders"
+    figure, (left, right) = charts.panels(
+        ("Size: updates on each point",),
+        ("Near points carry the information", x, y, "xy"),
+        width_ratios=[1, 1.3],
+    )
     problem = _difficulty_problem(2, 0)
     count = where(table, n_columns=2, seed=0)["count"]
     sizes = 6 + 400 * count / count.max()
-    drawing.plane(left, 1.1)
+    charts.plane(left, 1.1)
     for place, label in enumerate((-1, 1)):
         own = problem.y == label
-        style: Any = {"marker": ("s", "o")[place], "edgecolor": drawing.color(place), "linewidth": 0.9}
-        left.scatter(*problem.X[own].T, s=sizes[own], facecolor=drawing.color(place, 0.35), **style)
-    drawing.separator(left, problem.weights)
-    left.set_title("Size: updates on each point")
+        style: Any = {"marker": ("s", "o")[place], "edgecolor": charts.color(place), "linewidth": 0.9}
+        left.scatter(*problem.X[own].T, s=sizes[own], facecolor=charts.color(place, 0.35), **style)
+    charts.separator(left, problem.weights)
     for place, columns in enumerate(values(table["n_columns"])):
         part = where(table, n_columns=columns, seed=0)
         keep = part["count"] > 0
-        style = drawing.dots(place, f"{columns} dimensions", markersize=3.5, alpha=0.5)
+        style = charts.dots(place, f"{columns} dimensions", markersize=3.5, alpha=0.5)
         right.plot(part["distance"][keep], part["count"][keep], **style)
-    drawing.log_axes(right)
-    right.set(xlabel="distance to the plane of largest margin")
-    right.set(ylabel="updates on the point, mean over orders", title="Near points carry the information")
-    drawing.legend(right, columns=3)
-    return figure
+    return charts.finish(figure)
 
 
 DIFFICULTY = Study(
     name="difficulty",
-    title="Counts measure difficulty",
+    title="Do difficult rows cause more mistakes?",
     source="Chapter 4, exercises 6 and 7",
     question="Are the points that had to be corrected most often those nearest to the boundary?",
     method="""200 points with margin 0.03 in 2, 5 and 20 dimensions, each run in many random orders; the
@@ -232,7 +226,7 @@ def _measure_dual(margin: float, seed: int) -> list[Record]:
                 "bound": theory.novikoff(1.0, problem.margin) if form == "program" else np.nan,
                 "least": 1.0 / (problem.radius * problem.margin),
                 "rows_used": int((scaled > 1e-9 * scaled.max()).sum()),
-                "margin_found": geometric_margin(found @ signed, signed),
+                "margin_found": geometric_margin(problem.X, problem.y, found @ signed),
                 "same_counts": bool((primal.mistake_counts_ == plain).all()),
                 "same_kernel": bool((kernel.mistake_counts_ == plain).all()),
                 "agreement": float(np.mean(from_counts == primal.predict(new))),
@@ -292,25 +286,17 @@ def _findings_dual(table: Table) -> Iterator[Finding]:
 
 
 def _draw_dual(table: Table) -> Figure:
-    figure, (left, right) = drawing.panels(2)
-    drawing.log_axes(left)
-    drawing.log_axes(right, y=False)
-    for place, (form, label) in enumerate(FORMS.items()):
-        part = where(table, form=form)
-        # Not side by side: the sum of the largest margin is on the sloping line, and a shift would lift it.
-        drawing.sweep(left, part, "margin", "total", place, label)
-        drawing.sweep(right, part, "margin", "rows_used", place, label, shift=1.0 + 0.06 * (place - 1))
-    drawing.bound_by(left, where(table, form="program"), "margin", "bound", "program: at most 1/γ²")
-    x = np.unique(table["margin"])
-    left.plot(x, 1.0 / x, color=drawing.ACCENT, linestyle=":", linewidth=1.6, label="all: at least 1/(Rγ)")
-    left.set(xlabel="margin γ", ylabel="sum of multipliers, smallest score = 1")
-    left.set_title("What the linear program minimizes")
-    right.set(xlabel="margin γ", ylabel="points with a multiplier, of 200", ylim=(0, None))
-    right.set_title("How many points carry it")
-    for ax in (left, right):
-        drawing.ticks_at(ax, x.tolist())
-    drawing.shared_legend(figure, (left, right), columns=5)
-    return figure
+    figure, (left, right) = charts.panels(
+        ("What the linear program minimizes", "margin γ", "sum of multipliers, smallest score = 1", "xy"),
+        ("How many points have a multiplier", "margin γ", "points with a multiplier, of 200", "x"),
+    )
+    # Not side by side: the sum of the largest margin is on the sloping line, and a shift would lift it.
+    charts.sweeps(left, table, "margin", "total", "form", FORMS, apart=0.0)
+    charts.sweeps(right, table, "margin", "rows_used", "form", FORMS)
+    charts.bound_by(left, where(table, form="program"), "margin", "bound", "program: at most 1/γ²")
+    charts.bound_by(left, table, "margin", "least", "all: at least 1/(Rγ)", linestyle=":", linewidth=1.6)
+    right.set_ylim(0, None)
+    return charts.finish(figure, columns=5)
 
 
 DUAL = Study(

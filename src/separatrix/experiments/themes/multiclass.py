@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 
 from ... import datasets
 from ..study import Bounded, Finding, Record, Study, Table, claim, grid, medians, percent, values, where
-from . import drawing, theory
-from .fitting import perceptron
+from . import charts, theory
+from .theory import perceptron
 
 KESLER = (
     "Duda, R. O. and Hart, P. E. (1973). Pattern Classification and Scene Analysis, section 5.12.1 "
@@ -26,7 +26,7 @@ TURNS = 2.0 * np.pi * np.arange(3600) / 3600
 DIRECTIONS = np.column_stack([np.cos(TURNS), np.sin(TURNS)])
 
 
-def _drawn_problem(classes: int, seed: int) -> datasets.Multiclass:
+def _drawn_problem(classes: int, seed: int) -> datasets.Problem:
     return datasets.make_multiclass(150, 2, classes, margin=0.08, random_state=seed)
 
 
@@ -102,36 +102,30 @@ def _findings_drawn(table: Table) -> Iterator[Finding]:
 
 
 def _draw_drawn(table: Table) -> Figure:
-    figure, axes = drawing.panels(3, height=3.5)
+    figure, axes = charts.panels(("2 classes",), ("3 classes",), ("5 classes",), height=3.5)
     across, up = np.meshgrid(*[np.linspace(-1.15, 1.15, 300)] * 2)
-    arrow: Any = {"arrowstyle": "-|>", "color": drawing.INK, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
-    paper: Any = {
-        "boxstyle": "round,pad=0.12",
-        "facecolor": drawing.PAPER,
-        "edgecolor": "none",
-        "alpha": 0.85,
-    }
+    arrow: Any = {"arrowstyle": "-|>", "color": charts.INK, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
+    paper = {"boxstyle": "round,pad=0.12", "facecolor": charts.PAPER, "edgecolor": "none", "alpha": 0.85}
     bold: Any = {"ha": "center", "va": "center", "fontsize": 10, "fontweight": "bold", "bbox": paper}
+    edge: Any = {"markeredgecolor": charts.INK, "markeredgewidth": 0.4, "alpha": 1.0}
     for ax, classes in zip(axes, (2, 3, 5), strict=True):
         problem, part = _drawn_problem(classes, 0), where(table, classes=classes, seed=0)
         weights = np.column_stack([part["weight_1"], part["weight_2"]])
         winner = (np.stack([across, up], axis=-1) @ weights.T).argmax(axis=-1)
-        colors = ListedColormap([drawing.color(place, 0.22) for place in range(classes)])
+        colors = ListedColormap([charts.color(place, 0.22) for place in range(classes)])
         ax.pcolormesh(across, up, winner, cmap=colors, vmin=-0.5, vmax=classes - 0.5, rasterized=True)
         for label, tip in enumerate(weights / part["length"].max()):
-            edge: Any = {"markeredgecolor": drawing.INK, "markeredgewidth": 0.4, "alpha": 1.0}
-            ax.plot(*problem.X[problem.y == label].T, **drawing.dots(label, **edge))
+            ax.plot(*problem.X[problem.y == label].T, **charts.dots(label, **edge))
             ax.annotate("", xy=tip, xytext=(0, 0), arrowprops=arrow, zorder=4)
             name = ("w₋", "w₊")[label] if classes == 2 else f"w{'₁₂₃₄₅'[label]}"
             ax.annotate(name, tip * 1.12 + (0.0, 0.03), **bold, zorder=5)
-        drawing.plane(ax, 1.15)
-        ax.set_title(f"{classes} classes")
-    return figure
+        charts.plane(ax, 1.15)
+    return charts.finish(figure)
 
 
 DRAWN = Study(
     name="discriminators",
-    title="Discriminators",
+    title="One weight vector per class",
     source="Chapter 4, exercise 9",
     question="How does the perceptron update w₊ and w₋ directly, and what are they geometrically?",
     method="""150 points in the unit disc, two, three and five classes. A plain loop adds half of a wrongly
@@ -173,17 +167,12 @@ def _findings_bound(table: Table) -> Iterator[Finding]:
 
 
 def _draw_bound(table: Table) -> Figure:
-    figure, (ax,) = drawing.panels(1, width=6.6, height=4.3)
-    drawing.log_axes(ax)
-    drawing.bound_by(ax, table, "margin", "bound", "bound 2(R/γ)²")
-    for place, classes in enumerate(values(table["classes"])):
-        part, shift = where(table, classes=classes), 1.0 + 0.05 * (place - 1.5)
-        drawing.sweep(ax, part, "margin", "updates", place, f"{classes} classes", shift=shift)
-    ax.set(xlabel="margin γ of weights with norm one in all  (R = 1)", ylabel="updates")
-    ax.set_title("Updates with several classes")
-    drawing.ticks_at(ax, values(table["margin"]))
-    drawing.legend(ax, columns=5)
-    return figure
+    x = "margin γ of weights with norm one in all  (R = 1)"
+    figure, (ax,) = charts.panels(("Updates with several classes", x, "updates", "xy"))
+    charts.bound_by(ax, table, "margin", "bound", "bound 2(R/γ)²")
+    labels = {classes: f"{classes} classes" for classes in values(table["classes"])}
+    charts.sweeps(ax, table, "margin", "updates", "classes", labels)
+    return charts.finish(figure, columns=5)
 
 
 BOUND = Study(
@@ -211,11 +200,9 @@ BOUND = Study(
 
 # ---------------------------------------------------------------- error against k
 
-TEST_ROWS = 4000
 
-
-def _measure_error(classes: int, n_rows: int, seed: int) -> list[Record]:
-    problem = datasets.make_multiclass(n_rows + TEST_ROWS, 20, classes, margin=0.02, random_state=seed)
+def _measure_error(classes: int, n_rows: int, n_fresh: int, seed: int) -> list[Record]:
+    problem = datasets.make_multiclass(n_rows + n_fresh, 20, classes, margin=0.02, random_state=seed)
     # The planted rows are at random places, so a cut gives a sample and fresh rows of the same kind.
     model = perceptron(problem.X[:n_rows], problem.y[:n_rows])
     wrong = model.predict(problem.X[n_rows:]) != problem.y[n_rows:]
@@ -271,27 +258,23 @@ def _ends(pair: np.ndarray) -> str:
 
 
 def _draw_error(table: Table) -> Figure:
-    figure, (left, right) = drawing.panels(2, height=4.4, sharey=True)
-    drawing.log_axes(left, right)
-    sizes = values(table["n_rows"])
-    for place, size in enumerate(sizes):
-        part, shift = where(table, n_rows=size), 1.0 + 0.03 * (place - 1.5)
-        drawing.sweep(left, part, "classes", "error", place, f"{size:,} points", shift=shift)
-    open_dots: Any = {"linestyle": ":", "markerfacecolor": drawing.PAPER, "linewidth": 1.1, "capsize": 0}
+    figure, (left, right) = charts.panels(
+        ("Error against the classes", "number of classes k", "error on fresh points", "xy"),
+        ("Mean error and its bound", "points learned from", "", "xy"),
+        sharey=True,
+    )
+    sizes = {size: f"{size:,} points" for size in values(table["n_rows"])}
+    charts.sweeps(left, table, "classes", "error", "n_rows", sizes, apart=0.03)
+    open_dots: Any = {"linestyle": ":", "markerfacecolor": charts.PAPER, "linewidth": 1.1, "capsize": 0}
     for place, classes in enumerate(values(table["classes"])):
         part, shift = where(table, classes=classes), 1.0 + 0.03 * (place - 2)
         for column, label, options in (("error", f"k = {classes}", {}), ("corrected_share", "_", open_dots)):
             _, x, mean, ends = _means(part, column)
-            drawing.interval(right, x * shift, mean, ends, place, label, **options)
-    right.plot([], [], color=drawing.MUTED, linestyle=":", marker="o", markerfacecolor="none", label="bound")
-    drawing.ticks_at(left, values(table["classes"]))
-    drawing.ticks_at(right, sizes)
-    left.set(xlabel="number of classes k", ylabel="error on fresh points", title="Error against the classes")
+            charts.interval(right, x * shift, mean, ends, place, label, **options)
+    right.plot([], [], color=charts.MUTED, linestyle=":", marker="o", markerfacecolor="none", label="bound")
+    charts.ticks_at(right, sizes)
     left.set_ylim(0.3 * table["error"][table["error"] > 0].min(), 1.2)
-    right.set(xlabel="points learned from", title="Mean error and its bound")
-    drawing.legend(left, columns=2)
-    drawing.legend(right, columns=4)
-    return figure
+    return charts.finish(figure, columns=6)
 
 
 ERROR = Study(
@@ -299,8 +282,8 @@ ERROR = Study(
     title="Error against the number of classes",
     source="Chapter 4, exercise 11",
     question="With a data set of given size, how does the error rate depend on the number of classes?",
-    method=f"""Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some
-        until it is done and is tested on {TEST_ROWS:,} others. Left: medians and ranges. Right: means with
+    method="""Points in 20 dimensions with up to 20 classes and margin 0.02; the perceptron learns from some
+        until it is done and is tested on 4,000 others. Left: medians and ranges. Right: means with
         Student's 95% intervals, and, dotted, the mean share of corrected points, which bounds them. A whisker
         that leaves the axis ends at zero or below.""",
     theorem="""Leave one of n + 1 points out: if the run on all of them never corrected it, the run without it
@@ -314,6 +297,7 @@ ERROR = Study(
     plan=grid(
         classes=([2, 5, 15], [2, 3, 5, 8, 12, 20]),
         n_rows=([200, 800], [100, 300, 1000, 3000]),
+        n_fresh=[4000],
         seed=(range(3), range(20)),
     ),
     measure=_measure_error,

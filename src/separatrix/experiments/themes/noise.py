@@ -11,8 +11,8 @@ from ... import datasets
 from ...bounds import mistake_bounds
 from ...estimators.margin import SoftMargin
 from ..study import Bounded, Finding, Record, Study, Table, claim, grid, medians, percent, where
-from . import drawing, theory
-from .fitting import perceptron
+from . import charts, theory
+from .theory import perceptron
 
 HINGE = (
     "Freund, Y. and Schapire, R. E. (1999). Large margin classification using the perceptron algorithm. "
@@ -66,19 +66,18 @@ def _findings_noise(table: Table) -> Iterator[Finding]:
 
 
 def _draw_noise(table: Table) -> Figure:
-    figure, (ax,) = drawing.panels(1, width=6.8, height=4.4)
+    title = "Mistakes and bounds as the noise grows"
+    figure, (ax,) = charts.panels((title, "labels flipped, percent", "mistakes"))
     shown = {**table, "percent": 100 * table["noise"]}
     for column, label, dashes in (
         ("all_rows_bound", "R²|w*|² + 2L over all points", ":"),
         ("bound", "R²|w*|² + 2L over the mistakes", "-"),
         ("sharp_bound", "sharp form over the mistakes", "--"),
     ):
-        drawing.bound(ax, *medians(shown, "percent", column), label, linestyle=dashes)
-    drawing.sweep(ax, shown, "percent", "mistakes", 0, "mistakes in one pass")
-    ax.set(xlabel="labels flipped, percent", ylabel="mistakes", ylim=(0, None))
-    ax.set_title("Mistakes and bounds as the noise grows")
-    drawing.legend(ax, columns=2)
-    return figure
+        charts.bound(ax, *medians(shown, "percent", column), label, linestyle=dashes)
+    charts.sweep(ax, shown, "percent", "mistakes", 0, "mistakes in one pass")
+    ax.set_ylim(0, None)
+    return charts.finish(figure, columns=2)
 
 
 NOISE = Study(
@@ -164,20 +163,19 @@ def _findings_online(table: Table) -> Iterator[Finding]:
 
 
 def _draw_online(table: Table) -> Figure:
-    figure, axes = drawing.panels(2, height=4.2, sharey=True)
-    drawing.log_axes(*axes)
+    figure, axes = charts.panels(
+        ("Separable streams", "round t", "mistakes so far", "xy"),
+        ("Streams with wrong labels", "round t", "", "xy"),
+        sharey=True,
+    )
     for number, (margin, noise) in enumerate(STREAMS):
-        panel, place = divmod(number, 2)
+        ax, place = axes[number // 2], number % 2
         part = where(table, margin=margin, noise=noise)
         label = f"γ = {margin:g}" if noise == 0.0 else f"{percent(noise)} wrong"
-        drawing.sweep(axes[panel], part, "round", "mistakes", place, label)
-        x, limits = medians(part, "round", "bound")
-        drawing.bound(axes[panel], x, limits, f"bound, {label}", linestyle=drawing.dashes(place))
-    for ax, title in zip(axes, ("Separable streams", "Streams with wrong labels"), strict=True):
-        ax.set(xlabel="round t", title=title)
-        drawing.legend(ax, columns=2)
-    axes[0].set_ylabel("mistakes so far")
-    return figure
+        charts.sweep(ax, part, "round", "mistakes", place, label)
+        limits = medians(part, "round", "bound")
+        charts.bound(ax, *limits, f"bound, {label}", linestyle=charts.dashes(place))
+    return charts.finish(figure)
 
 
 ONLINE = Study(

@@ -1,20 +1,34 @@
-"""The formulas that experiments are compared with, each with its source."""
+"""The perceptron that experiments run, and the formulas that they are compared with, each with its source."""
 
 from __future__ import annotations
 
 import math
+import warnings
+from typing import Any
 
 import numpy as np
 from scipy.stats import binomtest, sem, t
 
+from ...errors import ConvergenceWarning
+from ...estimators.linear import Perceptron
+
+
+def perceptron(X: Any, y: Any, **options: Any) -> Perceptron:
+    """Fit a perceptron through the origin; by default, it visits the rows in turn until none is wrong."""
+    done = {"max_iter": 10**6, "n_iter_no_change": None}
+    settings = {"order": "cyclic", "fit_intercept": False, **done, **options}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the caller reads converged_
+        return Perceptron(**settings).fit(X, y)
+
 
 def novikoff(radius: float, margin: float) -> float:
-    """``(R / g)^2``: the most mistakes with two classes from zero weights, in any order (Novikoff 1962)."""
+    """Return ``(R / g)^2``, the most mistakes with two classes from zero weights (Novikoff 1962)."""
     return (radius / margin) ** 2
 
 
 def any_start(radius: float, margin: float, length: float, along: float, rate: float = 1.0) -> float:
-    """The most mistakes from weights of a given length, with component ``along`` the separator's normal.
+    """Return the most mistakes from weights of a given length and component along the separator's normal.
 
     The larger root of ``r^2 g^2 t^2 + (2 r c1 g - r^2 R^2) t + c1^2 - c0^2``: after t mistakes at rate r,
     ``c1 + t r g <= <w, u> <= |w| <= sqrt(c0^2 + t r^2 R^2)``.
@@ -25,7 +39,7 @@ def any_start(radius: float, margin: float, length: float, along: float, rate: f
 
 
 def lifted(radius: float, margin: float, offset: float, constant: float = 1.0) -> float:
-    """The bound for a plane at ``offset`` from the origin, rows lifted by a coordinate ``constant``.
+    """Return the bound for a plane at ``offset`` from the origin, if rows get a coordinate ``constant``.
 
     The lifted rows have length at most ``sqrt(R^2 + s^2)``, and ``(u, b / s)`` has margin g on them:
     ``(R^2 + s^2) (1 + b^2 / s^2) / g^2``. If b is not zero, it is smallest at ``s^2 = R |b|``: there it
@@ -35,7 +49,7 @@ def lifted(radius: float, margin: float, offset: float, constant: float = 1.0) -
 
 
 def renormalised(radius: float, margin: float, rate: float) -> float:
-    """The most updates with weights scaled to length one after each, or NaN if nothing is proved.
+    """Return the most updates if weights are scaled to length one after each; NaN if nothing is proved.
 
     Let c be the cosine between w and the separator. An update makes it at least ``(c + r g) / q`` with
     ``q = sqrt(1 + r^2 R^2)``, provided that ``c >= -r g``: below that the numerator may be negative, and
@@ -49,7 +63,7 @@ def renormalised(radius: float, margin: float, rate: float) -> float:
 
 
 def widest_angle(margin: float, best_margin: float) -> float:
-    """The largest angle, in degrees, between a separator with ``margin`` and the one of largest margin.
+    """Return the largest angle, in degrees, between a separator of this margin and the best one.
 
     The largest margin g and its unit normal u have ``g u = sum of l_i z_i`` for a convex combination, so a
     unit v whose scores are at least m has ``g <v, u> >= m``: the cosine is at least ``m / g``.
@@ -58,7 +72,7 @@ def widest_angle(margin: float, best_margin: float) -> float:
 
 
 def cover(n_points: int, dimension: int) -> float:
-    """The share of labelings of points in general position that a plane through the origin realizes.
+    """Return the share of labelings of points in general position that planes through the origin realize.
 
     ``2^(1 - n) * sum over k < N of C(n - 1, k)`` (Cover 1965): one half at ``n = 2 N``.
     """
@@ -67,12 +81,12 @@ def cover(n_points: int, dimension: int) -> float:
 
 
 def monomial_count(n_columns: int, degree: int) -> int:
-    """``C(n + d, d)``: the monomials of degree at most d in n variables."""
+    """Return ``C(n + d, d)``, the number of monomials of degree at most d in n variables."""
     return math.comb(n_columns + degree, degree)
 
 
 def angle(v: np.ndarray, u: np.ndarray) -> float:
-    """The angle between two vectors in degrees, accurate also for nearly parallel ones (Kahan)."""
+    """Return the angle between two vectors in degrees, accurate for nearly parallel ones, too (Kahan)."""
     v, u = v.ravel() / np.linalg.norm(v), u.ravel() / np.linalg.norm(u)
     return math.degrees(2.0 * math.atan2(float(np.linalg.norm(v - u)), float(np.linalg.norm(v + u))))
 

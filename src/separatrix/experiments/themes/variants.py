@@ -12,87 +12,40 @@ from matplotlib.figure import Figure
 from ... import datasets
 from ...estimators.margin import MaxMargin
 from ..study import Bounded, Finding, Record, Study, Table, claim, grid, medians, percent, values, where
-from . import drawing, theory
+from . import charts, theory
 from .convergence import NOVIKOFF
-from .fitting import geometric_margin, perceptron
+from .theory import perceptron
 
 # ---------------------------------------------------------------- learning rate
 
 RATES = [2.0**power for power in range(-10, 11, 2)]
-ODD_RATES = [0.1, 0.3, 1.0 / 3.0]  # not powers of two: multiplying by them rounds
-EVEN_RATES = [0.125, 0.5, 4.0]
 
 
-def _plan_rate(quick: bool) -> list[Record]:
-    few, many = (range(5), range(40)), (range(40), range(400))
-    balls = grid(data=["ball"], start=["zero", "random"], rate=RATES, seed=few)
-    integers = grid(data=["integers"], start=["zero"], rate=[*ODD_RATES, *EVEN_RATES], seed=many)
-    return balls(quick) + integers(quick)
-
-
-def integer_problem(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return points with small integer coordinates, their labels, and the normal of a plane between them.
-
-    Scores of exactly zero are common on the way to a separator.
-    """
-    rng = np.random.default_rng([seed, 2])
-    normal = rng.integers(1, 4, 3)
-    X = rng.integers(-3, 4, (60, 3))
-    scores = X @ normal
-    return X[scores != 0].astype(float), np.sign(scores[scores != 0]), normal
-
-
-def _measure_rate(data: str, start: str, rate: float, seed: int) -> list[Record]:
-    if data == "integers":
-        X, y, normal = integer_problem(seed)
-        radius = float(np.linalg.norm(X, axis=1).max())
-        margin = geometric_margin(normal, y[:, None] * X)
-    else:
-        problem = datasets.make_separable(300, 5, margin=0.03, random_state=seed)
-        X, y = problem
-        normal, radius, margin = problem.weights, problem.radius, problem.margin
-    first = np.zeros(X.shape[1])
+def _measure_rate(start: str, rate: float, seed: int) -> list[Record]:
+    problem = datasets.make_separable(300, 5, margin=0.03, random_state=seed)
+    first = np.zeros(5)
     if start == "random":
-        first = np.random.default_rng([seed, 1]).standard_normal((X.shape[1],))
+        first = np.random.default_rng([seed, 1]).standard_normal(5)
         first /= np.linalg.norm(first)
-    model = perceptron(X, y, eta0=rate, init=first)
-    along = float(first @ normal)
+    length, along = float(np.linalg.norm(first)), float(first @ problem.weights)
     return [
         {
-            "updates": model.mistakes_,
-            "updates_rate_one": perceptron(X, y, init=first).mistakes_,
-            "bound": theory.any_start(radius, margin, float(np.linalg.norm(first)), along, rate),
-            "converged": model.converged_,
+            "updates": perceptron(*problem, eta0=rate, init=first).mistakes_,
+            "updates_rate_one": perceptron(*problem, init=first).mistakes_,
+            "bound": theory.any_start(problem.radius, problem.margin, length, along, rate),
         }
     ]
 
 
-def _changed(table: Table, rates: list[float]) -> tuple[int, int]:
-    """Count the runs on integers at these rates whose updates differ from those at rate one, and all runs."""
-    part = where(table, data="integers")
-    differ = (part["updates"] != part["updates_rate_one"])[np.isin(part["rate"], rates)]
-    return int(differ.sum()), len(differ)
-
-
 def _findings_rate(table: Table) -> Iterator[Finding]:
-    zero, moved = (where(table, data="ball", start=start) for start in ("zero", "random"))
+    zero, moved = (where(table, start=start) for start in ("zero", "random"))
     _, y = medians(moved, "rate", "updates")
     _, plain = medians(zero, "rate", "updates")
-    (odd, odd_runs), (even, even_runs) = _changed(table, ODD_RATES), _changed(table, EVEN_RATES)
     yield claim(
         "From zero weights a rate that is a power of two changes nothing: for each of the "
         f"{len(values(zero['seed']))} data sets all {len(RATES)} rates, from {RATES[0]:.2g} to "
-        f"{RATES[-1]:,.0f}, give the same number of updates, and so do the rates "
-        f"{', '.join(f'{rate:g}' for rate in EVEN_RATES)} in {even_runs - even:,} of {even_runs:,} runs "
-        "on integers.",
+        f"{RATES[-1]:,.0f}, give the same number of updates.",
         zero["updates"] == zero["updates_rate_one"],
-        even == 0,
-    )
-    yield claim(
-        "Other rates round, and if a score is exactly zero, rounding decides its sign: at the rates 0.1, "
-        f"0.3 and 1/3, {odd:,} of {odd_runs:,} runs on integers made another number of updates than at "
-        "rate one.",
-        odd > 0,
     )
     yield claim(
         "The rate matters relative to weights that are already there: from a start of length one the median "
@@ -103,31 +56,16 @@ def _findings_rate(table: Table) -> Iterator[Finding]:
 
 
 def _draw_rate(table: Table) -> Figure:
-    figure, axes = drawing.panels(3, height=4.0, width_ratios=[1, 1, 0.8])
-    balls = where(table, data="ball")
-    starts = {
-        "zero": ("Start at zero", "from zero"),
-        "random": ("Start at a random unit vector", "from a unit vector"),
-    }
-    drawing.log_axes(*axes[:2])
-    for place, (start, (title, label)) in enumerate(starts.items()):
-        ax, part = axes[place], where(balls, start=start)
-        drawing.bound_by(ax, part, "rate", "bound", "bound (lowest of the runs)")
-        drawing.sweep(ax, part, "rate", "updates", place, f"updates, {label}")
-        ax.set(xlabel="learning rate η", title=title)
-        ax.set_ylim(0.5 * balls["updates"].min(), 20.0 * balls["updates"].max())
-    axes[0].set_ylabel("updates")
-    rates = [*ODD_RATES, *EVEN_RATES]
-    counts = [_changed(table, [rate]) for rate in rates]
-    ends = 100 * np.array([theory.share_interval(*count) for count in counts])
-    shares = np.array([100 * changed / runs for changed, runs in counts])
-    label = "runs that changed, with 95% intervals"
-    drawing.interval(axes[2], np.arange(len(rates)), shares, ends, 2, label, linestyle="none")
-    axes[2].set_xticks(np.arange(len(rates)), ["1/3" if r == 1.0 / 3.0 else f"{r:g}" for r in rates])
-    axes[2].set(xlabel="learning rate η", ylabel="runs, percent", title="Integers: other updates")
-    axes[2].set(xlim=(-0.5, len(rates) - 0.5), ylim=(-0.04 * ends.max(), None))
-    drawing.shared_legend(figure, axes)
-    return figure
+    figure, axes = charts.panels(
+        ("Start at zero", "learning rate η", "updates", "xy"),
+        ("Start at a random unit vector", "learning rate η", "", "xy"),
+    )
+    for place, (start, label) in enumerate({"zero": "zero", "random": "a unit vector"}.items()):
+        ax, part = axes[place], where(table, start=start)
+        charts.bound_by(ax, part, "rate", "bound", "bound (lowest of the runs)")
+        charts.sweep(ax, part, "rate", "updates", place, f"updates, from {label}")
+        ax.set_ylim(0.5 * table["updates"].min(), 20.0 * table["updates"].max())
+    return charts.finish(figure)
 
 
 RATE = Study(
@@ -137,15 +75,14 @@ RATE = Study(
     question="Does a learning rate η in the update w ← w + ηyx change how soon the perceptron ends?",
     method="""The same data sets (300 points, five dimensions, margin 0.03) are run with rates that are powers
         of two, so that scaling by them does not round: once from zero weights, once from a random vector of
-        length one. Medians and ranges over the data sets. Right: up to 60 points with small integer
-        coordinates, from zero, at rates that are powers of two and at others; how many runs differ from the
-        run at rate one, with intervals of Clopper and Pearson.""",
+        length one. Medians and ranges over the data sets.""",
     theorem="""From zero weights and in exact arithmetic, w after t updates is η times what it is with η = 1,
-        so no sign changes; in floating point this stays exact if η is a power of two. The bound is (R/γ)² for
-        every η. From weights of length c₀ with component c₁ along u, the number of updates is at most the
-        larger root of η²γ²t² + (2ηc₁γ − η²R²)t + c₁² − c₀² = 0.""",
+        so no sign changes; in floating point this stays exact if η is a power of two. Other rates round, and
+        if a score is exactly zero, rounding decides its sign. The bound is (R/γ)² for every η. From weights
+        of length c₀ with component c₁ along u, the number of updates is at most the larger root of
+        η²γ²t² + (2ηc₁γ − η²R²)t + c₁² − c₀² = 0.""",
     reference=NOVIKOFF,
-    plan=_plan_rate,
+    plan=grid(start=["zero", "random"], rate=RATES, seed=(range(5), range(40))),
     measure=_measure_rate,
     findings=_findings_rate,
     draw=_draw_rate,
@@ -219,26 +156,24 @@ def _findings_lift(table: Table) -> Iterator[Finding]:
 
 def _draw_lift(table: Table) -> Figure:
     offsets = values(table["offset"])
-    figure, axes = drawing.panels(len(offsets), height=3.9, sharey=True)
-    drawing.log_axes(*axes)
+    panels = [(f"Plane at b = {offset:g}", "lifting coordinate s", "", "xy") for offset in offsets]
+    figure, axes = charts.panels(*panels, height=3.9, sharey=True)
+    axes[0].set_ylabel("updates")
     for ax, offset in zip(axes, offsets, strict=True):
         part = where(table, offset=offset)
         s = np.geomspace(part["constant"].min(), part["constant"].max(), 100)
         limit = [theory.lifted(1.0, float(part["margin"][0]), offset, float(value)) for value in s]
-        drawing.bound(ax, s, limit, "bound (R² + s²)(1 + b²/s²)/γ²")
-        drawing.sweep(ax, part, "constant", "updates", 0, "updates")
+        charts.bound(ax, s, limit, "bound (R² + s²)(1 + b²/s²)/γ²")
+        charts.sweep(ax, part, "constant", "updates", 0, "updates")
         if offset:
-            dotted: Any = {"color": drawing.MUTED, "linestyle": ":", "linewidth": 1.2}
+            dotted: Any = {"color": charts.MUTED, "linestyle": ":", "linewidth": 1.2}
             ax.axvline(math.sqrt(offset), **dotted, label="s = √(R|b|)")
-        ax.set(xlabel="lifting coordinate s", title=f"Plane at b = {offset:g}")
-    axes[0].set_ylabel("updates")
-    drawing.shared_legend(figure, axes)
-    return figure
+    return charts.finish(figure)
 
 
 LIFT = Study(
     name="lifted",
-    title="Lifted against affine",
+    title="Does the margin change if the intercept counts in the norm?",
     source="Chapter 4, exercise 3",
     question="""What changes in the proof if the perceptron works with w and b in the plain space instead of
         homogeneous coordinates, and where does the extra constant factor come from?""",
@@ -308,36 +243,29 @@ def _findings_own(table: Table) -> Iterator[Finding]:
 
 
 def _draw_own(table: Table) -> Figure:
-    figure, (left, right) = drawing.panels(2, height=4.2)
+    figure, (left, right) = charts.panels(
+        ("Its own point: better, by |x|²", "score of the point before its update", "score after"),
+        ("All points: not always", "updates", "points on the wrong side, of 200"),
+    )
     for place, columns in enumerate(values(table["n_columns"])):
         part = where(table, n_columns=columns)
-        style = drawing.dots(place, f"{columns} dimensions", markersize=3.5)
+        style = charts.dots(place, f"{columns} dimensions", markersize=3.5)
         left.plot(part["score_before"][:600], part["score_after"][:600], **style)
         run = where(part, seed=values(part["seed"])[0])
-        right.step(
-            np.concatenate([[0], run["update"]]),
-            np.concatenate([run["errors_before"][:1], run["errors_after"]]),
-            where="post",
-            color=drawing.color(place),
-            linestyle=drawing.dashes(place),
-            label=f"{columns} dimensions, one run",
-        )
+        times, errors = np.append(0, run["update"]), np.append(run["errors_before"][0], run["errors_after"])
+        line: Any = {"color": charts.color(place), "linestyle": charts.dashes(place)}
+        right.step(times, errors, where="post", **line, label=f"{columns} dimensions, one run")
     ends = np.array([float(table["score_before"].min()), 0.0])
-    left.plot(ends, ends, color=drawing.MUTED, linestyle=":", linewidth=1.4, label="no change")
-    drawing.bound(left, ends, ends + 1.0, "before + R²")
-    left.axhline(0.0, color=drawing.MUTED, linewidth=0.8)
-    left.set(xlabel="score of the point before its update", ylabel="score after")
-    left.set_title("Its own point: better, by |x|²")
-    right.set(xlabel="updates", ylabel="points on the wrong side, of 200", ylim=(0, None))
-    right.set_title("All points: not always")
-    drawing.legend(left, columns=2)
-    drawing.legend(right)
-    return figure
+    left.plot(ends, ends, color=charts.MUTED, linestyle=":", linewidth=1.4, label="no change")
+    charts.bound(left, ends, ends + 1.0, "before + R²")
+    left.axhline(0.0, color=charts.MUTED, linewidth=0.8)
+    right.set_ylim(0, None)
+    return charts.finish(figure, columns=3)
 
 
 OWN = Study(
     name="own-point",
-    title="Every update improves its own point",
+    title="Does every update improve the score of its own row?",
     source="Chapter 4, exercise 4",
     question="Does w after an update do better on the point it was made for, and what about the others?",
     method="""Runs on 200 points with margin 0.03, from a random start of length 3R, record every update.
@@ -355,27 +283,26 @@ OWN = Study(
 
 # ---------------------------------------------------------------- renormalised weights
 
-# Renormalised weights go back and forth between the two signed points (WIDE, HIGH) and (WIDE, -HIGH).
-HIGH, WIDE = 0.8, 0.05
-LIMIT = 5_000
-
 
 def _plan_unit(quick: bool) -> list[Record]:
     steps = ([0.5, 1.0, 1.9, 4.0, 12.0], [0.25, 0.5, 1.0, 1.5, 1.9, 3.0, 4.0, 6.0, 8.0, 12.0, 24.0])
-    pairs = grid(data=["two points"], margin=[WIDE], step=steps, seed=[0])
-    balls = grid(data=["ball"], margin=[0.05], step=steps, seed=(range(3), range(20)))
+    common: Any = {"margin": [0.05], "step": steps, "max_updates": [5_000]}
+    pairs = grid(data=["two points"], **common, seed=[0])
+    balls = grid(data=["ball"], **common, seed=(range(3), range(20)))
     return pairs(quick) + balls(quick)
 
 
-def _measure_unit(data: str, margin: float, step: float, seed: int) -> list[Record]:
-    if data == "two points":
-        X, y = np.array([[WIDE, HIGH], [-WIDE, HIGH]]), np.array([1, -1])
-        radius = math.hypot(WIDE, HIGH)
+def _measure_unit(
+    data: str, margin: float, step: float, max_updates: int, seed: int, height: float = 0.8
+) -> list[Record]:
+    if data == "two points":  # renormalised weights go back and forth between the signed points
+        X, y = np.array([[margin, height], [-margin, height]]), np.array([1, -1])
+        radius = math.hypot(margin, height)
     else:
         problem = datasets.make_separable(200, 3, margin=margin, random_state=seed)
         (X, y), radius = problem, problem.radius
     rate = step * margin / radius**2
-    unit = perceptron(X, y, eta0=rate, renormalise=True, max_updates=LIMIT)
+    unit = perceptron(X, y, eta0=rate, renormalise=True, max_updates=max_updates)
     return [
         {
             "rate": rate,
@@ -404,7 +331,7 @@ def _findings_unit(table: Table) -> Iterator[Finding]:
     )
     yield claim(
         f"Above 2 there is no guarantee: {never:,} of {(~small).sum():,} runs were still making mistakes "
-        f"after {LIMIT:,} updates. Two points are enough for that (ηR²/γ = "
+        f"after {table['max_updates'][0]:,} updates. Two points are enough for that (ηR²/γ = "
         f"{', '.join(f'{step:g}' for step in stuck)}): w goes back and forth between them.",
         never > 0,
         stuck.size > 0,
@@ -412,41 +339,38 @@ def _findings_unit(table: Table) -> Iterator[Finding]:
 
 
 def _draw_unit(table: Table) -> Figure:
-    figure, axes = drawing.panels(2, height=4.2, sharey=True)
-    drawing.log_axes(*axes)
-    titles = {"two points": "Two points", "ball": "200 points in a ball"}
-    for ax, (data, title) in zip(axes, titles.items(), strict=True):
+    figure, axes = charts.panels(
+        ("Two points", "ηR²/γ", "updates", "xy"), ("200 points in a ball", "ηR²/γ", "", "xy"), sharey=True
+    )
+    most = int(table["max_updates"][0])
+    for ax, data in zip(axes, ("two points", "ball"), strict=True):
         part = where(table, data=data)
         ended, stuck = where(part, ended=True), where(part, ended=False)
-        drawing.sweep(ax, part, "step", "updates_plain", 0, "plain")
-        drawing.sweep(ax, ended, "step", "updates", 1, "renormalised, ended")
-        if len(stuck["step"]):
-            cross: Any = {"color": drawing.INK, "markersize": 7, "markeredgewidth": 1.8, "zorder": 4}
-            label = f"renormalised, no end after {LIMIT:,}"
-            ax.plot(stuck["step"], stuck["updates"], "x", **cross, label=label)
+        charts.sweep(ax, part, "step", "updates_plain", 0, "plain")
+        charts.sweep(ax, ended, "step", "updates", 1, "renormalised, ended")
+        cross: Any = {"color": charts.INK, "markersize": 7, "markeredgewidth": 1.8, "zorder": 4}
+        label = f"renormalised, no end after {most:,}"
+        ax.plot(stuck["step"], stuck["updates"], "x", **cross, label=label)
         s, margin = np.linspace(part["step"].min(), 1.999, 300), float(part["margin"][0])
         radius = math.sqrt(float(part["step"][0] * margin / part["rate"][0]))
         limit = np.array([theory.renormalised(radius, margin, float(v) * margin / radius**2) for v in s])
-        shown = limit < 2 * LIMIT
-        drawing.bound(ax, s[shown], limit[shown], "bound for renormalised, ηR²/γ < 2")
-        dashed: Any = {"color": drawing.ACCENT, "linestyle": "--", "linewidth": 1.4}
+        shown = limit < 2 * most
+        charts.bound(ax, s[shown], limit[shown], "bound for renormalised, ηR²/γ < 2")
+        dashed: Any = {"color": charts.ACCENT, "linestyle": "--", "linewidth": 1.4}
         ax.axhline(float(part["bound_plain"][0]), **dashed, label="Novikoff, for plain only")
-        ax.axvline(2.0, color=drawing.MUTED, linestyle=":", linewidth=1.2)
-        drawing.ticks_at(ax, [0.5, 1, 2, 4, 12] if part["step"].max() < 20 else [0.25, 0.5, 1, 2, 4, 8, 24])
-        ax.set(xlabel="ηR²/γ", title=title)
-    axes[0].set(ylabel="updates", ylim=(0.8, 3 * LIMIT))
-    drawing.shared_legend(figure, axes, columns=3)
-    return figure
+        ax.axvline(2.0, color=charts.MUTED, linestyle=":", linewidth=1.2)
+    axes[0].set_ylim(0.8, 3 * most)
+    return charts.finish(figure, columns=3)
 
 
 UNIT = Study(
     name="renormalised",
-    title="Renormalised weights",
+    title="What changes if the weights are renormalized?",
     source="Chapter 4, exercise 5",
     question="What becomes of the analysis if w is scaled to length one after every update?",
-    method=f"""Two data sets: the two signed points ({WIDE}, ±{HIGH}), and 200 points in a ball with margin
+    method="""Two data sets: the two signed points (0.05, ±0.8), and 200 points in a ball with margin
         0.05. Each is run plainly and with renormalised weights, from zero, for several learning rates η; a
-        run is stopped after {LIMIT:,} updates (crosses). Medians and ranges.""",
+        run is stopped after 5,000 updates (crosses). Medians and ranges.""",
     theorem="""Novikoff's argument fails: it needs ⟨w, u⟩ to grow by γ with each update, and renormalising
         takes part of that back. What can be proved, from zero weights: let c be the cosine between w and u
         and q = √(1 + η²R²). The first update makes c at least γ/R. From a c of at least −ηγ, the only case

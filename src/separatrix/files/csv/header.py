@@ -1,4 +1,4 @@
-"""What the first lines of a CSV file tell: how it is written, and what its columns are called."""
+"""Find out from its first lines how a CSV file is written, and what the names of its columns are."""
 
 from __future__ import annotations
 
@@ -13,21 +13,29 @@ from ...errors import InputError
 from .. import text_columns
 from ..encoding import need_distinct
 from ..number_formats import PADDING
-from ..source.compression import HEAD, read_head
-from ..source.detect import MISSING, NUMBER, Source
+from ..source.compression import read_head
+from ..source.detect import MISSING, NUMBER
 
-SAMPLE = 1 << 18  # bytes of a small file; of a larger one, those that tell who may read it
-# A number, if need be with a decimal comma, between blanks.
+SAMPLE = 1 << 18  # bytes that tell how a file is written, and who may read it
+# A number, with a decimal point or comma, between blanks.
 _NUMERIC = re.compile(rf"[{PADDING}]*({NUMBER.pattern}|[+-]?[0-9]+,[0-9]+)[{PADDING}]*", NUMBER.flags)
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a CSV file is written: ``skip`` lines come before the names, or before the rows without a header.
+    """How a CSV file is written.
 
-    ``commented`` is the line, counted from 1, of the comment that the names are from; 0 if it is none. The
-    names take so many ``lines``: a name in quotes may have several.
-    ``notes`` say what is done with lines before the table.
+    Attributes
+    ----------
+    delimiter : str
+    header : bool
+        Whether the columns are named in the file.
+    names, unnamed : tuple of str
+        All columns, and those that have no name in the file.
+    skip, lines : int
+        How many lines come before the names, and how many lines the names take: a name may have line ends.
+    notes : tuple of str
+        What a person should know about lines before the table.
     """
 
     delimiter: str
@@ -35,7 +43,6 @@ class Dialect:
     names: tuple[str, ...]
     unnamed: tuple[str, ...] = ()
     skip: int = 0
-    commented: int = 0
     lines: int = 1
     notes: tuple[str, ...] = field(default=(), compare=False)
 
@@ -46,15 +53,18 @@ class Dialect:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """The first column, if it has no name: the row names of R and pandas."""
+        """The first column if it has no name: the row names of R and pandas."""
         return self.names[:1] if self.names[0] in self.unnamed else ()
 
 
-def find_dialect(path: str, compression: str) -> Dialect:
-    """The delimiter, the header and the column names of a CSV file."""
-    _, every = _first_lines(path, compression, HEAD, 100)
-    before, delimiter = _preamble(every)
-    lines = [line for line in every[len(before) :] if line.strip()]
+def find_dialect(path: str, compression: str) -> tuple[Dialect, list[list[str]], int]:
+    """Find the delimiter, the header and the column names of a CSV file.
+
+    Return also the cells of the first rows, up to a line of another length, and how many bytes were read.
+    """
+    head, every = _first_lines(path, compression, SAMPLE)
+    before, delimiter = _preamble(every[:100])
+    lines = [line for line in every[len(before) : 100] if line.strip()]
     if not lines:
         raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
@@ -65,37 +75,26 @@ def find_dialect(path: str, compression: str) -> Dialect:
             f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
         )
     first, *rows = found
-    above = _commented_names(path, before, lines, delimiter) if before else []
-    header = not any(map(_NUMERIC.fullmatch, first)) or _heads_numbers(first, [] if above else rows)
-    if above and not header:
-        first = above
+    header = not any(map(_NUMERIC.fullmatch, first)) or _heads_numbers(first, rows)
     if header and _agreement(lines, delimiter)[1] == len(first) + 1:
-        # A delimiter at the end of each row but the first, or names of rows as R's write.table has them.
+        # A delimiter at the end of each row but the first, or row names as R's write.table writes them.
         first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
-    named = header or bool(above)
-    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if named else numbered
+    names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
     need_distinct(path, names)
     unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
-    last = max((k for k, line in enumerate(before, start=1) if line.strip()), default=0)
-    commented = last if above and not header else 0
-    notes = _told(before, commented) if before else ()
     taken = _lines_of_first(every[len(before) :], delimiter) if header else 0
-    return Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), commented, taken, notes)
-
-
-def first_rows(source: Source, dialect: Dialect) -> tuple[list[list[str]], bytes | None]:
-    """The cells of the first rows, up to a line of another length; and all of a small file."""
-    head, every = _first_lines(source.paths[0], source.compression, SAMPLE, None)
-    small = len(source.paths) == 1 and len(head) < SAMPLE and source.growing is None
-    lines = [line + "\n" for line in every[dialect.skip :][:100] if line.strip()]
-    rows = list(_rows(lines, dialect.delimiter))[int(dialect.header) :]
-    alike = list(itertools.takewhile(lambda row: len(row) == len(dialect.names), rows))
-    return alike, head if small else None
+    if taken > 1 and b"\n" in head and re.search(rb"\r(?!\n)", head):
+        raise InputError(f"{path!r}: the line of names has a carriage return in it. Remove it.")
+    comments = sum(line.startswith("#") for line in before)
+    notes = (f"Lines of comments before the table are left out: {comments}.",) if comments else ()
+    dialect = Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), taken, notes)
+    alike = itertools.takewhile(lambda row: len(row) == len(names), found[int(header) :])
+    return dialect, list(alike), len(head)
 
 
 def _heads_numbers(first: list[str], rows: list[list[str]]) -> bool:
-    """Whether a cell of a line stands above numbers alone, and is none."""
+    """Return whether a cell of the first line is not a number, and all cells below it are."""
     for k, cell in enumerate(first):
         if cell not in MISSING and not _NUMERIC.fullmatch(cell):
             below = {row[k] for row in rows if k < len(row)} - {*MISSING}
@@ -104,33 +103,10 @@ def _heads_numbers(first: list[str], rows: list[list[str]]) -> bool:
     return False
 
 
-def _commented_names(path: str, before: list[str], lines: list[str], delimiter: str) -> list[str]:
-    """The names of the columns, if the last comment before the rows can be them, as NumPy writes it.
-
-    Raises
-    ------
-    InputError
-        Where the first line may be names just as well.
-    """
-    comments = [line for line in before if line.strip()]
-    if not comments or not comments[-1].startswith("#"):
-        return []
-    above = [cell.strip() for cell in next(_rows([comments[-1].lstrip("# ")], delimiter), [])]
-    rows = list(_rows(lines[:20], delimiter))
-    if len(above) < 2 or len(above) != len(rows[0]) or any(map(_NUMERIC.fullmatch, above)):
-        return []
-    if not any(_NUMERIC.fullmatch(cell) for row in rows for cell in row):
-        raise InputError(
-            f"{path!r} has as many words in a comment as there are columns: are they the names, or is the "
-            "line after it? Remove the comment, or its '#'."
-        )
-    return above
-
-
 def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
-    """The lines before the table, and the delimiter if one of them names it.
+    """Return the lines before the table, and the delimiter if one of them names it.
 
-    They are empty, or comments that begin with ``#``, or the line ``sep=;`` that spreadsheets write.
+    They are empty, comments that begin with ``#``, or the line ``sep=;`` that spreadsheets write.
     """
     before = list(itertools.takewhile(lambda line: not line.strip() or line.startswith("#"), lines))
     rest = lines[len(before) :]
@@ -138,30 +114,19 @@ def _preamble(lines: list[str]) -> tuple[list[str], str | None]:
     return (before, None) if named is None else ([*before, rest[0]], named[1])
 
 
-def _told(before: list[str], commented: int) -> tuple[str, ...]:
-    """What is said about lines before the table."""
-    comments = sum(line.startswith("#") for line in before)
-    if commented:
-        return (f"The names of the columns are from the comment in line {commented}.",)
-    if not comments:
-        return ()
-    lines = "1 line of comments is" if comments == 1 else f"{comments} lines of comments are"
-    return (f"{lines} left out before the table.",)
-
-
 def _find_delimiter(lines: list[str]) -> str:
-    # The names of columns are separated, too, though their numbers may have commas.
+    # The names of columns are separated too, although their numbers may have commas.
     delimiter = max(",\t;| ", key=lambda each: (*_agreement(lines, each), each in lines[0]))
     semicolons = delimiter == "," and ";" in lines[0]
     if semicolons and _agreement(lines, ";")[0] >= _agreement(lines, ",")[0] > 0.0:
-        return ";"  # files whose cells are separated by semicolons have fractions with commas
+        return ";"  # in files whose cells are separated by semicolons, fractions have commas
     return delimiter if _agreement(lines, delimiter)[1] > 1 else ","
 
 
 def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
-    """How many lines have as many cells as the first, and how many cells those are.
+    """Return the share of lines that have as many cells as the first line, and the number of these cells.
 
-    Lines may all have one cell more than the first: a name of each row, or nothing behind a last delimiter.
+    All lines may have one cell more than the first: a row name, or nothing after a last delimiter.
     """
     rows = list(_rows(lines, delimiter))
     cells = [len(row) for row in rows]
@@ -175,7 +140,7 @@ def _agreement(lines: list[str], delimiter: str) -> tuple[float, int]:
 
 
 def _name_rows(lines: list[str], rows: list[list[str]], delimiter: str) -> bool:
-    """Whether the first cells of lines name them, and do not merely stand before a decimal comma."""
+    """Return whether the first cells of lines are row names, and not the part before a decimal comma."""
     names = [row[0] for row in rows]
     if len({*names}) < len(names):
         return False
@@ -186,22 +151,22 @@ def _name_rows(lines: list[str], rows: list[list[str]], delimiter: str) -> bool:
 
 
 def _rows(lines: list[str], delimiter: str) -> Iterator[list[str]]:
-    """The cells of each line, up to one that Python's reader refuses, such as one of 200,000 characters."""
+    """Yield the cells of each line, up to one that Python's reader refuses: a cell of 200,000 characters."""
     with contextlib.suppress(csv.Error):
         yield from csv.reader(lines, delimiter=delimiter)
 
 
 def _lines_of_first(lines: list[str], delimiter: str) -> int:
-    """How many lines the first row takes."""
+    """Return how many lines the first row takes."""
     reader = csv.reader((line + "\n" for line in lines), delimiter=delimiter)
     next((row for row in reader if row), None)
     return reader.line_num
 
 
-def _first_lines(path: str, compression: str, size: int, most: int | None) -> tuple[bytes, list[str]]:
-    """The first bytes of a file, so many, or more where the first lines are longer; and their whole lines.
+def _first_lines(path: str, compression: str, size: int) -> tuple[bytes, list[str]]:
+    """Return the first ``size`` bytes of a file, or more if its first lines are longer; and their lines.
 
-    A longer file may be cut within the last of them, and within a character.
+    The last line of a longer file is left out, because it may be cut, within a character perhaps.
     """
     head = read_head(path, compression, size)
     while (
@@ -221,4 +186,4 @@ def _first_lines(path: str, compression: str, size: int, most: int | None) -> tu
             ) from error
         found = content[: error.start].decode()
     lines = found.replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return head, (lines[:-1] if cut and len(lines) > 1 else lines)[:most]
+    return head, lines[:-1] if cut and len(lines) > 1 else lines

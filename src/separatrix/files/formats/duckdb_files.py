@@ -1,4 +1,4 @@
-"""Files that DuckDB reads by itself: JSON lines and its own; and those of SQLite, through a copy."""
+"""JSON lines and DuckDB files, which DuckDB reads, and SQLite files, which are copied."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from contextlib import closing
 from typing import Any
 
 from ...errors import InputError
-from ..columns import Columns
 from ..encoding import shown, unknown
+from ..named_columns import Columns
 from ..source.detect import Format, Request, Source
-from ..source.unnamed_files import OPEN_FILES
+from ..source.streams import OPEN_FILES
 from ..sql.database import (
-    AS_IT_STANDS,
+    NO_PARTITIONS,
     ask,
     connect,
     explaining,
@@ -27,10 +27,10 @@ from .parquet import copied
 
 
 def open_json(source: Source, request: Request) -> Columns:
-    """JSON lines: one object per row; numbers come as they are written, so that none is rounded."""
-    connection, files = connect(), f"{literals(source.paths)}, {AS_IT_STANDS}"
+    """Open JSON lines, one object per row; numbers are kept as they are written, so that none is rounded."""
+    connection, files = connect(), f"{literals(source.paths)}, {NO_PARTITIONS}"
     with explaining(source.name):
-        # All rows tell the types: by those of the first, 0.5 may be read as 0.
+        # All rows decide the types: if only the first rows did, 0.5 might be read as 0.
         found = connection.sql(f"DESCRIBE FROM read_json({files}, sample_size = -1)").fetchall()
     kinds = {row[0]: row[1].replace('"NULL"', "DOUBLE") for row in found}
     numbers = frozenset(name for name, kind in kinds.items() if _is_number(kind))
@@ -51,11 +51,10 @@ def _is_number(kind: str) -> bool:
 
 
 def open_duckdb(source: Source, request: Request) -> Columns:
-    """A table of a DuckDB file, or the answer of a query on its tables.
+    """Open a table of a DuckDB file, or the answer of a query on its tables.
 
-    Its views may read no other file: whoever made it would choose which file of this machine that is.
+    Its views must not read other files: the author of the file would choose a file of this machine.
     """
-    _refuse_table_and_sql(request)
     connection = connect()
     with explaining(source.name):
         connection.execute(f"ATTACH {literal(source.paths[0])} AS file (READ_ONLY)")
@@ -63,20 +62,17 @@ def open_duckdb(source: Source, request: Request) -> Columns:
         connection.execute("SET enable_external_access = false")
         tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
     if request.sql is not None:
-        return ask(source.name, connection, request.sql, use="file", queried=True, called="", keep=source)
+        return ask(source.name, connection, request.sql, use="file", queried=True, keep=source)
     table = identifier(_one_table(source, request.table, tables))
-    return relation_columns(
-        source.name, connection, table, use="file", queried=True, called=table, keep=source
-    )
+    return relation_columns(source.name, connection, table, use="file", queried=True, keep=source)
 
 
 def open_sqlite(source: Source, request: Request) -> Columns:
-    """A table of an SQLite file, or the answer of a query, which SQLite itself gives.
+    """Copy a table of an SQLite file, or the answer of SQLite to a query.
 
-    It is copied: DuckDB's own reader of SQLite would have to be fetched from the network.
+    DuckDB's own reader of SQLite would have to be fetched from the network.
     """
-    _refuse_table_and_sql(request)
-    connect()  # whatever has to be installed is named before the table is copied
+    connect()  # raises an error now if DuckDB is not installed
     with explaining(source.name), closing(_connect_sqlite(source.paths[0])) as connection:
         sql = request.sql
         if sql is None:
@@ -88,16 +84,7 @@ def open_sqlite(source: Source, request: Request) -> Columns:
         cursor = connection.execute(sql)
         names = [each[0] for each in cursor.description]
         types = list(zip(names, _sqlite_types(source.name, connection, sql, names), strict=True))
-        return copied(
-            source.name, types, _sqlite_batches(cursor, types), keep=source, queried=True, called=""
-        )
-
-
-def _refuse_table_and_sql(request: Request) -> None:
-    if request.table is not None and request.sql is not None:
-        raise InputError(
-            "'table' and 'sql' cannot be combined: name the table in the query.", parameter="table"
-        )
+        return copied(source.name, types, _sqlite_batches(cursor, types), keep=source, queried=True)
 
 
 def _one_table(source: Source, table: str | None, tables: list[str]) -> str:
@@ -125,7 +112,7 @@ def _sqlite_batches(cursor: Any, types: list[tuple[str, Any]]) -> Iterator[Any]:
 
 
 def _connect_sqlite(path: str) -> sqlite3.Connection:
-    if path.startswith(OPEN_FILES):  # SQLite opens no file that has no name
+    if path.startswith(OPEN_FILES):  # SQLite cannot open a file without a name
         connection = sqlite3.connect(":memory:")
         with open(path, "rb") as file:
             connection.deserialize(file.read())
@@ -135,28 +122,23 @@ def _connect_sqlite(path: str) -> sqlite3.Connection:
 
 
 def _sqlite_types(name: str, connection: Any, sql: str, names: list[str]) -> list[Any]:
-    """One type per column: SQLite lets every cell have its own."""
+    """Return one type per column; in SQLite, each cell may have another type."""
     import pyarrow as pa
 
     asked = ", ".join(f"group_concat(DISTINCT typeof({identifier(each)}))" for each in names)
     found = connection.execute(f"SELECT {asked} FROM ({sql.strip().rstrip(';')}\n)").fetchone()
+    known = {(): pa.float64(), ("integer",): pa.int64(), ("real",): pa.float64()}
+    known |= {("integer", "real"): pa.float64(), ("text",): pa.string(), ("blob",): pa.binary()}
     kinds = []
     for column, text in zip(names, found, strict=True):
-        types = set((text or "").split(",")) - {"null", ""}
-        if types <= {"integer"}:
-            kinds.append(pa.int64() if types else pa.float64())
-        elif types <= {"integer", "real"}:
-            kinds.append(pa.float64())
-        elif types == {"text"}:
-            kinds.append(pa.string())
-        elif types == {"blob"}:
-            kinds.append(pa.binary())
-        else:
+        types = tuple(sorted({*(text or "").split(",")} - {"null", ""}))
+        if types not in known:
             raise InputError(
-                f"{name!r}: column {column!r} mixes {' and '.join(sorted(types))}.",
+                f"{name!r}: column {column!r} mixes {' and '.join(types)}.",
                 remedy="Cast it in a query with 'sql'.",
                 parameter="sql",
             )
+        kinds.append(known[types])
     return kinds
 
 

@@ -1,4 +1,4 @@
-"""Parquet files, read by Arrow a few rows at a time; temporary copies of other formats are such files."""
+"""Parquet files, read by Arrow a few rows at a time, and temporary copies of other formats."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 
 from ...errors import InputError, needs
 from ..batches import release_arrow
-from ..columns import Columns, duration_notes, plain_type
 from ..encoding import need_distinct
+from ..named_columns import Columns, plain_type
 from ..source.detect import Format, Request, Source
-from ..source.unnamed_files import Spool
-from ..sql.database import AS_IT_STANDS, explaining, literals
+from ..source.streams import Spool
+from ..sql.database import NO_PARTITIONS, explaining, literals
 
-COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, as most writers make them
+COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 MB, which most writers use
 
 
 def open_parquet(source: Source, request: Request) -> Columns:
-    """One Parquet file, or several as one table."""
+    """Open one Parquet file, or several as one table."""
     return parquet_columns(source.name, source.paths, source, alike=request.sql is None)
 
 
 def parquet_columns(name: str, paths: Sequence[str], keep: Any = None, *, alike: bool = True) -> Columns:
-    """The columns of Parquet files, which have to be ``alike`` unless a query gives them one type."""
+    """Return the columns of Parquet files, whose types have to be ``alike`` unless a query unifies them."""
     with needs("Reading Parquet files", extra="cli"):
         import pyarrow.parquet as pq
     with explaining(name):
@@ -38,14 +38,13 @@ def parquet_columns(name: str, paths: Sequence[str], keep: Any = None, *, alike:
         if alike:
             _need_same_columns(paths[0], first, path, schema)
     types = dict(zip(names[0], first.types, strict=True))
-    # With a query, columns that are of other types in other files become of one type that holds all of them.
+    # In a query, a column gets a type that holds its values in all files.
     unified = ", union_by_name = true" if len(paths) > 1 else ""
     return Columns(
         name,
         types,
         ParquetRead(name, tuple(paths)),
-        notes=duration_notes(types),
-        relation=f"read_parquet({literals(paths)}, {AS_IT_STANDS}{unified})",
+        relation=f"read_parquet({literals(paths)}, {NO_PARTITIONS}{unified})",
         keep=keep,
         count=partial(_count, name, paths),
     )
@@ -62,15 +61,13 @@ def _count(name: str, paths: Sequence[str]) -> int:
 class ParquetRead:
     """Yields batches of some columns of Parquet files, from a row on.
 
-    Arrow holds a page and a dictionary of every column that it reads. Where that would be more than a quarter
-    of ``memory``, a few columns are read at a time, and wait in a temporary file for the others.
-    ``span`` are the rows of the one file that are read, if not all are.
+    Arrow holds a page and a dictionary of every column that it reads. If that is more than a quarter of
+    ``memory``, a few columns are read at a time, and wait in a temporary file for the others.
     """
 
     name: str
     paths: tuple[str, ...]
     memory: int | None = None
-    span: tuple[int, int] | None = None
 
     def within(self, memory: int) -> ParquetRead:
         """Return the same reader, limited to about ``memory`` bytes."""
@@ -81,9 +78,6 @@ class ParquetRead:
         import pyarrow.parquet as pq
 
         together = len(names) if self.memory is None else max(1, self.memory // (4 * COLUMN))
-        first, left = self.span or (0, None)
-        start += first
-        left = None if left is None else left - start
         with explaining(self.name):
             for path in self.paths:
                 # Reading ahead in whole row groups would take hundreds of megabytes.
@@ -101,12 +95,8 @@ class ParquetRead:
                         continue
                     for batch in _read(file, groups, list(names), rows, together):
                         if start < batch.num_rows:
-                            part = batch.slice(start, left)
-                            left = None if left is None else left - part.num_rows
-                            yield part
+                            yield batch.slice(start)
                         start = max(0, start - batch.num_rows)
-                        if left == 0:
-                            return
 
 
 def _read(file: Any, groups: list[int], names: list[str], rows: int, together: int) -> Iterator[Any]:
@@ -120,7 +110,7 @@ def _read(file: Any, groups: list[int], names: list[str], rows: int, together: i
 
 
 def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Iterator[Any]:
-    """The batches of a row group, of which some columns are read at a time."""
+    """Yield the batches of a row group, of which some columns are read at a time."""
     import pyarrow as pa
 
     names = [name for part in parts for name in part]
@@ -142,7 +132,7 @@ def _in_parts(file: Any, group: int, parts: list[list[str]], rows: int) -> Itera
 
 
 def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
-    """Raise where files differ: numbers would have to be rounded to the types of the first file."""
+    """Raise an error if types differ: numbers might be rounded to the types of the first file."""
     for field in first:
         other = schema.field(field.name).type if field.name in schema.names else None
         said = f"Column {field.name!r} is {field.type} in {one!r}, but {path!r}"
@@ -160,7 +150,7 @@ def _need_same_columns(one: str, first: Any, path: str, schema: Any) -> None:
 def copied(
     name: str, types: Iterable[tuple[str, Any]], batches: Iterable[Any], *, keep: Any, **known: Any
 ) -> Columns:
-    """Columns that only a reader of their own understands, in a temporary Parquet file."""
+    """Copy batches to a temporary Parquet file, and return its columns."""
     with needs("Reading tables", extra="cli"):
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -168,7 +158,7 @@ def copied(
     spool, schema, rows = Spool(), pa.schema(list(types)), 0
     need_distinct(name, schema.names)
     path = spool.new(".parquet")
-    with pq.ParquetWriter(path, schema, store_schema=False) as writer:
+    with pq.ParquetWriter(path, schema) as writer:
         for batch in batches:
             writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
             rows += batch.num_rows

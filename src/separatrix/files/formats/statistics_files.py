@@ -9,22 +9,20 @@ from functools import partial
 from typing import Any
 
 from ...errors import InputError, needs
-from ..columns import Columns
 from ..encoding import shown
+from ..named_columns import Columns, kind_of, without
 from ..source.detect import Format, Request, Source
 from .parquet import copied
 
-_KNOWS_NO_CHARSET = "read_por"
-
 
 def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
-    """Copy the rows. A column all of whose values have labels becomes text; what is missing stays so."""
+    """Copy the rows. A column becomes text if all of its values have labels; missing values stay missing."""
     with needs("Reading files of SAS, SPSS and Stata", extra="formats"):
         import pyarrow as pa
         import pyreadstat
 
     _refuse_cut(source)
-    said = {} if reader == _KNOWS_NO_CHARSET else {"encoding": request.text_encoding}
+    said = {} if reader == "read_por" else {"encoding": request.text_encoding}
     read = partial(getattr(pyreadstat, reader), source.paths[0], output_format="dict", **said)
     try:
         _, meta = read(metadataonly=True)
@@ -35,21 +33,20 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
         for cells in _chunks(read, len(names)):
             for name, column in cells.items():
                 there = column.drop_null()
-                kinds[name] |= {_kind(there.type)} if len(there) else set()
+                kinds[name] |= {kind_of(there.type)} if len(there) else set()
                 if name in labels:
                     values[name] |= set(there.unique().to_pylist())
-        words, notes = _labelled(kinds, values, labels)
-        types = [(name, _type(source.name, name, kinds[name], name in words)) for name in names]
-        schema = pa.schema(types)
+        words, notes = _labeled(values, labels)
+        types = {name: _type(source.name, name, kinds[name], name in words) for name in names}
         batches = (
             pa.record_batch(
-                [_array(cells[name], words.get(name), kind) for name, kind in types], schema=schema
+                [_array(cells[name], words.get(name), types[name]) for name in names], names=names
             )
             for cells in _chunks(read, len(names))
         )
         return copied(
             source.name,
-            types,
+            types.items(),
             batches,
             keep=source,
             notes=notes,
@@ -63,7 +60,7 @@ def open_stat_file(reader: str, source: Source, request: Request) -> Columns:
 
 
 def _refuse_cut(source: Source) -> None:
-    """Raise where the end of a file is missing, which its reader does not need to find rows."""
+    """Raise an error if the end of a file is missing; pyreadstat would read the rows before it."""
     path = source.paths[0]
     with open(path, "rb") as file:
         begin = file.read(len(_STATA_BEGINS))
@@ -71,68 +68,56 @@ def _refuse_cut(source: Source) -> None:
         file.seek(max(0, size - 64))
         end = file.read().rstrip()
     tagged = begin == _STATA_BEGINS and not end.endswith(_STATA_ENDS)
-    if tagged or (source.format.kind == "sas transport" and size % _SAS_LINE):
+    if tagged or (source.format.kind == "sas transport" and size % 80):  # it has lines of 80 bytes
         raise InputError(f"{source.name!r} is cut short: its end is missing. Fetch it again.")
 
 
 def _chunks(read: Callable[..., Any], width: int) -> Iterator[dict[str, Any]]:
-    """Some rows at a time, each column as Arrow has it; empty text is missing."""
-    import pyarrow as pa
-
-    rows, start = max(1000, (1 << 22) // max(1, width)), 0  # some million cells
-    while True:
-        found, _ = read(row_offset=start, row_limit=rows)
-        height = len(next(iter(found.values()))) if found else 0
-        if height:
-            yield {
-                str(name): _without_blanks(pa.array(column, from_pandas=True))
-                for name, column in found.items()
-            }
-        if height < rows:
-            return
-        start += rows
-
-
-def _without_blanks(column: Any) -> Any:
+    """Yield some rows at a time, as Arrow columns; empty text is missing."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if not pa.types.is_string(column.type):
-        return column
-    return pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), pa.scalar(None, pa.string()), column)
+    rows, start, height = max(1000, (1 << 22) // max(1, width)), 0, -1  # some million cells
+    while height in (-1, rows):
+        found, _ = read(row_offset=start, row_limit=rows)
+        height, start = len(next(iter(found.values()))) if found else 0, start + rows
+        cells = {str(name): pa.array(column, from_pandas=True) for name, column in found.items()}
+        for name, column in cells.items():
+            if pa.types.is_string(column.type):
+                cells[name] = without(column, pc.equal(pc.utf8_trim_whitespace(column), ""))
+        if height:
+            yield cells
 
 
-def _labelled(
-    kinds: dict[str, set[str]], values: dict[str, set[Any]], labels: dict[str, dict[Any, str]]
+def _labeled(
+    values: dict[str, set[Any]], labels: dict[str, dict[Any, str]]
 ) -> tuple[dict[str, dict[Any, str]], tuple[str, ...]]:
-    """The labels of columns all of whose values have one, and what to say about those that have some."""
+    """Return the labels of columns all of whose values have one, and notes about other columns."""
     words, notes = {}, []
     for column, known in labels.items():
         found = [value for value in values[column] if value in known]
         if found and len(found) == len(values[column]):
             words[column] = _distinct({value: known[value] for value in found})
         elif found:
-            each = (
-                f"{value:g} = {known[value]}" if "text" not in kinds[column] else value for value in found
-            )
+            each = (value if isinstance(value, str) else f"{value:g} = {known[value]}" for value in found)
             notes.append(
                 f"{column}: only some values have labels ({shown(sorted(each), 4)}); it is read without them."
             )
     return words, tuple(notes)
 
 
-def _type(table: str, name: str, kinds: set[str], labelled: bool) -> Any:
-    """The type of a column, whose cells have to be of one kind."""
+def _type(table: str, name: str, kinds: set[str], labeled: bool) -> Any:
+    """Return the type of a column, whose cells have to be of one kind."""
     import pyarrow as pa
 
     if len(kinds) > 1:
         raise InputError(f"{table!r}: column {name!r} mixes {' and '.join(sorted(kinds))}.")
-    types = {"text": pa.string(), "date": pa.timestamp("us")}
-    return pa.string() if labelled else types.get("".join(kinds), pa.float64())
+    types = {"text": pa.string(), "number": pa.float64(), "": pa.float64()}
+    return pa.string() if labeled else types.get("".join(kinds), pa.timestamp("us"))
 
 
 def _distinct(labels: dict[Any, str]) -> dict[Any, str]:
-    """Labels that tell values apart: two values of one label keep their values beside it."""
+    """Return labels that differ: two values with the same label keep their values in it."""
     times = Counter(label.strip() for label in labels.values())
     return {
         value: label.strip() if label.strip() and times[label.strip()] == 1 else f"{value} {label}".strip()
@@ -150,17 +135,8 @@ def _array(column: Any, labels: dict[Any, str] | None, kind: Any) -> Any:
     return column.cast(kind)
 
 
-def _kind(kind: Any) -> str:
-    import pyarrow as pa
-
-    if pa.types.is_string(kind):
-        return "text"
-    return "number" if pa.types.is_floating(kind) or pa.types.is_integer(kind) else "date"
-
-
 _STATA_BEGINS, _STATA_ENDS = b"<stata_dta>", b"</stata_dta>"  # from version 117 on
-_SAS_LINE = 80  # bytes of a line of a transport file, which is filled up to the last
-# Stata: from version 105 on a file begins with its version, its byte order and a one.
+# From version 105 on, Stata files begin with their version, their byte order and a one.
 _STATA = [bytes([version, order, 1]) for version in range(105, 116) for order in (1, 2)]
 _SAS = b"\0" * 12 + b"\xc2\xea\x81\x60\xb3\x14\x11\xcf\xbd\x92\x08\0\x09\xc7\x31\x8c\x18\x1f\x10\x11"
 _KINDS = {

@@ -1,4 +1,4 @@
-"""Compressed files and archives, read as what is in them; such as are made to fill a disk are refused."""
+"""Read compressed files and archives, and refuse decompression bombs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import IO, Any
 from ...errors import InputError, needs
 
 HEAD = 1 << 16
-# Text never shrinks by this much unless it was made to fill a disk. Below the second number nobody minds.
+# Ordinary text does not shrink by this factor. Files that expand to fewer bytes are not checked.
 EXPANSION, HARMLESS = 400, 1 << 26
 MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -39,7 +39,7 @@ def open_binary(path: str, compression: str) -> IO[bytes]:
 
 
 def _decompressed(raw: Any, compression: str) -> Any:
-    """A stream of what a path, or an open file, unfolds to."""
+    """Return a stream of the decompressed bytes of a path or an open file."""
     if compression == "gzip":
         return gzip.open(raw, "rb")
     if compression in ("bz2", "xz"):
@@ -52,9 +52,9 @@ def _decompressed(raw: Any, compression: str) -> Any:
 
 
 class _Streams(io.RawIOBase):
-    """The streams of a compressed file, one after another, and zeros to fill up the end, as gzip reads them.
+    """The streams of a compressed file, one after another; zeros may follow them, as in gzip files.
 
-    Python's own readers of bz2 and xz pass over any bytes after the last stream; here they are an error.
+    Python's own readers of bz2 and xz ignore any bytes after the last stream; here they are an error.
     """
 
     def __init__(self, raw: IO[bytes], new: Callable[[], Any]) -> None:
@@ -64,9 +64,9 @@ class _Streams(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        while True:
-            stream = self._current
-            part = b"" if stream.eof or not stream.needs_input else self._raw.read(HEAD)
+        out = b""
+        while not out:
+            stream, part = self._current, b""
             if stream.eof:
                 part = stream.unused_data.lstrip(b"\0")
                 while not part:
@@ -74,12 +74,11 @@ class _Streams(io.RawIOBase):
                         return 0
                     part = found.lstrip(b"\0")
                 stream = self._current = self._new()
-            elif stream.needs_input and not part:
+            elif stream.needs_input and not (part := self._raw.read(HEAD)):
                 raise EOFError("it ends before its last stream does")
             out = stream.decompress(part, len(buffer))
-            if out:
-                buffer[: len(out)] = out
-                return len(out)
+        buffer[: len(out)] = out
+        return len(out)
 
     def close(self) -> None:
         self._raw.close()
@@ -87,7 +86,7 @@ class _Streams(io.RawIOBase):
 
 
 def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
-    """The first bytes of a file, decompressed."""
+    """Return the first bytes of a file, decompressed."""
     try:
         with open_binary(path, compression) as stream:
             parts, length = [], 0
@@ -100,7 +99,7 @@ def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
 
 
 def refuse_bomb(path: str, compression: str) -> None:
-    """Refuse a file whose beginning expands beyond reason; what comes later is read in bounded memory."""
+    """Refuse a file whose beginning expands too much; the rest is read in bounded memory."""
     expanded = 0
     with open(path, "rb") as raw, _decompressed(raw, compression) as stream:
         bounded = Bounded(stream, None, path)
@@ -110,22 +109,22 @@ def refuse_bomb(path: str, compression: str) -> None:
 
 
 def refuse_expansion(name: str, consumed: int, expanded: int, *, harmless: int = HARMLESS) -> None:
-    """Raise where a compressed file grows as no honest one does."""
+    """Raise an error if a compressed file expands more than ordinary files do."""
     if expanded > max(harmless, EXPANSION * consumed):
         raise InputError(
-            f"{name!r} expands to more than {EXPANSION} times its size; such a file is made to fill memory. "
-            "If it is honest, decompress it yourself first."
+            f"{name!r} expands to more than {EXPANSION} times its size, as decompression bombs do. If you "
+            "trust it, decompress it yourself first."
         )
 
 
 class Bounded:
-    """A stream that ends where it is larger than an honest file of its compressed size, or than the disk."""
+    """A stream that raises an error if it expands like a decompression bomb, or does not fit on the disk."""
 
     def __init__(self, stream: Any, size: int | None, name: str) -> None:
         self._stream, self._size, self._name, self._read = stream, size, name, 0
 
     def read(self, size: int = -1, /) -> bytes:
-        """Some bytes; none at the end."""
+        """Return some bytes; none at the end."""
         try:
             part: bytes = self._stream.read(size)
         except (EOFError, OSError, ValueError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
@@ -143,7 +142,7 @@ class Bounded:
 
 
 def members(path: str) -> list[zipfile.ZipInfo]:
-    """The files of an archive that were put there on purpose."""
+    """Return the files of an archive, without those that operating systems add."""
     try:
         with zipfile.ZipFile(path) as archive:
             return [

@@ -1,4 +1,4 @@
-"""What a file is: its format by content, its compression; streams and archives are spooled.
+"""Find out what a file is: its format by its content, and its compression; streams and archives are copied.
 
 Each format's module describes it by a `Format`; `table.FORMATS` lists them all.
 """
@@ -12,19 +12,19 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
 from ..encoding import Encoding, shown
+from ..number_formats import SEPARATORS
 from .charsets import copy_as_utf8, find_charset
 from .compression import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head, refuse_bomb
 from .folders import find_files
-from .streams import Growing
-from .unnamed_files import Spool
+from .streams import Growing, Spool
 
-LINES, PATIENCE = 1000, 1.0  # of a stream to wait for before it is opened, and for how many seconds
+LINES, PATIENCE = 1000, 1.0  # a stream is opened after this many lines, or this many seconds after the first
 NUMBER = re.compile(
     r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?(inf|infinity|nan)", re.IGNORECASE | re.ASCII
 )
@@ -40,16 +40,55 @@ _DOCUMENTS = {
     b"{\\rtf": "a text document (RTF)",
     b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
 }
+# What a request for a file without column names may have.
+_FOR_ANY_FILE = ("target", "missing", "intercept", "encoding", "count_columns", "sheet", "text_encoding")
 
 
 Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
 
 
-@dataclass(frozen=True)
+@dataclass
 class Request:
-    """Which rows and columns of a source are wanted; see `open_table`.
+    """Which rows and columns of a source are wanted, and how they are written.
 
-    ``na`` has what was asked for now and when a model was fitted.
+    Parameters
+    ----------
+    target : str, optional
+        The column to be learned. LIBSVM files and npz files with ``y`` have one of their own.
+    features : names, optional
+        The columns to learn from; by default, all except the target.
+    exclude : names
+        Columns to leave out.
+    where : str, optional
+        A condition in SQL; rows for which it is not true are left out.
+    sql : str, optional
+        A query, in which the source is called ``data``; its answer is the table. Tables of SQLite and DuckDB
+        files have their own names in it.
+    table : str, optional
+        The table of an SQLite or DuckDB file.
+    missing : {"error", "drop"}
+        What to do with rows that lack a value.
+    intercept : bool
+        Whether the model has an intercept, so that the first level of a text column needs no column.
+    encoding : Encoding, optional
+        The encoding of the table that a model was fitted on; the same columns are read, in that order.
+    count_columns : bool
+        Whether to count the columns of a LIBSVM file now, which takes a reading of it.
+    decimal : {".", ","}, optional
+        The decimal sign of numbers in text; by default, the columns decide.
+    thousands : str, optional
+        The thousands separator there, such as ``","`` or a blank.
+    na : texts
+        Cells that mean a missing value, in addition to the usual ones, such as ``"-9"``. Those of
+        ``encoding`` are added.
+    text : names
+        Columns to read as text, whatever they hold.
+    row_names : str, optional
+        The column that names the rows for people; it is not a feature.
+    sheet : str, optional
+        The sheet of an Excel file.
+    text_encoding : str, optional
+        The encoding of text that is not UTF-8, such as ``"latin-1"``; UTF-16 is recognized.
     """
 
     target: str | None = None
@@ -70,35 +109,55 @@ class Request:
     sheet: str | None = None
     text_encoding: str | None = None
 
+    def __post_init__(self) -> None:
+        self.features = None if self.features is None else tuple(self.features)
+        self.exclude, self.text = tuple(self.exclude), tuple(self.text)
+        self.na = tuple(dict.fromkeys([*self.na, *(() if self.encoding is None else self.encoding.na)]))
+        if self.missing not in ("error", "drop"):
+            raise InputError(
+                f"The 'missing' parameter must be 'error' or 'drop'. Got {self.missing!r} instead."
+            )
+        if self.table is not None and self.sql is not None:
+            raise InputError(
+                "'table' and 'sql' cannot be combined: name the table in the query.", parameter="table"
+            )
+        if self.decimal not in (None, ".", ","):
+            raise InputError(f"The 'decimal' parameter must be '.' or ','. Got {self.decimal!r} instead.")
+        if self.thousands not in (None, "", *SEPARATORS) or (
+            self.thousands and self.thousands == self.decimal
+        ):
+            raise InputError(
+                "The 'thousands' parameter must be a comma, a point, a blank or an apostrophe, and not "
+                f"the decimal sign. Got {self.thousands!r} instead."
+            )
+
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """A kind of file: how it is recognised, and who reads it.
+    """A kind of file: how it is recognized, and who reads it.
 
     Attributes
     ----------
-    kind : str
-        Its name in messages and reports.
-    title : str
-        Its name in the list of formats that can be read.
+    kind, title : str
+        Its name in messages and reports, and its name in the list of formats that can be read.
     open : callable
-        Takes a `Source` and a `Request`, and gives `Columns`, or a `table.Reader` of its own.
+        Takes a `Source` and a `Request`, and returns `Columns`, or a `Reader` of its own.
     magic : tuple of (int, bytes)
-        Where in a file which bytes may stand; one such place tells the format.
+        Positions in the file, and bytes; a file that has one of them there is of this format.
     members : callable, optional
         Whether an archive that holds files of these names is a file of this format.
     endings : tuple of str
-        Of names: they tell the format of text, which a format without ``magic`` and ``members`` is.
+        The endings of names of text files; a format of text has no ``magic`` and no ``members``.
     looks : callable, optional
         Whether the first lines of a text are of this format.
     several : bool
-        Whether a pattern of files is one table.
+        Whether files that match a pattern are one table.
     live : bool
-        Whether a stream can be read before its end has come.
+        Whether a stream can be read before it ends.
     unpacks : tuple of str
-        The compressions that its reader undoes; of others, a decompressed copy is read.
+        The compressions that its reader reads; files in others are decompressed first.
     charsets : bool
-        Whether its reader is told in which characters text is written; text is otherwise copied as UTF-8.
+        Whether its reader decodes text; otherwise, text that is not UTF-8 is copied as UTF-8 first.
     """
 
     kind: str
@@ -121,18 +180,18 @@ class Source:
     Attributes
     ----------
     name : str
-        As the user said it.
+        What the user called it.
     format : Format
     paths : tuple of str
     compression : {"none", "gzip", "bz2", "zstd", "xz"}
     spool : object
-        Keeps a temporary directory for as long as it is needed.
+        Keeps temporary files for as long as they are needed.
     growing : Growing or None
-        Where the one file is still being written.
+        Given if the only file is still being written.
     notes : tuple of str
-        What the user should know about how it is read.
+        What a person should know about the reading, one sentence each.
     stamps : tuple of Stamp
-        What the files were like before anything was read of them; of copies there are none.
+        The state of the files before they were read; empty for copies.
     """
 
     name: str
@@ -145,30 +204,19 @@ class Source:
     stamps: tuple[Stamp, ...] = ()
 
     def need_numbered(self, request: Request) -> None:
-        """Raise where a request is about named columns, which this source has none of."""
+        """Raise an error if a request is about named columns; this source has none."""
         if request.encoding is not None and request.encoding.width is None:
             raise InputError(f"{self.name!r} has numbered columns; the model was fitted on named ones.")
-        asked = {
-            "where": request.where,
-            "sql": request.sql,
-            "table": request.table,
-            "features": request.features,
-            "exclude": request.exclude or None,
-            "decimal": request.decimal,
-            "thousands": request.thousands,
-            "na": request.na or None,
-            "text": request.text or None,
-            "row_names": request.row_names,
-        }
-        for option, value in asked.items():
-            if value is not None:
+        for option in fields(request):
+            if option.name not in _FOR_ANY_FILE and getattr(request, option.name) != option.default:
                 raise InputError(
-                    f"{option!r} is for tables with named columns; {self.name!r} has none.", parameter=option
+                    f"{option.name!r} is for tables with named columns; {self.name!r} has none.",
+                    parameter=option.name,
                 )
 
 
 def stamp_of(path: str) -> Stamp:
-    """What a change of a file changes: which file it is, its size, when it was last written to."""
+    """Return what changes if a file is written to: which file it is, its size, and when it was written."""
     try:
         found = os.stat(path)
     except OSError:
@@ -181,26 +229,33 @@ class ChangedFileError(InputError):
 
 
 class OtherMeaningError(InputError):
-    """A row tells that rows before it, which were given already, mean something else."""
+    """A row shows that rows before it, which were yielded already, mean something else."""
 
 
 def need_unchanged(paths: Sequence[str], stamps: Sequence[Stamp]) -> None:
-    """Raise where a file was changed since it was stamped."""
+    """Raise an error if a file has changed since it was stamped."""
     for path, stamp in zip(paths, stamps, strict=True):
         if stamp_of(path) != stamp:
             raise ChangedFileError(
-                f"{path!r} was changed while it was read, so what was read is of no one state of it. "
+                f"{path!r} was changed while it was read, so the rows that were read may be of two versions. "
                 "Wait until nobody writes to it, or make a copy and use that."
             )
 
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a file is, by its first bytes; an archive has no format, and text in UTF-8 no charset."""
+    """What the first bytes of a file tell; an archive has no format, and UTF-8 text no charset."""
 
     format: Format | None
     compression: str = "none"
     charset: str | None = None
+
+    @property
+    def words(self) -> str:
+        """The format, compression and charset in words."""
+        name = "zip" if self.format is None else self.format.kind
+        compression = None if self.compression == "none" else self.compression
+        return " in ".join(filter(None, (name, compression, self.charset)))
 
 
 def find_source(
@@ -210,17 +265,17 @@ def find_source(
     live: bool = False,
     text_encoding: str | None = None,
 ) -> Source:
-    """Look at a path, a pattern, a folder or ``-`` (standard input) and say what is there.
+    """Find out what a path, a pattern, a folder or ``-`` (standard input) is.
 
-    With ``live``, some formats can be read from standard input before all of it has come. Text that looks
-    like no other format is of the first one. Text that is not UTF-8 is copied as such.
+    With ``live``, some formats can be read from standard input before all of it has arrived. Text that looks
+    like no other format is of the first one. Text that is not UTF-8 is copied as UTF-8.
     """
     said = os.fspath(name)
     look = _Look(formats, text_encoding)
     if said == "-":
-        return _live(look) if live else _spooled(said, sys.stdin.buffer, None, look)
+        return _spooled(said, sys.stdin.buffer, None, look, live=live)
     paths = (said,) if os.path.isfile(said) else find_files(said)
-    if not os.path.isfile(paths[0]):  # a pipe, which can be read once only
+    if not os.path.isfile(paths[0]):  # a pipe can be read only once
         with open(paths[0], "rb") as stream:
             return _spooled(said, stream, None, look)
     before = tuple(map(stamp_of, paths))
@@ -229,30 +284,26 @@ def find_source(
     for path, other in seen.items():
         if other != first:
             raise InputError(
-                f"{said!r} matches files of different kinds: {paths[0]!r} is {_kind(first)}, {path!r} is "
-                f"{_kind(other)}. Name files of one kind."
+                f"{said!r} matches files of different kinds: {paths[0]!r} is {first.words}, {path!r} is "
+                f"{other.words}. Name files of one kind."
             )
+    if len(paths) > 1 and not (first.format and first.format.several):
+        raise InputError(f"{said!r} matches {len(paths)} files; {first.words} files are read one at a time.")
     if first.format is None:
-        found = _unzipped(said, paths, look)
-        need_unchanged(paths, before)
-        return found
-    if len(paths) > 1 and not first.format.several:
-        raise InputError(
-            f"{said!r} matches {len(paths)} files; {first.format.kind} files are read one at a time."
-        )
-    source = Source(said, first.format, paths, first.compression, stamps=before)
-    if first.compression == "none" and first.charset is None:
-        return source
-    for path in paths:
-        if first.compression != "none":
+        found = _unzipped(said, paths[0], look)
+    else:
+        source = Source(said, first.format, paths, first.compression, stamps=before)
+        if first.compression == "none" and first.charset is None:
+            return source
+        for path in paths if first.compression != "none" else ():
             refuse_bomb(path, first.compression)
-    found = _readable(source, first)
+        found = _readable(source, first)
     need_unchanged(paths, before)
     return found
 
 
 def _readable(source: Source, seen: _Seen) -> Source:
-    """The same, or a copy that its reader can read: decompressed, and text in UTF-8."""
+    """Return the same source, or a copy that its reader can read: decompressed, and text in UTF-8."""
     unpacked = source.compression in ("none", *source.format.unpacks)
     if unpacked and seen.charset is None:
         return source
@@ -273,13 +324,13 @@ def _readable(source: Source, seen: _Seen) -> Source:
 
 @dataclass(frozen=True)
 class _Look:
-    """How files are recognised."""
+    """How files are recognized."""
 
     formats: Sequence[Format]
     text_encoding: str | None
 
-    def at(self, path: str, suffix: str | None = None) -> _Seen:
-        """What a file is: its content tells, and of text its name, or the suffix of what was copied there."""
+    def at(self, path: str, suffix: str = "") -> _Seen:
+        """Find out what a file is, by its content, and by its name or ``suffix`` if it is text."""
         try:
             with open(path, "rb") as file:
                 raw = file.read(4096)
@@ -299,14 +350,11 @@ class _Look:
         self._refuse_others(path, head)
         plain = self.text_encoding is None and head.isascii() and b"\0" not in head
         charset = None if plain else find_charset(path, head, self.text_encoding)
-        endings = Path(path if suffix is None else f"data{suffix}").suffixes[-2:]
+        endings = Path(f"data{suffix}" if suffix else path).suffixes[-2:]
         return _Seen(self._text(path, endings, head, charset), compression, charset)
 
     def _refuse_others(self, path: str, head: bytes) -> None:
-        """Raise where the first bytes are no table's, but what is often there instead.
-
-        A page that says that there is none, a pointer, or no more than a part of the mark of a format.
-        """
+        """Raise an error if the first bytes are those of a document, or only a part of a format's mark."""
         begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
         found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
         if found is not None:
@@ -323,105 +371,77 @@ class _Look:
         return _Seen(found, compression)
 
     def _text(self, path: str, endings: list[str], head: bytes, charset: str | None) -> Format:
-        """The format of a text: its name tells, or the first lines do."""
+        """Return the format of a text, by its name or its first lines."""
         texts = [each for each in self.formats if not each.magic and each.members is None]
-        named = next(
-            (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings),
-            None,
-        )
+        named = (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings)
+        format_ = next(named, None)
         if charset is None and b"\0" in head:
-            raise self._not_text(path, named, head.index(b"\0"))
+            known = list(dict.fromkeys(each.title for each in self.formats))
+            raise InputError(
+                f"{path!r} cannot be read: it has a zero byte at position {head.index(0):,}. It is damaged, "
+                f"or not UTF-8 text. Known are {', '.join(known[:-1])} and {known[-1]}.",
+                remedy="If it is UTF-16, name its encoding with 'text_encoding'.",
+                parameter="text_encoding",
+            )
         words = head.decode(charset or "utf-8-sig", errors="replace")
         lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
         if len(head) >= 4096 and len(lines) > 1:
             lines.pop()
-        if named is not None and not (lines and lines[0].startswith(_JSON)):
-            return named
+        if format_ is not None and not (lines and lines[0].startswith(_JSON)):
+            return format_
         alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
         return next(alike, self.formats[0])
 
-    def _not_text(self, path: str, named: Format | None, place: int) -> InputError:
-        if named is not None:
-            return InputError(
-                f"{path!r} has a zero byte at position {place:,}: it is not text, or it is damaged. Remove "
-                "such bytes, or give the file the ending of what it is."
-            )
-        known = list(dict.fromkeys(each.title for each in self.formats))
-        return InputError(
-            f"{path!r} is not of a kind that can be read. Known are {', '.join(known[:-1])} and {known[-1]}."
-        )
 
-
-def _kind(seen: _Seen) -> str:
-    name = "zip" if seen.format is None else seen.format.kind
-    more = [
-        *([] if seen.compression == "none" else [seen.compression]),
-        *([seen.charset] if seen.charset else []),
-    ]
-    return " in ".join([name, *more])
-
-
-def _spooled(said: str, stream: Any, size: int | None, look: _Look, suffix: str = "") -> Source:
-    """Copy a stream to a temporary file, and see what it is."""
-    spool = Spool()
+def _spooled(
+    said: str, stream: Any, size: int | None, look: _Look, suffix: str = "", *, live: bool = False
+) -> Source:
+    """Copy a stream to a temporary file, in another thread if it is ``live``, and find out what it is."""
+    spool, name, growing = Spool(), "standard input" if said == "-" else said, None
     path = spool.new(suffix)
-    with open(path, "wb") as out:
-        shutil.copyfileobj(Bounded(stream, size, "standard input" if said == "-" else said), out, 1 << 20)
+    if live:
+        arriving = Bounded(_Arriving(stream), size, name)
+        growing = Growing(path, lambda out: shutil.copyfileobj(arriving, out, 1 << 20))
+        growing.wait(lines=LINES, seconds=PATIENCE)
+    else:
+        with open(path, "wb") as out:
+            shutil.copyfileobj(Bounded(stream, size, name), out, 1 << 20)
     if not os.path.getsize(path):
-        raise InputError(f"{'Standard input' if said == '-' else repr(said)} is empty.")
+        raise InputError(f"{name!r} is empty.")
     seen = look.at(path, suffix)
-    return _readable(Source(said, _no_archive(seen), (path,), seen.compression, spool), seen)
-
-
-def _live(look: _Look) -> Source:
-    """Standard input, being copied to a temporary file."""
-    spool = Spool()
-    path = spool.new()
-    stream = Bounded(_Arriving(sys.stdin.buffer), None, "standard input")
-    growing = Growing(path, lambda out: shutil.copyfileobj(stream, out, 1 << 20))
-    growing.wait(lines=LINES, seconds=PATIENCE)
-    if not os.path.getsize(path):
-        raise InputError("Standard input is empty.")
-    seen = look.at(path)
-    if seen.format is None or not seen.format.live or seen.compression != "none" or seen.charset is not None:
+    if growing is not None and not (seen.format and seen.format.live and seen.words == seen.format.kind):
         growing.wait()
         seen = look.at(path)
-    return _readable(Source("-", _no_archive(seen), (path,), seen.compression, spool, growing), seen)
-
-
-def _no_archive(seen: _Seen) -> Format:
     if seen.format is None:
         raise InputError("An archive within a stream cannot be read. Unpack it first.")
-    return seen.format
+    return _readable(Source(said, seen.format, (path,), seen.compression, spool, growing), seen)
 
 
 class _Arriving:
-    """Standard input, read as it comes: what is there, not as much as was asked for."""
+    """Standard input, from which each reading returns what is there, without waiting for more."""
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
 
     def read(self, size: int) -> bytes:
         try:
-            # Past Python's buffer, whose lock a thread that waits here would hold when the program ends.
+            # This avoids Python's buffer: a thread that waits here would hold its lock when the program ends.
             return os.read(self._stream.fileno(), size)
         except (AttributeError, io.UnsupportedOperation):  # not a real file, as in tests
             found: bytes = self._stream.read(size)
             return found
 
 
-def _unzipped(said: str, paths: Sequence[str], look: _Look) -> Source:
-    """The one file of a ZIP archive."""
-    if len(paths) > 1:
-        raise InputError(f"{said!r} matches {len(paths)} files; ZIP archives are read one at a time.")
-    found = members(paths[0])
+def _unzipped(said: str, path: str, look: _Look) -> Source:
+    """Copy the only file of a ZIP archive."""
+    found = members(path)
     if len(found) != 1:
         names = f": {shown([each.filename for each in found])}" if found else ""
         raise InputError(f"{said!r} holds {len(found)} files{names}. Unpack it and name one.")
     try:
-        with zipfile.ZipFile(paths[0]) as archive, archive.open(found[0]) as stream:
+        with zipfile.ZipFile(path) as archive, archive.open(found[0]) as stream:
             suffix = "".join(Path(found[0].filename).suffixes[-2:])
-            return _spooled(said, stream, os.path.getsize(paths[0]), look, suffix)
+            return _spooled(said, stream, os.path.getsize(path), look, suffix)
     except InputError:
         raise
     except (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError) as error:
@@ -429,7 +449,7 @@ def _unzipped(said: str, paths: Sequence[str], look: _Look) -> Source:
 
 
 def free_memory() -> int:
-    """Bytes that the machine has free, or two thirds of what it has where it does not say."""
+    """Return the bytes that the machine has free; if it does not say, two thirds of its memory."""
     try:
         with open("/proc/meminfo") as facts:
             for line in facts:

@@ -1,4 +1,4 @@
-"""Which files a path, a pattern or a folder means."""
+"""Find the files that a path, a pattern or a folder means."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import glob
 import os
 import re
 import stat
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from ...errors import InputError
@@ -16,18 +15,17 @@ from ..encoding import shown
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SHARD = re.compile(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
-# What does not tell one part of a table from another: the number of a part, as Dask and Spark write it, and
-# what Spark writes after it.
+# Names of the parts of one table, as Dask and Spark write them.
 _PART = re.compile(r"(?P<split>part|)[-.]?\d+(-[0-9a-f-]{36}.*)?(\.[a-z0-9]+)?\.parquet")
 
 
 def find_files(said: str) -> tuple[str, ...]:
-    """The files that a path, a pattern or a folder of Parquet files means; one may be a pipe.
+    """Return the files of a path, a pattern or a folder of Parquet files; one may be a pipe.
 
     Raises
     ------
     InputError
-        For addresses, what is not there, and folders that are not one table.
+        If it is an address, if there are no files, or if a folder is not one table.
     """
     if _ADDRESS.match(said):
         raise InputError(
@@ -41,49 +39,48 @@ def find_files(said: str) -> tuple[str, ...]:
             raise InputError(f"{said!r} is a device or a socket, not a file. For standard input, name '-'.")
         return (said,)
     if os.path.islink(said):
-        raise InputError(f"{said!r} is a link to {os.readlink(said)!r}, which is not there.")
+        raise InputError(f"{said!r} is a link to {os.readlink(said)!r}, which does not exist.")
     if glob.has_magic(said):
-        found = sorted(
-            (each for each in glob.glob(said, recursive=True) if os.path.isfile(each)), key=_in_turn
-        )
+        found = sorted(filter(os.path.isfile, glob.glob(said, recursive=True)), key=_in_turn)
         if not found:
             raise InputError(f"No file matches {said!r}.")
         _refuse_partitions(said, said, [Path(each).parts[:-1] for each in found])
         return tuple(found)
-    raise InputError(f"There is no file {said!r}.{_nearest_file(said)}")
-
-
-def _nearest_file(said: str) -> str:
-    parent = os.path.dirname(said) or "."
-    if not os.path.isdir(parent):
-        return f" Nor is there a directory {parent!r}."
-    near = difflib.get_close_matches(os.path.basename(said), os.listdir(parent), n=1, cutoff=0.6)
-    return f" Did you mean {os.path.join(os.path.dirname(said), near[0])!r}?" if near else ""
+    folder, name = os.path.split(said)
+    there = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    near = difflib.get_close_matches(name, there, n=1, cutoff=0.6)
+    hint = f" Did you mean {os.path.join(folder, near[0])!r}?" if near else ""
+    raise InputError(f"There is no file {said!r}.{hint}")
 
 
 def _folder(said: str) -> tuple[str, ...]:
-    """The Parquet files of a folder that holds one table, as Hugging Face, Spark and others write it."""
+    """Return the Parquet files of a folder that holds one table, as Hugging Face and Spark write it."""
     under = Path(said)
-    found = (each for each in under.rglob("*.parquet") if each.is_file() and not _hidden(each, under))
-    files = sorted(found, key=lambda each: _in_turn(str(each)))
+    inside = {each: each.relative_to(under).parts for each in under.rglob("*.parquet") if each.is_file()}
+    visible = (each for each, parts in inside.items() if not any(part[0] in "._" for part in parts))
+    files = sorted(visible, key=lambda each: _in_turn(str(each)))
     if not files:
         raise InputError(
             f"{said!r} is a directory without Parquet files. Name a file, or a pattern like '{said}/*.csv'."
         )
-    folders = [each.relative_to(under).parts[:-1] for each in files]
-    _refuse_partitions(said, os.path.join(said, "**/*.parquet"), [(), *folders])
-    splits: dict[str, list[Path]] = defaultdict(list)
-    for each in files:
-        splits[_pattern(each)].append(each)
+    _refuse_partitions(said, os.path.join(said, "**/*.parquet"), [(), *(inside[each][:-1] for each in files)])
+    splits = list(dict.fromkeys(map(_pattern, files)))
     if len(splits) > 1:
         choices = shown([f"'{pattern}'" for pattern in splits], 6)
         raise InputError(f"{said!r} holds {len(splits)} tables. Name one by its pattern: {choices}.")
-    _need_all_shards(said, files)
+    shards = [shard for each in files if (shard := _SHARD.fullmatch(each.name)) is not None]
+    count = int(shards[0]["count"]) if shards else 0
+    lacking = sorted({*range(count)} - {int(shard["number"]) for shard in shards})
+    if lacking:
+        raise InputError(
+            f"{said!r} is not complete: of {count} files, number {shown(lacking)} (counted from 0) is "
+            "missing. Fetch the rest, or name the files by a pattern."
+        )
     return tuple(map(str, files))
 
 
 def _refuse_partitions(said: str, pattern: str, folders: Sequence[tuple[str, ...]]) -> None:
-    """Raise where files are in different folders such as ``year=2020``: a column would be lost."""
+    """Raise an error if files are in different folders like ``year=2020``: a column would be lost."""
     keys = [{part for part in parts if "=" in part} for parts in folders]
     some = next((part for each in keys for part in sorted(each - keys[0])), None)
     if some is None:
@@ -100,7 +97,7 @@ def _refuse_partitions(said: str, pattern: str, folders: Sequence[tuple[str, ...
 
 
 def _in_turn(path: str) -> list[tuple[str, int, str]]:
-    """What names are sorted by: the number 10 comes after 9.
+    """Return a key by which to sort names: the number 10 comes after 9.
 
     Examples
     --------
@@ -111,27 +108,10 @@ def _in_turn(path: str) -> list[tuple[str, int, str]]:
     return [(text, int(number or 0), number) for text, number in words]
 
 
-def _hidden(path: Path, under: Path) -> bool:
-    """Whether a file is one that tools put beside the data."""
-    return any(part.startswith((".", "_")) for part in path.relative_to(under).parts)
-
-
 def _pattern(path: Path) -> str:
-    """The pattern that the files of the same table match."""
+    """Return the pattern that the files of the same table match."""
     shard = _SHARD.fullmatch(path.name)
     if shard is not None:
         return str(path.with_name(f"{shard['split']}-*-of-{shard['count']}.parquet"))
     part = _PART.fullmatch(path.name)
     return str(path) if part is None else str(path.with_name(f"{part['split']}*.parquet"))
-
-
-def _need_all_shards(said: str, files: Iterable[Path]) -> None:
-    """Raise where files tell how many of them there should be, and some are not there."""
-    found = [shard for each in files if (shard := _SHARD.fullmatch(each.name)) is not None]
-    there = {int(shard["number"]) for shard in found}
-    lacking = sorted(set(range(int(found[0]["count"]))) - there) if found else []
-    if lacking:
-        raise InputError(
-            f"{said!r} is not complete: of {int(found[0]['count'])} files, number {shown(lacking)} (counted "
-            "from 0) is not there. Fetch the rest, or name the files by a pattern."
-        )

@@ -1,27 +1,51 @@
-"""A file that another thread writes, line by line, so that a stream can be read while it is still coming."""
+"""Temporary files: copies of other files, and streams that another thread still writes."""
 
 from __future__ import annotations
 
 import io
+import os
+import shutil
+import tempfile
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+OPEN_FILES = "/proc/self/fd"  # where Linux opens files that have no name
+
+
+class Spool:
+    """Temporary files that live as long as an object refers to this one."""
+
+    def new(self, suffix: str = "") -> str:
+        """Return the path of a new, empty file.
+
+        On Linux it has no name in the temporary directory, so that not even a killed process leaves it
+        there. On other systems it has a name with the suffix, and is removed with this object.
+        """
+        if os.path.isdir(OPEN_FILES):
+            file = tempfile.TemporaryFile(prefix="separatrix-")  # noqa: SIM115
+            weakref.finalize(self, file.close)
+            return f"{OPEN_FILES}/{file.fileno()}"
+        folder = tempfile.mkdtemp(prefix="separatrix-")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        return os.path.join(folder, f"data{suffix}")
+
 
 class Growing:
-    """A file of whole lines; ``copy`` is called in another thread to write everything to this object."""
+    """A file of whole lines; another thread calls ``copy``, which writes everything to this object."""
 
     def __init__(self, path: str, copy: Callable[[Any], None]) -> None:
         self._change = threading.Condition()
         self._lines, self._size = 0, 0
-        self._rest: list[bytes] = []  # a line whose end has not come, in parts: joined once
+        self._rest: list[bytes] = []  # the parts of a line that has not ended
         self._ended = False
         self._file = io.FileIO(path, "wb")
         self._error: BaseException | None = None
         threading.Thread(target=self._work, args=(copy,), name="separatrix-stream", daemon=True).start()
 
     def write(self, part: bytes) -> None:
-        """Add what has come; a line that is not complete is kept back."""
+        """Add bytes; a line that is not complete waits for its end."""
         cut = part.rfind(b"\n") + 1
         if cut:
             self._append(b"".join([*self._rest, part[:cut]]))
@@ -29,7 +53,7 @@ class Growing:
         self._rest.append(part[cut:])
 
     def wait(self, *, lines: int | None = None, seconds: float | None = None) -> None:
-        """Wait for the end; or for so many lines, but after the first one no longer than so many seconds."""
+        """Wait for the end, or for a number of lines, but at most ``seconds`` after the first one."""
         with self._change:
             self._change.wait_for(lambda: self._ended or (lines is not None and self._lines > 0))
             if lines is not None:
@@ -37,14 +61,14 @@ class Growing:
         self._raise()
 
     def wait_beyond(self, size: int) -> bool:
-        """Wait until the file is larger than that; False if it ended before."""
+        """Wait until the file is larger than ``size``; return False if it ends before that."""
         with self._change:
             self._change.wait_for(lambda: self._ended or self._size > size)
         self._raise()
         return self._size > size
 
     def stop(self) -> None:
-        """Let nobody wait any longer; what has come so far is all."""
+        """End all waiting; the file is what has arrived so far."""
         with self._change:
             self._ended = True
             self._change.notify_all()
@@ -61,7 +85,7 @@ class Growing:
             with self._file:
                 copy(self)
                 self._append(b"".join(self._rest))
-        except BaseException as error:  # whoever waits gets it
+        except BaseException as error:  # raised to those that wait
             self._error = error
         self.stop()
 

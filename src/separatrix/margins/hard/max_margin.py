@@ -1,44 +1,98 @@
 """The largest margin: the shortest combination of signed rows.
 
-Every direction proves a lower bound of the margin, every combination of signed rows an upper one. A working
-set holds the rows that were lowest under some earlier weights; on it the hard-margin problem is solved by
-proximal Newton steps in the weights, and a scan of all rows then closes the bracket or names the rows that
-are missing. Two classes of many columns begin with coordinate descent over all rows, if these are in memory:
-where the support is nearly independent, as with text, that is all there is to do; else its weights pick the
-first working set.
+Every direction proves a lower bound of the margin, and every combination of signed rows an upper bound. A
+working set holds the rows that had the lowest scores under earlier weights. The solver finds the largest
+margin of the working set; a scan of all rows then closes the bracket or returns the rows that are missing.
 
-With a free intercept, columns far from zero are moved near it first: the margin is the same, and floats
-resolve it. A lifted margin depends on where the rows lie, and its bracket stays wide if floats do not.
+A small working set is solved from its inner products by block pivoting. If that fails, for example because
+rows depend on each other, proximal Newton steps solve it. Two classes with many columns and many rows in
+memory start with coordinate descent over all rows. On text that usually solves the problem; otherwise its
+support is the first working set.
 
-With many classes a signed row stands for a row and a rival class (Kesler's construction), built
-for a working set only.
+With a free intercept, columns far from zero are shifted toward zero first. The margin stays the same, and
+floats resolve it better. A lifted margin depends on the position of the rows, so its bracket can stay wide.
+
+With more than two classes, a signed row stands for a pair of a row and a rival class (Kesler's construction).
+Pairs are built only for the working set.
+
+References
+----------
+L. F. Portugal, J. J. Judice and L. N. Vicente, "A comparison of block pivoting and interior-point algorithms
+for linear least squares problems with nonnegative variables", Mathematics of Computation 63 (1994);
+P. H. Sterbenz, "Floating-point computation", 1974.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import linalg
 
+from ... import notebook
 from ...deadline import NEVER, Deadline, OutOfTime
 from ...errors import InputError
-from ...result import Floats, Ints, Status
-from ...rows.memory import MemoryRows
+from ...result import Floats, Ints, Solution, Status, margin_text
 from ...rows.protocol import Rows
 from ...rows.threads import calm_threads
+from ...sparse import dense
 from ..brackets import Effort, HardBracket, balanced
-from ..optimum import HardOptimum
 from ..pairs import Pairs, mean_direction, rows_of
-from ..rounding.proved_margin import PRECISION, proved_bracket
+from ..rounding.proved_margin import PRECISION, exact_product, proved_bracket
 from ..soft.coordinate_descent import descend
 from ..soft.proximal_newton import ProximalNewton
-from .centering import far_columns, moved_weights
 
-MOST_STAGES = 60  # proximal steps on one working set
-PATIENCE = 4  # of them in turn that may gain nothing
-WIDE = 500  # columns from which on coordinate descent begins
-ROUNDING = 1e-13  # a margin below this part of the rows' size is not told from zero
-NARROWEST = 1e-14  # relative width that a proved bracket may have, whatever was asked for
+WIDE = 500  # with more columns, a pass of coordinate descent is much cheaper than a Newton step
+ROUNDING = 1e-13  # relative to the longest row, a smaller margin cannot be distinguished from zero
+NARROWEST = 1e-14  # the relative width that a proved bracket may have, whatever gap is asked for
+
+
+@dataclass(frozen=True, eq=False)
+class HardOptimum(Solution):
+    """The largest margin, bracketed.
+
+    Attributes
+    ----------
+    status : Status
+    weights : ndarray of shape (width,) or (classes, width)
+        If their smallest score is positive, they are scaled such that it is one.
+    multipliers : ndarray of shape (support,)
+        Positive. If ``margin_lower`` is positive, the combination of the signed rows by these multipliers is
+        close to ``weights`` (except for a free intercept), the closer the smaller the gap.
+    rows, rivals : ndarray of shape (support,)
+        The rows that carry the multipliers, and the rival class of each.
+    margin_lower, margin_upper : float
+        The margin of the weights, and the bound that the multipliers prove. With a free intercept it is the
+        affine margin, otherwise the margin of the rows as they are, lifted or not. Infinite if nothing is
+        proved.
+    steps, scans : int
+        Newton steps, systems and passes of coordinate descent; scans of all rows.
+    """
+
+    weights: Floats
+    multipliers: Floats
+    rows: Ints
+    rivals: Ints
+    margin_lower: float
+    margin_upper: float
+    steps: int
+    scans: int
+
+    @property
+    def bracket(self) -> tuple[float, float]:
+        """The margin of the weights, and the bound that the multipliers prove."""
+        return self.margin_lower, self.margin_upper
+
+    def _repr_html_(self) -> str:
+        facts = [
+            ("best margin", margin_text(self.margin_lower, self.margin_upper)),
+            ("relative gap", f"{self.gap:.2e}"),
+            ("support", f"{np.unique(self.rows).size:,} rows"),
+            ("steps", f"{self.steps:,}, with {self.scans:,} scans of all rows"),
+        ]
+        return notebook.card(self.status.value, facts)
 
 
 def solve_max_margin(
@@ -49,25 +103,25 @@ def solve_max_margin(
     max_iter: int = 10_000,
     deadline: Deadline = NEVER,
 ) -> HardOptimum:
-    """Maximise the smallest score of a unit vector, to a certified relative gap.
+    """Maximize the smallest score of a unit vector, to a certified relative gap.
 
     Parameters
     ----------
     rows : Rows
-        Anywhere: all of them are asked for scans, sums and single rows only. Rows in memory are also visited
-        one by one, where that is quicker.
+        The solver uses scans, sums and copies of single rows. It visits rows in memory one by one if they
+        have many columns.
     gap : float
         Stop when (upper - lower) / upper is at most this.
     free_intercept : bool
-        Leave the intercept (the last weight of lifted rows) out of the norm: the margin is then the affine
-        one, half the distance between the hulls of the classes. Else it is the margin of the rows as they
-        are: the lifted one, if they are lifted.
+        Leave the intercept (the last weight of lifted rows) out of the norm. The margin is then the affine
+        one, half the distance between the hulls of the classes. Otherwise it is the margin of the rows as
+        they are, lifted or not.
     max_iter : int
-        The most Newton steps and passes. Newton steps are counted after each proximal step, and may exceed it
-        by those of one.
+        The largest number of steps: Newton steps, systems and passes. Steps are counted after each solution
+        of a proximal problem, and may exceed the limit by those of one problem.
     deadline : Deadline
-        When to end with the bracket known by then. The solver ends within a fraction of a second and one
-        scan of the rows: systems that may take longer are not begun.
+        When to stop and return the bracket that is known by then. The solver stops within a fraction of a
+        second and one scan of the rows; it does not start a system that may take longer.
 
     Returns
     -------
@@ -79,17 +133,51 @@ def solve_max_margin(
     if center is None:
         return _solve(rows, gap, free_intercept, max_iter, deadline)
     found = _solve(rows.less(center), gap, True, max_iter, deadline)
-    return replace(found, weights=moved_weights(found.weights, center))
+    return replace(found, weights=shifted_back(found.weights, center))
+
+
+def far_columns(rows: Rows, sample: int = 16) -> Floats | None:
+    """Return what to subtract from each column, or None if no column is far from zero.
+
+    Subtracting a number from one that is at most twice or half as large is exact (Sterbenz 1974), so the
+    shifted rows have the same differences, and the same margin, exactly. A sample decides whether to look at
+    all rows.
+    """
+    if rows.sparse or rows.order.size == 0:
+        return None
+    few = rows.take(rows.order[:sample])
+    if not _far(*few.column_reach()).any():
+        return None
+    far = _far(*rows.column_reach())
+    if not far.any():
+        return None
+    return np.where(far, np.asarray(few.matrix[0], dtype=np.float64), 0.0)
+
+
+def _far(low: Floats, high: Floats, spreads: float = 256.0) -> NDArray[np.bool_]:
+    """Whether columns are farther from zero than a multiple of their spread."""
+    with np.errstate(all="ignore"):
+        found: NDArray[np.bool_] = np.minimum(np.abs(low), np.abs(high)) > spreads * (high - low)
+    return found
+
+
+def shifted_back(weights: Floats, center: Floats) -> Floats:
+    """Return weights of shifted rows for the original rows: only intercepts change, each rounded once."""
+    full = weights.copy()
+    for vector in np.atleast_2d(full):
+        vector[-1] = exact_product(np.append(-center, 1.0), vector)
+    return full
 
 
 def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline: Deadline) -> HardOptimum:
-    longest = float(rows.squared_norms[rows.order].max())  # also: every value is finite
+    longest = float(rows.squared_norms[rows.order].max())  # raises if a value is not finite
     bracket = HardBracket(rows, gap, free_intercept)
     effort = Effort("max margin", max_iter, deadline)
     search = MaxMarginSearch(rows, bracket, effort)
     try:
-        # numbers near the ends of float64's range may leave it on the way: what is found is summed anew
-        with calm_threads(search.problem.pairs.width), np.errstate(all="ignore"), effort.progress:
+        # Numbers near the limits of float64 may overflow here; the final bracket is computed independently.
+        size = min(rows.order.size, search.pairs.width)
+        with calm_threads(size, 2000), np.errstate(all="ignore"), effort.progress:
             status = search.run(float(np.sqrt(max(0.0, longest - free_intercept))))
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
@@ -100,8 +188,10 @@ def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline
     proof = members[used], rivals[used], _as_long(multipliers[used], bracket)
     ends = bracket.lower, bracket.upper
     lower, upper = proved_bracket(rows, bracket.weights, proof, ends, free_intercept, PRECISION * gap)
-    if status is Status.REACHED and upper - lower > max(gap, NARROWEST) * upper:
-        status = Status.STALLED
+    if status in (Status.REACHED, Status.STALLED):
+        narrow = upper - lower <= max(gap, NARROWEST) * upper
+        status = Status.REACHED if narrow else Status.STALLED
+    effort.end(status)
     return HardOptimum(
         status,
         bracket.weights,
@@ -118,7 +208,7 @@ def _solve(rows: Rows, gap: float, free_intercept: bool, max_iter: int, deadline
 
 
 def _as_long(multipliers: Floats, bracket: HardBracket) -> Floats:
-    """The multiple of the multipliers whose combination is as long as the weights: all prove the same."""
+    """Scale the multipliers such that their combination is as long as the weights; they prove the same."""
     length = bracket.upper * float(multipliers.sum())
     if not (bracket.lower > 0.0 and 0.0 < length < np.inf):
         return multipliers
@@ -136,20 +226,34 @@ class MaxMarginSearch:
     bracket : HardBracket
         What is proved so far.
     effort : Effort
-    problem : WorkingProblem
+    scale : float
+        The largest number of the first working set, without free intercepts. Rows of the working set are
+        divided by it, and margins are compared with it. Zero before the first solution.
+    pairs : Pairs
+        The working set.
+    limit : int
+        The largest number of rows that a scan adds to it.
+    unpenalized : list of int
+        The positions of free intercepts in the flattened weights.
+    multipliers : ndarray of shape (pairs,)
+        The multipliers of the working set, of its scaled rows once there is a scale.
     """
 
     def __init__(self, rows: Rows, bracket: HardBracket, effort: Effort) -> None:
         self.rows, self.bracket, self.effort = rows, bracket, effort
-        self.problem = WorkingProblem(rows, bracket.free_intercept)
+        self.scale = 0.0
+        self.pairs = Pairs(rows)
+        self.limit = min(2000, max(120, 2 * self.pairs.width))
+        self.unpenalized = self.pairs.intercepts if bracket.free_intercept else []
+        self.multipliers: Floats = np.zeros(0)
 
     def run(self, reach: float) -> Status:
-        """Narrow the bracket; ``reach`` is the norm of the longest row, a free intercept's one left out."""
+        """Narrow the bracket until a goal or limit is met; ``reach`` is the norm of the longest row."""
         bracket = self.bracket
         current, sigma = self.first_weights(reach), 0.0
         goal = width = np.inf
         while True:
-            if bracket.upper <= ROUNDING * self.problem.scale:
+            if bracket.upper <= ROUNDING * self.scale:
                 return Status.NOT_SEPARABLE
             grown = not bracket.reached and self.scan(current)
             if bracket.reached:
@@ -164,124 +268,130 @@ class MaxMarginSearch:
             self.effort.report(bracket.lower, bracket.upper)
 
     def first_weights(self, reach: float) -> Floats:
-        """Where to begin; with many columns of two classes in memory, often the end."""
+        """Return the weights for the first scan; coordinate descent also returns the first working set."""
         self.effort.deadline.need()
-        rows = self.rows
-        wide = self.problem.pairs.width > WIDE and rows.n_classes == 2
-        # products of multipliers and squares stay within the range of floats
-        if not (wide and isinstance(rows, MemoryRows) and 0.0 < reach**6 < np.inf):
-            return mean_direction(rows)
-        return descend(rows, self.bracket, self.effort, np.random.default_rng(0))[0]
+        rows = self.rows.local
+        wide = self.pairs.width > WIDE
+        many = self.rows.n_classes == 2 and self.rows.order.size > 2 * WIDE
+        # Products of multipliers and squares have to stay within the range of floats.
+        if rows is None or not (many and (wide or rows.sparse)) or not 0.0 < reach**6 < np.inf:
+            return mean_direction(self.rows)
+        passes = 50 if wide else 4
+        weights, multipliers = descend(rows, self.bracket, self.effort, np.random.default_rng(0), passes)
+        self.pairs.members = np.flatnonzero(multipliers)
+        self.pairs.rivals = np.zeros_like(self.pairs.members)
+        self.multipliers = multipliers[self.pairs.members]
+        return weights
 
     def scan(self, weights: Floats) -> bool:
         """Score every row; offer the weights; return whether the working set has grown."""
         self.effort.deadline.need()
-        found = self.rows.scan(weights, min(2000, max(100, 2 * self.problem.pairs.width)))
+        found = self.rows.scan(weights, self.limit)
         self.effort.scans += 1
         self.bracket.offer_weights(weights, float(found.scores[0]))
-        return self.problem.add(found.rows, weights)
+        added = self.pairs.add(found.rows, weights)
+        self.multipliers = np.concatenate([self.multipliers, np.zeros(added)])
+        return added > 0
 
     def solve(self, weights: Floats, sigma: float, goal: float) -> tuple[Floats, float]:
-        """Solve the working set to a relative gap; return its weights and the step length to go on with."""
+        """Solve the working set to a relative gap; return its weights and the next step length."""
         self.effort.deadline.need()
-        problem, shape = self.problem, self.rows.weights_shape
-        rows, factors = problem.scaled_rows()
-        start = weights.ravel() / factors if problem.multipliers.any() else None
+        matrix, factors = self._scaled_matrix()
+        start = weights.ravel() / factors if self.multipliers.any() else None
+        if goal > 0.0 and self.pairs.size <= self.limit + self.rows.n_classes:
+            found = self._pivot(matrix, start, goal)
+            if found is not None:
+                return (found * factors).reshape(self.rows.weights_shape), sigma
+        rows = rows_of(matrix)
         engine = ProximalNewton(
             rows,
             np.full(rows.n_rows, np.inf),
             sigma=1.0,
-            unpenalised=problem.unpenalised,
+            unpenalized=self.unpenalized,
             weights=start,
-            multipliers=problem.multipliers,
+            multipliers=self.multipliers,
             deadline=self.effort.deadline,
         )
         engine.sigma = sigma or engine.sigma
-        used = self._advance(engine, rows, goal)
-        problem.multipliers = engine.multipliers
-        return (engine.weights * factors).reshape(shape), used / 10.0
+        used = self._advance(engine, matrix, goal)
+        self.multipliers = engine.multipliers
+        return (engine.weights * factors).reshape(self.rows.weights_shape), used / 10.0
 
-    def _advance(self, engine: ProximalNewton, rows: MemoryRows, goal: float) -> float:
-        """Proximal steps until the goal is reached or they gain nothing; return the last step length."""
+    def _scaled_matrix(self) -> tuple[Any, Floats]:
+        """Return the scaled rows of the working set, and the factors that scale their weights back."""
+        matrix = self.pairs.matrix()
+        factors = np.ones(matrix.shape[1])
+        if self.scale == 0.0:
+            largest = np.maximum(dense(matrix.max(axis=0)), -dense(matrix.min(axis=0)))
+            largest[self.unpenalized] = 0.0
+            self.scale = float(largest.max(initial=0.0)) or 1.0
+            self.multipliers = self.multipliers * self.scale**2
+        factors /= self.scale
+        factors[self.unpenalized] = 1.0
+        if isinstance(matrix, np.ndarray):
+            matrix *= factors
+        else:
+            matrix.data *= factors[matrix.indices]
+        return matrix, factors
+
+    def _pivot(self, matrix: Any, start: Floats | None, goal: float) -> Floats | None:
+        """Solve the scaled rows by block pivoting; return their weights, or None if the goal is missed."""
+        size, deadline = self.pairs.size, self.effort.deadline
+        deadline.need(operations=size**2 * (self.pairs.width + size / 3.0))
+        border = dense(matrix[:, self.unpenalized])
+        products = dense(matrix @ matrix.T)
+        products -= border @ border.T
+        guess = np.ones(size, dtype=np.bool_)
+        if start is not None:
+            guess = (self.multipliers > 0.0) | (matrix @ start < 1.0)
+        found = pivoted(products, border, guess, 0.1 * self.bracket.gap, deadline)
+        self.effort.steps += 1
+        if found is None:
+            return None
+        multipliers, shift = found
+        weights = np.asarray(matrix.T @ multipliers)
+        weights[self.unpenalized] = shift
+        lower, upper = self.offer(matrix, weights, matrix @ weights, multipliers)
+        if not upper - lower <= max(goal, self.bracket.gap) * upper:
+            return None
+        self.multipliers = multipliers
+        return weights
+
+    def _advance(
+        self, engine: ProximalNewton, matrix: Any, goal: float, most: int = 60, most_idle: int = 4
+    ) -> float:
+        """Make proximal steps until the goal is reached or they gain nothing; return the last step length."""
         best = lowest = np.inf
         idle = 0
-        for _ in range(MOST_STAGES):
+        for _ in range(most):
             before, used = engine.newton_steps, engine.sigma
             moved = engine.advance()
             self.effort.steps += engine.newton_steps - before
-            lower, upper = self.problem.offer(rows, engine, self.bracket)
-            vanished = self.bracket.upper <= ROUNDING * self.problem.scale
+            lower, upper = self.offer(matrix, engine.weights, engine.scores, engine.multipliers)
+            vanished = self.bracket.upper <= ROUNDING * self.scale
             if vanished or upper - lower <= goal * upper or self.effort.spent:
                 break
             still = upper - lower >= 0.9 * best and upper >= 0.5 * lowest and moved < 1e-3
             idle = idle + 1 if still else 0
             best, lowest = min(best, upper - lower), min(lowest, upper)
-            if idle >= PATIENCE:
+            if idle >= most_idle:
                 break
             self.effort.deadline.need()
         return used
 
-
-class WorkingProblem:
-    """Rows that scans picked, with numbers of size one, and their multipliers.
-
-    Attributes
-    ----------
-    pairs : Pairs
-        Which rows, and against which class each is held.
-    unpenalised : list of int
-        Where free intercepts stand in the flattened weights.
-    multipliers : ndarray of shape (pairs,)
-        Of the scaled rows.
-    scale : float
-        The largest number of the first working set, free intercepts left out: what rows are divided by and
-        margins compared with. Zero before there is one.
-    """
-
-    def __init__(self, rows: Rows, free_intercept: bool) -> None:
-        self.rows = rows
-        self.pairs = Pairs(rows)
-        self.unpenalised = self.pairs.intercepts if free_intercept else []
-        self.multipliers: Floats = np.zeros(0)
-        self.scale = 0.0
-
-    def add(self, candidates: Ints, weights: Floats) -> bool:
-        """Put rows with their worst rivals under the weights into the set; return whether any was new."""
-        added = self.pairs.add(candidates, weights)
-        self.multipliers = np.concatenate([self.multipliers, np.zeros(added)])
-        return added > 0
-
-    def scaled_rows(self) -> tuple[MemoryRows, Floats]:
-        """The signed rows divided by the scale (free intercepts left alone), and how weights scale back."""
-        matrix = self.pairs.matrix()
-        penalised = np.ones(matrix.shape[1])
-        penalised[self.unpenalised] = 0.0
-        dense = isinstance(matrix, np.ndarray)
-        if self.scale == 0.0:
-            numbers = matrix * penalised if dense else matrix.data * penalised[matrix.indices]
-            self.scale = float(np.abs(numbers).max(initial=0.0)) or 1.0
-        factors = np.where(penalised > 0.0, 1.0 / self.scale, 1.0)
-        if dense:
-            matrix *= factors
-        else:
-            matrix.data *= factors[matrix.indices]
-        return rows_of(matrix), factors
-
-    def offer(self, rows: MemoryRows, engine: ProximalNewton, bracket: HardBracket) -> tuple[float, float]:
-        """The margin of the scaled rows, bracketed; the upper end holds for all rows and is offered."""
-        shape = self.rows.weights_shape
-        norm = bracket.norm(engine.weights.reshape(shape))
-        lower = self.scale * float(engine.scores.min()) / norm if norm > 0.0 else 0.0
-        multipliers = self._balanced(engine.multipliers) if self.unpenalised else engine.multipliers
+    def offer(self, matrix: Any, weights: Floats, scores: Floats, multipliers: Floats) -> tuple[float, float]:
+        """Bracket the margin of the scaled rows, and offer the upper end, which holds for all rows."""
+        shape, bracket = self.rows.weights_shape, self.bracket
+        norm = bracket.norm(weights.reshape(shape))
+        lower = self.scale * float(scores.min()) / norm if norm > 0.0 else 0.0
+        if self.unpenalized:
+            multipliers = self._balanced(multipliers)
         mass = float(multipliers.sum())
         if mass <= 0.0:
             return lower, np.inf
-        upper = self.scale * bracket.norm(rows.combination(multipliers / mass).reshape(shape))
-        with np.errstate(all="ignore"):
-            scaled = multipliers / self.scale**2
-        # any multiple proves the same: one within the range of floats
-        usable = np.isfinite(scaled).all() and np.array_equal(scaled > 0.0, multipliers > 0.0)
-        bracket.offer_bound(upper, self.pairs.members, self.pairs.rivals, scaled if usable else multipliers)
+        upper = self.scale * bracket.norm(np.asarray(matrix.T @ (multipliers / mass)).reshape(shape))
+        # Every multiple of the multipliers proves the same bound.
+        bracket.offer_bound(upper, self.pairs.members, self.pairs.rivals, multipliers)
         return lower, upper
 
     def _balanced(self, multipliers: Floats) -> Floats:
@@ -292,3 +402,44 @@ class WorkingProblem:
         table = np.zeros((multipliers.size, self.pairs.blocks))
         table[places] = -multipliers
         return np.asarray(-balanced(table, labels)[places])
+
+
+def pivoted(
+    products: Floats, border: Floats, inside: NDArray[np.bool_], tolerance: float, deadline: Deadline
+) -> tuple[Floats, Floats] | None:
+    """Find multipliers a >= 0 with scores of one on the rows that carry them, and of at least one elsewhere.
+
+    The scores are ``products @ a + border @ shift``, and ``border.T @ a`` is zero: the columns of the border
+    belong to free intercepts. Block pivoting guesses the rows that carry multipliers, solves their system,
+    and exchanges all wrong rows at once: rows with a negative multiplier leave, and rows that score below one
+    by more than the tolerance enter. A full exchange may cycle; then, and if a system is singular, the result
+    is None.
+    """
+    scale, fewest, chances = float(products.diagonal().max()) or 1.0, inside.size + 1, 10
+    while chances and inside.any():
+        deadline.need()
+        members = np.flatnonzero(inside)
+        square = products[np.ix_(members, members)]
+        ridged = square + 1e-13 * scale * np.eye(members.size)  # identical rows share their multiplier
+        factor, failed = linalg.lapack.dpotrf(ridged, overwrite_a=1)
+        if failed:
+            return None
+        right = np.column_stack([np.ones(members.size), border[members]])
+        solved = linalg.lapack.dpotrs(factor, right)[0]
+        solved += linalg.lapack.dpotrs(factor, right - square @ solved)[0]  # corrects for the ridge
+        if not np.isfinite(solved).all():
+            return None
+        # Shifts that make the multipliers vanish on the border; equal shifts of all classes change nothing.
+        pull = border[members].T @ solved
+        shift = np.linalg.lstsq(pull[:, 1:], pull[:, 0], rcond=None)[0]
+        multipliers = np.zeros(inside.size)
+        multipliers[members] = solved[:, 0] - solved[:, 1:] @ shift
+        scores = products @ multipliers + border @ shift
+        wrong = np.where(inside, multipliers < 0.0, scores < 1.0 - tolerance)
+        count = int(np.count_nonzero(wrong))
+        if count == 0:
+            return multipliers, shift
+        chances = 10 if count < fewest else chances - 1
+        fewest = min(fewest, count)
+        inside = inside ^ wrong
+    return None

@@ -1,4 +1,4 @@
-"""HiGHS, set up in one way for every linear program of the package."""
+"""HiGHS with the same settings for every linear program of the package."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from ...deadline import Deadline
 from ...result import Status
 
 TOLERANCE = 1e-9
-# For programs that change a little at a time: each run starts from the last basis.
-WARM: dict[str, Any] = {"presolve": "off", "threads": 1, "small_matrix_value": 1e-12}
 
 
 def quiet_solver(**options: Any) -> Any:
-    """A solver that prints nothing and accepts errors of ``TOLERANCE``; other options as HiGHS names them."""
+    """Return a silent solver that accepts errors of ``TOLERANCE``; other options have the names of HiGHS."""
     make: Any = highspy.Highs  # untyped in some releases
     solver = make()
     tolerances = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
@@ -25,9 +23,9 @@ def quiet_solver(**options: Any) -> Any:
 
 
 def run_until(solver: Any, deadline: Deadline) -> Status:
-    """Optimise until the deadline; REACHED where HiGHS itself calls the end optimal.
+    """Optimize until the deadline; return REACHED if HiGHS reports an optimum.
 
-    STALLED is any other end: no solution exists, or HiGHS found none.
+    Any other end is STALLED: no solution exists, or HiGHS did not find one.
     """
     solver.setOptionValue("time_limit", solver.getRunTime() + deadline.left)
     solver.run()

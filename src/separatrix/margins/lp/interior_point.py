@@ -1,11 +1,11 @@
 """The linear program behind separability, by an interior-point method.
 
-Maximise t subject to ``Zw >= t`` and ``|w| <= 1`` in every coordinate, as `cone_program` does. The path to
-the optimum stays in the middle of what is allowed. It ends where Tucker's theorem points: each row has either
-a positive score or a positive multiplier, and the multipliers are even enough for proofs by approximate
-multipliers. Each step is one product of the rows with themselves and one Cholesky factorisation, of the size
-of the columns. Normal rows took 4 to 6 steps, images 20 to 40. Numbers are floats: they guide, and prove
-nothing.
+Maximize t subject to ``Zw >= t`` and ``|w| <= 1`` in every coordinate. The central
+path stays away from the boundary of the feasible set. At its end each row has either a positive score or a
+positive multiplier (Tucker's theorem), and the multipliers are of similar size, as proofs by approximate
+multipliers need them. Each step computes the inner products of the columns and one Cholesky factorization.
+Normal rows took 4 to 6 steps, images 20 to 40. The results are floats: they guide the search for a proof and
+prove nothing.
 
 References
 ----------
@@ -30,25 +30,25 @@ from ...result import Floats, Solution, Status
 from ...rows import threads
 from ...sparse import sparse
 
-CORRECTIONS = 3  # of a step, each for the price of one more solution with the same factors
-SHORT = 0.995  # of the way to the boundary
-DEEP = 0.5  # part of the largest margin at which weights are as good as the best
-# Mean product of a score and its multiplier, where scores and the sum of multipliers are about 1. Below,
-# floats have nothing left to say. On images the partition was settled at 1e-12, and not yet at 1e-10.
+CORRECTIONS = 3  # per step; each is one more solution with the same factors
+SHORT = 0.995  # the part of the way to the boundary that a step goes
+DEEP = 0.5  # weights with this part of the largest margin are good enough
+# The mean product of a slack and its multiplier below which floats decide nothing more. Slacks and the sum of
+# multipliers are about 1. On images the partition was known at 1e-12, and not yet at 1e-10.
 VANISHED = 1e-14
-EVEN = 1e-3  # part of every multiplier by which it has to change to be exact: then the end is in sight
-PATIENCE = 8  # steps in turn that may fail to halve the products
+EVEN = 1e-3  # the path ends if a relative change of this size makes all multipliers exact
+PATIENCE = 8  # the number of consecutive steps that may fail to halve the products
 
 
 @dataclass(frozen=True, eq=False)
 class Centre(Solution):
-    """Where the path was left.
+    """The last point of the path.
 
     Attributes
     ----------
     status : Status
-        REACHED: the weights separate the rows; NOT_SEPARABLE: nothing does, as far as floats tell; else
-        STALLED or TIME_LIMIT.
+        REACHED if the weights separate the rows, NOT_SEPARABLE if no weights seem to, otherwise STALLED or
+        TIME_LIMIT.
     weights : ndarray of shape (columns,)
     multipliers : ndarray of shape (rows,)
         They sum to about one.
@@ -65,22 +65,22 @@ class Centre(Solution):
 
     @property
     def tight(self) -> NDArray[np.bool_]:
-        """The rows whose multiplier stays positive, while that of the others vanishes."""
+        """The rows whose multipliers stay positive; the others tend to zero."""
         found: NDArray[np.bool_] = self.multipliers * self.multipliers.size > self.slacks
         return found
 
 
 def solve_interior(rows: Any, deadline: Deadline = NEVER) -> Centre:
-    """Separate rows, or find multipliers of a combination that vanishes.
+    """Separate rows, or find multipliers whose combination of the rows is zero.
 
     Parameters
     ----------
     rows : ndarray or CSR matrix of shape (rows, columns)
-        Scaled to about 1, every column not zero somewhere.
+        Scaled to about 1; no column is zero.
     deadline : Deadline
-        When to end; a step that would take longer is not begun.
+        When to stop. A step that would take longer is not started.
     """
-    # Products of arrays are cut into a part for each thread; those of sparse rows are quicker than factors.
+    # Products of arrays are divided among threads here; for sparse rows the factorization takes longest.
     size = rows.shape[1] if sparse.issparse(rows) else 0
     with threads.calm_threads(size), np.errstate(all="ignore"):
         path = _Path(rows)
@@ -92,7 +92,7 @@ def solve_interior(rows: Any, deadline: Deadline = NEVER) -> Centre:
 
 
 class _Path:
-    """The central path: x = (w, t); slacks X and multipliers Y of the rows, of w <= 1 and of w >= -1."""
+    """The central path: x is (w, t); X and Y are slacks and multipliers of the rows, w <= 1 and w >= -1."""
 
     def __init__(self, rows: Any) -> None:
         self.n, self.p = rows.shape
@@ -107,8 +107,8 @@ class _Path:
         self.Y = np.concatenate([self.multipliers, upper, upper - pull])
 
     def follow(self, deadline: Deadline) -> Status:
-        """Steps until the rows are separated, or the products vanish."""
-        # products of matrices run at several times the pace of a factorization that is counted on
+        """Make steps until the rows are separated or the products vanish."""
+        # Matrix products are several times as fast as the factorizations that a deadline assumes.
         deadline.need(operations=0.25 * (self.n * float(self.p) ** 2 + float(self.p) ** 3 / 3.0))
         best, idle, seconds = np.inf, 0, 0.0
         while True:
@@ -120,7 +120,7 @@ class _Path:
             best, idle = (mean, 0) if mean < 0.5 * best else (best, idle + 1)
             if mean < VANISHED:
                 return Status.NOT_SEPARABLE
-            if idle > PATIENCE or not self._factorise():
+            if idle > PATIENCE or not self._factorize():
                 return Status.STALLED
             if self._corrected():
                 return Status.NOT_SEPARABLE
@@ -130,8 +130,8 @@ class _Path:
                 return Status.REACHED
             seconds = 1.5 * (time.monotonic() - begin)
 
-    def _factorise(self) -> bool:
-        """The Cholesky factors of the normal equations; a ridge where rounding has made them indefinite."""
+    def _factorize(self) -> bool:
+        """Factorize the normal equations, with a ridge if rounding made them indefinite."""
         n, p = self.n, self.p
         ratio = self.Y / self.X
         square = gram(self.matrix, np.sqrt(ratio[:n]))
@@ -150,7 +150,7 @@ class _Path:
         return np.asarray(scipy.linalg.lapack.dpotrs(self.factor, right, lower=0)[0])
 
     def _corrected(self) -> bool:
-        """Whether a small change of each multiplier makes the combination vanish; then it is made."""
+        """Make the combination zero if a small change of each multiplier is enough; return whether it was."""
         pull = self.matrix.T @ self.multipliers
         pull[-1] = 0.0
         change = (self.matrix @ self._solved(pull)) / self.slacks
@@ -161,7 +161,7 @@ class _Path:
         return True
 
     def _direction(self, products: Floats, missing: Floats | float) -> tuple[Floats, Floats, Floats]:
-        """How x, X and Y change such that the products X * Y change by so much, to first order."""
+        """Return the changes of x, X and Y for which the products X * Y change as given, to first order."""
         n, p = self.n, self.p
         part = products / self.X
         right = self.matrix.T @ part[:n] + missing
@@ -171,7 +171,7 @@ class _Path:
         return x, X, part - self.Y / self.X * X
 
     def _step(self, mean: float) -> None:
-        """Mehrotra's step with Gondzio's corrections."""
+        """Make Mehrotra's step with Gondzio's corrections."""
         n, p, X, Y = self.n, self.p, self.X, self.Y
         missing = self.matrix.T @ self.multipliers
         missing[:-1] += Y[n + p :] - Y[n : n + p]
@@ -204,13 +204,13 @@ class _Path:
 
 
 def _room(values: Floats, change: Floats) -> float:
-    """How much of a change leaves all values positive, up to the whole."""
+    """Return the largest part of a change, at most all of it, that leaves all values positive."""
     least = float((change / values).min())
     return 1.0 if least >= -1.0 else -1.0 / least
 
 
 def _with_ones(rows: Any) -> Any:
-    """The rows with a column for t."""
+    """Return the rows with a column for t."""
     if sparse.issparse(rows):
         return sparse.csr_array(sparse.hstack([rows, -np.ones((rows.shape[0], 1))], format="csr"))
     matrix = np.empty((rows.shape[0], rows.shape[1] + 1))
@@ -219,12 +219,15 @@ def _with_ones(rows: Any) -> Any:
 
 
 def gram(matrix: Any, factors: Floats) -> Floats:
-    """The inner products of the columns of a matrix whose rows are multiplied by factors; on all cores.
+    """Return the inner products of the columns of a matrix whose rows are multiplied by factors.
 
-    Only the lower triangle is meant.
+    Only the lower triangle is defined. All cores are used.
     """
     if sparse.issparse(matrix):
-        return _sparse_gram(sparse.csr_array(sparse.diags_array(factors) @ matrix))
+        from ..pairs import rows_of  # dense rows need no compiled loop
+
+        scaled = rows_of(sparse.csr_array(sparse.diags_array(factors) @ matrix))
+        return scaled.outer_sum(scaled.order)
     n, cores = matrix.shape[0], threads.n_threads() if matrix.size > 2 * threads.WORTH_A_THREAD else 1
     edges = [n * part // cores for part in range(cores + 1)]
     parts = threads.run_all(_gram_of, [(matrix, factors, *each) for each in itertools.pairwise(edges)])
@@ -237,17 +240,3 @@ def gram(matrix: Any, factors: Floats) -> Floats:
 def _gram_of(matrix: Floats, factors: Floats, start: int, stop: int) -> Floats:
     part = matrix[start:stop] * factors[start:stop, None]
     return np.asarray(part.T @ part)
-
-
-def _sparse_gram(by_row: Any) -> Floats:
-    from ...loops import margins as margin_loops  # dense rows need no compiled loop
-
-    by_column = by_row.tocsc()
-    by_row = by_column.tocsr()  # whose indices ascend
-    size = by_column.shape[1]
-    square = np.zeros((size, size))
-    parts = [margin_loops.Entries(each.data, each.indices, each.indptr) for each in (by_column, by_row)]
-    # rows of a triangle grow: edges at the square roots cut it into equal areas
-    edges = [int(np.sqrt(size * stop)) for _, stop in threads.chunks(size, size * size)]
-    threads.run_all(margin_loops.gram, [(*parts, *each, square) for each in itertools.pairwise([0, *edges])])
-    return square

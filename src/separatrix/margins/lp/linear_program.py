@@ -1,13 +1,13 @@
 """A separator by linear programming: HiGHS on a working set that scans complete.
 
-The *primal* form looks for the weights: maximise t subject to ``<w, z_i> >= t`` and
-``-1 <= w_j <= 1``. The largest t is positive exactly when the rows can be separated; if it is
-zero, its multipliers (non-negative, not all zero) weigh the signed rows to zero.
+The *primal* form finds weights: maximize t subject to ``<w, z_i> >= t`` and ``-1 <= w_j <= 1``. The largest t
+is positive if and only if the rows can be separated. If it is zero, the combination of the signed rows by its
+multipliers (non-negative, not all zero) is zero.
 
-The *dual* form looks for the multipliers of the perceptron, ``w = sum_i a_i z_i``: minimise
-``sum_i a_i`` subject to ``<w, z_i> >= 1`` and ``a >= 0``. The weights stand in it as variables of
-their own, so that no matrix of rows by rows is formed. It is feasible exactly when the rows can
-be separated, because the largest-margin weights are such a combination.
+The *dual* form finds the multipliers of the perceptron, ``w = sum_i a_i z_i``: minimize ``sum_i a_i`` subject
+to ``<w, z_i> >= 1`` and ``a >= 0``. The weights are variables too, so that no matrix of rows by rows is
+formed. It is feasible if and only if the rows can be separated, because the weights of the largest margin
+have this form.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from ..pairs import Pairs, mean_direction
 from .highs import TOLERANCE, quiet_solver, run_until
 
 FORMS = ("primal", "dual")
-FIRST = 4096  # rows of the first program; with two classes smaller data goes in whole
-# What HiGHS does with a number of the program before it looks at the clock, as operations of a factorisation:
-# half a microsecond of a quiet core on 2.4 million numbers, taken twice.
+FIRST = 4096  # the largest number of rows that a scan adds to the program
+# HiGHS does not look at the clock while it reads a program. This is its work per number, in operations of a
+# factorization: twice the half microsecond measured on 2.4 million numbers.
 FLOPS_A_NUMBER = 1000.0
 
 
@@ -41,21 +41,20 @@ class ProgramOptimum(Solution):
     Attributes
     ----------
     status : Status
-        REACHED: the weights are those of the last program, which scans completed. TIME_LIMIT: the deadline
-        came first, and the rest is what the last program scanned by then gave.
+        REACHED if no row is missing from the last program, TIME_LIMIT if the deadline came first. The result
+        is then that of the last program that was scanned.
     separated : bool
-        Whether a scan of every row found each of them on its own side.
+        Whether a scan found every row on the correct side.
     weights : ndarray of shape (width,) or (classes, width)
     value : float
-        The objective: t in the primal form (zero where the deadline came before any program), the sum of
-        the multipliers in the dual form (infinite there, and where HiGHS finds no solution).
+        The objective. Primal form: t, zero if no program was solved in time. Dual form: the sum of the
+        multipliers, infinite if no program was solved in time or HiGHS finds no solution.
     multipliers : ndarray of shape (support,)
-        Primal form: weights of the rows that hold t down; they sum to one where t is positive. Dual form:
-        the a.
+        Primal form: the dual values of the rows, which sum to one if t is positive. Dual form: a.
     rows, rivals : ndarray of int64, shape (support,)
-        The rows that carry them, and the class each is held against.
+        The rows that carry the multipliers, and the rival class of each.
     programs : int
-        How often HiGHS was called.
+        The number of calls of HiGHS.
     """
 
     separated: bool
@@ -68,15 +67,15 @@ class ProgramOptimum(Solution):
 
 
 def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline = NEVER) -> ProgramOptimum:
-    """Find a separator by linear programming, or that the program has none, as far as HiGHS tells.
+    """Find a separator by linear programming; if HiGHS finds none, the result is not separated.
 
     Parameters
     ----------
     rows : Rows
-        Anywhere: they are asked for scans and for the rows of the working set.
+        The solver uses scans and copies of the rows of the working set.
     form : {"primal", "dual"}
     deadline : Deadline
-        When to end with what is known by then, within a fraction of a second and one scan of the rows.
+        When to stop and return what is known by then, within a fraction of a second and one scan.
 
     Returns
     -------
@@ -84,7 +83,7 @@ def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline
     """
     if form not in FORMS:
         raise InputError(f"The form must be one of {', '.join(FORMS)}. Got {form!r} instead.")
-    _ = rows.squared_norms  # every value is finite
+    _ = rows.squared_norms  # raises if a value is not finite
     search = ProgramSearch(rows, form, deadline)
     try:
         with Progress() as progress:
@@ -96,10 +95,10 @@ def solve_linear_program(rows: Rows, *, form: str = "primal", deadline: Deadline
 
 @dataclass(frozen=True, eq=False)
 class _Solution:
-    """What one program gave: the weights, its objective, and the multipliers of its pairs.
+    """The solution of one program: weights, objective, and the multipliers of its pairs.
 
-    ``missing``: dual form only, the prices of ``w = sum of a_i z_i``. A row that scores above one under them
-    would lower the sum of the multipliers if it carried one.
+    ``missing`` (dual form only) are the dual values of ``w = sum of a_i z_i``. A row that scores above one
+    under them would lower the sum of the multipliers.
     """
 
     weights: Floats
@@ -109,13 +108,13 @@ class _Solution:
 
 
 class ProgramSearch:
-    """Programs of a working set and scans of all rows, in turn."""
+    """Solutions of the program of a working set and scans of all rows, in turn."""
 
     def __init__(self, rows: Rows, form: str, deadline: Deadline) -> None:
         self.rows, self.deadline, self.primal = rows, deadline, form == "primal"
         self.pairs = Pairs(rows)
         self.programs = 0
-        # the last program that was scanned
+        # The last program that was scanned.
         self.best = _Solution(np.zeros(rows.weights_shape), 0.0 if self.primal else np.inf, np.zeros(0))
         self.members, self.rivals, self.separated = self.pairs.members, self.pairs.rivals, False
 
@@ -138,7 +137,7 @@ class ProgramSearch:
                 progress.show(f"{done}, {mistakes} mistakes left")
 
     def scan(self, found: _Solution) -> tuple[int, int]:
-        """Score all rows; return how many are on the wrong side, and how many joined the working set."""
+        """Score all rows; return the number on the wrong side and the number added to the working set."""
         pairs, weights = self.pairs, found.weights
         lowest = self.rows.scan(weights, FIRST)
         self.best, self.members, self.rivals = found, pairs.members, pairs.rivals
@@ -155,7 +154,7 @@ class ProgramSearch:
         return lowest.mistakes, added
 
     def optimum(self, status: Status) -> ProgramOptimum:
-        """What the last program that was scanned gave."""
+        """Return the solution of the last program that was scanned."""
         used = self.best.multipliers > 0.0
         return ProgramOptimum(
             status,
@@ -174,7 +173,7 @@ def _primal(pairs: Pairs, deadline: Deadline) -> _Solution:
     size, width = matrix.shape
     columns = sparse.hstack([matrix, -np.ones((size, 1))], format="csc")
     cost = np.append(np.zeros(width), -1.0)
-    # t is bounded, as |<w, z>| is at most the sum of |z_j|; and t = 0 is always possible (w = 0)
+    # t is bounded, because |<w, z>| is at most the sum of |z_j|, and t = 0 is feasible (w = 0).
     bounds = np.append(-np.ones(width), 0.0), np.append(np.ones(width), np.inf)
     solution, prices = _highs(cost, columns, np.zeros(size), np.full(size, np.inf), *bounds, deadline)
     if solution is None:
@@ -190,7 +189,7 @@ def _primal(pairs: Pairs, deadline: Deadline) -> _Solution:
 def _dual(pairs: Pairs, deadline: Deadline) -> _Solution:
     matrix = _matrix(pairs, 2, deadline)
     size, width = matrix.shape
-    # variables (a, w); rows: w - Z^T a = 0 and Z w >= 1
+    # The variables are (a, w); the rows are w - Z^T a = 0 and Z w >= 1.
     blocks = sparse.block_array([[-matrix.T, sparse.eye_array(width)], [None, matrix]], format="csc")
     cost = np.append(np.ones(size), np.zeros(width))
     lower = np.append(np.zeros(width), np.ones(size))
@@ -206,7 +205,7 @@ def _dual(pairs: Pairs, deadline: Deadline) -> _Solution:
 
 
 def _matrix(pairs: Pairs, copies: int, deadline: Deadline) -> Any:
-    """The signed rows as CSR; raises OutOfTime where HiGHS could not even read so many copies in time."""
+    """Return the signed rows as CSR; raise OutOfTime if HiGHS could not read this many copies in time."""
     blocks = 1 if pairs.blocks == 1 else 2
     numbers = copies * blocks * pairs.size * pairs.rows.numbers / pairs.rows.n_rows
     deadline.need(operations=FLOPS_A_NUMBER * numbers)
@@ -222,7 +221,7 @@ def _highs(
     upper: Floats,
     deadline: Deadline,
 ) -> tuple[Floats | None, Floats]:
-    """Minimise by HiGHS; return the solution (None if there is none) and the rows' prices."""
+    """Minimize with HiGHS; return the solution, or None if it does not exist, and the dual values."""
     program = highspy.HighsLp()
     program.num_row_, program.num_col_ = matrix.shape
     program.col_cost_, program.col_lower_, program.col_upper_ = cost, lower, upper

@@ -1,7 +1,7 @@
-"""The soft margin's two objectives with all rounding counted: true of the exact numbers of the data.
+"""The two objectives of the soft margin with all rounding errors included: they hold for the exact data.
 
-The objective of weights is rounded up, the bound of multipliers down, each by what plain sums may be off at
-most. Where that is too much for the gap asked for, they are summed exactly, as the hard margin's bracket is.
+The objective of weights is rounded up and the bound of multipliers is rounded down, each by the largest error
+of plain sums. If that is too much for the requested gap, the sums are exact, as for the largest margin.
 """
 
 from __future__ import annotations
@@ -10,24 +10,26 @@ import math
 
 import numpy as np
 
+from ...float_environment import HALF_UNIT
 from ...result import Floats
 from ...rows.protocol import Rows
 from ..brackets import against_rivals
 from ..pairs import Pairs, row_scores
 from .proved_margin import (
     MOST_PRODUCTS,
+    UP,
     combination_error,
     combination_length,
     imbalance,
+    length_bounds,
     plain_errors,
     row_norms,
     scores_below,
 )
-from .summing import UNIT, UP, length_bounds
 
 
 def proved_objective(rows: Rows, caps: Floats, weights: Floats, free: bool, precision: float) -> float:
-    """A bound above ``|w|^2 / 2 + sum_i caps[i] max(0, 1 - score_i)``."""
+    """Return an upper bound of ``|w|^2 / 2 + sum_i caps[i] max(0, 1 - score_i)``."""
     members = np.flatnonzero(caps > 0.0)
     costs = caps[members]
     if not np.isfinite(weights).all():
@@ -36,12 +38,10 @@ def proved_objective(rows: Rows, caps: Floats, weights: Floats, free: bool, prec
     losses = 1.0 - (row_scores(rows, weights)[members] - unsure)
     short = losses > 0.0
     _, length = length_bounds(weights[..., :-1] if free else weights)
-    half = 0.5 * (length * length) * UP  # a power of a float too large would raise
+    half = 0.5 * (length * length) * UP  # a power of a float raises if it overflows, a product does not
     total = half + math.fsum((costs[short] * losses[short]).tolist())
     added = float(costs[short] @ unsure[short])
-    blocks = 1 if weights.ndim == 1 else weights.shape[0]
-    products = int(short.sum()) * weights.shape[-1] * blocks
-    if added > precision * total and products <= MOST_PRODUCTS:
+    if added > precision * total and int(short.sum()) * weights.size <= MOST_PRODUCTS:
         found = 1.0 - scores_below(rows, members[short], weights)
         total = half + math.fsum((costs[short] * np.maximum(found * UP, 0.0)).tolist())
     return total * UP
@@ -50,11 +50,11 @@ def proved_objective(rows: Rows, caps: Floats, weights: Floats, free: bool, prec
 def proved_bound(
     rows: Rows, caps: Floats, multipliers: Floats, total: Floats, free: bool, precision: float
 ) -> float:
-    """A bound below every objective, by multipliers and their combination; zero where they prove none.
+    """Return a lower bound of every objective, proved by multipliers and their combination; or zero.
 
-    It is ``sum a - |sum a z|^2 / 2`` of multipliers that are allowed: they are made a little smaller where
-    rounding may have exceeded caps, and balanced with a free intercept, which moves a few of them by as much
-    as the classes differ.
+    The bound is ``sum a - |sum a z|^2 / 2`` for feasible multipliers. They are made a little smaller if
+    rounding may have exceeded caps. With a free intercept they are balanced, which moves a few of them by as
+    much as the classes differ.
     """
     pairs, values = _pairs(rows, multipliers)
     if not values.size or not (np.isfinite(values).all() and np.isfinite(total).all()):
@@ -74,27 +74,25 @@ def proved_bound(
         longest += 2.0 * change * float(row_norms(rows, pairs.members[edges]).sum())
         shrink /= 1.0 + change * len(edges) / float(caps[pairs.members[edges]].min()) if edges else 1.0
     first, second = shrink * mass, 0.5 * (shrink * longest) * (shrink * longest)
-    bound = first - second - 16.0 * UNIT * (abs(first) + second)
+    bound = first - second - 16.0 * HALF_UNIT * (abs(first) + second)
     return max(0.0, bound) if math.isfinite(bound) else 0.0
 
 
 def _pairs(rows: Rows, multipliers: Floats) -> tuple[Pairs, Floats]:
-    """The positive multipliers, each with its row and the class it is held against."""
-    pairs = Pairs(rows)
+    """Return the positive multipliers with the row and the rival class of each."""
     if multipliers.ndim == 1:
-        pairs.members = np.flatnonzero(multipliers > 0.0)
-        pairs.rivals = np.zeros_like(pairs.members)
-        return pairs, multipliers[pairs.members]
+        members = np.flatnonzero(multipliers > 0.0)
+        return Pairs.of(rows, members, np.zeros_like(members)), multipliers[members]
     against = against_rivals(multipliers, rows.labels)
-    pairs.members, pairs.rivals = np.nonzero(against)
-    return pairs, against[pairs.members, pairs.rivals]
+    members, rivals = np.nonzero(against)
+    return Pairs.of(rows, members, rivals), against[members, rivals]
 
 
 def _shrinkage(pairs: Pairs, values: Floats, caps: Floats) -> float:
-    """A factor, near one, that brings what every row carries below its cap."""
+    """Return a factor close to one that brings the multipliers of every row below its cap."""
     carried = np.bincount(pairs.members, weights=values, minlength=caps.size)
     used = carried > 0.0
     with np.errstate(all="ignore"):
         over = float((carried[used] / caps[used]).max(initial=1.0))
-    exact = over <= 1.0 and pairs.blocks == 1  # else what a row carries is a sum, or was divided
-    return 1.0 if exact else (1.0 - 2.0 * (pairs.blocks + 4.0) * UNIT) / over
+    exact = over <= 1.0 and pairs.blocks == 1  # otherwise the multipliers of a row are summed or divided
+    return 1.0 if exact else (1.0 - 2.0 * (pairs.blocks + 4.0) * HALF_UNIT) / over

@@ -1,14 +1,14 @@
 """Hinge losses by proximal steps on the multipliers, each solved by Newton's method.
 
-The multipliers ``a`` of the losses ``cap_i * max(0, 1 - <w, z_i>)`` are moved by the proximal point
-method: given a centre, the best ``w`` makes ``w = sum_i a_i z_i`` with
-``a_i = clip(centre_i + sigma * (1 - <w, z_i>), 0, cap_i)``. That is a smooth, piecewise quadratic
-problem in ``w`` alone, so Newton's method ends it after a few systems in the *free* rows (those
-that the clipping leaves alone), and the proximal point method itself ends after finitely many
-steps in exact arithmetic, because the problem is polyhedral in ``a``. Infinite caps give the hard margin.
+The multipliers ``a`` of the losses ``cap_i * max(0, 1 - <w, z_i>)`` are moved by the proximal point method.
+Given a center, the best ``w`` satisfies ``w = sum_i a_i z_i`` with
+``a_i = clip(center_i + sigma * (1 - <w, z_i>), 0, cap_i)``. That is a smooth, piecewise quadratic problem in
+``w`` alone, so Newton's method solves it with a few systems in the *free* rows (those that are not clipped).
+The proximal point method itself ends after finitely many steps in exact arithmetic, because the problem is
+polyhedral in ``a``. Infinite caps give the hard margin.
 
-With many classes (Crammer and Singer) a row has one multiplier a class. The clipping becomes a
-projection onto a simplex, and the free classes of a row take the place of the free rows.
+With more than two classes (Crammer and Singer) a row has one multiplier per class. The clipping becomes a
+projection onto a simplex, and the free classes of a row replace the free rows.
 
 References
 ----------
@@ -34,12 +34,7 @@ from ...rows.protocol import Rows
 from ...sparse import dense
 from ..pairs import all_scores, lifted_matrix
 
-MOST_NEWTON_STEPS = 60
-GROWTH = 10.0  # of the step length, from one proximal step to the next
-ACCURACY = 0.3  # the part of a step's own gain that its inner problem's error may have
-STEEPEST = 1e14  # sigma grows up to this many times its first value
-DIRECT = 5000  # unknowns of the largest system that is factorised; beyond, conjugate gradients take over
-INEXACT = 1e-3  # the part of a gradient that conjugate gradients leave of it
+DIRECT = 5000  # larger systems are not factorized but solved by conjugate gradients
 
 
 class ProximalNewton:
@@ -50,17 +45,16 @@ class ProximalNewton:
     rows : Rows
         In memory, if there are more than two classes.
     caps : ndarray of shape (rows,)
-        The most that each multiplier may be; infinite for a hard margin of two classes, zero to ignore
-        a row.
+        The largest multiplier of each row: infinite for a hard margin of two classes, zero to ignore a row.
     sigma : float
         The first step length of the proximal method.
-    unpenalised : sequence of int
-        The weights (of each class) that are left out of the norm (free intercepts); each is only kept
-        near its last value.
+    unpenalized : sequence of int
+        The weights (of each class) that are left out of the norm: free intercepts. Each is only kept near its
+        last value.
     weights, multipliers : ndarray, optional
         Where to start.
     scores : ndarray of shape (rows,), optional
-        Those of the first weights, where they are known.
+        The scores of the first weights, if they are known.
     deadline : Deadline
         When to raise OutOfTime; the state is then that of the last proximal step.
     """
@@ -71,7 +65,7 @@ class ProximalNewton:
         caps: Floats,
         *,
         sigma: float,
-        unpenalised: Sequence[int] = (),
+        unpenalized: Sequence[int] = (),
         weights: Floats | None = None,
         multipliers: Floats | None = None,
         scores: Floats | None = None,
@@ -82,7 +76,7 @@ class ProximalNewton:
         self.caps = caps
         self.sigma = sigma
         self.first_sigma = sigma
-        self.unpenalised = list(unpenalised)
+        self.unpenalized = list(unpenalized)
         self.deadline = deadline
         self.weights = np.zeros(rows.weights_shape) if weights is None else weights.copy()
         self.multipliers = np.zeros(shape) if multipliers is None else multipliers.copy()
@@ -92,66 +86,67 @@ class ProximalNewton:
         self.newton_steps = 0
         self.free = np.zeros(shape, dtype=np.bool_)
 
-    def advance(self) -> float:
+    def advance(self, most: int = 60, accuracy: float = 0.3) -> float:
         """Make one proximal step; return how far the multipliers moved, relative to their size.
 
-        The inner problem is solved until its error, ``|gradient|^2 / 2``, is a small part of the
-        step's own gain, ``|change|^2 / (2 sigma)``.
+        The inner problem is solved until its error, ``|gradient|^2 / 2``, is small compared with the gain of
+        the step, ``|change|^2 / (2 sigma)``: the ratio of the square roots is at most ``accuracy``. After the
+        step sigma grows by ten, up to 1e14 times its first value.
         """
         rows, sigma, before_steps = self.rows, self.sigma, self.newton_steps
         ridge = np.ones_like(self.weights)
-        centre_weights = np.zeros_like(self.weights)
-        ridge[..., self.unpenalised] = 1e-4 * self.first_sigma / sigma
-        centre_weights[..., self.unpenalised] = self.weights[..., self.unpenalised]
+        center = np.zeros_like(self.weights)
+        ridge[..., self.unpenalized] = 1e-4 * self.first_sigma / sigma
+        center[..., self.unpenalized] = self.weights[..., self.unpenalized]
         current = np.zeros_like(self.multipliers)
         total = np.zeros_like(self.weights)
         box = margin_loops.Box(self.multipliers, self.caps, current, self.free, np.empty(rows.n_classes))
         weights, scores = self.weights, self.scores
         moved = size = 0.0
         least, stale, before = np.inf, 0, self.free.copy()
-        for _ in range(MOST_NEWTON_STEPS):
+        for _ in range(most):
             moved, size = self._clip(scores, box, total)
-            gradient = ridge * (weights - centre_weights) - total
+            gradient = ridge * (weights - center) - total
             error = float(np.sqrt(np.sum(gradient**2 / ridge)))
-            if error <= ACCURACY * moved / np.sqrt(sigma) or error <= 1e-15 * float(np.linalg.norm(weights)):
+            if error <= accuracy * moved / np.sqrt(sigma) or error <= 1e-15 * float(np.linalg.norm(weights)):
                 break
-            # On the same free rows the problem is quadratic and one step solves it: if the gradient
-            # does not fall any more, it is rounding error.
+            # On the same free rows the problem is quadratic and one step solves it. If the gradient does not
+            # fall any more, it is rounding error.
             stale = stale + 1 if error >= 0.1 * least and np.array_equal(self.free, before) else 0
             least, before = min(least, error), self.free.copy()
             if stale >= 2:
                 break
-            step = newton_step(rows, self.free, sigma, ridge, gradient, self.unpenalised, self.deadline)
+            step = newton_step(rows, self.free, sigma, ridge, gradient, self.unpenalized, self.deadline)
             moves = all_scores(rows, step)
-            length = self._line_search(scores, moves, step, ridge * (weights - centre_weights), ridge, box)
+            length = self._line_search(scores, moves, step, ridge * (weights - center), ridge, box)
             self.newton_steps += 1
             if length == 0.0:
                 break
             weights = weights + length * step
             scores = scores + length * moves
         self.weights, self.scores, self.multipliers = weights, scores, current
-        growth = GROWTH
+        growth = 10.0
         if weights.ndim == 2:
-            # A simplex has many faces: after too long a step most rows stand on the wrong one, and Newton's
-            # method creeps back.
+            # A simplex has many faces. After too long a step most rows are on a wrong face, and Newton's
+            # method returns slowly.
             taken = self.newton_steps - before_steps
-            growth = GROWTH if taken <= 2 else 4.0 if taken <= 4 else 2.0
-        self.sigma = min(sigma * growth, STEEPEST * self.first_sigma)
+            growth = 10.0 if taken <= 2 else 4.0 if taken <= 4 else 2.0
+        self.sigma = min(sigma * growth, 1e14 * self.first_sigma)
         return moved / size if size else 0.0
 
     def _clip(self, scores: Floats, box: margin_loops.Box, total: Floats) -> tuple[float, float]:
-        """Bring the box and the combination of its multipliers up to date; how far these moved, and how long.
+        """Update the box and the combination of its multipliers; return how far they moved and their size.
 
-        In memory only the rows whose multipliers changed are read; elsewhere the combination is summed anew.
+        In memory, only rows whose multipliers changed are read; otherwise the combination is summed again.
         """
         if self.rows.local is not None:
             moved, size = margin_loops.clip_step(self.rows.local.storage, scores, self.sigma, box, total)
             return float(np.sqrt(moved)), float(np.sqrt(size))
-        targets = box.centre + self.sigma * (1.0 - scores)
+        targets = box.center + self.sigma * (1.0 - scores)
         box.free[:] = (targets > 0.0) & (targets < box.caps)
         box.current[:] = np.clip(targets, 0.0, box.caps)
         total[:] = self.rows.combination(box.current)
-        return float(np.linalg.norm(box.current - box.centre)), float(np.linalg.norm(box.current))
+        return float(np.linalg.norm(box.current - box.center)), float(np.linalg.norm(box.current))
 
     def _line_search(
         self,
@@ -162,7 +157,7 @@ class ProximalNewton:
         ridge: Floats,
         box: margin_loops.Box,
     ) -> float:
-        """Find where the slope along the step has nearly vanished: Newton, kept inside a bracket."""
+        """Return the step length at which the slope nearly vanishes: Newton's method inside a bracket."""
         labels = self.rows.labels
         linear = float(np.vdot(pull, step))
         quadratic = float(np.vdot(ridge * step, step))
@@ -192,18 +187,18 @@ def newton_step(
     sigma: float,
     ridge: Floats,
     gradient: Floats,
-    unpenalised: list[int],
+    unpenalized: list[int],
     deadline: Deadline = NEVER,
 ) -> Floats:
     """Solve ``(diag(ridge) + sigma * sum over free rows of z z^T) step = -gradient``.
 
     With many classes, each row adds ``x x^T`` for every direction in which its free multipliers can move
-    without changing their sum. The ridge is one but for the ``unpenalised`` weights, where it may be tiny.
-    Raises OutOfTime where the deadline leaves no time for the system.
+    without changing their sum. The ridge is one, except for the ``unpenalized`` weights, for which it may be
+    tiny. Raises OutOfTime if the deadline leaves no time for the system.
     """
     deadline.need()
     if gradient.ndim == 2:
-        return _joint_step(rows, free, sigma, ridge, gradient, unpenalised, deadline)
+        return _joint_step(rows, free, sigma, ridge, gradient, unpenalized, deadline)
     members = np.flatnonzero(free)
     width, size = gradient.size, members.size
     if size == 0:
@@ -218,29 +213,16 @@ def newton_step(
         deadline.need(operations=size**2 * (2.0 * rows.numbers / rows.n_rows + size / 3.0))
         matrix, signs = lifted_matrix(rows, members), 2.0 * rows.labels[members, None] - 1.0
         each = np.arange(size)
-        step = _by_rows(matrix, each, signs, sigma, ridge[None], gradient[None], unpenalised)
+        step = _by_rows(matrix, each, signs, sigma, ridge[None], gradient[None], unpenalized)
         return step.reshape(width)
-    return _by_iteration(rows, free, sigma, ridge, gradient, deadline)
-
-
-def _bordered(
-    square: Floats, products: Floats, border: Floats, sigma: float, ridge: Floats, gradient: Floats
-) -> tuple[Floats, Floats]:
-    """What each free row pulls, and the shifts of the unpenalised weights; ``square`` is overwritten.
-
-    ``products`` are those of the rows with the gradient at the penalised weights; ``gradient`` has its
-    entries at the unpenalised ones.
-    """
-    square[np.diag_indices_from(square)] += 1.0 / sigma
-    solved = _solve(square, np.column_stack([-products, border]))
-    pulls, responses = solved[:, 0], solved[:, 1:]
-    small = border.T @ responses + np.diag(ridge)
-    wanted = -gradient - border.T @ pulls
-    if not (np.isfinite(small).all() and np.isfinite(wanted).all()):
-        return pulls, np.zeros(len(small))  # numbers left the range of floats: no shift is known to help
-    # Equal shifts of all classes' intercepts change nothing: the least-squares step has none.
-    shift: Floats = linalg.lstsq(small, wanted, check_finite=False)[0]
-    return pulls + responses @ shift, shift
+    # Too many free rows to copy: each product scores all rows and combines them. The preconditioner is the
+    # mean of the diagonal, which the norms of the rows give.
+    return _conjugate_gradients(
+        lambda step: ridge * step + sigma * rows.combination(np.where(free, rows.scores(step), 0.0)),
+        ridge + sigma * float(rows.squared_norms[free].sum()) / gradient.size,
+        gradient,
+        deadline,
+    )
 
 
 def _joint_step(
@@ -249,7 +231,7 @@ def _joint_step(
     sigma: float,
     ridge: Floats,
     gradient: Floats,
-    unpenalised: list[int],
+    unpenalized: list[int],
     deadline: Deadline,
 ) -> Floats:
     moving = free.sum(axis=1) >= 2
@@ -260,7 +242,7 @@ def _joint_step(
     directions = int(faces.sum()) - members.size
     if directions <= DIRECT:
         deadline.need(operations=directions**2 * (2.0 * rows.numbers / rows.n_rows + directions / 3.0))
-        return _by_rows(matrix, *_directions(faces), sigma, ridge, gradient, unpenalised)
+        return _by_rows(matrix, *_directions(faces), sigma, ridge, gradient, unpenalized)
     return _joint_by_iteration(matrix, faces, sigma, ridge, gradient, deadline)
 
 
@@ -271,38 +253,42 @@ def _by_rows(
     sigma: float,
     ridge: Floats,
     gradient: Floats,
-    unpenalised: list[int],
+    unpenalized: list[int],
 ) -> Floats:
-    """Woodbury: a system with one unknown for each direction, bordered by the unpenalised weights.
+    """Solve a system with one unknown per direction (Woodbury), bordered by the unpenalized weights.
 
-    A direction says what a row of the matrix, at its place, adds to each class; products of two are those of
-    their rows times their own. Dividing by the tiny ridge of an unpenalised weight would drown the rest, so
-    its column is eliminated.
+    A direction is what a row of the matrix, at its place, adds to each class. The inner product of two
+    directions is that of their rows times that of their class parts. Dividing by the tiny ridge of an
+    unpenalized weight would dominate everything else, so its column is eliminated.
     """
-    penalised = gradient.copy()
-    penalised[:, unpenalised] = 0.0
-    free = dense(matrix[:, unpenalised])
+    penalized = gradient.copy()
+    penalized[:, unpenalized] = 0.0
+    free = dense(matrix[:, unpenalized])
     products = dense(matrix @ matrix.T)
     products -= free @ free.T
     square = directions @ directions.T
     margin_loops.multiply_products(products, places, square)
-    pulls, shift = _bordered(
-        square,
-        ((matrix @ penalised.T)[places] * directions).sum(axis=1),
-        (directions[:, :, None] * free[places, None, :]).reshape(len(directions), -1),
-        sigma,
-        ridge[:, unpenalised].ravel(),
-        gradient[:, unpenalised].ravel(),
-    )
+    square[np.diag_indices_from(square)] += 1.0 / sigma
+    border = (directions[:, :, None] * free[places, None, :]).reshape(len(directions), -1)
+    slopes = ((matrix @ penalized.T)[places] * directions).sum(axis=1)
+    solved = _solve(square, np.column_stack([-slopes, border]))
+    pulls, responses = solved[:, 0], solved[:, 1:]
+    small = border.T @ responses + np.diag(ridge[:, unpenalized].ravel())
+    wanted = -gradient[:, unpenalized].ravel() - border.T @ pulls
+    shift = np.zeros(len(small))
+    if np.isfinite(small).all() and np.isfinite(wanted).all():  # otherwise no shift is known to help
+        # Equal shifts of the intercepts of all classes change nothing; the least-squares solution has none.
+        shift = linalg.lstsq(small, wanted, check_finite=False)[0]
+        pulls = pulls + responses @ shift
     factors = np.zeros((matrix.shape[0], directions.shape[1]))
     np.add.at(factors, places, pulls[:, None] * directions)
-    step: Floats = -penalised - (matrix.T @ factors).T
-    step[:, unpenalised] = shift.reshape(len(gradient), -1)
+    step: Floats = -penalized - (matrix.T @ factors).T
+    step[:, unpenalized] = shift.reshape(len(gradient), -1)
     return step
 
 
 def _directions(faces: NDArray[np.bool_]) -> tuple[NDArray[Any], Floats]:
-    """Orthonormal directions within each face whose entries sum to zero (Helmert), with their rows."""
+    """Return orthonormal directions within each face whose entries sum to zero (Helmert), and their rows."""
     ranks = faces.cumsum(axis=1)
     places, columns = np.nonzero(faces & (ranks >= 2))
     order = ranks[places, columns]
@@ -319,7 +305,7 @@ def _joint_by_iteration(
     gradient: Floats,
     deadline: Deadline,
 ) -> Floats:
-    """Conjugate gradients, preconditioned by the diagonal."""
+    """Solve the system of many classes by conjugate gradients, preconditioned by the diagonal."""
     counts = faces.sum(axis=1, keepdims=True)
     transposed = matrix.T.tocsr() if sparse.issparse(matrix) else matrix.T
 
@@ -331,71 +317,30 @@ def _joint_by_iteration(
 
     squares = matrix.multiply(matrix).T if sparse.issparse(matrix) else (matrix**2).T
     diagonal = ridge + dense(squares @ np.where(faces, sigma * (1.0 - 1.0 / counts), 0.0)).T
-    goal = INEXACT * float(np.linalg.norm(gradient))
-    return conjugate_gradients(
-        image, lambda residual: residual / diagonal, gradient, goal=goal, deadline=deadline
-    )
+    return _conjugate_gradients(image, diagonal, gradient, deadline)
+
+
+def _conjugate_gradients(
+    image: Callable[[Floats], Floats], diagonal: Floats, gradient: Floats, deadline: Deadline
+) -> Floats:
+    """Solve ``image(step) = -gradient`` to a relative residual of 1e-3; raise OutOfTime at the deadline."""
+    from scipy.sparse.linalg import LinearOperator, cg  # slow to import, and only needed for large systems
+
+    def checked(step: Floats) -> Floats:
+        deadline.need()
+        return image(step.reshape(gradient.shape)).ravel()
+
+    size, flat = gradient.size, diagonal.ravel()
+    system = LinearOperator((size, size), matvec=checked, dtype=np.float64)
+    inverse = LinearOperator((size, size), matvec=lambda residual: residual / flat, dtype=np.float64)
+    step = cg(system, -gradient.ravel(), rtol=1e-3, atol=0.0, maxiter=500, M=inverse)[0]
+    return np.asarray(step).reshape(gradient.shape)
 
 
 def _solve(square: Floats, right: Floats) -> Floats:
-    """Solve a positive definite system of which the lower triangle is given."""
-    _, solution, problem = linalg.lapack.dposv(square.T, right, lower=0)  # LAPACK's order of memory
+    """Solve a positive definite system, given its lower triangle."""
+    _, solution, problem = linalg.lapack.dposv(square.T, right, lower=0)  # LAPACK's memory order
     if problem:  # rounding made a tiny pivot negative
         whole = np.tril(square) + np.tril(square, -1).T
         solution = linalg.lstsq(whole, right, check_finite=False)[0]
     return np.asarray(solution)
-
-
-def _by_iteration(
-    rows: Rows,
-    free: NDArray[np.bool_],
-    sigma: float,
-    ridge: Floats,
-    gradient: Floats,
-    deadline: Deadline,
-) -> Floats:
-    """Conjugate gradients on free rows too many to copy: each product scores all rows and combines them.
-
-    They are preconditioned by the mean of the diagonal, which the norms of the rows give.
-    """
-    diagonal = ridge + sigma * float(rows.squared_norms[free].sum()) / gradient.size
-    return conjugate_gradients(
-        lambda step: ridge * step + sigma * rows.combination(np.where(free, rows.scores(step), 0.0)),
-        lambda residual: residual / diagonal,
-        gradient,
-        goal=INEXACT * float(np.linalg.norm(gradient)),
-        deadline=deadline,
-    )
-
-
-def conjugate_gradients(
-    image: Callable[[Floats], Floats],
-    inverse: Callable[[Floats], Floats],
-    gradient: Floats,
-    *,
-    goal: float,
-    most: int = 500,
-    deadline: Deadline = NEVER,
-) -> Floats:
-    """Solve ``image(step) = -gradient`` until the residual's norm is at most the goal.
-
-    ``inverse`` preconditions. A step that took as many as ``most`` products may miss the goal. Raises
-    OutOfTime at the deadline.
-    """
-    step = np.zeros_like(gradient)
-    residual = -gradient
-    direction = inverse(residual)
-    energy = float(np.vdot(residual, direction))
-    for _ in range(most):
-        if float(np.linalg.norm(residual)) <= goal:
-            break
-        deadline.need()
-        along = image(direction)
-        length = energy / float(np.vdot(direction, along))
-        step += length * direction
-        residual = residual - length * along
-        scaled = inverse(residual)
-        fresh = float(np.vdot(residual, scaled))
-        direction = scaled + (fresh / energy) * direction
-        energy = fresh
-    return step

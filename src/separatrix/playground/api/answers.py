@@ -133,7 +133,9 @@ class VerdictAnswer:
     status: str
     margin: tuple[float | None, ...]
     witness: tuple[WitnessAnswer, ...]  # the rows that prove that no plane separates, with fractions
-    common: tuple[str, ...]  # the point that they place in both hulls, as fractions; empty if there is none
+    common: tuple[
+        str, ...
+    ]  # the point that they place in both hulls, as fractions; empty if no such point is known
     common_at: tuple[float, ...]  # the same as numbers
     hulls: list[list[int]]  # the corners of the hull of each class, as row numbers
     conflict: bool

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-POINTS = 5_000
-COLUMNS = 32
-CLASSES = 4
-UPDATES = 20_000
-PASSES = 5_000
-DEGREE = 10
-BLOCKS = 12  # of a kernel
-DEPTH = 6  # levels of nested blocks
-KERNEL = 1e30  # the largest K(x, x): sums of these must fit into float32, in which pictures are sent
-NAME = 60  # characters of the name of a column or class
-COORDINATE = 1e9
-GRID = 64  # knots of the picture of a region, each way
-FIELD = 600_000  # numbers of all such pictures in one answer
-STATES = 1 << 22  # coefficients of a kernel, of all steps together, up to which every step is computed
-VISITS = 50_000  # looks at a row that an answer lists one by one
-VERDICT_SECONDS = 4.0  # for a verdict, which is part of a computation
-FRAMES = 60  # of a film
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """The largest sizes in a request and in its answer; they are the same for all servers."""
+
+    points: int = 5_000
+    columns: int = 32
+    classes: int = 4
+    updates: int = 20_000
+    passes: int = 5_000
+    degree: int = 10
+    blocks: int = 12  # of a kernel
+    depth: int = 6  # levels of nested blocks
+    kernel: float = 1e30  # the largest K(x, x): sums of these must fit into float32, the type of the pictures
+    name: int = 60  # characters of the name of a column or class
+    message: int = 300  # characters of an error message, which may quote the request
+    coordinate: float = 1e9
+    grid: int = 64  # points of the grid on which a region is computed, in each direction
+    field: int = 600_000  # numbers of all such grids in one answer
+    states: int = 1 << 22  # coefficients of a kernel, over all steps, up to which every step is computed
+    visits: int = 50_000  # visits to rows that an answer lists one by one
+    verdict_seconds: float = 4.0  # for a verdict, which is part of a computation
+    frames: int = 60  # of a film
+
+
+LIMITS = RequestLimits()
 
 
 @dataclass(frozen=True)

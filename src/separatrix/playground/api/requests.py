@@ -7,10 +7,9 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec import Meta
 
-from . import limits
+from .limits import LIMITS
 
 T = TypeVar("T")
-SHOWN = 300  # characters of a message: it may quote the request
 
 
 class RequestError(Exception):
@@ -45,7 +44,7 @@ def read(kind: type[T], body: bytes) -> T:
     try:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as problem:
-        raise RequestError("invalid", str(problem)[:SHOWN]) from None
+        raise RequestError("invalid", str(problem)[: LIMITS.message]) from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise RequestError("not_json", "The request is not JSON in UTF-8.") from None
 
@@ -58,21 +57,21 @@ class Block(Strict, frozen=True, tag_field="kind"):
     """A part of a kernel; ``kind`` says which."""
 
 
-Name: TypeAlias = Annotated[str, Meta(max_length=limits.NAME)]
-Coordinate: TypeAlias = Annotated[float, Meta(ge=-limits.COORDINATE, le=limits.COORDINATE)]
-Row: TypeAlias = Annotated[tuple[Coordinate, ...], Meta(min_length=1, max_length=limits.COLUMNS)]
-Label: TypeAlias = Annotated[int, Meta(ge=0, le=limits.CLASSES - 1)]
-Degree: TypeAlias = Annotated[int, Meta(ge=1, le=limits.DEGREE)]
+Name: TypeAlias = Annotated[str, Meta(max_length=LIMITS.name)]
+Coordinate: TypeAlias = Annotated[float, Meta(ge=-LIMITS.coordinate, le=LIMITS.coordinate)]
+Row: TypeAlias = Annotated[tuple[Coordinate, ...], Meta(min_length=1, max_length=LIMITS.columns)]
+Label: TypeAlias = Annotated[int, Meta(ge=0, le=LIMITS.classes - 1)]
+Degree: TypeAlias = Annotated[int, Meta(ge=1, le=LIMITS.degree)]
 Positive: TypeAlias = Annotated[float, Meta(ge=1e-9, le=1e9)]
 
 
 class PointData(Strict, frozen=True):
     """Points: their coordinates, and the class of each."""
 
-    columns: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=limits.COLUMNS)]
-    classes: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=limits.CLASSES)]
-    rows: Annotated[tuple[Row, ...], Meta(max_length=limits.POINTS)]
-    labels: Annotated[tuple[Label, ...], Meta(max_length=limits.POINTS)]
+    columns: Annotated[tuple[Name, ...], Meta(min_length=1, max_length=LIMITS.columns)]
+    classes: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=LIMITS.classes)]
+    rows: Annotated[tuple[Row, ...], Meta(max_length=LIMITS.points)]
+    labels: Annotated[tuple[Label, ...], Meta(max_length=LIMITS.points)]
 
 
 class LinearBlock(Block, frozen=True, tag="linear"):
@@ -149,7 +148,7 @@ KernelBlock: TypeAlias = (
     | PowerBlock
     | ExponentialBlock
 )
-Blocks: TypeAlias = Annotated[tuple[KernelBlock, ...], Meta(min_length=1, max_length=limits.BLOCKS)]
+Blocks: TypeAlias = Annotated[tuple[KernelBlock, ...], Meta(min_length=1, max_length=LIMITS.blocks)]
 
 
 class Settings(Strict, frozen=True):
@@ -162,12 +161,11 @@ class Settings(Strict, frozen=True):
     lift: bool = True
     renormalise: bool = False
     average: Literal["last", "averaged", "voted"] = "last"
-    passes: Annotated[int, Meta(ge=1, le=limits.PASSES)] = 1_000
-    updates: Annotated[int, Meta(ge=1, le=limits.UPDATES)] = 2_000
+    passes: Annotated[int, Meta(ge=1, le=LIMITS.passes)] = 1_000
+    updates: Annotated[int, Meta(ge=1, le=LIMITS.updates)] = 2_000
     seed: Annotated[int, Meta(ge=0, le=2**31 - 1)] = 0
     kernel: KernelBlock = GaussianBlock()
     budget: Annotated[int, Meta(ge=2, le=500)] | None = None
-    removal: Literal["forgetron", "random", "projection"] = "forgetron"
     intercept: Literal["free", "lifted"] = "free"
     C: Positive = 1.0
     form: Literal["primal", "dual"] = "primal"
@@ -217,7 +215,7 @@ class FilmRequest(Strict, frozen=True):
     data: PointData
     settings: Settings
     theme: Literal["light", "dark"] = "light"
-    frames: Annotated[int, Meta(ge=2, le=limits.FRAMES)] = 40
+    frames: Annotated[int, Meta(ge=2, le=LIMITS.frames)] = 40
     fps: Annotated[float, Meta(ge=0.2, le=30.0)] = 4.0
 
 
@@ -230,7 +228,7 @@ class TableRequest(Strict, frozen=True):
 class PresetRequest(Strict, frozen=True):
     """Return a prepared set of points, with the settings that show what it is for."""
 
-    name: Annotated[str, Meta(max_length=limits.NAME)]
+    name: Annotated[str, Meta(max_length=LIMITS.name)]
 
 
 REQUESTS: dict[str, type] = {

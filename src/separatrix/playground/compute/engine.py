@@ -11,13 +11,13 @@ import numpy as np
 
 from ...errors import LabelError, NotSeparable
 from ...result import Floats, Ints
-from ...rows.class_leads import leads
+from ...rows.numpy_loops import signed_scores
 from ...views.model import Model, Plane, Points, plane_for, plane_scores, plane_weights, read_model
-from ..api import limits
 from ..api.answers import Field, ModelAnswer, RunAnswer, ViewAnswer
+from ..api.limits import LIMITS
 from ..api.requests import PointData, RequestError, RunRequest, Settings
 from .kernel_blocks import need_range
-from .methods import STEPWISE, method_of, script
+from .methods import STEPWISE, estimator_of, script
 from .steps import Steps, proof_of, similarity, steps_of, updates_of, visits_of
 
 
@@ -43,7 +43,7 @@ def arrays(data: PointData) -> tuple[Floats, Ints]:
 def fitted(data: PointData, settings: Settings) -> tuple[Any, Points]:
     """Fit the model of the settings to the points; a request that it cannot fit is refused."""
     X, y = arrays(data)
-    estimator = method_of(settings).estimator()
+    estimator = estimator_of(settings)
     if settings.method == "kernel":
         need_range(estimator.kernel, X)
     with warnings.catch_warnings():
@@ -116,7 +116,7 @@ def _model(estimator: Any, model: Model, plane: Plane, points: Points, settings:
     if model.weights is not None and model.intercepts is not None:
         planes = np.column_stack(plane_weights(model, plane))
         weights = np.column_stack([model.weights, model.intercepts])
-        lowest = float(leads(model.scores(points.X), points.codes).min())
+        lowest = float(signed_scores(model.scores(points.X), points.codes).min())
     margin: tuple[float | None, float | None] = (None, None)
     if settings.method in STEPWISE:
         margin = (estimator.result_.margin_lower, estimator.result_.margin_upper)
@@ -144,7 +144,7 @@ def _field(
         need_range(estimator.kernel, plane.lift(corners))
     stepwise = not request.live and steps is not None and steps.gram is not None
     support = steps.support if steps is not None and stepwise else np.zeros(0, dtype=np.int64)
-    size = min(limits.GRID, max(16, int((limits.FIELD / max(1, len(support))) ** 0.5)))
+    size = min(LIMITS.grid, max(16, int((LIMITS.field / max(1, len(support))) ** 0.5)))
     xs, ys = np.linspace(box.left, box.right, size), np.linspace(box.bottom, box.top, size)
     cells = np.stack(np.meshgrid(xs, ys), axis=-1).reshape(-1, 2)
     return Field(

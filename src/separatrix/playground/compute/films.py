@@ -29,7 +29,7 @@ def film(request: FilmRequest) -> bytes:
     with tempfile.TemporaryDirectory(prefix="separatrix-") as folder:
         path = Path(folder) / "run.gif"
         if kernel:
-            from ...plot.kernel_film import kernel_film
+            from ...plot.film import kernel_film
 
             kernel_film(estimator, X, y, **options, theme=request.theme).save(path)
         else:

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from ... import kernels
-from ..api import limits
 from ..api import requests as asked
+from ..api.limits import LIMITS
 from ..api.requests import KernelBlock, RequestError
 
 # A simple block has the parameters of the class.
@@ -25,14 +25,14 @@ SIMPLE: dict[type, type[kernels.Kernel]] = {
 
 def kernel_of(block: KernelBlock) -> kernels.Kernel:
     """Build the kernel; refuse one that is too large to compute with."""
-    if count(block) > limits.BLOCKS or depth(block) > limits.DEPTH or degree(block) > limits.DEGREE:
+    if count(block) > LIMITS.blocks or depth(block) > LIMITS.depth or degree(block) > LIMITS.degree:
         raise RequestError(
             "kernel_too_large",
-            f"A kernel may have at most {limits.BLOCKS} blocks, {limits.DEPTH} levels of nesting and degree "
-            f"{limits.DEGREE}.",
-            blocks=limits.BLOCKS,
-            depth=limits.DEPTH,
-            degree=limits.DEGREE,
+            f"A kernel may have at most {LIMITS.blocks} blocks, {LIMITS.depth} levels of nesting and degree "
+            f"{LIMITS.degree}.",
+            blocks=LIMITS.blocks,
+            depth=LIMITS.depth,
+            degree=LIMITS.degree,
         )
     return _build(block)
 
@@ -40,12 +40,12 @@ def kernel_of(block: KernelBlock) -> kernels.Kernel:
 def need_range(kernel: kernels.Kernel, rows: Any) -> None:
     """Refuse a kernel whose values on rows as long as these may overflow the pictures, which are float32."""
     radius = float(np.sqrt((np.asarray(rows) ** 2).sum(axis=1)).max(initial=0.0))
-    if not kernel.ceiling(radius) <= limits.KERNEL:
+    if not kernel.ceiling(radius) <= LIMITS.kernel:
         raise RequestError(
             "kernel_range",
-            f"The kernel grows above {limits.KERNEL:g} on these points or on the picture around them. Scale "
+            f"The kernel grows above {LIMITS.kernel:g} on these points or on the picture around them. Scale "
             "the kernel or the columns down.",
-            most=limits.KERNEL,
+            most=LIMITS.kernel,
         )
 
 

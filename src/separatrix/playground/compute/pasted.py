@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from ..api import limits
 from ..api.answers import TableAnswer
+from ..api.limits import LIMITS
 from ..api.requests import RequestError, TableRequest
 
 
@@ -27,22 +27,22 @@ def read_table(request: TableRequest) -> TableAnswer:
     skipped = len(lines) - named - len(whole)
     if not whole:
         raise RequestError("table", "No row of the table is complete.")
-    if len(whole) > limits.POINTS:
+    if len(whole) > LIMITS.points:
         raise RequestError(
             "too_many_points",
-            f"The table has {len(whole)} rows; {limits.POINTS} are the most here.",
+            f"The table has {len(whole)} rows; {LIMITS.points} are the most here.",
             got=len(whole),
-            most=limits.POINTS,
+            most=LIMITS.points,
         )
     columns = list(zip(*whole, strict=True))
     numbers = [[_number(cell) for cell in column] for column in columns]
     numeric = [all(value is not None for value in column) for column in numbers]
     shown = [
-        values if is_number else [cell.strip()[: limits.NAME] for cell in column]
+        values if is_number else [cell.strip()[: LIMITS.name] for cell in column]
         for values, column, is_number in zip(numbers, columns, numeric, strict=True)
     ]
     return TableAnswer(
-        columns=tuple(name[: limits.NAME] or f"column {at}" for at, name in enumerate(names)),
+        columns=tuple(name[: LIMITS.name] or f"column {at}" for at, name in enumerate(names)),
         numeric=tuple(numeric),
         rows=[list(row) for row in zip(*shown, strict=True)],
         scaled=[_scaled(column) if ok else [] for column, ok in zip(numbers, numeric, strict=True)],
@@ -85,11 +85,11 @@ def _number(cell: str) -> float | None:
         value = float(cell)
     except ValueError:
         return None
-    return value if math.isfinite(value) and abs(value) <= limits.COORDINATE else None
+    return value if math.isfinite(value) and abs(value) <= LIMITS.coordinate else None
 
 
 def _target(columns: list[tuple[str, ...]], numeric: list[bool]) -> int:
     """Guess the target: the last column of text with few values, else the last column with few values."""
-    few = [at for at, column in enumerate(columns) if 2 <= len(set(column)) <= limits.CLASSES]
+    few = [at for at, column in enumerate(columns) if 2 <= len(set(column)) <= LIMITS.classes]
     text = [at for at in few if not numeric[at]]
     return (text or few or [len(columns) - 1])[-1]

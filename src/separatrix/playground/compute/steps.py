@@ -17,16 +17,14 @@ import numpy as np
 from ...bounds import mistake_bounds
 from ...errors import SeparatrixError
 from ...estimators.margin import MaxMargin
+from ...kernels.base import BLOCK_VALUES
 from ...proofs.verdict import separability
 from ...result import Floats, Ints, KernelTrace
-from ...rows.class_leads import leads
+from ...rows.numpy_loops import signed_scores
 from ...views.model import Plane, Points
-from ..api import limits
 from ..api.answers import ProofAnswer, Updates, Visits
+from ..api.limits import LIMITS
 from ..api.requests import Settings
-
-CHUNK = 1 << 20  # scores that are held in memory at a time
-BEST_ROWS = 400  # up to this many points the largest margin of a kernel is computed for a bound
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ def steps_of(estimator: Any, points: Points) -> Steps | None:
         rows = np.column_stack([table, np.ones(len(table))]) if estimator.fit_intercept else table
         return Steps(states, rows, None, nothing)
     ever = np.unique(trace.rows if trace.support is None else trace.support[trace.support >= 0])
-    if (len(trace.rows) + 1) * ever.size * points.classes.size > limits.STATES:
+    if (len(trace.rows) + 1) * ever.size * points.classes.size > LIMITS.states:
         return None
     features = similarity(estimator, table, table[ever])
     return Steps(_coefficients(trace, ever, points), features, features[ever], ever)
@@ -135,12 +133,12 @@ def _replay(steps: Steps, codes: Ints) -> tuple[Floats, Floats, Ints]:
     """Return, for each step, the squared length, the smallest score, and the number of rows not right."""
     total, _, columns = steps.states.shape
     squares, lowest, errors = np.empty(total), np.empty(total), np.empty(total, dtype=np.int64)
-    width = max(1, CHUNK // (len(codes) * columns))
+    width = max(1, BLOCK_VALUES // (len(codes) * columns))
     for first in range(0, total, width):
         part = slice(first, first + width)
         outputs = np.einsum("ns,tsc->tnc", steps.features, steps.states[part], optimize=True)
         labels = np.broadcast_to(codes, outputs.shape[:2])
-        scores = leads(outputs.reshape(-1, columns), labels.ravel()).reshape(labels.shape)
+        scores = signed_scores(outputs.reshape(-1, columns), labels.ravel()).reshape(labels.shape)
         squares[part] = steps.squares(part)
         lowest[part], errors[part] = scores.min(axis=1), (scores <= 0.0).sum(axis=1)
     return squares, lowest, errors
@@ -159,7 +157,7 @@ def _planes(weights: Floats, plane: Plane) -> Floats:
 def visits_of(estimator: Any, points: Points, settings: Settings, steps: Steps | None) -> Visits | None:
     """Return every look at a row, if rows are visited in turn and not too many times."""
     result, n_rows = estimator.result_, len(points.codes)
-    if steps is None or result.order not in ("cyclic", "shuffled") or result.visits > limits.VISITS:
+    if steps is None or result.order not in ("cyclic", "shuffled") or result.visits > LIMITS.visits:
         return None
     total = int(result.visits)
     passes = -(-total // n_rows)
@@ -196,28 +194,31 @@ def _moments(looked: Ints, corrected: Ints, n_rows: int) -> Ints | None:
 def _scores_at(steps: Steps, codes: Ints, rows: Ints, made: Ints) -> Floats:
     """Return the score of each row that is looked at, under the weights of that moment."""
     found = np.empty(len(rows))
-    width = max(1, CHUNK // max(1, steps.states[0].size))
+    width = max(1, BLOCK_VALUES // max(1, steps.states[0].size))
     for first in range(0, len(rows), width):
         part = slice(first, first + width)
         outputs = np.einsum("vs,vsc->vc", steps.features[rows[part]], steps.states[made[part]])
-        found[part] = leads(outputs, codes[rows[part]])
+        found[part] = signed_scores(outputs, codes[rows[part]])
     return found
 
 
-def proof_of(estimator: Any, points: Points, steps: Steps | None) -> tuple[ProofAnswer, Floats | None]:
-    """Return the bounds of the library, and the progress of the weights towards the best separator.
+def proof_of(
+    estimator: Any, points: Points, steps: Steps | None, kernel_rows: int = 400
+) -> tuple[ProofAnswer, Floats | None]:
+    """Return the bounds of the library, and the progress of the weights toward the best separator.
 
-    With a kernel there is a bound if the run separated few enough points for the largest margin to be found
-    soon; with a budget the weights are not a sum of updates, and nothing is claimed.
+    With a kernel there is a bound only if the run separated at most ``kernel_rows`` points, because finding
+    the largest margin of more points takes long. With a budget the weights are not a sum of updates, and no
+    bound is claimed.
     """
     X, y = points.X, points.classes[points.codes]
     many = 2.0 if points.classes.size > 2 else 1.0
     known: bool | None = bool(estimator.converged_)
-    if hasattr(estimator, "kernel") and (estimator.budget is not None or not known or len(y) > BEST_ROWS):
+    if hasattr(estimator, "kernel") and (estimator.budget is not None or not known or len(y) > kernel_rows):
         reach = None if estimator.budget is not None else estimator.result_.radius / math.sqrt(many)
         return ProofAnswer(None, "", reach, None, 0.0), None
     if not known:
-        options: Any = {"fit_intercept": estimator.fit_intercept, "time_limit": limits.VERDICT_SECONDS}
+        options: Any = {"fit_intercept": estimator.fit_intercept, "time_limit": LIMITS.verdict_seconds}
         known = separability(X, y, quasi=False, **options).separable
     report = mistake_bounds(estimator, X, y, separable=bool(known))
     finite = {bound.name: bound for bound in report.bounds if math.isfinite(bound.value)}

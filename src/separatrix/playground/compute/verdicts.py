@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from ...certificates.check import verify
 from ...errors import CertificateError, SeparatrixError
@@ -14,8 +13,9 @@ from ...features import RadialLift
 from ...geometry.convex import common_point
 from ...proofs.verdict import Verdict, separability
 from ...result import Floats, Ints
-from ..api import limits
+from ...views.model import hull_rows
 from ..api.answers import LiftAnswer, VerdictAnswer, VerifyAnswer, WitnessAnswer
+from ..api.limits import LIMITS
 from ..api.requests import LiftRequest, RequestError, VerdictRequest, VerifyRequest
 from .engine import arrays
 from .kernel_blocks import kernel_of, need_range
@@ -29,9 +29,10 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
     if kernel is not None:
         need_range(kernel, X)
     verdict = separability(
-        X, y, kernel=kernel, fit_intercept=settings.lift, time_limit=limits.VERDICT_SECONDS
+        X, y, kernel=kernel, fit_intercept=settings.lift, time_limit=LIMITS.verdict_seconds
     )
     common = _common(verdict, X, y) if kernel is None and settings.lift else ()
+    sides = [np.flatnonzero(y == label) for label in np.unique(y)]
     certificate = None if verdict.certificate is None else verdict.certificate.to_dict()
     return VerdictAnswer(
         status=verdict.status,
@@ -39,7 +40,7 @@ def ask(request: VerdictRequest) -> VerdictAnswer:
         witness=_witness(verdict),
         common=tuple(str(each) for each in common),
         common_at=tuple(float(each) for each in common),
-        hulls=_hulls(X, y) if X.shape[1] == 2 else [],
+        hulls=[each[hull_rows(X[each])].tolist() for each in sides if X.shape[1] == 2],
         conflict=bool(verdict.conflict),
         certificate=certificate,
     )
@@ -61,7 +62,7 @@ def lift(request: LiftRequest) -> LiftAnswer:
     if X.shape[1] != 2:
         raise RequestError("not_flat", "The lift is drawn for points with two columns.")
     lifted = np.asarray(RadialLift().fit_transform(X))
-    verdict = separability(lifted, y, time_limit=limits.VERDICT_SECONDS)
+    verdict = separability(lifted, y, time_limit=LIMITS.verdict_seconds)
     margin = plane = None
     if verdict.separable:
         best = MaxMargin().fit(lifted, y)
@@ -90,17 +91,3 @@ def _common(verdict: Verdict, X: Floats, y: Ints) -> tuple[Any, ...]:
         return common_point(X, y, verdict.witness_rows)
     except SeparatrixError:
         return ()
-
-
-def _hulls(X: Floats, y: Ints) -> list[list[int]]:
-    """Return the corners of the convex hull of each class, as row numbers, in order around it."""
-    found = []
-    for label in np.unique(y):
-        own = np.flatnonzero(y == label)
-        try:
-            corners = own[ConvexHull(X[own]).vertices] if own.size > 2 else own
-        except QhullError:  # all points are on one line, which has two ends
-            spread = X[own] @ (X[own].max(axis=0) - X[own].min(axis=0))
-            corners = own[[int(spread.argmin()), int(spread.argmax())]]
-        found.append(corners.tolist())
-    return found

@@ -18,7 +18,7 @@ def _state(preset: str, moment: str = "end", **settings: Any) -> dict[str, Any]:
 
 
 def _band(height: float) -> dict[str, Any]:
-    """Two rows of five points, at this height above and below the axis."""
+    """Return two rows of five points, at this height above and below the axis."""
     places = [(float(x), side * height) for side in (1, -1) for x in range(-2, 3)]
     data = msgspec.to_builtins(points(places, [1] * 5 + [0] * 5))
     return {"data": data, "settings": {}, "moment": "end"}

@@ -66,14 +66,14 @@ def _smallest() -> PresetAnswer:
 
 
 def _hull() -> PresetAnswer:
-    """Hulls far apart, and yet many mistakes: what counts is the margin of planes through the origin."""
+    """Return distant hulls with many mistakes: the margin of lines through the origin decides."""
     golden, height = (5.0**0.5 - 1.0) / 2.0, 0.01
     data = points([[1.0, height], [golden, -height]], [1, 0])
     return PresetAnswer(data, replace(PLAIN, lift=False))
 
 
 def _orthonormal() -> PresetAnswer:
-    """The bound of Novikoff, met exactly: the signed rows are the five unit vectors."""
+    """Return rows that reach Novikoff's bound exactly: the signed rows are the five unit vectors."""
     signs = np.array([1.0, -1.0, 1.0, -1.0, 1.0])
     columns = tuple(f"x{at}" for at in range(5))
     data = points(np.diag(signs), signs, columns=columns)
@@ -90,7 +90,7 @@ def _iris() -> PresetAnswer:
 
 
 def _tumours() -> PresetAnswer:
-    """The pair of standardized columns, of 435, on which the soft margin with C = 1 errs least: 23 of 569."""
+    """Return the two columns on which the soft margin with C = 1 has the fewest errors: 23 of 569 rows."""
     from sklearn.datasets import load_breast_cancer
 
     loaded = load_breast_cancer()

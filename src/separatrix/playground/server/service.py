@@ -8,6 +8,7 @@ import hmac
 import ipaddress
 import re
 from collections.abc import AsyncIterator, Coroutine, Iterable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode
@@ -20,8 +21,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ... import __version__
-from ..api import limits as sizes
-from ..api.limits import Limits
+from ..api.limits import LIMITS, Limits
 from ..api.requests import REQUESTS
 from ..content.lessons import LESSONS
 from ..content.presets import PRESETS
@@ -117,12 +117,7 @@ def create_app(
 
 def _about() -> dict[str, Any]:
     """Return what the page has to know before its first question."""
-    return {
-        "version": __version__,
-        "presets": list(PRESETS),
-        "lessons": LESSONS,
-        "limits": {name.lower(): value for name, value in vars(sizes).items() if name.isupper()},
-    }
+    return {"version": __version__, "presets": list(PRESETS), "lessons": LESSONS, "limits": asdict(LIMITS)}
 
 
 def _response(reply: Reply, kind: str = "application/json") -> Response:
@@ -151,7 +146,7 @@ async def _body(request: Request, limits: Limits) -> bytes | Reply:
     too_large = refusal(
         413,
         "too_large",
-        f"The request has more than {limits.body:,} bytes. Take fewer points.",
+        f"The request has more than {limits.body:,} bytes. Use fewer points.",
         most=limits.body,
     )
     told = request.headers.get("content-length", "0")

@@ -11,6 +11,7 @@ import sys
 from typing import Any, BinaryIO
 
 from ..api.answers import write
+from ..api.limits import LIMITS
 from ..api.requests import REQUESTS, RequestError, read
 from .workers import HEAD, QUESTIONS, READY, error
 
@@ -29,14 +30,14 @@ def answer(question: str, body: bytes) -> tuple[int, bytes]:
     except SeparatrixError as problem:
         return 422, error("library", str(problem))
     except MemoryError:
-        return 422, error("memory", "This needs more memory than is allowed. Take fewer points or steps.")
+        return 422, error("memory", "This needs more memory than is allowed. Use fewer points or steps.")
     except RecursionError:
         return 422, error("not_json", "The request is nested too deeply.")
     except Exception as problem:
         import traceback
 
         traceback.print_exc(file=sys.stderr)
-        return 500, error("bug", f"{type(problem).__name__}: {problem}"[:500])
+        return 500, error("bug", f"{type(problem).__name__}: {problem}"[: LIMITS.message])
 
 
 def _ask(question: str, body: bytes) -> Any:
@@ -64,10 +65,7 @@ def warm(everything: bool) -> None:
         ways += [{"order": order} for order in ("shuffled", "worst", "working_set")]
         ways += [{"average": "averaged"}, {"average": "voted"}, {"renormalise": True}, {"lift": False}]
         ways += [{"method": method} for method in ("max_margin", "soft_margin", "linear_program")]
-        ways += [
-            {"method": "kernel", **way}
-            for way in ({}, {"average": "voted"}, {"order": "worst"}, {"budget": 3})
-        ]
+        ways += [{"method": "kernel", **way} for way in ({}, {"average": "voted"}, {"budget": 3})]
     for labels in (two, three) if everything else (two,):
         data = {"columns": ["x", "y"], "classes": ["a", "b", "c"], "rows": rows, "labels": labels}
         for way in ways:

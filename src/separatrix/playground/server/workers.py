@@ -132,7 +132,7 @@ class Workers:
                 return refusal(
                     503,
                     "too_slow",
-                    f"This took longer than {seconds:g} seconds and was stopped. Take fewer points or steps.",
+                    f"This took longer than {seconds:g} seconds and was stopped. Use fewer points or steps.",
                     seconds=seconds,
                 )
             except (OSError, EOFError):
@@ -143,7 +143,7 @@ class Workers:
             else:
                 self._free.put_nowait(computer)
                 return reply
-        return refusal(503, "died", "The process that computed this ended. Take fewer points or steps.")
+        return refusal(503, "died", "The process that computed this ended. Use fewer points or steps.")
 
     def _seconds(self, question: str) -> float:
         limits = self.limits

@@ -3,9 +3,9 @@
 Whether rows can be separated does not change under an invertible change of columns: ``(Z T) w = Z (T w)``,
 and multipliers of rows do not change at all. Floats suggest T, integers carry it out. Let R be the triangular
 factor of a QR decomposition of the rows in floats. Its inverse, rounded to integers with a diagonal without
-zeros, is invertible whatever rounding did to R, and the product of integer matrices is exact. Where R is
-right to a few digits, the product has nearly orthogonal columns. Where the condition number is beyond what
-floats resolve, each change takes off the part that they do resolve, and the next one goes on.
+zeros, is invertible whatever rounding did to R, and the product of integer matrices is exact. If R is
+correct to a few digits, the product has nearly orthogonal columns. If the condition number is beyond the
+precision of floats, each change reduces it by the digits that floats resolve, and the next one goes on.
 """
 
 from __future__ import annotations
@@ -16,17 +16,13 @@ from typing import Any
 import flint
 import numpy as np
 import scipy  # loads linalg when it is used: small questions do without it
-from numpy.typing import NDArray
 
 from ...deadline import Deadline
+from ...rows.protocol import Floats, Ints, Mask
 from .integer_rows import bits
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Mask = NDArray[np.bool_]
-
 CONDITIONED = 1e3  # a condition number at which a linear program in floats has digits to spare
-NOTHING = -(10**8)  # in the place of the exponent of a zero
+NOTHING = -(10**8)  # counts as the exponent of a zero
 UNDERFLOW = -1070  # exponents below which floats are zeros
 # Measured on matrices of 1,000 x 100 to 5,574 x 300 numbers of 53 to 115 bits: 1e-9 to 3e-9.
 MULTIPLIED = 3e-9  # seconds for each product of two entries, for each 64 bits
@@ -47,7 +43,7 @@ class Columns:
     change: Any
 
     def changed(self, matrix: Any, deadline: Deadline) -> Columns:
-        """Both times an invertible matrix. Raises OutOfTime where the deadline leaves no time for it."""
+        """Return both times an invertible matrix. Raises OutOfTime if too little time is left."""
         width = self.numbers.ncols()
         words = 1 + (bits(self.numbers) + bits(matrix)) / 64
         deadline.need(MULTIPLIED * words * width**2 * (self.numbers.nrows() + width))
@@ -56,7 +52,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Balanced:
-    """Integer rows as floats: ``values[i, j] * 2**(rows[i] + columns[j])`` is the entry, but for rounding.
+    """Integer rows as floats: ``values[i, j] * 2**(rows[i] + columns[j])`` is the entry, except for rounding.
 
     The largest magnitude of each row is between 1/2 and 1, or zero.
     """
@@ -77,7 +73,7 @@ def well_conditioned(
     among : mask over the rows
         Rows of full rank.
     sizes : ndarray of int64, or None
-        The row i counts times ``2**-sizes[i]``; by default such that all rows count about the same.
+        The row i counts times ``2**-sizes[i]``; by default, all rows count about the same.
     deadline : Deadline
         When to give up: OutOfTime is raised.
     """
@@ -99,7 +95,7 @@ def well_conditioned(
 
 
 def _integer_inverse(triangle: Floats, powers: Ints) -> Any:
-    """The inverse of ``triangle * 2**powers`` with each column times some number, in integers: invertible."""
+    """Return an invertible integer matrix near the inverse of ``triangle * 2**powers``, columns scaled."""
     diagonal = triangle.diagonal().copy()
     smallest = 2.0**-56 * np.abs(diagonal).max()  # below, rounding has left nothing
     np.fill_diagonal(triangle, np.where(np.abs(diagonal) < smallest, smallest, diagonal))
@@ -113,7 +109,7 @@ def _integer_inverse(triangle: Floats, powers: Ints) -> Any:
 
 
 def mantissas_exponents(matrix: Any) -> tuple[Floats, Ints]:
-    """The entries of an integer matrix as ``mantissa * 2**exponent``, rounded; zeros have a low exponent."""
+    """Return the entries of an integer matrix as ``mantissa * 2**exponent``, rounded."""
     shape, entries = (matrix.nrows(), matrix.ncols()), matrix.entries()
     try:
         mantissas, powers = np.frexp(np.fromiter(map(float, entries), np.float64, len(entries)))
@@ -125,7 +121,7 @@ def mantissas_exponents(matrix: Any) -> tuple[Floats, Ints]:
 
 
 def _floats_of_any_size(values: list[int]) -> tuple[Floats, Ints]:
-    """Integers of any size as ``mantissa * 2**exponent``, rounded."""
+    """Return integers of any size as ``mantissa * 2**exponent``, rounded."""
     cut = [max(0, value.bit_length() - 62) for value in values]
     leading = np.array([float(value >> shift) for value, shift in zip(values, cut, strict=True)])
     mantissas, powers = np.frexp(leading)

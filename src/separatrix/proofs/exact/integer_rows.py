@@ -1,38 +1,69 @@
-"""Exact linear algebra on data: a float is an integer times a power of two, so nothing is ever rounded.
+"""Exact linear algebra on data: a float is an integer times a power of two, so nothing is rounded.
 
-Which rows or columns are solved for is decided modulo a prime (see `residues`); solutions are rational, come
-from FLINT's p-adic solver and satisfy every equation. Where a prime misleads, `Misled` is raised. FLINT
-cannot be interrupted: where a call may take long, its time is estimated first, and OutOfTime is raised if the
-deadline comes sooner.
+Which rows or columns to solve for is decided modulo a prime. Rows that are independent modulo a prime are
+independent, but the converse does not hold: a prime that divides a minor makes rows look dependent. So a
+function that relies on a dependence solves for it exactly with FLINT's p-adic solver, and raises `Misled` if
+there is no solution; then another prime is tried.
+
+FLINT cannot be interrupted. If a call may take long, its time is estimated first, and OutOfTime is raised if
+less time is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from math import gcd
-from typing import Any
+from typing import Any, TypeVar
 
 import flint
 import numpy as np
 from numpy.typing import NDArray
 
+from ...certificates.claims import Number
 from ...certificates.monomials import MonomialMatrix
 from ...certificates.numbers import row_integers
 from ...deadline import NEVER, Deadline
-from ...sparse import sparse
-from .residues import Misled, pivot_columns
+from ...rows.protocol import Floats, Ints
+from ...sparse import dense, sparse
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+T = TypeVar("T")
 
-# Measured on random matrices of 50 to 800 rows with numbers of 8 and 53 bits: 1.6e9 to 3.9e9 a second.
-# Estimates of half as much may miss a deadline by as much; twice as much may give up proofs that there was
-# time for.
-SOLVED_A_SECOND = 2e9  # unknowns^3 times bits of a system
-EACH = 0.125  # of the time of one right side, which each adds: 57 together took 7 times as long as one
-# Measured on 1,000 x 100 to 4,000 x 300 numbers, whole ones and floats of any size: 2e-7 to 1e-6.
-CONVERTED = 1e-6  # seconds for each number of a matrix that is made of integers
+# Measured on random matrices of 50 to 800 rows with numbers of 8 and 53 bits: 1.6e9 to 3.9e9. With half of
+# it, proofs may be given up that there was time for; with twice of it, a deadline may be missed by as much.
+SOLVED_PER_SECOND = 2e9  # unknowns^3 times bits of a system
+# Converting a matrix to integers took 2e-7 to 1e-6, finding its pivots 5e-7 to 7e-7.
+SECONDS_PER_NUMBER = 1e-6
+
+
+class Misled(Exception):
+    """Rows depend on each other modulo a prime, but not in the integers."""
+
+
+def primes() -> Iterator[int]:
+    """Yield primes of 31 bits, so that products fit 64: always the same ones, drawn at random, without end.
+
+    A nonzero minor has finitely many divisors, so only a few primes in turn can mislead.
+    """
+    draw = random.Random(0)
+    while True:
+        number = draw.getrandbits(31) | 1 << 30 | 1
+        if flint.fmpz(number).is_prime():
+            yield number
+
+
+FIRST_PRIME = next(primes())
+
+
+def modulo_primes(attempt: Callable[[int], T]) -> T:
+    """Return the result of an attempt modulo the first prime that does not mislead it."""
+    for prime in primes():
+        with suppress(Misled):
+            return attempt(prime)
+    raise AssertionError("primes do not end")
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +83,7 @@ class IntegerRows:
     powers: Ints
 
     def scores(self, weights: dict[int, int]) -> list[int]:
-        """The scores of the rows by integer weights, by column, times one power of two."""
+        """Return the scores of the rows, times one power of two, for integer weights by column."""
         low = int(self.powers.min(initial=0))
         pairs = zip(self.columns.tolist(), self.powers.tolist(), strict=True)
         return times(self.matrix, [weights.get(column, 0) << (power - low) for column, power in pairs])
@@ -60,10 +91,10 @@ class IntegerRows:
     def vanishing_weights(
         self, near: Floats, exponents: Ints, prime: int, deadline: Deadline = NEVER
     ) -> dict[int, int]:
-        """Integer weights, by column, that all rows are orthogonal to; zeros are left out.
+        """Return nonzero integer weights, by column, that all rows are orthogonal to.
 
-        They are close to ``near / 2**exponents``, up to scale: of the columns of the rows, those that are not
-        pivots are rounded to 50 bits, and the pivots are solved for.
+        They are close to ``near / 2**exponents``, up to scale: the pivot columns of the rows are solved for,
+        and all other columns are rounded to 50 bits.
         """
         powers = np.zeros(near.size, dtype=np.int64)
         powers[self.columns] = self.powers
@@ -81,10 +112,10 @@ class IntegerRows:
 
 
 def exact_numbers(matrix: Any, rows: Ints, deadline: Deadline = NEVER) -> tuple[NDArray[Any], Ints, Ints]:
-    """Some rows of the data as ``mantissa * 2**exponent``, and the columns that these arrays are about.
+    """Return some rows of the data as ``mantissa * 2**exponent``, and the columns of these arrays.
 
-    The mantissas are Python integers, so that nothing overflows. Columns that sparse rows do not use are
-    left out.
+    The mantissas are Python integers, so that nothing overflows. Columns that sparse rows do not use are left
+    out.
     """
     columns = np.arange(matrix.shape[1])
     if isinstance(matrix, MonomialMatrix):
@@ -99,7 +130,7 @@ def exact_numbers(matrix: Any, rows: Ints, deadline: Deadline = NEVER) -> tuple[
     if sparse.issparse(few):
         columns = np.unique(few.indices).astype(np.int64)
         few = few[:, columns].toarray()
-    deadline.need(CONVERTED * few.size)
+    deadline.need(SECONDS_PER_NUMBER * few.size)
     if few.dtype.kind != "f":
         return few.astype(object), np.zeros(few.shape, dtype=np.int64), columns
     fractions, powers = np.frexp(few.astype(np.float64))
@@ -107,7 +138,7 @@ def exact_numbers(matrix: Any, rows: Ints, deadline: Deadline = NEVER) -> tuple[
 
 
 def integer_rows(mantissas: NDArray[Any], exponents: Ints, columns: Ints) -> IntegerRows:
-    """Rows of ``mantissa * 2**exponent`` as integers, on the coarsest grid of each column."""
+    """Return rows of ``mantissa * 2**exponent`` as integers, on the coarsest grid of each column."""
     used = mantissas.astype(bool)
     live = used.any(axis=0)
     mantissas, exponents, used = mantissas[:, live], exponents[:, live], used[:, live]
@@ -121,7 +152,7 @@ def integer_rows(mantissas: NDArray[Any], exponents: Ints, columns: Ints) -> Int
 
 
 def part(matrix: Any, rows: Iterable[int] | None = None, columns: Iterable[int] | None = None) -> Any:
-    """Some rows and columns of a matrix, in the order given; all of them by default."""
+    """Return some rows and columns of a matrix, in the given order; all of them by default."""
     width, entries = matrix.ncols(), matrix.entries()
     chosen = list(range(matrix.nrows()) if rows is None else map(int, rows))
     kept = list(range(width) if columns is None else map(int, columns))
@@ -129,7 +160,7 @@ def part(matrix: Any, rows: Iterable[int] | None = None, columns: Iterable[int] 
 
 
 def with_negatives(matrix: Any, size: int) -> Any:
-    """A matrix with the negatives of its first rows below it."""
+    """Return a matrix with the negatives of its first rows below it."""
     if not size:
         return matrix
     entries = matrix.entries()
@@ -138,22 +169,22 @@ def with_negatives(matrix: Any, size: int) -> Any:
 
 
 def times(matrix: Any, vector: Sequence[int]) -> list[int]:
-    """The product of a matrix and a vector."""
+    """Return the product of a matrix and a vector."""
     return [int(v) for v in (matrix * flint.fmpz_mat(len(vector), 1, list(vector))).entries()]
 
 
 def bits(matrix: Any) -> int:
-    """The number of bits of the largest entry."""
+    """Return the number of bits of the largest entry."""
     return max((int(v).bit_length() for v in matrix.entries()), default=0)
 
 
 def seconds_to_solve(size: int, n_bits: int) -> float:
-    """About how long a system of so many unknowns, with numbers of so many bits, takes."""
-    return size**3 * (n_bits + size.bit_length()) / SOLVED_A_SECOND
+    """Estimate how long it takes to solve a system of ``size`` unknowns with numbers of ``n_bits``."""
+    return size**3 * (n_bits + size.bit_length()) / SOLVED_PER_SECOND
 
 
 def solved(square: Any, right: Sequence[int], deadline: Deadline = NEVER) -> tuple[list[int], int] | None:
-    """Integers x and a positive q with ``square @ (x / q) == right``; None if the matrix is singular."""
+    """Return integers x and a positive q with ``square @ (x / q) == right``; None if it is singular."""
     size = square.nrows()
     deadline.need(seconds_to_solve(size, bits(square)))
     system: Any = flint.fmpq_mat(square)
@@ -168,7 +199,7 @@ def solved(square: Any, right: Sequence[int], deadline: Deadline = NEVER) -> tup
 def combined(
     matrix: Any, target: Sequence[int], prime: int, deadline: Deadline = NEVER
 ) -> tuple[list[int], int]:
-    """Integers x and a positive q with ``matrix @ (x / q) == target``.
+    """Return integers x and a positive q with ``matrix @ (x / q) == target``.
 
     The columns are independent modulo the prime. Raises Misled if there is no solution: modulo the prime
     there is one.
@@ -189,10 +220,10 @@ def vanishing(
     deadline: Deadline = NEVER,
     order: Sequence[int] | None = None,
 ) -> tuple[list[int], int] | None:
-    """Integers x and a positive q with ``matrix @ x == 0`` and ``x == q * near`` outside the pivot columns.
+    """Find integers x and a positive q with ``matrix @ x == 0`` and ``x == q * near`` outside the pivots.
 
-    Those are the columns that are independent of the ones before them, in the given order: prefer columns
-    that may change. None if all columns are pivots, so that only zero vanishes. Raises Misled.
+    The pivots are the columns that are independent of those before them, in the given order: put columns
+    first that may change. None if all columns are pivots, so that x = 0 is the only solution. Raises Misled.
     """
     width = matrix.ncols()
     places = list(range(width)) if order is None else list(order)
@@ -212,9 +243,9 @@ def vanishing(
 
 
 def unit_vectors(rows: IntegerRows, prime: int, deadline: Deadline = NEVER) -> list[int]:
-    """The columns j whose unit vector is a combination of the rows, which are independent modulo a prime.
+    """Return the columns j whose unit vector is a combination of the rows.
 
-    Solved for its pivot columns, the rows become ``[I F]``; those of F that vanish belong to such columns.
+    Solved for its pivot columns, the rows become ``[I F]``; zero rows of F belong to such columns.
     Raises Misled if the rows depend on each other modulo the prime.
     """
     chosen, columns = pivot_columns(rows.matrix, prime, deadline), rows.columns.tolist()
@@ -223,7 +254,8 @@ def unit_vectors(rows: IntegerRows, prime: int, deadline: Deadline = NEVER) -> l
     rest = sorted(set(range(len(columns))) - set(chosen))
     if not rest or not chosen:
         return [columns[j] for j in chosen]
-    deadline.need(seconds_to_solve(len(chosen), bits(rows.matrix)) * (1.0 + EACH * len(rest)))
+    # 57 right sides together took 7 times as long as one
+    deadline.need(seconds_to_solve(len(chosen), bits(rows.matrix)) * (1.0 + len(rest) / 8))
     square: Any = flint.fmpq_mat(part(rows.matrix, columns=chosen))
     right = flint.fmpq_mat(part(rows.matrix, columns=rest))
     numerators = square.solve(right, algorithm="dixon").numer_denom()[0].tolist()
@@ -234,3 +266,114 @@ def reduced(values: Sequence[int]) -> list[int]:
     """Divide by the greatest common divisor."""
     common = gcd(*values)
     return [value // common for value in values] if common > 1 else list(values)
+
+
+def pivot_columns(matrix: Any, prime: int, deadline: Deadline = NEVER) -> list[int]:
+    """Return the columns of an integer matrix that are independent of those before them, modulo a prime.
+
+    Columns beyond twice the number of rows are used only if the first ones do not have full rank. Raises
+    OutOfTime if there is too little time.
+    """
+    height, width = matrix.nrows(), matrix.ncols()
+    deadline.need(SECONDS_PER_NUMBER * height * width)
+    residue = flint.nmod_mat(matrix, prime)
+    if width > 2 * height:
+        entries = residue.entries()
+        first = [v for i in range(height) for v in entries[i * width : i * width + 2 * height]]
+        found = _first_entries(*flint.nmod_mat(height, 2 * height, first, prime).rref())
+        if len(found) == height:
+            return found
+    return _first_entries(*residue.rref())
+
+
+def reduced_echelon(table: Ints, prime: int) -> tuple[Ints, Ints]:
+    """Return the reduced echelon form of residues, and its pivot columns.
+
+    Modulo the prime, column j of the table is the sum over i of ``form[i, j]`` times its i-th pivot column.
+    """
+    echelon, rank = flint.nmod_mat(table.tolist(), prime).rref()
+    entries = np.array([int(v) for v in echelon.entries()], dtype=np.int64).reshape(table.shape)
+    return entries, np.array(_first_entries(echelon, rank), dtype=np.int64)
+
+
+def _first_entries(echelon: Any, rank: int) -> list[int]:
+    """Return the column of the first entry of each row of an echelon form."""
+    found, at = [], 0
+    for row in range(rank):
+        while not int(echelon[row, at]):
+            at += 1
+        found.append(at)
+    return found
+
+
+def residues(values: NDArray[Any], prime: int) -> Ints:
+    """Return numbers modulo a prime, in which powers of two have inverses."""
+    if values.dtype.kind != "f":
+        if values.dtype.itemsize < 8:
+            small: Ints = values.astype(np.int64) % prime
+            return small
+        large: Ints = (values % values.dtype.type(prime)).astype(np.int64)
+        return large
+    if max(values.max(initial=0), -values.min(initial=0)) < 2.0**53:
+        whole = values.astype(np.int64)
+        if (whole == values).all():
+            return whole % prime
+    fraction, exponent = np.frexp(values.astype(np.float64))
+    mantissa = np.ldexp(fraction, 53).astype(np.int64) % prime
+    lowest = int(exponent.min(initial=0))
+    span = int(exponent.max(initial=0)) - lowest + 1
+    powers = np.array([pow(2, e + lowest - 53, prime) for e in range(span)], dtype=np.int64)
+    found: Ints = mantissa * powers[exponent - lowest] % prime
+    return found
+
+
+def modular_product(left: Ints, right: Ints, prime: int) -> Ints:
+    """Return ``left @ right`` modulo a prime below 2**31, for residues.
+
+    Residues are cut into halves of 16 bits. Sums of 2**20 products of two halves, and of twice as many for
+    mixed halves, are integers below 2**53, which floats hold exactly.
+    """
+    total = np.zeros((left.shape[0], right.shape[1]), dtype=np.int64)
+    for start in range(0, left.shape[1], 1 << 20):
+        a, b = left[:, start : start + (1 << 20)], right[start : start + (1 << 20)]
+        low, high = (a & 0xFFFF).astype(np.float64), (a >> 16).astype(np.float64)
+        lower, upper = (b & 0xFFFF).astype(np.float64), (b >> 16).astype(np.float64)
+        found = (high @ upper).astype(np.int64) % prime
+        found = (found * 65536 + (low @ upper + high @ lower).astype(np.int64)) % prime
+        total += (found * 65536 + (low @ lower).astype(np.int64)) % prime
+    return total % prime
+
+
+def products(
+    matrix: Any, vectors: Ints, prime: int, block: int = 1 << 16, deadline: Deadline = NEVER
+) -> Ints:
+    """Return ``matrix @ vectors.T`` modulo a prime, for the rows of the data.
+
+    They are read in blocks that fit the cache, which is 5 to 13 times as fast as blocks of 2**21 numbers.
+    """
+    n_rows, n_columns = matrix.shape
+    out = np.zeros((n_rows, vectors.shape[0]), dtype=np.int64)
+    if sparse.issparse(matrix):
+        values = residues(matrix.data, prime)
+        filled = np.flatnonzero(np.diff(matrix.indptr))
+        for k, vector in enumerate(vectors):
+            deadline.need()
+            terms = values * vector[matrix.indices] % prime
+            if filled.size:
+                out[filled, k] = np.add.reduceat(terms, matrix.indptr[filled]) % prime
+        return out
+    step = max(1, block // max(1, n_columns))
+    for start in range(0, n_rows, step):
+        deadline.need()
+        if isinstance(matrix, MonomialMatrix):
+            values = matrix.multiplied(residues(dense(matrix.base[start : start + step]), prime), prime)
+        else:
+            values = residues(matrix[start : start + step], prime)
+        out[start : start + step] = modular_product(values, vectors.T, prime)
+    return out
+
+
+def relative_floats(values: Sequence[Number]) -> Floats:
+    """Return exact numbers as floats, divided by the largest magnitude."""
+    largest = max((abs(Fraction(v)) for v in values if v), default=Fraction(1))
+    return np.array([float(Fraction(v) / largest) if v else 0.0 for v in values])

@@ -1,4 +1,4 @@
-"""Which coefficients of a logistic regression have a finite estimate, and where the others go.
+"""Which coefficients of a logistic regression have a finite estimate, and the limits of the others.
 
 Let C be the directions d with ``Zd >= 0``, in which no signed row gets worse. Call a direction of C *full* if
 it is positive on every row that some direction of C is positive on (Tucker's strict rows; the others are
@@ -14,7 +14,7 @@ tight). The weights w of a certificate are full, and C spans the d with ``Td = 0
 
 Whether the sign of ``w_j > 0`` is forced is a question of separability: do weights separate the strict rows
 and the row ``-e_j``, on the planes through the tight ones? Such weights are a full direction, ``d_j < 0``;
-the witness that there are none is Farkas' combination. The search uses floats, the proof integers.
+the proof that no weights do so is Farkas' combination. The search uses floats, the proof integers.
 """
 
 from __future__ import annotations
@@ -27,19 +27,26 @@ from functools import partial
 from math import lcm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...certificates.claims import Separation
 from ...deadline import Deadline, OutOfTime
-from ..exact.integer_rows import reduced, times, unit_vectors
-from ..exact.residues import FIRST_PRIME, Misled, undeceived
-from ..exact.weights import Weights
-from ..problem import NOTHING, Attempt, Combination, Inseparable, Knowledge, Learned, Problem, Separated
+from ...rows.protocol import Ints
+from ..exact.integer_rows import FIRST_PRIME, Misled, modulo_primes, reduced, times, unit_vectors
 from ..prove import Judge, Proof
+from ..search import (
+    NO_ROWS,
+    Attempt,
+    Combination,
+    Inseparable,
+    Knowledge,
+    Learned,
+    Problem,
+    Separated,
+    Weights,
+)
 from ..signed_rows import EXTRA, SignedRows
 from ..strategies.exact_partition import ExactPartition
 from ..strategies.linear_program import WorkingProgram
-
-Ints = NDArray[np.int64]
 
 FINITE, NOT_DETERMINED, NOT_IDENTIFIED = "finite", "not determined", "not identified"
 PLUS, MINUS = "+infinity", "-infinity"
@@ -55,10 +62,10 @@ class Coefficients:
     Attributes
     ----------
     answers : dict of str to str or None
-        "finite", "+infinity", "-infinity", "not determined", "not identified"; None where it is undecided.
+        "finite", "+infinity", "-infinity", "not determined", "not identified"; None if it is undecided.
     responsible : dict of str to float
-        Those that the direction of the certificate moves, or that are not determined: inf or -inf where that
-        is proved, else NaN.
+        Those that the direction of the certificate moves, or that are not determined: inf or -inf if that is
+        proved, otherwise NaN.
     """
 
     answers: dict[str, str | None] = field(default_factory=dict)
@@ -66,9 +73,9 @@ class Coefficients:
 
 
 def coefficient_answers(signed: SignedRows, proof: Proof, judge: Judge, names: Sequence[str]) -> Coefficients:
-    """What becomes of each coefficient, as far as it is proved by the deadline of the signed rows.
+    """Return what is proved about each coefficient by the deadline of the signed rows.
 
-    With more than ``WIDE`` of them, those are listed that the direction of the certificate moves, undecided.
+    With more than ``WIDE`` coefficients, those that the certificate's direction moves are listed, undecided.
     """
     weights = _whole(proof.weights, signed) if proof.weights is not None else [0] * signed.width
     if signed.width > WIDE:
@@ -97,20 +104,20 @@ class _Asked:
         tight = _tight_ids(signed, proof)
         self.tight = np.isin(signed.ids, tight)
         self.spanning = tight[: len(proof.multipliers.fine)] if proof.multipliers is not None else tight
-        self.basis, self.prime = NOTHING, FIRST_PRIME
+        self.basis, self.prime = NO_ROWS, FIRST_PRIME
 
     def decide(self) -> None:
         """Decide all coefficients. Raises OutOfTime when the deadline comes first."""
-        identified = undeceived(self._identified)
-        if self.proof.status == "overlapping":
+        identified = modulo_primes(self._identified)
+        if self.proof.status == Separation.OVERLAPPING:
             for j in identified:
                 self.answers[j] = FINITE
         elif self.proof.weights is not None:
-            undeceived(partial(self._still, [j for j in identified if not self.weights[j]]))
+            modulo_primes(partial(self._still, [j for j in identified if not self.weights[j]]))
             self._moving([j for j in identified if self.weights[j]])
 
     def _identified(self, prime: int) -> list[int]:
-        """The coefficients that are identified; the others are answered. Raises Misled."""
+        """Answer for coefficients that are not identified, and return the others. Raises Misled."""
         signed = self.signed
         basis = signed.span_basis(prime)
         if basis.size == signed.width:
@@ -141,7 +148,7 @@ class _Asked:
                 self.answers[j] = NOT_DETERMINED
 
     def _null_vector(self, basis: Ints, prime: int) -> dict[int, int]:
-        """A random vector that all basis rows are orthogonal to, by coordinate; zeros are left out."""
+        """Return a random vector that all basis rows are orthogonal to, by coordinate; zeros are left out."""
         mix = np.random.default_rng(0).integers(1, 1 << 20, self.signed.width).astype(np.float64)
         exponents = np.zeros(self.signed.width, dtype=np.int64)
         return self.signed.integers(basis).vanishing_weights(mix, exponents, prime, self.signed.deadline)
@@ -202,13 +209,13 @@ class _Asked:
 
 
 def _decided(program: WorkingProgram, problem: Problem) -> Attempt:
-    """The answer of the linear program, or the exact one where rounding hides it."""
+    """Return the answer of the linear program, or the exact one if rounding hides it."""
     found = program.with_extra(problem)
     return ExactPartition().attempt(problem, Knowledge(found.rows)) if isinstance(found, Learned) else found
 
 
 def _proves(found: Combination, signed: SignedRows) -> bool:
-    """Whether the combination is exactly zero, with a positive multiplier on the row more."""
+    """Whether the combination is exactly zero, with a positive multiplier on the extra row."""
     values = dict(zip(found.ids.tolist(), found.values, strict=True))
     if values.get(EXTRA, 0) <= 0 or min(values.values()) < 0:
         return False
@@ -219,7 +226,7 @@ def _proves(found: Combination, signed: SignedRows) -> bool:
 
 
 def _whole(weights: Weights, signed: SignedRows) -> list[int]:
-    """Exact weights as integers on one scale; of many classes, the last is the reference."""
+    """Return exact weights as integers on one scale; of many classes, the last is the reference."""
     ratios = [[value.as_integer_ratio() for value in each] for each in weights]
     scale = max(bottom for each in ratios for _, bottom in each)
     whole = [[top * (scale // bottom) for top, bottom in each] for each in ratios]
@@ -229,9 +236,9 @@ def _whole(weights: Weights, signed: SignedRows) -> list[int]:
 
 
 def _tight_ids(signed: SignedRows, proof: Proof) -> Ints:
-    """The signed rows with a multiplier, where there is a direction; those that span them come first."""
+    """Return the signed rows with a multiplier, if there is a direction; those that span them come first."""
     if proof.weights is None or proof.multipliers is None:
-        return NOTHING
+        return NO_ROWS
     ids = np.array(proof.multipliers.rows, dtype=np.int64)
     if signed.joint:
         ids = ids * signed.n_classes + np.array(proof.multipliers.rivals, dtype=np.int64)

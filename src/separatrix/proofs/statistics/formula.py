@@ -1,7 +1,8 @@
-"""A question in the words of a formula: 'label ~ variables', as statisticians write it."""
+"""Formulas such as 'label ~ variables', as statisticians write them."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from ...errors import InputError, needs
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """What a formula says of a data frame.
+    """The design matrix and the labels that a formula makes of a data frame.
 
     Attributes
     ----------
@@ -23,7 +24,7 @@ class Design:
         The labels.
     intercept : bool
     rows : ndarray of int64
-        Where in the data each row comes from: those with a missing value are left out.
+        The number of each row in the data; rows with a missing value are left out.
     n_data : int
         Rows of the data.
     """
@@ -35,19 +36,22 @@ class Design:
     n_data: int
 
     def kept(self, weights: Any) -> Any:
-        """The weights of the rows that are left, where there is one for each row of the data."""
+        """Return the weights of the rows that are left, if there is one for each row of the data."""
         return np.asarray(weights)[self.rows] if np.shape(weights) == (self.n_data,) else weights
 
 
 def read_formula(formula: str, data: Any) -> Design:
-    """Evaluate a formula on a data frame, or on a mapping of columns."""
+    """Evaluate a formula on a data frame, or on a mapping of columns.
+
+    Inside a function call, ``^`` is a power, as in R: ``I(x^2)`` is ``I(x**2)``.
+    """
     with needs("A formula", extra="formula"):
         import formulaic
         import pandas as pd
     frame = data.to_pandas() if hasattr(data, "to_pandas") else pd.DataFrame(data)
     frame = frame.reset_index(drop=True)
     try:
-        matrices = formulaic.model_matrix(formula, frame, context={})
+        matrices = formulaic.model_matrix(_powers(formula), frame, context={})
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
         hint = " An offset changes nothing in this question: leave it out." if "offset(" in formula else ""
         reason = str(problem).split("\n")[0]
@@ -65,11 +69,11 @@ def read_formula(formula: str, data: Any) -> Design:
 
 
 def variables(formula: str) -> list[str]:
-    """The columns that a formula is about."""
+    """Return the columns that a formula uses."""
     with needs("A formula", extra="formula"):
         import formulaic
     try:
-        found = formulaic.Formula(formula).required_variables
+        found = formulaic.Formula(_powers(formula)).required_variables
     except (formulaic.errors.FormulaicError, SyntaxError) as problem:
         raise InputError(
             f"The formula {formula!r} cannot be used: {str(problem).splitlines()[0]}"
@@ -80,8 +84,34 @@ def variables(formula: str) -> list[str]:
     return names
 
 
+# Functions of R that formulaic does not have, and what to write instead.
+_INSTEAD = {
+    "factor": "Write C(x) for factor(x).",
+    "as.factor": "Write C(x) for as.factor(x).",
+    "cbind": "The left side must be one column of classes, with one row per observation, not cbind(...).",
+}
+
+
+def _powers(formula: str) -> str:
+    """Replace ``^`` by ``**`` inside function calls, where Python's ``^`` would not be a power."""
+    from formulaic.parser.algos.tokenize import tokenize
+
+    written, end = "", 0
+    for token in tokenize(formula):
+        called = re.match(r"([\w.]+)\s*\(", token.token)
+        if token.kind is not token.Kind.PYTHON or not called:
+            continue
+        for name, instead in _INSTEAD.items():
+            if re.search(rf"(?<![\w.]){re.escape(name)}\s*\(", token.token):
+                raise InputError(f"The formula {formula!r} cannot be used: it calls {name}(). {instead}")
+        # Text in quotes stays as it is.
+        call = re.sub(r"""("[^"]*"|'[^']*'|`[^`]*`)|\^""", lambda found: found[1] or "**", token.token)
+        written, end = written + formula[end : token.source_start] + call, token.source_end + 1
+    return written + formula[end:]
+
+
 def _labels(formula: str, left: Any) -> NDArray[Any]:
-    """The labels: one column of numbers, or one for each level of text or categories."""
+    """Return the labels: from one column of numbers, or one column per level of text or categories."""
     terms = left.model_spec.terms
     if len(terms) != 1:
         raise InputError(

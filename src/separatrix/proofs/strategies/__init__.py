@@ -5,12 +5,14 @@ from .conflicts import Conflicts
 from .exact_partition import ExactPartition
 from .interior_point import InteriorPoint
 from .linear_program import LinearProgram
-from .perceptron import Perceptron
+from .perceptron import PatientPerceptron, Perceptron
 from .sparse_elimination import SparseElimination
 
 STRATEGIES = (
     Conflicts(),
     Perceptron(),
+    ClassPairs(most=1),
+    PatientPerceptron(),
     ClassPairs(),
     SparseElimination(),
     InteriorPoint(),

@@ -7,6 +7,7 @@ times as long.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -16,15 +17,12 @@ from numpy.typing import NDArray
 
 from ...certificates.numbers import row_integers
 from ...rows.blocks import BlockMatrix
-from ...rows.hashing import Hashes, distinct, keyed_hashes, label_bits, label_keys, row_hashes, suspects
+from ...rows.hashing import Hashes, distinct, label_bits, label_keys, row_hashes, suspects
 from ...rows.memory import MemoryRows
-from ...sparse import sparse
-from ..problem import Attempt, Combination, Inseparable, Knowledge, Learned, Problem
-from ..signed_rows import SignedRows
-
-Ints = NDArray[np.int64]
-
-FEW = 20_000  # rows whose hashes are sorted: loading compiled loops takes longer
+from ...rows.protocol import Ints
+from ...sparse import dense, sparse
+from ..search import Attempt, Combination, Inseparable, Knowledge, Learned, Problem
+from ..signed_rows import SMALL, SignedRows
 
 
 class Conflicts:
@@ -32,13 +30,14 @@ class Conflicts:
 
     name = "conflicts"
     small = True
+    share = 1.0
 
     def applies(self, problem: Problem) -> bool:
-        """Parts of a problem have no conflicts that the whole does not have."""
+        """Whether the problem is not a part, which has no conflicts that the whole does not have."""
         return problem.whole and not problem.part
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
-        """One pair proves it; more of them are a start for the finer question."""
+        """Return one pair as the proof, and more of them for the finer question."""
         found = conflicts(problem.rows, problem.rows.width + 1)
         if not found:
             return Learned()
@@ -46,7 +45,7 @@ class Conflicts:
 
 
 def conflicts(signed: SignedRows, limit: int) -> list[Combination]:
-    """Pairs of signed rows with identical data and different labels, one pair for each such set."""
+    """Return pairs of signed rows with identical data and different labels, one per set of equal rows."""
     plain = signed.plain
     if isinstance(plain, BlockMatrix):
         pairs = _conflicts_elsewhere(signed.original_rows())
@@ -60,19 +59,22 @@ def conflicts(signed: SignedRows, limit: int) -> list[Combination]:
 
 
 def conflicting_rows(matrix: Any, labels: NDArray[Any], order: Ints) -> Iterator[tuple[int, int]]:
-    """Pairs of rows of a matrix with identical numbers and different labels, one for each such set."""
-    hashes = row_hashes(matrix)[order]
-    if order.size > FEW:
-        own = labels[order]
-        bits = label_bits(int(own.max()) + 1)
-        keys = label_keys(hashes, own, bits)
-        chosen = np.flatnonzero(np.isin(keys >> bits, suspects(keys, bits)))
-        order, hashes = order[chosen], hashes[chosen]
-    yield from _pairs(matrix, labels, order, hashes)
+    """Yield pairs of rows with identical numbers and different labels, one for each set of such rows."""
+    if 0 < math.prod(matrix.shape) <= SMALL:  # loading the compiled loop of hashes would take longer
+        few = dense(matrix)
+        # Adding zero turns -0.0 into 0.0.
+        numbers = np.unique(few + few.dtype.type(0), axis=0, return_inverse=True)[1]
+        yield from _pairs(matrix, labels, order, numbers.ravel()[order])
+        return
+    hashes, own = row_hashes(matrix)[order], labels[order]
+    bits = label_bits(int(own.max()) + 1)
+    keys = label_keys(hashes, own, bits)
+    chosen = np.flatnonzero(np.isin(keys >> bits, suspects(keys, bits)))
+    yield from _pairs(matrix, labels, order[chosen], hashes[chosen])
 
 
 def _conflicts_elsewhere(rows: Any) -> Iterator[tuple[int, int]]:
-    """The same on a cluster: of equal rows with equal labels one number travels, of the others all do."""
+    """Do the same on a cluster: one key is sent for all equal rows with equal labels of a block."""
     bits = label_bits(rows.n_classes)
     found = suspects(np.concatenate(rows.on_each("hash", _keys, bits)), bits)
     if not found.size:
@@ -84,20 +86,20 @@ def _conflicts_elsewhere(rows: Any) -> Iterator[tuple[int, int]]:
 
 
 def _keys(rows: MemoryRows, bits: np.uint64) -> Hashes:
-    """The numbers of a block's rows, by which those are found that may conflict."""
-    return distinct(label_keys(keyed_hashes(rows.matrix)[rows.order], rows.labels[rows.order], bits))
+    """Return the distinct keys of a block's rows: hash and label."""
+    return distinct(label_keys(row_hashes(rows.matrix)[rows.order], rows.labels[rows.order], bits))
 
 
 def _suspected(rows: MemoryRows, bits: np.uint64, found: Hashes) -> tuple[Ints, Hashes]:
-    """The rows of a block that may conflict with others, and their hashes."""
-    hashes = keyed_hashes(rows.matrix)[rows.order]
+    """Return the rows of a block that may conflict with others, and their hashes."""
+    hashes = row_hashes(rows.matrix)[rows.order]
     keys = label_keys(hashes, rows.labels[rows.order], bits)
     chosen = np.flatnonzero(np.isin(keys >> bits, found))
     return rows.order[chosen], hashes[chosen]
 
 
-def _pairs(matrix: Any, labels: NDArray[Any], order: Ints, hashes: Hashes) -> Iterator[tuple[int, int]]:
-    """The pairs among some rows, by their hashes."""
+def _pairs(matrix: Any, labels: NDArray[Any], order: Ints, hashes: NDArray[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the pairs among some rows, by their hashes."""
     ascending = np.sort(hashes)
     if (ascending[1:] != ascending[:-1]).all():
         return

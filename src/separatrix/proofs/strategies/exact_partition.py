@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...rows.protocol import Ints
 from ..exact.integer_rows import IntegerRows, reduced, with_negatives
-from ..exact.partition import Partition, exact_partition
-from ..exact.simplex import gordan
-from ..problem import (
+from ..exact.partition import Partition, exact_partition, gordan
+from ..search import (
+    WORKING_SET,
     Attempt,
     Combination,
     Inseparable,
-    Ints,
     Knowledge,
     Learned,
     Problem,
@@ -25,7 +25,6 @@ from ..problem import (
 )
 
 NUMBERS = 1 << 21  # of the rows that are all taken at once
-CHUNK = 1000  # rows that are scored exactly at a time
 
 
 class ExactPartition:
@@ -33,16 +32,17 @@ class ExactPartition:
 
     name = "exact partition"
     small = True
+    share = 1.0
 
     def applies(self, problem: Problem) -> bool:
-        """Always: it is the last."""
+        """Return True: it is the last strategy."""
         return True
 
     def attempt(self, problem: Problem, known: Knowledge) -> Attempt:
         """Decide the working set exactly; rows join that its weights do not separate."""
         ids = problem.rows.ids[problem.among]
         members = problem.hard_rows(known)
-        members = members if members.size else problem.sample(CHUNK)
+        members = members if members.size else problem.sample(WORKING_SET)
         if ids.size * problem.rows.width <= NUMBERS:
             members = np.append(members, np.setdiff1d(ids, members))
         while True:
@@ -60,7 +60,7 @@ class ExactPartition:
 
 
 def _decide(problem: Problem, members: Ints) -> Combination | dict[int, int] | None:
-    """Multipliers, or weights by coordinate; tight rows are there twice, with both signs."""
+    """Return multipliers, or weights by coordinate. Tight rows are given with both signs."""
     n_tight = problem.tight.size
     rows = problem.rows.integers(np.concatenate([problem.tight, members]))
     both = with_negatives(rows.matrix, n_tight)
@@ -81,19 +81,19 @@ def _decide(problem: Problem, members: Ints) -> Combination | dict[int, int] | N
 
 
 def _by_column(rows: IntegerRows, weights: list[int]) -> dict[int, int]:
-    """Weights of the columns of an integer matrix, for the numbers that these columns stand for."""
+    """Return weights of the columns of the data, given those of the integer columns."""
     shifts = (rows.powers.max(initial=0) - rows.powers).tolist()
     exact = reduced([value << shift for value, shift in zip(weights, shifts, strict=True)])
     return dict(zip(rows.columns.tolist(), exact, strict=True))
 
 
 def _violated(problem: Problem, outside: Ints, weights: dict[int, int]) -> Ints:
-    """Some of the rows outside the working set that exact weights do not separate."""
+    """Return some of the rows outside the working set that exact weights do not separate."""
     found: list[int] = []
-    for start in range(0, outside.size, CHUNK):
-        some = outside[start : start + CHUNK]
+    for start in range(0, outside.size, WORKING_SET):
+        some = outside[start : start + WORKING_SET]
         scores = problem.rows.integers(some).scores(weights)
         found += [number for number, score in zip(some.tolist(), scores, strict=True) if score <= 0]
-        if len(found) >= CHUNK // 5:
+        if len(found) >= WORKING_SET // 5:
             break
     return np.array(found, dtype=np.int64)

@@ -19,20 +19,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...deadline import NEVER, Deadline, OutOfTime
+from ...deadline import NEVER, Deadline
+from ...rows.protocol import Floats, Ints
 from ...sparse import sparse
-from ..exact.weights import Weights, relative_floats
-from ..problem import Attempt, Inseparable, Knowledge, Learned, Problem, Separated
-from ..search import search
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ..exact.integer_rows import relative_floats
+from ..search import (
+    SHARE,
+    Attempt,
+    Inseparable,
+    Knowledge,
+    Learned,
+    Problem,
+    Separated,
+    Weights,
+    search,
+    search_part,
+)
 
 FEWEST = 700  # columns from which on it is worth the time
 FREQUENT = 250  # columns of the first part in frequent columns; each further part has twice as many
-CROWDED = 1.5  # rows for each column that such a part has to have
+CROWDED = 1.5  # rows that a part in frequent columns needs for each column
 
 
 class SparseElimination:
@@ -40,9 +47,10 @@ class SparseElimination:
 
     name = "sparse elimination"
     small = False
+    share = 1.0
 
     def applies(self, problem: Problem) -> bool:
-        """Sparse rows of two classes in memory, with many columns."""
+        """Whether there are sparse rows of two classes in memory, with many columns."""
         signed = problem.rows
         if signed.joint or signed.copied or signed.width <= FEWEST:
             return False
@@ -52,7 +60,7 @@ class SparseElimination:
         """Ask about parts in frequent columns first: their proofs are short."""
         signed, ids = problem.rows, problem.rows.ids[problem.among]
         rows, tight = signed.column_scaled(ids), signed.column_scaled(problem.tight)
-        rest = left_over(sparse.vstack([rows, tight, -tight], format="csr"), problem.deadline)
+        rest = eliminate(sparse.vstack([rows, tight, -tight], format="csr"), problem.deadline)
         places = rest.places[rest.places < ids.size]
 
         def extended(weights: Floats) -> Weights | None:
@@ -86,12 +94,10 @@ class SparseElimination:
 
 
 def _soon(problem: Problem, known: Knowledge, ids: Ints) -> Attempt:
-    """What some rows come to, with a share of the time; any separator of these will do."""
-    part = problem.about(problem.rows.part(ids, problem.share), f"{ids.size} rows in frequent columns")
-    try:
-        return search(part, Knowledge(steps=known.steps))
-    except OutOfTime:
-        return Learned()
+    """Ask about some rows, with a share of the time; any separator of these is accepted."""
+    share = Deadline.after(SHARE * problem.deadline.left)
+    part = problem.about(problem.rows.part(ids, share), f"{ids.size} rows in frequent columns")
+    return search_part(part, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,24 +123,24 @@ class Settled:
 
 
 @dataclass(frozen=True, eq=False)
-class Leftover:
-    """The rows that no column of one sign settles.
+class Elimination:
+    """The rows that no column of one sign settles, and those that were settled.
 
     Attributes
     ----------
     places : ndarray of int64
-        Where they stand among the rows that were given.
+        Their places among the given rows.
     settled : tuple of Settled
-        What went, in turn.
+        The settled rows, in the order in which they were settled.
     """
 
     places: Ints
     settled: tuple[Settled, ...]
 
     def extended(self, weights: Floats, deadline: Deadline = NEVER) -> Floats | None:
-        """Weights that separate what is left, made to separate the other rows as well, as far as floats tell.
+        """Extend weights that separate the remaining rows to weights that separate all rows, in floats.
 
-        None where no floats are large enough. Raises OutOfTime when the deadline has come.
+        None if no floats are large enough. Raises OutOfTime.
         """
         found = weights.copy()
         largest = float(np.abs(found).max(initial=0.0))
@@ -150,8 +156,8 @@ class Leftover:
         return found if np.isfinite(found).all() else None
 
 
-def left_over(rows: Any, deadline: Deadline = NEVER) -> Leftover:
-    """Settle rows until each column of the others has numbers of both signs, or none are left.
+def eliminate(rows: Any, deadline: Deadline = NEVER) -> Elimination:
+    """Settle rows until each column of the other rows has numbers of both signs, or no rows are left.
 
     Parameters
     ----------
@@ -168,7 +174,7 @@ def left_over(rows: Any, deadline: Deadline = NEVER) -> Leftover:
         deadline.need()
         columns = changed[(positive[changed] > 0) != (negative[changed] > 0)]
         if not columns.size:
-            return Leftover(np.flatnonzero(is_open), tuple(settled))
+            return Elimination(np.flatnonzero(is_open), tuple(settled))
         signs[columns] = np.where(positive[columns] > 0, 1.0, -1.0)
         used = by_column[:, columns]
         users = np.unique(used.indices[used.data != 0.0])
@@ -182,14 +188,14 @@ def left_over(rows: Any, deadline: Deadline = NEVER) -> Leftover:
 
 
 def _sign_counts(rows: Any) -> tuple[Ints, Ints]:
-    """How many positive and how many negative numbers each column has."""
+    """Return how many positive and how many negative numbers each column has."""
     width = rows.shape[1]
     positive, negative = rows.indices[rows.data > 0.0], rows.indices[rows.data < 0.0]
     return np.bincount(positive, minlength=width), np.bincount(negative, minlength=width)
 
 
 def frequent_parts(rows: Any, size: int, per_column: float) -> Iterator[Ints]:
-    """The rows that use none but so many of the most frequent columns; then with twice as many, and so on.
+    """Yield the rows that use only the ``size`` most frequent columns; then with twice as many, and so on.
 
     A part has more than ``per_column`` rows for each of those columns.
     """

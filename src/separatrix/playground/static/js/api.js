@@ -1,4 +1,4 @@
-// Questions to the server. Of runs only the newest matters: while one is under way, later ones replace each other.
+// Questions to the server. Only the newest run matters: while one is computed, a later request replaces the one that waits.
 
 import { state, tell, frames, classCount, places } from "./state.js";
 import { viewOfCanvas } from "./picture.js";
@@ -59,7 +59,7 @@ function newest(work) {
 
 export const statistics = { runs: 0 };
 
-// What is seen, and a little more, so that a kernel's regions reach the edges.
+// The visible rectangle and a little more, so that the regions of a kernel reach the edges.
 function shownBox() {
   const { left, right, bottom, top } = viewOfCanvas().shown;
   return [left, right, bottom, top].every(Number.isFinite) && right > left ? { left, right, bottom, top } : state.box;

@@ -1,4 +1,4 @@
-// The kernel from blocks: sums, products, multiples, powers and exponentials of simple ones.
+// Build a kernel from blocks: sums, products, multiples, powers and exponentials of simple kernels.
 
 import { element, number, t } from "./texts.js";
 
@@ -16,7 +16,7 @@ function fresh(kind, old) {
   }[kind];
 }
 
-// A block around all that was built so far.
+// Put a block around the whole kernel.
 function around(kind, block) {
   if (kind === "sum" || kind === "product") return { kind, parts: block.kind === kind ? [...block.parts, { kind: "linear" }] : [block, { kind: "linear" }] };
   return fresh(kind, { part: block });

@@ -1,4 +1,4 @@
-// The proof as it happens: mistakes under their bound, the margin's bracket, and the two curves of Novikoff's argument.
+// The charts of the proof: mistakes and their bound, the bracket of the margin, and the two curves of Novikoff's proof.
 
 import { state, on, frameAt } from "./state.js";
 import { element, number, t } from "./texts.js";
@@ -6,7 +6,7 @@ import { ticks } from "./shapes.js";
 
 const target = document.getElementById("curves");
 const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [300, 190, 44, 10, 10, 28];
-const MOST = 400; // corners of a line
+const MOST = 400; // the most corners of a line
 let charts = [];
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -76,7 +76,7 @@ function chart({ title, lines, band, level, value, robust, total, unit: words, p
   const all = lines.flatMap(({ values }) => values).filter((each) => each !== null && Number.isFinite(each));
   let high = Math.max(level ?? 0, ...(all.length ? all : [1]));
   if (robust && all.length > 8) {
-    // the first upper bounds are far away: the closing of the bracket is what should be seen
+    // the first upper bounds are so large that the end of the bracket would be invisible
     const sorted = [...all].sort((a, b) => a - b);
     high = Math.min(high, 4 * sorted[Math.floor(0.5 * (sorted.length - 1))] || high);
   }

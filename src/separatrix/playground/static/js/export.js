@@ -1,4 +1,4 @@
-// Take it away: the link, pictures, the points as CSV, the film, and the Python code.
+// Save and share: the link, pictures, the points as CSV, the film, and the Python code.
 
 import { state, on } from "./state.js";
 import { Refusal, ask } from "./api.js";
@@ -76,7 +76,7 @@ $("save-gif").addEventListener("click", async () => {
   }
 });
 
-// Where there are no steps, a sentence stands in the place of the film.
+// If a method has no steps, show a sentence instead of the film.
 function offerFilm() {
   const steps = ["perceptron", "kernel"].includes(state.settings.method);
   $("save-gif").hidden = !steps;

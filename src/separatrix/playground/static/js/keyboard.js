@@ -1,4 +1,4 @@
-// Everything by keyboard: inside the picture for points, everywhere for time and tools.
+// The keyboard: points inside the picture; time and tools everywhere.
 
 import { isFlat, state, tell } from "./state.js";
 import { commit, redo, undo } from "./history.js";
@@ -11,7 +11,7 @@ import { say, t } from "./texts.js";
 
 const canvas = document.getElementById("plot");
 
-// Whether a point cannot be seen, as after undoing the choice of other points.
+// Return whether a point is outside the view, for example after an undo.
 function outside() {
   const { left, right, bottom, top } = viewOfCanvas().shown;
   return isFlat() && state.data.rows.some(([x, y]) => x < left || x > right || y < bottom || y > top);

@@ -1,4 +1,4 @@
-// The ledger: how often each point was corrected; a line shows its point, and a point its line.
+// The table of counts: how often each point was corrected. Selecting a line marks its point, and vice versa.
 
 import { state, on, tell, frameAt } from "./state.js";
 import { countsAt, redraw } from "./picture.js";

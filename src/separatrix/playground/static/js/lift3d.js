@@ -13,7 +13,7 @@ let lifted = null;
 let seen = false;
 let due = false;
 
-// From space to the picture: turned, seen from far away.
+// Map space to the picture: a rotation and a parallel projection.
 function camera(width, height) {
   const { low, high } = lifted;
   const middle = low.map((value, at) => (value + high[at]) / 2);
@@ -142,7 +142,7 @@ canvas.addEventListener("keydown", (event) => {
 
 export const angles = () => ({ ...turn });
 
-// Asked for only where somebody sees it.
+// The answer is requested only if the panel is visible.
 new IntersectionObserver((entries) => {
   seen = entries.some((entry) => entry.isIntersecting);
   if (seen) update();

@@ -45,14 +45,14 @@ function isBlock(value, depth = 0) {
   return ["scaled", "shifted", "power", "exp"].includes(value.kind) ? isBlock(value.part, depth + 1) : true;
 }
 
-// Whether a setting is of its type; whether it is allowed, the server says.
+// Return whether a setting has the correct type. The server decides whether its value is allowed.
 function plausible(name, value) {
   if (name === "kernel") return isBlock(value);
   if (name === "budget") return value === null || isNumber(value);
   return typeof value === typeof DEFAULTS[name];
 }
 
-// What the address says: a state, or the word for what is wrong with it, or nothing.
+// Read the address: a state, or the name of the problem, or nothing.
 export function readLink(hash = location.hash) {
   if (!hash.startsWith("#s=")) return null;
   let told;
@@ -72,7 +72,7 @@ export function readLink(hash = location.hash) {
 
 let due = 0;
 
-// Keep the address true, without a new entry in the browser's history.
+// Update the address without a new entry in the browser's history.
 export function writeLink() {
   clearTimeout(due);
   due = setTimeout(() => {

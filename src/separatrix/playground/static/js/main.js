@@ -1,4 +1,4 @@
-// Where everything is put together, and what is shown first.
+// Connect all parts of the page, and show the first state.
 
 import { DEFAULTS, emptyData, on, state, tell } from "./state.js";
 import { about, ask, refresh, statistics } from "./api.js";
@@ -36,7 +36,7 @@ function remember(name, value) {
   try {
     localStorage.setItem(`separatrix-${name}`, value);
   } catch {
-    // a browser that keeps nothing shows the same page
+    // without storage, the page works in the same way
   }
 }
 
@@ -201,7 +201,7 @@ window.addEventListener("hashchange", () => {
   if (readLink()) open();
 });
 
-// What tests and curious people may look at.
+// For tests and for the console.
 window.separatrix = { state, statistics, language, number };
 
 start();

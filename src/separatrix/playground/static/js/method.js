@@ -1,4 +1,4 @@
-// How to learn: a form made from the settings, with only what the method can use.
+// The form of the settings; it shows only those that the method uses.
 
 import { state, on } from "./state.js";
 import { commit } from "./history.js";
@@ -13,7 +13,6 @@ const CHOICES = {
   order: ["cyclic", "shuffled", "worst", "working_set"],
   start: ["zeros", "random"],
   average: ["last", "averaged", "voted"],
-  removal: ["forgetron", "random", "projection"],
   intercept: ["free", "lifted"],
   form: ["primal", "dual"],
 };
@@ -34,11 +33,11 @@ export function change(values, { moment = "keep" } = {}) {
   show();
 }
 
-// What the library refuses together is not left together.
+// Change combinations of settings that the library would refuse.
 function tidy() {
   const s = state.settings;
-  if (s.method === "kernel" && s.order === "working_set") s.order = "cyclic";
-  if (s.order === "worst" && (s.average !== "last" || (s.method === "kernel" && s.budget !== null))) s.order = "cyclic";
+  if (s.method === "kernel" && s.order !== "shuffled") s.order = "cyclic";
+  if (s.order === "worst" && s.average !== "last") s.order = "cyclic";
   if (s.renormalise && s.average !== "last") s.renormalise = false;
   if (s.budget !== null && s.average !== "last" && s.method === "kernel") s.average = "last";
 }
@@ -94,11 +93,10 @@ function parts() {
     ];
   }
   if (method === "kernel") {
-    const orders = average === "last" && budget === null ? ["cyclic", "shuffled", "worst"] : ["cyclic", "shuffled"];
     return [
       kernelForm(state.settings.kernel, (kernel) => change({ kernel })),
-      pair(choice("order", orders), choice("average", order === "worst" || budget !== null ? ["last"] : CHOICES.average)),
-      pair(numeric("budget"), budget === null ? numeric("updates") : choice("removal")),
+      pair(choice("order", ["cyclic", "shuffled"]), choice("average", budget !== null ? ["last"] : CHOICES.average)),
+      pair(numeric("budget"), numeric("updates")),
       flag("lift"),
     ];
   }

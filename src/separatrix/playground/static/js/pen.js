@@ -1,4 +1,4 @@
-// One way to draw, two surfaces: a canvas for the screen and the PNG, SVG text for the file.
+// One interface for drawing on two surfaces: a canvas for the screen and the PNG, SVG text for the file.
 
 export class CanvasPen {
   constructor(context) {

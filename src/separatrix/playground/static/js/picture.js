@@ -16,7 +16,7 @@ export function countsAt(made) {
   return counts;
 }
 
-// Which planes are in force at the moment shown: those of the step, or of the model that predicts.
+// Return the planes at the moment that is shown: those of the step, or those of the final model.
 export function planesNow() {
   const run = state.run;
   if (!run) return null;
@@ -44,7 +44,7 @@ function unpacked(field) {
   return decoded.get(field);
 }
 
-// By how much each class present leads the best other one, at each knot of the grid.
+// Compute, at each knot of the grid, by how much the score of each class exceeds the best other score.
 export function leads(run, moment) {
   const field = run.field;
   if (!field) return null;
@@ -166,7 +166,7 @@ function cut([p, q], [a, b, c]) {
   return u >= 0 ? [p, middle] : [middle, q];
 }
 
-// The lines through the nearest points, or at scores 1 and -1 where the method means those.
+// The lines through the nearest points, or at scores 1 and -1 if these have a meaning for the method.
 function drawMargin(pen, view, paint, run, planes, box) {
   if (planes.length !== 2 || !state.run.view.exact) return;
   const line = planes[1].map((value, at) => value - planes[0][at]);

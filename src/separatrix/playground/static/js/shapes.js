@@ -55,7 +55,7 @@ const less = (one, other) => one.map((value, at) => value - other[at]);
 
 export const boxCorners = ({ left, right, bottom, top }) => [[left, bottom], [right, bottom], [right, top], [left, top]];
 
-// Where a class leads every other by the level or more.
+// The region in which the score of a class exceeds every other score by at least the level.
 export function region(planes, label, box, level = 0) {
   let polygon = boxCorners(box);
   planes.forEach((other, at) => {

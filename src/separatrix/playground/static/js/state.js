@@ -1,10 +1,10 @@
-// What the page is about: points, settings, and what the server said of them. Everyone who shows something subscribes.
+// The state of the page: points, settings, and the answers of the server. Everything that shows a part of it subscribes.
 
 export const VERSION = 1;
 
 export const DEFAULTS = Object.freeze({
   method: "perceptron", order: "cyclic", start: "zeros", rate: 1, lift: true, renormalise: false, average: "last",
-  passes: 1000, updates: 2000, seed: 0, kernel: { kind: "gaussian", c: 1 }, budget: null, removal: "forgetron",
+  passes: 1000, updates: 2000, seed: 0, kernel: { kind: "gaussian", c: 1 }, budget: null,
   intercept: "free", C: 1, form: "primal",
 });
 
@@ -69,7 +69,7 @@ export function places() {
   return run && run.view.places.length === state.data.rows.length ? run.view.places : [];
 }
 
-// Steps: looks at a row where there are such, else updates.
+// The steps: visits to rows if the answer lists them, otherwise updates.
 export function frames() {
   const run = state.run;
   if (!run || !run.updates) return 0;

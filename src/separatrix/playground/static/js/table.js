@@ -1,4 +1,4 @@
-// Points of one's own: paste or drop a table, choose the target and the columns.
+// The user's own points: paste or drop a table, choose the target and the columns.
 
 import { state, emptyData } from "./state.js";
 import { Refusal, ask } from "./api.js";

@@ -28,7 +28,7 @@ function announce() {
   }
 }
 
-// Steps a second: from one in two seconds to two thousand.
+// Steps per second: from one in two seconds to two thousand per second.
 export const stepsPerSecond = () => 0.5 * 4000 ** (Number($("speed").value) / 100);
 
 function tick(now) {

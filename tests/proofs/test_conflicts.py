@@ -55,11 +55,13 @@ def expected(X, y, order):
 
 
 @pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.uint8])
 @given(case=labelled())
-def test_one_pair_of_each_set_of_equal_rows_is_found(few, case):
+def test_one_pair_of_each_set_of_equal_rows_is_found(few, dtype, case):
     X, y, order = case
+    X = X.astype(dtype)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(conflicts, "FEW", few)
+        patch.setattr(conflicts, "SMALL", few)
         assert set(conflicts.conflicting_rows(X, y, order)) == expected(X, y, order)
 
 

@@ -1,4 +1,4 @@
-"""What several displays draw: the regions and points of classes, arrows, and the entries of legends."""
+"""The artists that displays share: regions and points of classes, arrows, and entries of legends."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from matplotlib.text import Annotation
 from numpy.typing import NDArray
 
 from ..result import Floats, Ints
-from ..rows.class_leads import leads
+from ..rows.numpy_loops import signed_scores
 from ..views.model import Plane
 from ..views.palettes import Palette
 from .style import halo, written
 
 Box = tuple[float, float, float, float]
 
-# How much of a class's color its region and its half of the margin band have.
+# How strong the color of a class is in its region, and in its half of the margin band.
 REGION, BAND = 0.30, 0.12
 
 
 def view_box(places: Floats) -> Box:
-    """The rectangle to show: all points, and some room around them, also in a direction that is flat."""
+    """Return the rectangle to show: all points and some padding, even if all points lie on one line."""
     low, high = places.min(axis=0), places.max(axis=0)
     spread = high - low
     widest = float(spread.max()) or 1.0
@@ -61,8 +61,8 @@ def draw_regions(
 ) -> tuple[list[Any], list[Any], list[Any]]:
     """Fill the region of each class, and draw where classes tie and where the winner leads by ``level``.
 
-    These are contours of the lead of each class on a grid, between whose points the lead is taken to be
-    linear. So the lines between two classes with linear scores are exact.
+    These are contours of the lead of each class on a grid. Contours are exact for linear functions, so the
+    lines between two classes with linear scores are exact.
 
     Returns
     -------
@@ -71,37 +71,30 @@ def draw_regions(
     left, right, bottom, top = box
     across, up = np.meshgrid(np.linspace(left, right, resolution), np.linspace(bottom, top, resolution))
     scores = scores_at(np.column_stack([across.ravel(), up.ravel()]))
-    regions: list[Any] = []
-    boundary: list[Any] = []
-    band: list[Any] = []
+    drawn: tuple[list[Any], list[Any], list[Any]] = [], [], []
+    regions, boundary, band = drawn
     for label in range(scores.shape[1]):
-        lead = leads(scores, np.full(len(scores), label, dtype=np.int64)).reshape(across.shape)
+        lead = signed_scores(scores, np.full(len(scores), label, dtype=np.int64)).reshape(across.shape)
         if not lead.max() > 0.0:
             continue
         high = max(float(lead.max()), level) + 1.0
-        low = -1e-9 * high  # a tie over a whole area is still filled
+        low = -1e-9 * high  # a tie over a whole area is filled, too
         levels, shades = ([low, level, high], [BAND, REGION]) if level > 0.0 else ([low, high], [REGION])
         tints = [colors.tint(label, shade) for shade in shades]
         regions.append(ax.contourf(across, up, lead, levels=levels, colors=tints, zorder=0.5))
         if lead.min() < 0.0 and (label or scores.shape[1] > 2):
-            boundary.append(draw_contour(ax, across, up, lead, 0.0, colors.ink, 1.8))
+            line = ax.contour(across, up, lead, levels=[0.0], colors=[colors.ink], linewidths=1.8, zorder=1.5)
+            line.set_linestyle("solid")
+            boundary.append(line)
         if level > 0.0 and lead.min() < level < lead.max():
-            band.append(draw_contour(ax, across, up, lead, level, colors.muted, 1.0, dashed=True))
-    return regions, boundary, band
-
-
-def draw_contour(
-    ax: Axes, across: Floats, up: Floats, lead: Floats, level: float, color: str, width: float, *,
-    dashed: bool = False,
-) -> Any:  # fmt: skip
-    """The line on which a lead has one value."""
-    line = ax.contour(across, up, lead, levels=[level], colors=[color], linewidths=width, zorder=1.5)
-    line.set_linestyle((0, (4, 3)) if dashed else "solid")
-    return line
+            line = ax.contour(across, up, lead, levels=[level], colors=[colors.muted], zorder=1.5)
+            line.set(linewidth=1.0, linestyle=(0, (4, 3)))
+            band.append(line)
+    return drawn
 
 
 def point_sizes(mistakes: Ints | None, n_rows: int) -> Floats:
-    """The areas of the points: smaller where there are many, growing with the mistakes."""
+    """Return the areas of the points: smaller if there are many, larger for rows with more mistakes."""
     base = float(np.clip(6000.0 / max(n_rows, 1), 4.0, 34.0))
     if mistakes is None:
         return np.full(n_rows, base)
@@ -112,7 +105,7 @@ def point_sizes(mistakes: Ints | None, n_rows: int) -> Floats:
 def draw_points(
     ax: Axes, colors: Palette, places: Floats, codes: Ints, n_classes: int, sizes: Floats
 ) -> list[PathCollection]:
-    """One collection per class; large points behind small ones, and many of them as one image."""
+    """Draw one collection per class, with large points behind small ones; many points become an image."""
     drawn, many = [], len(places) > 2_000
     for label in range(n_classes):
         mine = np.flatnonzero(codes == label)
@@ -127,23 +120,16 @@ def draw_points(
 def draw_rings(
     ax: Axes, places: Floats, sizes: Floats, color: str, *, width: float = 1.1, wider: float = 1.0
 ) -> PathCollection:
-    """A ring around each point of these sizes."""
+    """Draw a ring around each point of these sizes."""
     around = wider * np.maximum(1.2 * sizes, np.minimum(6.0 * sizes, sizes + 62.0))
     x, y = places.T
     return ax.scatter(x, y, s=around, facecolors="none", edgecolors=color, linewidths=width, zorder=3.2)
 
 
 def draw_arrow(
-    ax: Axes,
-    foot: Floats,
-    vector: Floats,
-    color: Any,
-    colors: Palette,
-    text: str = "",
-    *,
-    dashed: bool = False,
+    ax: Axes, foot: Floats, vector: Floats, color: Any, colors: Palette, *, dashed: bool = False
 ) -> Annotation:
-    """An arrow in data coordinates; its tip is the annotation's ``xy``, its foot the ``xyann``."""
+    """Draw an arrow in data coordinates; its tip is the annotation's ``xy``, its foot the ``xyann``."""
     look = {
         "arrowstyle": "-|>,head_width=0.22,head_length=0.5",
         "color": color,
@@ -153,44 +139,31 @@ def draw_arrow(
         "shrinkB": 0.0,
         "path_effects": halo(colors),
     }
-    always: dict[str, Any] = {"annotation_clip": False, "zorder": 4.0}  # also outside of the axes
-    arrow = ax.annotate("", _pair(foot + vector), _pair(foot), arrowprops=look, **always)
-    if text:
-        beside = np.array([-vector[1], vector[0]]) * 10.0 / (float(np.linalg.norm(vector)) or 1.0)
-        always |= {"ha": "center", "va": "center", "color": color, "path_effects": halo(colors)}
-        ax.annotate(
-            text,
-            _pair(foot + 0.55 * vector),
-            _pair(beside),
-            textcoords="offset points",
-            fontsize=11,
-            **always,
-        )
-    return arrow
+    tip: Any = tuple((foot + vector).tolist())
+    start: Any = tuple(foot.tolist())
+    return ax.annotate("", tip, start, arrowprops=look, annotation_clip=False, zorder=4.0)
 
 
-def _pair(point: Floats) -> tuple[float, float]:
-    return float(point[0]), float(point[1])
+def weight_vectors(weights: Floats) -> Floats:
+    """Return the vectors that arrows show: the difference of two classes, or each class minus the mean."""
+    if weights.shape[-2] == 2:
+        return np.asarray(weights[..., 1:, :] - weights[..., :1, :])
+    return np.asarray(weights - weights.mean(axis=-2, keepdims=True))
 
 
 def class_handles(colors: Palette, classes: NDArray[Any]) -> list[Line2D]:
-    """Legend entries of the classes."""
+    """Return the legend entries of the classes."""
     names = [str(name) for name in classes.tolist()]
     short = [written(name if len(name) <= 24 else f"{name[:23]}…") for name in names]
     return [mark(colors.marker(k), colors.color(k), colors.paper, 6.5, name) for k, name in enumerate(short)]
 
 
 def mark(marker: str, face: str, edge: str, size: float, label: str) -> Line2D:
-    """A legend entry that shows a marker."""
-    look: dict[str, Any] = {
-        "marker": marker,
-        "markerfacecolor": face,
-        "markeredgecolor": edge,
-        "markersize": size,
-    }
-    return Line2D([], [], linestyle="none", label=label, **look)
+    """Return a legend entry that shows a marker."""
+    look: dict[str, Any] = {"markerfacecolor": face, "markeredgecolor": edge, "markersize": size}
+    return Line2D([], [], marker=marker, linestyle="none", label=label, **look)
 
 
 def stroke(color: str, width: float, label: str, *, dashed: bool = False) -> Line2D:
-    """A legend entry that shows a line; ``label`` may hold a formula."""
+    """Return a legend entry that shows a line; ``label`` may contain a formula."""
     return Line2D([], [], color=color, linewidth=width, linestyle="--" if dashed else "-", label=label)

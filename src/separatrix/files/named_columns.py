@@ -1,0 +1,281 @@
+"""Named columns: what every format yields, in batches of Arrow, and summaries of all rows of a column.
+
+Numbers are passed on as they are, and text as text. `meaning` decides from the summaries what a column means.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .batches import as_numpy
+from .encoding import MAX_LEVELS, need_distinct
+from .number_formats import BLANKS, CODE, PLAIN_CELL, arrow_text, masked, shape
+from .reader import Lines
+
+ROWS = 1 << 16  # rows per batch, if the reader does not ask for another number
+
+
+@dataclass
+class Summary:
+    """What all rows of a column tell about it.
+
+    Attributes
+    ----------
+    kind : {"number", "text", "boolean", "date"} or str
+        What its type holds; other types are called by their own name.
+    rows, values : int
+        How many cells there are, and how many of them are not missing.
+    counts_up : bool
+        Whether each cell is a number, and the number before it plus one.
+    levels : dict of str to int
+        How often each text occurs, in order of the first; stops growing soon after `MAX_LEVELS`.
+    shapes : dict of str to int
+        How many cells have each shape; empty if there are too many shapes for a column of numbers.
+    longest : int
+        Characters of the longest text.
+    code : str
+        The first cell that has digits only and begins with a zero.
+    """
+
+    kind: str
+    rows: int = 0
+    values: int = 0
+    counts_up: bool = True
+    levels: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, int] = field(default_factory=dict)
+    longest: int = 0
+    code: str = ""
+    last: float | None = None
+    overflown: bool = False
+
+    @property
+    def settled(self) -> bool:
+        """Whether further rows cannot change what matters."""
+        return self.kind not in ("text", "boolean") and self.values > 0 and not self.counts_up
+
+    def add(self, column: Any) -> None:
+        """Add the cells of an Arrow column."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = column.cast("string") if self.kind in ("text", "boolean") else column
+        self.rows += len(column)
+        self.values += len(column) - column.null_count
+        if pa.types.is_floating(column.type):
+            self.values -= pc.sum(pc.is_nan(column)).as_py() or 0
+        if self.counts_up and len(column):
+            self._count_up(column)
+        if self.kind in ("text", "boolean"):
+            self._add_text(column.drop_null() if column.null_count else column)
+
+    def _count_up(self, column: Any) -> None:
+        """Check whether the cells continue to count from the last one."""
+        import pyarrow as pa
+
+        try:
+            numbers = as_numpy(column.cast("float64", safe=False))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            numbers = np.array([np.nan])
+        last = np.floor(numbers[0]) - 1.0 if self.last is None else self.last
+        with np.errstate(invalid="ignore"):
+            self.counts_up = self.kind != "boolean" and bool(np.all(np.diff(numbers, prepend=last) == 1.0))
+        self.last = float(numbers[-1])
+
+    def _add_text(self, cells: Any, most_shapes: int = 100_000) -> None:
+        """Count the levels and the shapes of cells that are not missing."""
+        import pyarrow.compute as pc
+
+        if not len(cells):
+            return
+        self.longest = max(self.longest, pc.max(pc.utf8_length(cells)).as_py())
+        if len(self.levels) <= MAX_LEVELS:
+            for level, number in itertools.islice(_value_counts(cells), 2 * MAX_LEVELS):
+                self.levels[level] = self.levels.get(level, 0) + number
+        if self.overflown:
+            return
+        for each, number in _value_counts(masked(cells)):
+            form = shape(each)
+            self.shapes[form] = self.shapes.get(form, 0) + number
+            if not self.code and CODE.fullmatch(each):
+                codes = cells.filter(pc.match_substring_regex(cells, f"^{CODE.pattern}$"))
+                self.code = codes[0].as_py()
+        if len(self.shapes) > most_shapes:  # a column of numbers has fewer
+            self.overflown, self.shapes = True, {}
+
+
+def _value_counts(cells: Any) -> Iterator[tuple[str, int]]:
+    import pyarrow.compute as pc
+
+    counted = pc.value_counts(cells)
+    return zip(counted.field(0).to_pylist(), counted.field(1).to_pylist(), strict=True)
+
+
+Read = Callable[[Sequence[str], int, int], Iterator[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of a file.
+
+    Attributes
+    ----------
+    name : str
+        What the user called the table.
+    types : dict of str to DataType
+        The Arrow type of each column.
+    read : callable
+        Takes names, the number of rows per batch and the first row; yields batches of these columns.
+    untyped : frozenset of str
+        Columns whose type the file does not state, such as all columns of a CSV file.
+    numbers : frozenset of str
+        Text columns of plain numbers, because the file says so.
+    text : tuple of str
+        Columns that are text whatever their cells look like, because the file says so.
+    unnamed : tuple of str
+        Columns without a name of their own that are not features, such as row names.
+    notes : tuple of str
+        What a person should know about the file, one sentence each.
+    lines : callable or None
+        Finds the lines of rows.
+    relation : str
+        The SQL after FROM by which DuckDB reads the same table; "" if a copy has to be made for it.
+    queried : bool
+        Whether the format has answered 'sql' and 'table' itself.
+    na : tuple of str
+        Cells that mean a missing value, in addition to those that the format knows.
+    keep : object
+        Has to live as long as this.
+    count : callable or None
+        Counts the rows without reading them.
+    """
+
+    name: str
+    types: dict[str, Any]
+    read: Read
+    untyped: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    text: tuple[str, ...] = ()
+    unnamed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    lines: Lines | None = None
+    relation: str = ""
+    queried: bool = False
+    na: tuple[str, ...] = ()
+    keep: Any = None
+    count: Callable[[], int] | None = None
+
+    def __post_init__(self) -> None:
+        need_distinct(self.name, self.types)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """What the type of each column holds; see `Summary.kind`."""
+        kinds = {name: kind_of(each) for name, each in self.types.items()}
+        return kinds | dict.fromkeys(self.numbers, "number")
+
+    def batches(self, names: Sequence[str], rows: int = ROWS, start: int = 0) -> Iterator[Any]:
+        """Yield batches of some columns in types that Arrow computes with; codes in ``na`` become null."""
+        import pyarrow as pa
+
+        for batch in self.read(names, rows, start):
+            columns = [_without_codes(plain(column), self.na) for column in batch.columns]
+            yield pa.RecordBatch.from_arrays(columns, names=list(names))
+
+    def summaries(self, names: Iterable[str], text: Iterable[str] = ()) -> dict[str, Summary]:
+        """Summarize some columns; number columns in ``text`` are read as text.
+
+        All rows are read, except that a column of numbers is left as soon as it is settled.
+        """
+        kinds = self.kinds | {name: "text" for name in text if self.kinds.get(name) == "number"}
+        wanted = list(dict.fromkeys(names))
+        return summarize(kinds, wanted, self.batches)
+
+
+def summarize(
+    kinds: Mapping[str, str], wanted: list[str], read: Callable[[list[str], int, int], Iterable[Any]]
+) -> dict[str, Summary]:
+    """Summarize columns; ``read`` yields batches of some of them, of a number of rows, from a row on.
+
+    The first batch is small, because a few rows are enough to settle most columns of numbers.
+    """
+    found = {name: Summary(kinds[name]) for name in wanted}
+    first, left, rows = 0, wanted, 1 << 10 if "number" in kinds.values() else ROWS
+    while left:
+        for batch in read(left, rows, first):
+            first += batch.num_rows
+            for name, column in zip(left, batch.columns, strict=True):
+                found[name].add(column)
+            if rows < ROWS or any(found[name].settled for name in left):
+                break
+        else:
+            break
+        left, rows = [name for name in left if not found[name].settled], ROWS
+    return found
+
+
+def kind_of(kind: Any) -> str:
+    """Return what an Arrow type holds; see `Summary.kind`."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_dictionary(kind):
+        return kind_of(kind.value_type)
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return "text"
+    if types.is_boolean(kind):
+        return "boolean"
+    if types.is_temporal(kind) and not types.is_duration(kind):
+        return "date"
+    numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+    return "number" if numeric or types.is_null(kind) else str(kind)
+
+
+def plain(column: Any) -> Any:
+    """Convert a column to a type that Arrow can compute with: no dictionaries, views or half floats."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return plain(column.dictionary_decode())
+    if pa.types.is_large_string(kind) or str(kind) == "string_view":
+        return column.cast("string")
+    if pa.types.is_float16(kind):
+        return pa.array(column.to_numpy(zero_copy_only=False).astype(np.float32), from_pandas=True)
+    return column.cast("float64") if pa.types.is_null(kind) else column
+
+
+def plain_type(kind: Any) -> Any:
+    """Return the type that `plain` gives a column."""
+    import pyarrow as pa
+
+    return plain(pa.nulls(0, kind)).type
+
+
+def _without_codes(column: Any, na: Sequence[str]) -> Any:
+    """Replace the cells that are codes of missing values by null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not na:
+        return column
+    if pa.types.is_string(column.type):
+        codes = pc.is_in(pc.utf8_trim(column, characters=BLANKS), value_set=arrow_text(na))
+    elif kind_of(column.type) == "number":
+        known = [float(code) for code in na if PLAIN_CELL.fullmatch(code)]
+        codes = pc.is_in(column.cast("float64", safe=False), value_set=pa.array(known, "float64"))
+    else:
+        return column
+    return without(column, codes)
+
+
+def without(column: Any, cells: Any) -> Any:
+    """Replace some cells of an Arrow column by null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return pc.if_else(cells, pa.nulls(1, column.type)[0], column)
