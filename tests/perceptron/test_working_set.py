@@ -162,7 +162,7 @@ def test_the_last_scan_before_it_says_separated_is_of_every_row(monkeypatch):
         return found
 
     monkeypatch.setattr(MemoryRows, "scan", watched)
-    monkeypatch.setattr(working_set, "CACHED", 0)
+    monkeypatch.setattr(working_set, "CACHED", 1)
     problem = make_separable(3000, 5, margin=0.01, random_state=3)
     result = solve_perceptron(as_rows(problem.X, (problem.y > 0).astype(int)), max_iter=1000)
     n_rows, mistakes, weights = scans[-1]

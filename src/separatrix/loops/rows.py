@@ -221,54 +221,6 @@ def learn(rows: Any, order: Any, w: Any, steps: Any, tally: Tally) -> int:
 
 
 @loop
-def comes_after(score: float, row: int, other_score: float, other_row: int) -> bool:
-    """Heap order: return whether a row has the higher score or, if scores are equal, the higher index."""
-    return score > other_score or (score == other_score and row > other_row)
-
-
-@loop
-def sift_down(scores: Any, rows: Any) -> None:
-    """Restore heap order, with the last row on top, after the top was replaced."""
-    size = scores.shape[0]
-    hole, score, row = 0, scores[0], rows[0]
-    while True:
-        child = 2 * hole + 1
-        if child >= size:
-            break
-        if child + 1 < size and comes_after(scores[child + 1], rows[child + 1], scores[child], rows[child]):
-            child += 1
-        if not comes_after(scores[child], rows[child], score, row):
-            break
-        scores[hole], rows[hole] = scores[child], rows[child]
-        hole = child
-    scores[hole], rows[hole] = score, row
-
-
-@loop
-def scan(
-    rows: Any, order: Any, w: Any, costs: Any, lowest_scores: Any, lowest_rows: Any
-) -> tuple[int, float]:
-    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their total cost.
-
-    ``lowest_scores`` starts as infinities and ``lowest_rows`` as -1. They are a heap whose top is the largest
-    score kept; if scores are equal, that of the last row. NaN is kept as minus infinity.
-    """
-    mistakes, cost, last = 0, 0.0, costs.shape[0] - 1
-    for position in range(order.shape[0]):
-        i = order[position]
-        score, _ = row_score(rows, i, w)
-        if score != score:
-            score = -np.inf
-        if not score > 0.0:
-            mistakes += 1
-            cost += costs[min(i, last)]
-        if score <= lowest_scores[0] and comes_after(lowest_scores[0], lowest_rows[0], score, i):
-            lowest_scores[0], lowest_rows[0] = score, i
-            sift_down(lowest_scores, lowest_rows)
-    return mistakes, cost
-
-
-@loop
 def integral(rows: Any, start: int, stop: int) -> bool:
     """Return whether every value of the rows from start to stop is an integer."""
     for i in range(start, stop):
@@ -296,9 +248,17 @@ def fill_outputs(rows: Any, start: int, stop: int, w: Any, outputs: Any) -> None
 
 @loop
 def fill_scores(rows: Any, start: int, stop: int, w: Any, scores: Any) -> None:
-    """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
+    """Fill ``scores[i]`` with the signed score of row i for the rows from start to stop."""
     for i in range(start, stop):
-        scores[i] = (2.0 * rows.labels[i] - 1.0) * row_output(rows, i, w)
+        scores[i], _ = row_score(rows, i, w)
+
+
+@loop
+def fill_norms(rows: Any, start: int, stop: int, w: Any, scores: Any, norms: Any) -> None:
+    """Do what `fill_scores` does, and fill ``norms[i]`` with |lift(x_i)|^2 while row i is in the cache."""
+    for i in range(start, stop):
+        scores[i], _ = row_score(rows, i, w)
+        norms[i] = squared_norm(rows, i)
 
 
 @loop

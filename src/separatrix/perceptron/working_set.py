@@ -57,7 +57,7 @@ SET_PASSES = 40
 TRIAL = 10
 # Share of wrong rows above which a pass over all of them teaches more than a few. F: updates 0.1 / 1.1,
 # errors left 748 / 938; never, time 2.9.
-MANY = 0.05
+MANY = 0.02
 # Corrections a corrected row has had on average when inner products begin to pay. S: time 1.8 / 1.3.
 OFTEN = 2
 # Readings of all the data that the work between two scans may cost. N: updates 0.6 / 1.9, errors left
@@ -72,8 +72,8 @@ CLOSING = 10
 def solve_working_set(run: Run, shards: Shards | None = None) -> None:
     """Run until a scan of every row is clean or a limit is met.
 
-    Passes over all rows, at the beginning, in between and at the end, need rows in memory. If there are many
-    rows in shards elsewhere, an epoch of mixing replaces a pass. Otherwise scans choose all working sets.
+    A sample of the rows comes first if they do not stay in the cache. Passes over all rows need rows in
+    memory; if there are many rows in shards elsewhere, an epoch of mixing replaces a pass.
     """
     rows, in_memory = run.learner.rows, run.learner.rows.local is not None
     run.pocket = True
@@ -83,8 +83,8 @@ def solve_working_set(run: Run, shards: Shards | None = None) -> None:
         teach = partial(_mixed_pass, run, shuffle)
     elif shards is not None and rows.order.size > ADDED:
         teach = partial(epoch, run, shards, "mistakes")
-    run.closing = 0 if teach is None else min(CLOSING, run.max_iter // 2)
-    separated = in_memory and _first_passes(run, shuffle)
+    run.closing = 0 if teach is None else min(CLOSING, (run.max_iter + 1) // 2)
+    separated = _first_passes(run, shuffle)
     if not separated:
         separated = _few_rows(run) if rows.order.size <= ADDED else _many_rows(run, teach)
     if teach is not None and not separated:
@@ -92,11 +92,14 @@ def solve_working_set(run: Run, shards: Shards | None = None) -> None:
 
 
 def _first_passes(run: Run, shuffle: np.random.Generator) -> bool:
-    """Pass over all rows, once or until they are clean if they stay in the cache; return whether they are."""
+    """Pass over all rows if they stay in the cache, else over a sample; return whether all rows are clean."""
     rows = run.learner.rows
     if rows.order.size <= SMALL:
         return False
-    for _ in range(SET_PASSES if rows.numbers <= CACHED else 1):
+    if rows.numbers > CACHED:
+        _learn_from_set(run, Part(run.learner, rows.order[:: 4 * rows.numbers // CACHED]), TRIAL)
+        return False
+    for _ in range(SET_PASSES if rows.local is not None else 0):
         if run.stopped(before=run.closing):
             return False
         if _mixed_pass(run, shuffle):
@@ -130,8 +133,6 @@ def _many_rows(run: Run, teach: Callable[[], bool] | None) -> bool:
     ``teach`` makes a pass over all rows, if that is possible.
     """
     learner, rows = run.learner, run.learner.rows
-    if teach is not None and not run.history and not run.stopped(before=run.closing) and teach():
-        return True
     added = max(CORE, min(ADDED, CACHED // 4 * rows.n_rows // rows.numbers))
     members = np.flatnonzero(learner.tally.counts.any(axis=1))
     lately = members[:0]
@@ -154,10 +155,10 @@ def _many_rows(run: Run, teach: Callable[[], bool] | None) -> bool:
     return False
 
 
-def _learn_from_set(run: Run, part: Part) -> None:
-    """Pass over a working set until it is right, or use cores if rows are corrected again and again."""
+def _learn_from_set(run: Run, part: Part, most: int = SET_PASSES) -> None:
+    """Pass over a set until it is right, or use cores if rows are corrected again and again."""
     counts = run.learner.tally.counts
-    for done in range(1, SET_PASSES + 1):
+    for done in range(1, most + 1):
         if part.plain_pass() or run.stopped():
             return
         if done % TRIAL == 0 and run.learner.mistakes > OFTEN * np.count_nonzero(counts.any(axis=1)):

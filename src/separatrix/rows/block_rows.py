@@ -136,7 +136,7 @@ class ClusterRows:
         return np.concatenate(self.on_each("outputs", _ask, "outputs", weights))
 
     def scores(self, weights: Floats) -> Floats:
-        """Return <w, z_i> for every row; two classes only."""
+        """Return the signed score of every row."""
         return np.concatenate(self.on_each("outputs", _ask, "scores", weights))
 
     def combination(self, multipliers: Floats) -> Floats:

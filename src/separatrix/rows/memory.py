@@ -17,7 +17,7 @@ from ..errors import NumericOverflowError, not_finite
 from ..loops.layouts import DenseRows, SparseRows
 from ..sparse import sparse
 from . import numpy_loops, threads
-from .protocol import Floats, Ints, Rows, Scan, T
+from .protocol import Floats, Ints, Rows, Scan, T, lowest
 
 R = TypeVar("R", bound=Rows)
 
@@ -112,23 +112,7 @@ class MemoryRows:
 
     def scan(self, weights: Floats, limit: int = 1, costs: Floats | None = None) -> Scan:
         """Score every row that counts under fixed weights: count the mistakes, keep the lowest scores."""
-        costs = np.ones(1) if costs is None else costs
-        limit = max(1, min(limit, self.order.size))
-        ranges = self._ranges(self.order.size)
-        scores = np.full((len(ranges), limit), np.inf)
-        rows = np.full((len(ranges), limit), -1, dtype=np.int64)
-        parts = self._run(
-            "scan",
-            [
-                (self.storage, self.order[start:stop], weights, costs, scores[part], rows[part])
-                for part, (start, stop) in enumerate(ranges)
-            ],
-        )
-        found = rows.ravel() >= 0
-        all_scores, all_rows = scores.ravel()[found], rows.ravel()[found]
-        kept = np.lexsort((all_rows, all_scores))[:limit]
-        mistakes, cost = (sum(each) for each in zip(*parts, strict=True))
-        return Scan(int(mistakes), float(cost), all_rows[kept], all_scores[kept])
+        return lowest(self.scores(weights), self.order, limit, costs)
 
     def take(self, indices: Ints) -> MemoryRows:
         """Copy a few rows, in the given order."""
@@ -155,11 +139,14 @@ class MemoryRows:
         return outputs
 
     def scores(self, weights: Floats) -> Floats:
-        """Return <w, z_i> for every row; two classes only."""
-        scores = np.empty(self.n_rows)
-        self._run(
-            "fill_scores", [(self.storage, *each, weights, scores) for each in self._ranges(self.n_rows)]
-        )
+        """Return the signed score of every row."""
+        scores, ranges = np.empty(self.n_rows), self._ranges(self.n_rows)
+        if self.few or "squared_norms" in vars(self):
+            self._run("fill_scores", [(self.storage, *each, weights, scores) for each in ranges])
+        else:  # the first scores of many rows: measure the rows while they are read
+            norms = np.empty(self.n_rows)
+            self._run("fill_norms", [(self.storage, *each, weights, scores, norms) for each in ranges])
+            self.offer_norms(norms)
         return scores
 
     def combination(self, multipliers: Floats) -> Floats:

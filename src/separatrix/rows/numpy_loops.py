@@ -176,19 +176,6 @@ def replay(rows: Any, log: Ints, w: Floats, steps: Floats, weights_after: Floats
         weights_after[m] = w
 
 
-def scan(
-    rows: Any, order: Ints, w: Floats, costs: Floats, lowest_scores: Floats, lowest_rows: Ints
-) -> tuple[int, float]:
-    """Score the rows of ``order`` and keep the lowest; return how many are mistakes, and their total cost."""
-    with np.errstate(all="ignore"):
-        scores = signed_scores(outputs_of(lifted(rows, w.shape[-1]), w)[order], rows.labels[order])
-    scores[np.isnan(scores)] = -np.inf
-    wrong = order[~(scores > 0.0)]
-    kept = np.lexsort((order, scores))[: lowest_scores.size]
-    lowest_scores[: kept.size], lowest_rows[: kept.size] = scores[kept], order[kept]
-    return wrong.size, float(np.broadcast_to(costs, rows.labels.shape)[wrong].sum())
-
-
 def measure(rows: Any, order: Ints, norms: Floats) -> int:
     """Fill the squared norms of the lifted rows of ``order``; return the first that is not finite, or -1."""
     dense = isinstance(rows, DenseRows)
@@ -214,9 +201,10 @@ def fill_outputs(rows: Any, start: int, stop: int, w: Floats, outputs: Floats) -
 
 
 def fill_scores(rows: Any, start: int, stop: int, w: Floats, scores: Floats) -> None:
-    """Fill ``scores[i]`` with <w, z_i>, signed, for the rows from start to stop (two classes)."""
+    """Fill ``scores[i]`` with the signed score of row i for the rows from start to stop."""
     part = slice(start, stop)
-    scores[part] = signed_scores(outputs_of(lifted(rows, w.shape[-1])[part], w), rows.labels[part])
+    with np.errstate(all="ignore"):
+        scores[part] = signed_scores(outputs_of(lifted(rows, w.shape[-1])[part], w), rows.labels[part])
 
 
 @np.errstate(all="ignore")
