@@ -178,10 +178,11 @@ def test_rows_in_memory_have_all_that_the_protocol_lists_and_rows_elsewhere_no_m
 
 
 @pytest.mark.parametrize("storage", [name for name in STORAGES if "CSR" not in name])
-def test_a_dense_matrix_is_never_copied(storage):
+def test_a_dense_matrix_is_copied_only_if_its_numbers_do_not_lie_row_by_row(storage):
     X = STORAGES[storage](np.arange(12.0).reshape(4, 3))
     rows = as_rows(X, np.array([0, 1, 0, 1]))
-    assert np.shares_memory(rows.storage.values, X)
+    assert np.shares_memory(rows.storage.values, X) == X.flags.c_contiguous
+    assert np.array_equal(rows.storage.values, X)
     assert rows.storage.values.dtype == X.dtype
 
 

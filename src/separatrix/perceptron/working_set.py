@@ -25,47 +25,43 @@ from .mixing import epoch
 from .run import Run
 
 # Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
-# S  make_separable(100_000, 50, margin=0.003): 3 readings of all rows, 11,392 updates
-# C  make_separable(20_000, 50, margin=0.003), which fits into the cache: 42 readings, 10,302 updates
-# W  make_separable(6_000, 2_000, margin=0.0005): 24 readings, 1,298,416 updates; others change it by half
-# P  make_separable(60_000, 2_000, margin=0.01, sparse, density=0.02): 4 readings, 2,394 updates
-# N  20,000 x 20 standard normal numbers, labels by a plane: 100 readings, 12 errors left, 358,882 updates
-# M  the same with 1,500 rows: 46 readings, 7,534 updates
+# S  make_separable(100_000, 50, margin=0.003): 2 readings of all rows, 31,778 updates
+# C  make_separable(20_000, 50, margin=0.003), which fits into the cache: 42 readings, 21,312 updates
+# W  make_separable(6_000, 2_000, margin=0.0005): 34 readings, 1,696,290 updates; others change it by half
+# P  60,000 sparse rows of about 40 normal numbers in 2,000 columns, labels by a plane: 51 readings
+# N  20,000 x 20 standard normal numbers, labels by a plane: 100 readings, 10 errors left
 # T  the same with 400 rows: 1 reading, 950 updates
-# F  the same, 30,000 x 100, with 0.2 % of the labels flipped: 100 readings, 948 errors left
+# F  the same, 30,000 x 100, with 0.2 % of the labels flipped: 100 readings, 733 errors left
+# If a set is not mentioned, its readings, updates, errors and time change by less than half.
 
-# Rows that a scan of the working set adds to the core. S: time 1.5 / 1.7. N: updates 1.9 / 0.6, errors left
-# 4 / 16. C: updates 1.0 / 1.8.
+# Rows that a scan of the working set adds to the core. S: time 1.0 / 1.6. N: updates 1.9 / 0.6.
 CORE = 256
 # Up to this number, all rows are one core. T: 41 readings / 1 reading.
 SMALL = 2 * CORE
-# Rows that a scan of all the data adds to the working set, at most. S: readings 1.3 / 1.3, time 1.3 / 2.1.
-# C: updates 2.5 / 1.0.
+# Rows that a scan of all the data adds to the working set, at most. No set is sensitive to it.
 ADDED = 2000
-# Places that an interleaved pass reads from in turn: between half and twice of this number. With a fixed
-# number of places: S: time 1.4 / 1.4. C: updates 2.1 / 1.0. M: updates 1.1 / 0.4.
+# Places that an interleaved pass reads from in turn: between half and twice of this number. C: updates
+# 0.5 / 0.6.
 STREAMS = 32
-# Numbers that stay in the cache. Up to this size, all rows get more than one plain pass first (P: the same /
-# readings 4.8, time 3.2). A larger working set loses rows that were not corrected lately (W: if none ever
-# leaves, 2.9 times as long). A scan adds at most a quarter of it, which matters if rows are wide.
+# Numbers that stay in the cache. Rows of this size get up to `SET_PASSES` plain passes first, larger ones a
+# sample of a quarter of it. A larger working set loses rows that were not corrected lately. A scan adds at
+# most a quarter of it, which matters if rows are wide. W: time 0.3 / 1.0. S: time 1.1 / 1.6.
 CACHED = 1 << 21
-# Plain passes over the working set, or over rows in the cache, at most. C: readings 0.5 / 2.0, updates
-# 2.0 / 3.9. N: errors left 7 / 39.
+# Plain passes over the working set, or over rows in the cache, at most. C: readings 0.5 / 2.0. N: errors
+# left 8 / 18.
 SET_PASSES = 40
-# Plain passes over the working set before a core may take over. S: time 1.7 / 1.
-# C: updates 2.4 / 1.9.
+# Plain passes over a set before a core may take over. S: time 1.8 / 1.2. P: time 1.5 / 0.8.
 TRIAL = 10
-# Share of wrong rows above which a pass over all of them teaches more than a few. F: updates 0.1 / 1.1,
-# errors left 748 / 938; never, time 2.9.
+# Share of wrong rows above which a pass over all of them teaches more than a few. F: errors left 733 / 957,
+# time 1.0 / 2.9. P: readings 2.0 / 0.7.
 MANY = 0.02
-# Corrections a corrected row has had on average when inner products begin to pay. S: time 1.8 / 1.3.
+# Corrections a corrected row has had on average when inner products begin to pay. S: time 1.1 / 1.5.
 OFTEN = 2
-# Readings of all the data that the work between two scans may cost. N: updates 0.6 / 1.9, errors left
-# 15 / 0 after 90 readings.
+# Readings of all the data that the work between two scans may cost. W: time 0.5 / 0.9. N: updates 0.6 / 1.9.
 WORK = 4
-# Updates on a core that are always worth doing. T: readings 2 / 1. M: readings 1.1 / 0.9.
+# Updates on a core that are always worth doing. T: readings 2 / 1.
 LEAST_UPDATES = 1000
-# Plain passes at the end of a run that did not separate. F: errors left 1,023 / 797.
+# Plain passes at the end of a run that did not separate. N: errors left 10 / 15.
 CLOSING = 10
 
 

@@ -26,7 +26,7 @@ SHARDS = 8  # of rows in memory, on every machine: the result of learning in sha
 
 @dataclass(eq=False)
 class MemoryRows:
-    """Labeled rows of a matrix that is not copied; sign and lift are applied while the rows are read.
+    """Labeled rows of a matrix; sign and lift are applied while the rows are read.
 
     The fields do not change. Norms, radius and `integral` are computed when they are first asked for.
 
@@ -280,13 +280,14 @@ def as_rows(
     keep: NDArray[np.bool_] | Ints | None = None,
     names: tuple[str, ...] | None = None,
 ) -> MemoryRows:
-    """Return rows of a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1), without copying.
+    """Return rows of a 2-D array or CSR matrix and its class codes (0 .. n_classes - 1).
 
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (rows, columns)
-        Any real type. Only types that the loops cannot read (half and extended precision, foreign byte
-        order) are converted. No place of a CSR matrix has several entries.
+        Any real type. The matrix is not copied, unless the loops cannot read its type (half and extended
+        precision, foreign byte order), or its numbers do not lie row by row in memory: loops would take up to
+        20 times as long. No place of a CSR matrix has several entries.
     labels : ndarray of shape (rows,)
     n_classes : int
     lift : bool
@@ -303,7 +304,7 @@ def as_rows(
         order = np.flatnonzero(keep) if keep.dtype == np.bool_ else np.asarray(keep, dtype=np.int64)
     storage: Any
     if isinstance(X, np.ndarray):
-        storage = DenseRows(_readable(X), codes, int(lift))
+        storage = DenseRows(np.ascontiguousarray(_readable(X)), codes, int(lift))
     else:
         storage = SparseRows(_readable(X.data), X.indices, X.indptr, codes, int(lift))
     return MemoryRows(storage, n_classes, int(X.shape[1]), order, names)
