@@ -374,6 +374,8 @@ def inner_products(X: Any, Y: Any, *, dtype: Any = np.float64, out: Any = None) 
     step = max(1, BLOCK_VALUES // max(1, shape[1]))
     for start in range(0, shape[0], step):
         part = left[start : start + step]
+        if sparse.issparse(part) and sparse.issparse(right) and shape[1] >= X.shape[1]:
+            part = part.toarray()  # few columns: the products of two sparse matrices would be dense
         if sparse.issparse(part):
             product = part @ right.T
             out[start : start + step] = product.toarray() if sparse.issparse(product) else product
