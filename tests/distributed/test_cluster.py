@@ -124,6 +124,16 @@ def test_a_verdict_is_the_same_on_a_cluster(client, problem):
     assert sx.verify(here.certificate, *there)
 
 
+def test_numbers_per_row_are_sent_without_a_warning_of_large_graphs(client):
+    dask = pytest.importorskip("dask")
+    X, y = problem()
+    there = as_dask(X, (100, 300)).persist()
+    low = {"distributed.admin.large-graph-warning-threshold": "1 kB"}
+    with dask.config.set(low), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sx.Perceptron().fit(there, y).converged_
+
+
 @pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest", "pairwise"])
 def test_questions_about_many_classes_do_not_depend_on_the_partitions(multiclass):
     rng = np.random.default_rng(3)

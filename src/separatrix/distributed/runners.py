@@ -79,9 +79,13 @@ class ClientRunner:
         """Return a future for each call, named for the dashboard."""
         if not work.blocks:
             return []
+        from dask import config
+
         own = [()] * len(work.blocks) if work.own is None else work.own
         blocks = [[_future(each) for each in some] for some in work.blocks]
-        with _cluster_errors():
+        # One number per row is sent with each task, so that it can be repeated elsewhere if a worker is lost.
+        quiet = config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"})
+        with _cluster_errors(), quiet:
             return list(
                 self.client.map(
                     _call,
