@@ -12,7 +12,7 @@ from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, PassRecord
 from ..rows.numpy_loops import signed_scores
-from ..views.model import Points, read_model, read_points
+from ..views.model import Points, read_model, read_points, traced_weights
 from ..views.palettes import Palette
 from .artists import BAND
 from .regions import need_training_rows
@@ -156,12 +156,12 @@ def _after_each_mistake(estimator: Perceptron, points: Points) -> tuple[Floats, 
     if not len(trace.rows):
         raise InputError("The run made no mistakes, so there is nothing to draw.")
     norms = np.sqrt((trace.weights.reshape(len(trace.rows), -1) ** 2).sum(axis=1))
-    many, columns = trace.weights.ndim == 3, points.table.shape[1]
     # With more than two classes, an update moves two weight vectors by half a row each.
-    upper = (2.0 if many else 1.0) * norms / (estimator.eta0 * np.arange(1.0, len(norms) + 1.0))
+    upper = trace.start.ndim * norms / (estimator.eta0 * np.arange(1.0, len(norms) + 1.0))
     lowest = np.empty(len(norms))
-    for k, weights in enumerate(np.atleast_2d(each) for each in trace.weights):
-        scores = np.asarray(points.table @ weights[:, :columns].T) + weights[:, columns:].sum(axis=1)
+    weights, constants = traced_weights(trace, points.table.shape[1])
+    for k in range(len(norms)):
+        scores = np.asarray(points.table @ weights[k + 1].T) + constants[k + 1]
         lowest[k] = signed_scores(scores, points.codes).min()
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(norms > 0.0, lowest / norms, -np.inf), upper

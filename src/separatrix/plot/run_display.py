@@ -6,19 +6,19 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
+from matplotlib.figure import Figure
 from sklearn.utils.extmath import row_norms
 
 from ..bounds import mistake_bounds
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Result, Trace
-from ..views.model import Plane, Points, plane_for, read_model, read_points
+from ..views.model import Plane, Points, plane_for, read_model, read_points, traced_weights
 from ..views.palettes import Palette
 from .artists import (
     class_handles,
@@ -34,7 +34,7 @@ from .artists import (
 )
 from .film import Film, film_steps
 from .regions import need_training_rows
-from .style import LAYOUT, Display, add_legend, halo, new_figure, palette, palette_of, plain_ticks, style
+from .style import Display, halo, new_figure, palette, plain_ticks, style
 
 
 def trace_of(run: Any) -> Trace:
@@ -105,6 +105,8 @@ class RunDisplay(Display):
     offsets: Floats
     norms: Floats
     proof: LengthBounds
+    _size: ClassVar = (10.0, 4.4)
+    _widths: ClassVar = (1.25, 1.0)
 
     @classmethod
     def from_estimator(
@@ -147,12 +149,9 @@ class RunDisplay(Display):
         trace = trace_of(estimator)
         points = read_points(X, y, model.classes)
         need_training_rows(len(estimator.mistake_counts_), points)
+        weights, constants = traced_weights(trace, points.table.shape[1])
         full = np.concatenate([trace.start[None], trace.weights])
         norms = np.linalg.norm(full.reshape(len(full), -1), axis=1)
-        if full.ndim == 2:  # two classes: the first has the score zero
-            full = np.stack([np.zeros_like(full), full], axis=1)
-        columns = points.table.shape[1]
-        weights, constants = full[..., :columns], full[..., columns:].sum(axis=-1)
         # An averaged model has other weights than the last ones of its run.
         plane = plane_for(replace(model, weights=weights[-1], intercepts=constants[-1]), points, np.empty(0))
         shown = weights @ plane.directions.T, constants + weights @ plane.rest
@@ -164,36 +163,25 @@ class RunDisplay(Display):
         """The number of updates."""
         return len(self.trace.rows)
 
-    def plot(  # type: ignore[override]
-        self,
-        step: int | None = None,
-        *,
-        ax: Axes | Sequence[Axes] | None = None,
-        theme: str | Palette | None = None,
-    ) -> RunDisplay:
-        """Draw one update, on the given axes or on a new figure."""
-        self.figure_: Figure | SubFigure
-        self.length_ax_: Axes | None
-        if ax is None:
-            from matplotlib import pyplot as plt
-
-            with style(theme) as colors:
-                self.figure_, axes = plt.subplots(
-                    1, 2, figsize=(10.0, 4.4), width_ratios=[1.25, 1.0], layout=LAYOUT
-                )
-            self.ax_, self.length_ax_ = axes
-        else:
-            given = [ax] if isinstance(ax, Axes) else list(ax)
-            self.ax_, self.length_ax_ = given[0], given[1] if len(given) > 1 else None
-            self.figure_ = self.ax_.figure
-            colors = palette_of(self.ax_) if theme is None else palette(theme)
-        self._colors = colors
-        with style(colors):
-            self._draw_still()
+    def _draw(self, colors: Palette) -> None:
+        """Draw what all updates share, and the last update."""
+        self._colors, codes, classes = colors, self.points.codes, self.points.classes
+        self.places_ = self.plane.place(self.points.table)
+        self.box_, self.sizes_ = view_box(self.places_), point_sizes(None, len(codes))
+        prepare_axes(self.ax_, self.plane, self.box_)
+        self.points_ = draw_points(self.ax_, colors, self.places_, codes, len(classes), self.sizes_)
+        self.length_ax_: Axes | None = self._more_axes[0] if self._more_axes else None
+        if self.length_ax_ is not None:
+            self._draw_proof(self.length_ax_)
         self._moving: list[Artist] = []
-        return self.show(self.n_updates if step is None else step)
+        self.show(self.n_updates)
 
-    def show(self, step: int) -> RunDisplay:
+    def plot(self, step: int | None = None, **options: Any) -> Self:
+        """Draw one update, by default the last; the options are those of `Display.plot`."""
+        super().plot(**options)
+        return self if step is None else self.show(step)
+
+    def show(self, step: int) -> Self:
         """Show another update on the same axes."""
         if not 0 <= step <= self.n_updates:
             raise InputError(f"step must be from 0 to {self.n_updates}, the updates of the run. Got {step}.")
@@ -227,11 +215,11 @@ class RunDisplay(Display):
             The default is the theme of the picture.
         """
         colors = self._colors if theme is None else palette(theme)
-        scene = RunDisplay(**{name: getattr(self, name) for name in self.__dataclass_fields__})
+        scene = replace(self)
 
         def pictures() -> Iterator[Figure]:
             figure, axes = new_figure(colors, size=(9.0, 4.2), columns=2, width_ratios=[1.25, 1.0])
-            scene.plot(self.n_updates, ax=axes, theme=colors)
+            scene.plot(ax=axes, theme=colors)
             figure.draw_without_rendering()  # fixes the layout, with the widest texts
             figure.set_layout_engine("none")
             for step in self.steps(max_frames):
@@ -252,24 +240,15 @@ class RunDisplay(Display):
         """
         self.film(**options).save(path)
 
-    def _draw_still(self) -> None:
-        ax, colors = self.ax_, self._colors
-        places = self.plane.place(self.points.table)
-        self.places_, self.box_ = places, view_box(places)
-        prepare_axes(ax, self.plane, self.box_)
-        self.sizes_ = point_sizes(None, len(places))
-        classes = self.points.classes
-        self.points_ = draw_points(ax, colors, places, self.points.codes, len(classes), self.sizes_)
-        if self.length_ax_ is not None:
-            self._draw_proof(self.length_ax_)
-        handles = class_handles(colors, classes)
+    def _handles(self, colors: Palette) -> list[Any]:
+        handles: list[Any] = class_handles(colors, self.points.classes)
         if self.n_updates:
             handles += [
                 stroke(colors.muted, 1.4, "$w$ before", dashed=True),
                 stroke(colors.ink, 2.0, "$w$ after"),
                 stroke(colors.accent, 2.0, "update"),
             ]
-        add_legend(ax, handles)
+        return handles
 
     def _draw_regions(self, step: int) -> None:
         weights, offsets = self.weights[step], self.offsets[step]

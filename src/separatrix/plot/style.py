@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final, Self
 
@@ -26,11 +26,12 @@ class Display:
     """The base of all pictures: each keeps the numbers behind it, so that `plot` can draw it again."""
 
     _size: ClassVar = (6.4, 4.6)  # inches, of a new figure
+    _widths: ClassVar[tuple[float, ...]] = (1.0,)  # of its axes
 
     def plot(
         self,
         *,
-        ax: Axes | None = None,
+        ax: Axes | Sequence[Axes] | None = None,
         theme: str | Palette | None = None,
         title: str | None = None,
         legend: bool = True,
@@ -39,7 +40,7 @@ class Display:
 
         Parameters
         ----------
-        ax : Axes, optional
+        ax : Axes, or several of them, optional
             Where to draw. By default, a new figure is made.
         theme : {"light", "dark"}, Palette or None
             By default, the theme that suits the background.
@@ -56,11 +57,14 @@ class Display:
         if ax is None:
             from matplotlib import pyplot as plt
 
+            look: Any = {"figsize": self._size, "width_ratios": self._widths, "layout": LAYOUT}
             with style(theme) as colors:
-                self.figure_, self.ax_ = plt.subplots(figsize=self._size, layout=LAYOUT)
+                self.figure_, axes = plt.subplots(1, len(self._widths), squeeze=False, **look)
+            self.ax_, *self._more_axes = axes.flat
         else:
-            self.figure_, self.ax_ = ax.figure, ax
-            colors = palette_of(ax) if theme is None else palette(theme)
+            self.ax_, *self._more_axes = [ax] if isinstance(ax, Axes) else ax
+            self.figure_ = self.ax_.figure
+            colors = palette_of(self.ax_) if theme is None else palette(theme)
         with style(colors):
             self._draw(colors)
             shown = self._title() if title is None else title

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError, InputTypeError, LabelError
 from ..inputs import codes_of, one_label_per_row, read_labels, read_table
-from ..result import Floats, Ints
+from ..result import Floats, Ints, Trace
 from ..sparse import dense
 
 
@@ -266,6 +266,17 @@ def plane_weights(model: Model, plane: Plane) -> tuple[Floats, Floats]:
     """Return the linear scores as functions of the two coordinates."""
     weights, intercepts = np.asarray(model.weights), np.asarray(model.intercepts)
     return weights @ plane.directions.T, intercepts + weights @ plane.rest
+
+
+def traced_weights(trace: Trace, n_columns: int) -> tuple[Floats, Floats]:
+    """Return the weights and intercepts of each class, at the start and after each update.
+
+    With two classes, the first has the score zero.
+    """
+    full = np.concatenate([trace.start[None], trace.weights])
+    if full.ndim == 2:
+        full = np.stack([np.zeros_like(full), full], axis=1)
+    return full[..., :n_columns], full[..., n_columns:].sum(axis=-1)
 
 
 def _like(X: Any, rows: Floats) -> Any:

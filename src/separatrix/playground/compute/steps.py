@@ -19,9 +19,9 @@ from ...errors import SeparatrixError
 from ...estimators.margin import MaxMargin
 from ...kernels.base import BLOCK_VALUES
 from ...proofs.verdict import separability
-from ...result import Floats, Ints, KernelTrace
+from ...result import Floats, Ints, KernelTrace, Trace
 from ...rows.numpy_loops import signed_scores
-from ...views.model import Plane, Points
+from ...views.model import Plane, Points, traced_weights
 from ..api.answers import ProofAnswer, Updates, Visits
 from ..api.limits import LIMITS
 from ..api.requests import Settings
@@ -116,11 +116,10 @@ def updates_of(estimator: Any, points: Points, plane: Plane, steps: Steps | None
     linear = steps.gram is None
     if (trace.start.any() or estimator.renormalise) if linear else trace.coef is not None:
         upper[:] = np.inf  # the weights are not a sum of whole updates
-    weights = np.concatenate([trace.start[None], trace.weights]) if linear else None
     return Updates(
         **told,
-        weights=weights,
-        planes=None if weights is None else _planes(weights, plane),
+        weights=np.concatenate([trace.start[None], trace.weights]) if linear else None,
+        planes=_planes(trace, plane) if linear else None,
         squares=squares,
         lowest=lowest,
         lower=np.maximum.accumulate(lower),
@@ -144,14 +143,11 @@ def _replay(steps: Steps, codes: Ints) -> tuple[Floats, Floats, Ints]:
     return squares, lowest, errors
 
 
-def _planes(weights: Floats, plane: Plane) -> Floats:
-    """Return the score of each class, for each weights, in the coordinates of the view."""
-    if weights.ndim == 2:
-        weights = np.stack([np.zeros_like(weights), weights], axis=1)
-    columns = len(plane.rest)
-    own = weights[:, :, :columns]
-    constant = weights[:, :, columns:].sum(axis=2) + own @ plane.rest
-    return np.concatenate([own @ plane.directions.T, constant[:, :, None]], axis=2)
+def _planes(trace: Trace, plane: Plane) -> Floats:
+    """Return the score of each class, after each update, in the coordinates of the view."""
+    weights, constants = traced_weights(trace, len(plane.rest))
+    constants = constants + weights @ plane.rest
+    return np.concatenate([weights @ plane.directions.T, constants[:, :, None]], axis=2)
 
 
 def visits_of(estimator: Any, points: Points, settings: Settings, steps: Steps | None) -> Visits | None:
