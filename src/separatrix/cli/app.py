@@ -7,6 +7,7 @@ import pkgutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -119,12 +120,18 @@ class Program(TyperGroup):
 
 @contextmanager
 def _usage_printable() -> Iterator[None]:
-    """Make errors about how a command was called, which quote it, harmless to a terminal."""
+    """Make errors about how a command was called, which quote it, harmless to a terminal.
+
+    Of the options that click suggests, only those that differ by a letter or two are kept.
+    """
     try:
         yield
-    except Exception as problem:
+    except Exception as raised:
+        problem: Any = raised
         if hasattr(problem, "format_message") and hasattr(problem, "message"):
             problem.message = printable(problem.message)
+        if getattr(problem, "possibilities", None):
+            problem.possibilities = get_close_matches(problem.option_name, problem.possibilities, cutoff=0.8)
         raise
 
 

@@ -43,7 +43,7 @@ def find(name: str) -> Study:
     for study in STUDIES:
         if study.name == wanted:
             return study
-    near = difflib.get_close_matches(wanted, names(), n=1, cutoff=0.4)
+    near = difflib.get_close_matches(wanted, names(), n=1)
     meant = f" Did you mean {near[0]!r}?" if near else ""
     raise InputError(f"There is no experiment {name!r}.{meant} There are: {', '.join(names())}.")
 

@@ -23,6 +23,8 @@ from ..errors import InputError, LabelError
 from ..float_environment import need_exact_floats
 from .matrix import as_objects, distributed, is_collection, is_missing, read_table, refuse_masked
 
+__all__ = ["codes_of", "need_intercept", "one_label_per_row"]
+
 LARGEST = int(np.iinfo(np.int64).max)
 MANY_CODES = 1 << 16  # integer labels within such a range are counted and looked up instead of sorted
 
@@ -145,9 +147,10 @@ def one_label_per_row(y: Any, n_rows: int | None = None) -> NDArray[Any]:
     row = _first_fraction(labels)
     if row is not None:
         raise LabelError(
-            "Unknown label type: y has fractions",
-            needed="They look like continuous measurements, not classes.",
+            "y has fractions",
+            needed="They look like measurements, not classes (Unknown label type: continuous).",
             remedy="Make classes of them first, for example y > limit.",
+            parameter="identifier",
             row=row,
             value=labels[row],
         )

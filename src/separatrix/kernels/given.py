@@ -24,7 +24,7 @@ from .base import (
     same_width,
 )
 
-__all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram", "tuned"]
+__all__ = ["KINDS", "NAMES", "Custom", "Precomputed", "as_kernel", "check_gram", "is_precomputed", "tuned"]
 
 
 @dataclass(frozen=True)
@@ -120,6 +120,11 @@ class Precomputed(Kernel):
         return unit
 
 
+def is_precomputed(kernel: Any) -> bool:
+    """Whether a kernel, or the name of one, stands for a Gram matrix instead of rows."""
+    return isinstance(kernel, Precomputed) or (isinstance(kernel, str) and kernel == "precomputed")
+
+
 _OFFERED = [getattr(home, name) for home in (simple, algebra) for name in home.__all__]
 KINDS: list[type[Kernel]] = [*(kind for kind in _OFFERED if isinstance(kind, type)), Custom, Precomputed]
 NAMES: dict[str, type[Kernel]] = {name: kind for kind in KINDS for name in kind.names}
@@ -152,7 +157,9 @@ def as_kernel(kernel: Any) -> Kernel:
             )
         if kernel not in NAMES:
             raise InputError(
-                f"There is no kernel named {kernel!r}. The names are: {', '.join(NAMES)}.", parameter="kernel"
+                f"There is no kernel named {kernel!r}.",
+                remedy=f"Choose one of {', '.join(NAMES)}.",
+                parameter="kernel",
             )
         return NAMES[kernel]()
     if isinstance(kernel, type) and issubclass(kernel, Kernel):

@@ -76,7 +76,9 @@ def verify(
         plain, differences, left_out = _compare(source, rows, [proof for _, proof in parts])
     reasons = [
         check.reason
-        + ("" if check.row is None else f" In the file, it is {rows.places([check.row])[0].words}.")
+        if check.row is None
+        # The reason counts rows from 0, as the certificate does.
+        else f"{check.reason} In the file, counted from 1, it is {rows.places([check.row])[0].words}."
         for _, _, check in checks
     ]
     holds = all(check.holds for _, _, check in checks) and (second is None or second["holds"])
