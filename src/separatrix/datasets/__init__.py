@@ -6,17 +6,9 @@ the docstring says how large it may be. ``eps`` is 2**-52.
 
 from __future__ import annotations
 
-from .curved import make_checkerboard, make_rings, make_spirals, make_xor
-from .planes import make_multiclass, make_overlapping, make_separable
+from . import curved, planes
+from .curved import *
+from .planes import *
 from .problems import Problem
 
-__all__ = [
-    "Problem",
-    "make_checkerboard",
-    "make_multiclass",
-    "make_overlapping",
-    "make_rings",
-    "make_separable",
-    "make_spirals",
-    "make_xor",
-]
+__all__ = ["Problem", *curved.__all__, *planes.__all__]

@@ -8,6 +8,8 @@ from ..errors import InputError
 from .conditions import ROOM, SLACK, Seed, balanced_signs, check_count, check_length
 from .problems import Problem
 
+__all__ = ["make_checkerboard", "make_rings", "make_spirals", "make_xor"]
+
 
 def make_xor(n_rows: int = 4, *, noise: float = 0.25, random_state: Seed = None) -> Problem:
     """Put the classes on opposite corners of a square: no line separates them, the product of columns does.

@@ -25,6 +25,8 @@ from .conditions import (
 )
 from .problems import Floats, Ints, Problem
 
+__all__ = ["make_multiclass", "make_overlapping", "make_separable"]
+
 
 def make_separable(
     n_rows: int = 100,

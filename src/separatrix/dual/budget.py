@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..errors import InputError, NumericOverflowError
+from ..errors import InputError
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, KernelTrace, PassRecord, Status
 from ..rows.numpy_loops import best_rivals, signed_scores
@@ -192,7 +192,7 @@ class _Visit:
         position = 0
         while position < indices.size:
             if not alone:
-                outputs = self._finite(values[position:] @ budget.coef[: budget.size])
+                outputs = budget.need_finite(values[position:] @ budget.coef[: budget.size])
                 sure = signed_scores(outputs, labels[position:]) > budget.unsure() * roots[position:]
                 passed = int(np.argmin(sure)) if not sure.all() else sure.size
                 budget.visits += passed
@@ -214,7 +214,7 @@ class _Visit:
         kernel_row = np.zeros(0)
         if self.support is not None:
             kernel_row = similarity.block(similarity.side(matrix), self.support)[0]
-        outputs = self._finite(kernel_row[None, :] @ budget.coef[: budget.size])
+        outputs = budget.need_finite(kernel_row[None, :] @ budget.coef[: budget.size])
         label = rows.labels[row : row + 1]
         self.settled += 1
         score = float(signed_scores(outputs, label)[0])
@@ -239,11 +239,3 @@ class _Visit:
             members = np.where(np.arange(budget.capacity) < budget.size, budget.rows, -1)
             budget.log.append((row, rival, score, members, budget.coef.copy()))
         return added
-
-    @staticmethod
-    def _finite(outputs: Floats) -> Floats:
-        if not np.isfinite(outputs).all():
-            raise NumericOverflowError(
-                "An output left the range of float64.", remedy="Scale the columns first.", parameter="X"
-            )
-        return outputs

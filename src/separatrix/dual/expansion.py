@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import NumericOverflowError
 from ..loops import kernels as kernel_loops
 from ..result import Floats, Ints, KernelTrace
 from ..rows import threads
@@ -35,6 +36,16 @@ class Support:
         self.width = max(self.width, rows.width)
         self.radius = max(self.radius, rows.radius)
         self.longest = max(self.longest, float(rows.roots.max(initial=0.0)))
+
+    def need_finite(self, outputs: Floats) -> Floats:
+        """Return the outputs, or raise an error if one of them left the range of float64."""
+        if not np.isfinite(outputs).all():
+            raise NumericOverflowError(
+                f"An output left the range of float64 after {self.made} updates.",
+                remedy="Scale the columns, for example with sklearn.preprocessing.MaxAbsScaler.",
+                parameter="X",
+            )
+        return outputs
 
     def outputs(self, left: Side, coef: Floats, dtype: Any = np.float64) -> Floats:
         """Return the outputs of rows for given coefficients of the support."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..errors import InputError, NumericOverflowError
+from ..errors import InputError
 from ..loops import kernels as kernel_loops
 from ..progress import Progress
 from ..result import Floats, Ints, KernelResult, PassRecord, Status
@@ -108,8 +108,7 @@ class KernelRun:
         if self._outputs is not None:
             added += self._outputs[indices]
             self._outputs[indices] = added
-        self._check_range(added)
-        return added
+        return self.expansion.need_finite(added)
 
     def _blocks(self, order: Ints) -> Iterator[Ints]:
         for start in range(0, order.size, self.block_rows):
@@ -168,10 +167,8 @@ class KernelRun:
 
     def _settled(self, index: Ints) -> Floats:
         """Return the outputs of one row, computed in the way that decides."""
-        outputs = self.expansion.settled_outputs(self._side(index))
-        self._check_range(outputs)
         self.settled += 1
-        return outputs
+        return self.expansion.need_finite(self.expansion.settled_outputs(self._side(index)))
 
     def _flush(self) -> None:
         """Move the logged mistakes of the block into the expansion."""
@@ -220,14 +217,6 @@ class KernelRun:
             length = self._length()
             lower = float(self.tally.measures[kernel_loops.FLOOR]) / length if length > 0.0 else 0.0
         self.history.append(PassRecord(mistakes, 0 if clean else None, lower, self.margin_upper()))
-
-    def _check_range(self, outputs: Floats) -> None:
-        if not np.all(np.isfinite(outputs)):
-            raise NumericOverflowError(
-                f"An output left the range of float64 after {self.mistakes} updates.",
-                remedy="Scale the columns, for example with sklearn.preprocessing.MaxAbsScaler.",
-                parameter="X",
-            )
 
     def result(self, status: Status, order: str) -> KernelResult:
         """Return the result of the run."""
@@ -289,23 +278,19 @@ def solve_kernel_perceptron(
         )
         interrupted = False
         try:
-            _passes(run, order, seed)
+            every = run.rows.members
+            clean = False
+            while not clean and not run.stopped():
+                if order == "shuffled" and seed is not None:
+                    run.catch_up()
+                    clean = run.one_pass(seed.permutation(every))
+                else:
+                    clean = run.one_pass(every)
         except KeyboardInterrupt:
             interrupted = True
             run.recover()
     status = Status.UPDATE_LIMIT if run.out_of_updates else Status.PASS_LIMIT
     return run.result(Status.INTERRUPTED if interrupted else status, order)
-
-
-def _passes(run: KernelRun, order: str, seed: np.random.Generator | None) -> None:
-    every = run.rows.members
-    while not run.stopped():
-        shuffled = every
-        if order == "shuffled" and seed is not None:
-            run.catch_up()
-            shuffled = seed.permutation(every)
-        if run.one_pass(shuffled):
-            return
 
 
 def block_rows(rows: TrainingRows, memory_limit: float) -> int:

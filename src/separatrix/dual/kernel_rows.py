@@ -98,19 +98,16 @@ class KernelRows:
 
     def only(self, members: Ints) -> KernelRows:
         """Return some of the rows as rows of their own."""
+        part = self.X if members.size == self.labels.size else self.X[members]
         inside = replace(
             self,
-            X=self.X if members.size == self.labels.size else self._part(members),
+            X=part[:, members] if isinstance(self.kernel, Precomputed) and part is not self.X else part,
             labels=self.labels[members],
             order=np.arange(members.size, dtype=np.int64),
         )
         lengths, share = self.accuracy
         inside.__dict__["accuracy"] = lengths[members], share
         return inside
-
-    def _part(self, members: Ints) -> Any:
-        part = self.X[members]
-        return part[:, members] if isinstance(self.kernel, Precomputed) else part
 
     def scores(self, outputs: Floats, among: Ints) -> Floats:
         """Return the score of each row: its lead over the best rival."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import inputs
 from ..errors import InputError, NumericOverflowError, convergence_warning
+from ..kernels import is_precomputed
 from ..result import Floats, RunResult, Status, rounded
 from ..rows.memory import MemoryRows, as_rows, lightly
 from .habits import CALIBRATE, Named, NotOffered
@@ -30,9 +31,10 @@ class Decision(Named, ABC):
     predict_log_proba = NotOffered(f"scores are not probabilities. {CALIBRATE}")
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are accepted."""
+        """Tell scikit-learn that sparse rows are accepted, and whether X is a Gram matrix."""
         tags = cast(Any, super()).__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.pairwise = is_precomputed(getattr(self, "kernel", None))
         return tags
 
     def decision_function(self, X: Any) -> Floats:
@@ -58,9 +60,7 @@ class Decision(Named, ABC):
         if inputs.is_collection(X):
             labels = inputs.distributed().mapped(self, "predict", X)
             return labels
-        scores = self._scores(X)
-        codes = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels = self.classes_[codes]
+        labels = self.classes_[winners(self._scores(X))]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -69,6 +69,12 @@ class Decision(Named, ABC):
             check_is_fitted(self)
             return float(inputs.distributed().score(self, X, y, sample_weight))
         return float(cast(Any, super()).score(X, y, sample_weight))
+
+
+def winners(scores: Floats) -> NDArray[np.intp]:
+    """Return the code of the class with the largest score; with two classes, scores are those of the last."""
+    codes: NDArray[np.intp] = (scores > 0.0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+    return codes
 
 
 def read_rows(estimator: Any, X: Any, *, lift: bool) -> MemoryRows:

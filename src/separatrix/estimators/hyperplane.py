@@ -13,7 +13,7 @@ from ..dual.kernel_margin import KernelOptimum
 from ..dual.kernel_rows import KernelRows, expansion
 from ..dual.kernel_soft import KernelSoftOptimum
 from ..errors import ConvergenceWarning, InputError, NotSeparable
-from ..kernels import Kernel, Precomputed, check_gram, tuned
+from ..kernels import Kernel, check_gram, is_precomputed, tuned
 from ..margins.brackets import against_rivals
 from ..margins.pairs import signed_coefficients
 from ..proofs.verdict import Verdict, separability
@@ -35,13 +35,6 @@ class Hyperplane(Decision):
     def free_intercept(self) -> bool:
         """Whether there is an intercept that is not part of the norm."""
         return not isinstance(self.fit_intercept, str) and bool(self.fit_intercept)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        kernel = getattr(self, "kernel", None)
-        precomputed = isinstance(kernel, str) and kernel == "precomputed"
-        tags.input_tags.pairwise = precomputed or isinstance(kernel, Precomputed)
-        return tags
 
     def _scores(self, X: Any) -> Floats:
         if getattr(self, "kernel_", None) is None:
@@ -66,7 +59,7 @@ class Hyperplane(Decision):
 
     def _kernel_rows(self, rows: MemoryRows) -> KernelRows:
         """Return the rows in the feature space of the kernel."""
-        matrix = check_gram(rows.matrix) if isinstance(self.kernel_, Precomputed) else rows.matrix
+        matrix = check_gram(rows.matrix) if is_precomputed(self.kernel_) else rows.matrix
         return KernelRows(
             self.kernel_, matrix, rows.labels, rows.n_classes, rows.order, rows.lifted, self.free_intercept
         )

@@ -29,7 +29,7 @@ PREDICTED = 1 << 22  # kernel values that a prediction computes at a time
 
 
 def _knows_rows_to_come(model: KernelPerceptron) -> bool:
-    if model._precomputed():
+    if kernels.is_precomputed(model.kernel):
         raise AttributeError(
             "partial_fit cannot use a precomputed kernel: the Gram matrix of later rows is not known. "
             "Pass the kernel itself, or fit all rows at once."
@@ -174,13 +174,9 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
     verbose: int = 0
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn whether X is a Gram matrix, and what may score poorly.
-
-        A budget may be too small.
-        """
+        """Tell scikit-learn that a budget may be too small for a good score."""
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.budget is not None
-        tags.input_tags.pairwise = self._precomputed()
         return tags
 
     def fit(self, X: Any, y: Any) -> KernelPerceptron:
@@ -201,7 +197,8 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             self._check_parameters()
             rows, classes, _ = inputs.read_training(self, X, y, None)
             training, similarity = self._training(rows, classes)
-            seed = self._generator()
+            chance = self.order == "shuffled" or self.random_state is not None
+            seed = inputs.generator(self.random_state) if chance else None
             machine = self._new_machine(similarity, rows.n_classes)
             if isinstance(machine, Expansion):
                 result = solve_kernel_perceptron(
@@ -340,11 +337,6 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
         self.n_iter_ = result.passes
         self.converged_ = result.separated
 
-    def _precomputed(self) -> bool:
-        return isinstance(self.kernel, kernels.Precomputed) or (
-            isinstance(self.kernel, str) and self.kernel == "precomputed"
-        )
-
     def _fixed_parameters(self) -> dict[str, Any]:
         names = ("kernel", "gamma", "degree", "coef0", "fit_intercept", "average", "budget")
         fixed = {name: getattr(self, name) for name in names}
@@ -366,7 +358,7 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
             )
         self.kernel_ = kernels.tuned(self.kernel, matrix, self.gamma, self.degree, self.coef0)
         similarity = Similarity(self.kernel_, bool(self.fit_intercept))
-        if self._precomputed():
+        if kernels.is_precomputed(self.kernel):
             matrix = kernels.check_gram(matrix)
         given = self.class_weight
         weights = None if given is None else inputs.class_weights(given, classes, rows)
@@ -390,7 +382,3 @@ class KernelPerceptron(Decision, ClassifierMixin, BaseEstimator):
                 "budget and average cannot be combined: the mean of all weights needs every row that was "
                 "ever in the support. Choose one of the two."
             )
-
-    def _generator(self) -> np.random.Generator | None:
-        chance = self.order == "shuffled" or self.random_state is not None
-        return inputs.generator(self.random_state) if chance else None

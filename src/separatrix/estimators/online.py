@@ -96,7 +96,6 @@ def learn(
     *,
     classes: Any = None,
     average: bool = False,
-    eta0: float = 1.0,
     path: str | os.PathLike[str] | None = None,
     every_rows: int | None = None,
     every_seconds: float = 30.0,
@@ -111,7 +110,6 @@ def learn(
         Every class that will be seen. If it is not given, the target is read once before.
     average : bool
         Predict with the mean of the weights.
-    eta0 : float
     path : path, optional
         The checkpoint. If it exists, the run continues from it: the result is that of a run that was never
         interrupted, bit for bit. Rows that were added to the data since then are learned, too.
@@ -125,10 +123,10 @@ def learn(
     Learned
     """
     if path is None:
-        return _Run(table, classes, average, eta0).go(None, every_rows, every_seconds, report)
+        return _Run(table, classes, average).go(None, every_rows, every_seconds, report)
     target = Path(os.path.realpath(path))
     with checkpoint.locked(target):
-        return _Run(table, classes, average, eta0).go(target, every_rows, every_seconds, report)
+        return _Run(table, classes, average).go(target, every_rows, every_seconds, report)
 
 
 def novikoff_so_far(model: Perceptron) -> tuple[float, float]:
@@ -149,7 +147,7 @@ def novikoff_so_far(model: Perceptron) -> tuple[float, float]:
 class _Run:
     """A model, and how many rows it has seen."""
 
-    def __init__(self, table: Table, classes: Any, average: bool, eta0: float) -> None:
+    def __init__(self, table: Table, classes: Any, average: bool) -> None:
         if table.target_name is None:
             raise InputError(
                 "Which column is the target?", remedy="Name it with 'target'.", parameter="target"
@@ -161,7 +159,6 @@ class _Run:
         self.model = Perceptron(
             average="averaged" if average else False,
             fit_intercept=table.encoding.intercept,
-            eta0=eta0,
         )
         self.rows = 0
         self.mistakes = 0

@@ -1,19 +1,7 @@
 """The geometry behind the perceptron: hyperplanes, sides, margins, projections and convex hulls."""
 
-from .convex import common_point, distance, functional_margin, geometric_margin, in_half_space, project
-from .hulls import AffineHull, HullDistance, Membership, affine_hull, hull_distance, in_hull
+from . import convex, hulls
+from .convex import *
+from .hulls import *
 
-__all__ = [
-    "AffineHull",
-    "HullDistance",
-    "Membership",
-    "affine_hull",
-    "common_point",
-    "distance",
-    "functional_margin",
-    "geometric_margin",
-    "hull_distance",
-    "in_half_space",
-    "in_hull",
-    "project",
-]
+__all__ = [*convex.__all__, *hulls.__all__]

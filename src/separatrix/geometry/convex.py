@@ -18,6 +18,8 @@ from ..inputs import as_matrix
 from ..result import Floats
 from ..sparse import dense
 
+__all__ = ["common_point", "distance", "functional_margin", "geometric_margin", "in_half_space", "project"]
+
 
 def distance(X: Any, weights: Any, intercept: float = 0.0) -> Floats:
     """Return the signed distance of each row from ``<w, x> + b = 0``; it is positive where w points to.

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
-from ..errors import InputError
+from ..features import whole_degree
 from ..kernels import Polynomial
 from ..proofs.verdict import Verdict, separability
 
@@ -89,14 +88,10 @@ def smallest_separating_degree(
       degree 1   inseparable
       degree 2   separable
     """
-    if isinstance(max_degree, bool) or not isinstance(max_degree, Integral) or max_degree < 1:
-        raise InputError(
-            "The 'max_degree' parameter of smallest_separating_degree must be an integer of at least 1. "
-            f"Got {max_degree!r} instead."
-        )
+    largest = whole_degree("'max_degree' parameter of smallest_separating_degree", max_degree)
     verdicts: dict[int, Verdict] = {}
     conflict = False
-    for degree in range(1, int(max_degree) + 1):
+    for degree in range(1, largest + 1):
         verdict = separability(X, y, quasi=False, kernel=Polynomial(degree), sample_weight=sample_weight)
         verdicts[degree] = verdict
         conflict = verdict.conflict

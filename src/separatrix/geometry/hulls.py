@@ -22,6 +22,8 @@ from ..result import Floats, margin_text
 from ..rows.memory import as_rows
 from ..sparse import dense
 
+__all__ = ["AffineHull", "HullDistance", "Membership", "affine_hull", "hull_distance", "in_hull"]
+
 
 @dataclass(frozen=True, eq=False)
 class Membership:
@@ -131,17 +133,9 @@ def in_hull(point: Any, X: Any, *, time_limit: float = 60.0) -> Membership:
     matrix = _points(X)
     table = np.vstack([matrix, _one_point(point, matrix.shape[1])])
     labels = np.repeat([0, 1], [len(matrix), 1])
-    verdict = separability(table, labels, quasi=False, time_limit=time_limit)
-    if verdict.separable is None or verdict.certificate is None:
-        raise InputError(
-            f"Whether the point lies in the hull is undecided after {time_limit:g} seconds. Raise time_limit."
-        )
-    combination: dict[int, Fraction] = {}
-    if not verdict.separable:
-        own = {row: weight for row, weight in verdict.witness_rows.items() if row < len(matrix)}
-        total = sum(own.values(), Fraction())
-        combination = {row: weight / total for row, weight in own.items()}
-    return Membership(not verdict.separable, combination, verdict.certificate)
+    meets, proof, weights = _meet(table, labels, "the point lies in the hull", time_limit)
+    total = sum(weights.values(), Fraction())
+    return Membership(meets, {row: weight / total for row, weight in weights.items()}, proof)
 
 
 def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0) -> HullDistance:
@@ -170,14 +164,10 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
             f"X has {first.shape[1]} columns and Y has {second.shape[1]}. Both need the same columns."
         )
     table, labels = np.vstack([first, second]), np.repeat([0, 1], [len(first), len(second)])
-    verdict = separability(table, labels, quasi=False, time_limit=time_limit)
-    if verdict.separable is None or verdict.certificate is None:
-        raise InputError(
-            f"Whether the hulls meet is undecided after {time_limit:g} seconds. Raise time_limit."
-        )
-    if not verdict.separable:
-        shared = _mean(table, {row: float(w) for row, w in verdict.witness_rows.items() if labels[row] == 0})
-        return HullDistance(0.0, 0.0, (shared, shared), verdict.certificate)
+    meets, proof, weights = _meet(table, labels, "the hulls meet", time_limit)
+    if meets:
+        shared = _mean(table, {row: float(weight) for row, weight in weights.items()})
+        return HullDistance(0.0, 0.0, (shared, shared), proof)
     rows = as_rows(table, labels.astype(np.int32), lift=True)
     found = solve_max_margin(rows, gap=gap, free_intercept=True, deadline=Deadline.after(time_limit))
     shares = dict(zip(found.rows.tolist(), found.multipliers.tolist(), strict=True))
@@ -185,12 +175,8 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
         _mean(table, {row: share for row, share in shares.items() if labels[row] == label})
         for label in (0, 1)
     )
-    return HullDistance(
-        2.0 * max(0.0, found.margin_lower),
-        2.0 * found.margin_upper,
-        (points[0], points[1]),
-        verdict.certificate,
-    )
+    bracket = 2.0 * max(0.0, found.margin_lower), 2.0 * found.margin_upper
+    return HullDistance(*bracket, (points[0], points[1]), proof)
 
 
 def affine_hull(X: Any) -> AffineHull:
@@ -213,6 +199,17 @@ def affine_hull(X: Any) -> AffineHull:
     columns = range(echelon.ncols())
     rows = (0, *(1 + next(j for j in columns if echelon[row, j] != 0) for row in range(rank)))
     return AffineHull(rows, points[list(rows)], rank)
+
+
+def _meet(
+    table: Floats, labels: Any, what: str, time_limit: float
+) -> tuple[bool, Certificate, dict[int, Fraction]]:
+    """Decide whether the hulls of two classes meet; return the proof and the multipliers of the class 0."""
+    verdict = separability(table, labels, quasi=False, time_limit=time_limit)
+    if verdict.separable is None or verdict.certificate is None:
+        raise InputError(f"Whether {what} is undecided after {time_limit:g} seconds. Raise time_limit.")
+    own = {row: weight for row, weight in verdict.witness_rows.items() if labels[row] == 0}
+    return not verdict.separable, verdict.certificate, own
 
 
 def _differences(points: Floats) -> Any:

@@ -22,6 +22,8 @@ from ..errors import InputError, InputTypeError, not_finite
 from ..rows import threads
 from ..sparse import sparse
 
+__all__ = ["as_matrix", "distributed", "is_collection", "read_table", "refuse_not_finite"]
+
 LARGEST_EXACT = float(1 << 53)  # every integer up to this one is a float64
 Place = tuple[int, int] | tuple[int, int, str]  # a row, a column, and the name of the column if it has one
 

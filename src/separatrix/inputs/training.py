@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     from ..rows.memory import MemoryRows
     from ..rows.protocol import Rows
 
+__all__ = [
+    "check_parameters",
+    "class_weights",
+    "column_names",
+    "generator",
+    "known_classes",
+    "need_choice",
+    "need_count",
+    "need_memory",
+    "read_labels",
+    "read_matrix",
+    "read_training",
+    "read_training_anywhere",
+    "unchanged_on_error",
+]
+
 Floats = NDArray[np.float64]
 
 
@@ -70,20 +86,12 @@ def read_labels(y: Any) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def read_training(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    *,
-    classes: NDArray[Any] | None = None,
-    reset: bool = True,
+    estimator: Any, X: Any, y: Any, sample_weight: Any, **options: Any
 ) -> tuple[MemoryRows, NDArray[Any], Floats | None]:
     """Validate training data as `read_training_anywhere` does, but refuse Dask collections."""
     if type(X) is not np.ndarray and is_collection(X):
         raise not_in_memory(estimator)
-    rows, found, weights = read_training_anywhere(
-        estimator, X, y, sample_weight, classes=classes, reset=reset
-    )
+    rows, found, weights = read_training_anywhere(estimator, X, y, sample_weight, **options)
     return need_memory(estimator, rows), found, weights
 
 

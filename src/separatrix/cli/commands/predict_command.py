@@ -102,6 +102,7 @@ class _Counted:
         import numpy as np
         import pyarrow as pa
 
+        from ...estimators.decision import winners
         from ...inputs import refuse_not_finite
 
         identities = self.source.identities()
@@ -110,7 +111,7 @@ class _Counted:
                 if hasattr(self.model, "steps"):
                     refuse_not_finite(X)  # a scaler would not name the row and column
                 found = self.model.decision_function(X)
-            codes = (found > 0.0).astype(np.intp) if found.ndim == 1 else found.argmax(axis=1)
+            codes = winners(found)
             numbers, names = zip(*islice(identities, len(codes)), strict=True)
             columns = {"row": pa.array(numbers)}
             if names[0] is not None:
