@@ -27,21 +27,17 @@ SCHEMA = 1  # the version of the JSON documents in docs/json.md, raised when a n
 
 def say(words: str, *, error: bool = False) -> None:
     """Print a message to the user."""
-    from rich.text import Text
-
-    text = Text("Error: ", style="bold red") if error else Text()
+    text = heading("Error: ", "bold red") if error else heading("", "")
     text.append(printable(words), style="default" if error else "dim")
     _console(sys.stderr).print(text, soft_wrap=True)
 
 
 def show(*parts: Any) -> None:
     """Print results: text, tables, or anything that rich can print."""
-    from rich.text import Text
-
     console = _console(sys.stdout)
     for part in parts:
         if isinstance(part, str):
-            console.print(Text(printable(part)), width=min(WIDTH, console.width))
+            console.print(heading(part, ""), width=min(WIDTH, console.width))
         else:
             console.print(part)
 
@@ -50,16 +46,13 @@ def show_table(table: Listing | None) -> None:
     """Print a table with its title and note; the last columns are hidden if the terminal is too narrow."""
     if table is None:
         return
-    from rich.padding import Padding
-    from rich.text import Text
-
     fitting = _fitting(table, _console(sys.stdout).width - 2)
     show(heading(f"  {table.title}"), _grid(table, fitting))
     left = len(table.columns) - fitting
     more = f"{left} column{'s' * (left != 1)} hidden (terminal too narrow)." if left else ""
     note = " ".join(filter(None, (table.note, more)))
     if note:
-        show(Padding(Text(printable(note), style="dim"), (0, 0, 0, 2), expand=False))
+        show(_indented(heading(note, "dim")))
     show("")
 
 
@@ -67,26 +60,20 @@ def show_remedies(remedies: Any, names: str) -> None:
     """Print the remedies, with lines of code that can be copied, and what the names in them mean."""
     if not remedies:
         return
-    from rich.padding import Padding
-    from rich.text import Text
-
     show(heading("  What to do next"))
     for remedy in remedies:
-        text = Text(f"{remedy.name}. ", style="bold")
-        text.append(printable(remedy.when), style="default not bold")
-        show(Padding(text, (0, 0, 0, 2), expand=False))
+        text = heading(f"{remedy.name}. ")
+        show(_indented(text.append(printable(remedy.when), style="default not bold")))
         console = _console(sys.stdout)
         for language, line in remedy.code:
             # not wrapped, so that it can be copied as one line
-            console.print(
-                Text(f"    {language + ':':<8}", style="dim").append(printable(line), style="cyan"),
-                soft_wrap=True,
-            )
-    show(Padding(Text(names), (0, 0, 0, 2), expand=False), "")
+            code = heading(f"    {language + ':':<8}", "dim").append(printable(line), style="cyan")
+            console.print(code, soft_wrap=True)
+    show(_indented(heading(names, "")), "")
 
 
 def heading(words: str, style: str = "bold") -> Text:
-    """Return a highlighted line."""
+    """Return a line in a style of rich, by default in bold."""
     from rich.text import Text
 
     return Text(printable(words), style=style)
@@ -94,16 +81,20 @@ def heading(words: str, style: str = "bold") -> Text:
 
 def facts(pairs: list[tuple[str, str]]) -> Padding:
     """Return a table of names and values."""
-    from rich.padding import Padding
     from rich.table import Table as RichTable
-    from rich.text import Text
 
     grid = RichTable.grid(padding=(0, 3))
     grid.add_column(style="dim", no_wrap=True)
     grid.add_column(overflow="fold")
     for name, value in pairs:
-        grid.add_row(Text(printable(name)), Text(printable(value)))
-    return Padding(grid, (0, 0, 0, 2), expand=False)
+        grid.add_row(heading(name, ""), heading(value, ""))
+    return _indented(grid)
+
+
+def _indented(content: Any) -> Padding:
+    from rich.padding import Padding
+
+    return Padding(content, (0, 0, 0, 2), expand=False)
 
 
 def document(command: str, rows: Any) -> dict[str, Any]:
@@ -143,10 +134,8 @@ def waiting(words: str) -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
-    from rich.text import Text
-
-    line = _console(sys.stderr).status(Text(printable(words)), spinner="line")
-    with line, shown_by(lambda text: line.update(Text(printable(text or words)))):
+    line = _console(sys.stderr).status(heading(words, ""), spinner="line")
+    with line, shown_by(lambda text: line.update(heading(text or words, ""))):
         yield
 
 
@@ -158,18 +147,15 @@ def _fitting(table: Listing, width: int, gap: int = 3) -> int:
 
 
 def _grid(table: Listing, fitting: int) -> Padding:
-    from rich.padding import Padding
     from rich.table import Table as RichTable
-    from rich.text import Text
 
     grid = RichTable(box=None, pad_edge=False, padding=(0, 3, 0, 0))
     for column in table.columns[:fitting]:
         right = column.startswith(">")
-        name = Text(printable(column.removeprefix(">")), style="dim")
-        grid.add_column(name, justify="right" if right else "left")
+        grid.add_column(heading(column.removeprefix(">"), "dim"), justify="right" if right else "left")
     for row in table.rows:
-        grid.add_row(*(Text(printable(cell)) for cell in row[:fitting]))
-    return Padding(grid, (0, 0, 0, 2), expand=False)
+        grid.add_row(*(heading(cell, "") for cell in row[:fitting]))
+    return _indented(grid)
 
 
 def _console(stream: Any) -> Console:
