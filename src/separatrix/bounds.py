@@ -53,6 +53,32 @@ class Bound:
     note: str
 
 
+@dataclass(frozen=True, eq=False)
+class LengthBounds:
+    """Novikoff's bounds on the length of the weights after t mistakes.
+
+    Attributes
+    ----------
+    bound : float or None
+        The largest number of mistakes that the run could make.
+    name : str
+        The theorem.
+    start : float
+        The length of the first weights.
+    radius : float or None
+        The length is at most ``sqrt(start^2 + radius^2 t)``. None if updates were scaled row by row.
+    margin : float or None
+        Each mistake adds at least this to the inner product with the best separator of length one: from zero
+        weights, the length is at least ``margin * t``. None if no separator is known.
+    """
+
+    bound: float | None
+    name: str
+    start: float
+    radius: float | None
+    margin: float | None
+
+
 @dataclass(frozen=True)
 class BoundReport:
     """The mistakes of a run, and every bound that theory gives for them.
@@ -91,6 +117,21 @@ class BoundReport:
     def best(self) -> Bound:
         """The smallest bound."""
         return min(self.bounds, key=lambda bound: bound.value)
+
+    def lengths(self, rate: float) -> LengthBounds:
+        """Return the bounds on the length of the weights at a learning rate."""
+        finite = {bound.name: bound for bound in self.bounds if np.isfinite(bound.value)}
+        smallest = min(finite.values(), key=lambda bound: bound.value, default=None)
+        best = finite.get("Novikoff") or finite.get("any start") or smallest
+        # With more than two classes, an update moves two weight vectors by half a row each.
+        halves = 2.0 if self.n_classes > 2 else 1.0
+        return LengthBounds(
+            bound=None if best is None else best.value,
+            name="" if best is None else best.name,
+            start=self.start_norm,
+            radius=rate * self.radius / float(np.sqrt(halves)),
+            margin=rate * self.margin_lower / halves if self.margin_lower > 0.0 else None,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain Python values."""

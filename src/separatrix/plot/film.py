@@ -94,7 +94,8 @@ class Film:
                 "An MP4 film needs ffmpeg, which was not found. Install it, or write a .gif or .html file."
             )
         # The temporary name does not end in .mp4, so the format has to be given.
-        writer = FFMpegWriter(fps=self.fps, extra_args=["-f", "mp4"])  # type: ignore[arg-type]
+        options: Any = {"fps": self.fps, "extra_args": ["-f", "mp4"]}
+        writer = FFMpegWriter(**options)
         figures = iter(self.pictures())
         figure = next(figures)
         with writer.saving(figure, str(path), self.dpi):

@@ -14,7 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.utils.extmath import row_norms
 
-from ..bounds import mistake_bounds
+from ..bounds import LengthBounds, mistake_bounds
 from ..errors import InputError, InputTypeError
 from ..estimators.linear import Perceptron
 from ..result import Floats, Result, Trace
@@ -47,31 +47,6 @@ def trace_of(run: Any) -> Trace:
         f"This run of {type(run).__name__} kept no trace of its updates. Fit all rows in one call (not "
         "partial_fit) with Perceptron(trace=True).fit(X, y)."
     )
-
-
-@dataclass(frozen=True, eq=False)
-class LengthBounds:
-    """Novikoff's bounds on the length of the weights after t mistakes.
-
-    Attributes
-    ----------
-    bound : float or None
-        The largest number of mistakes that the run could make.
-    name : str
-        The theorem.
-    start : float
-        The length of the first weights.
-    radius : float or None
-        The length is at most ``sqrt(start^2 + radius^2 t)``. None if updates were scaled row by row.
-    margin : float or None
-        The length is at least ``margin * t``. None if no separator is known or the start is not zero.
-    """
-
-    bound: float | None
-    name: str
-    start: float
-    radius: float | None
-    margin: float | None
 
 
 @dataclass(eq=False, repr=False)
@@ -347,17 +322,11 @@ class RunDisplay(Display):
 
 def _proof(estimator: Perceptron, points: Points, trace: Trace) -> LengthBounds:
     """Return the bound and its two curves, as far as they hold for this run."""
-    # With more than two classes, an update moves two weight vectors by half a row each.
-    halves, start = float(trace.start.ndim), float(np.linalg.norm(trace.start))
-    if not adds_plain_rows(estimator, points, trace):
-        return LengthBounds(None, "", start, None, None)  # the theorems are about updates that add a row
+    if not adds_plain_rows(estimator, points, trace):  # the theorems are about updates that add a row
+        return LengthBounds(None, "", float(np.linalg.norm(trace.start)), None, None)
     report = mistake_bounds(estimator, points.X, points.classes[points.codes])
-    novikoff = report["Novikoff"]
-    best = novikoff if math.isfinite(novikoff.value) else report.best
-    bound = best.value if math.isfinite(best.value) else None
-    radius, margin = (estimator.eta0 * value for value in (report.radius, report.margin_lower))
-    lower = margin / halves if best is novikoff and bound else None
-    return LengthBounds(bound, best.name, start, radius / math.sqrt(halves), lower)
+    proof = report.lengths(estimator.eta0)
+    return proof if proof.name == "Novikoff" else replace(proof, margin=None)
 
 
 def adds_plain_rows(estimator: Perceptron, points: Points, trace: Trace) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ...result import Floats, Ints
 from .requests import PointData, Settings
+
+if TYPE_CHECKING:  # the server starts without scikit-learn
+    from ...bounds import LengthBounds
 
 
 def write(answer: Any) -> bytes:
@@ -60,17 +63,6 @@ class Visits:
 
 
 @dataclass(frozen=True)
-class ProofAnswer:
-    """What theory says about the run."""
-
-    bound: float | None  # the most mistakes that a run can make
-    name: str  # of the theorem
-    radius: float | None  # start^2 + radius^2 t bounds the squared length after t mistakes
-    margin: float | None  # each mistake adds at least this to the inner product with the best separator
-    start: float  # the length of the first weights
-
-
-@dataclass(frozen=True)
 class Field:
     """Scores at the knots of a grid over the rectangle, row by row from the bottom; float32 as base64."""
 
@@ -111,7 +103,7 @@ class RunAnswer:
     model: ModelAnswer
     updates: Updates | None
     visits: Visits | None
-    proof: ProofAnswer | None
+    proof: LengthBounds | None
     field: Field | None
     counts: Floats  # how often each row was corrected, or the size of its multiplier
     code: str  # Python that repeats the run

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ...bounds import mistake_bounds
+from ...bounds import LengthBounds, mistake_bounds
 from ...errors import SeparatrixError
 from ...estimators.margin import MaxMargin
 from ...kernels.base import BLOCK_VALUES
@@ -22,7 +22,7 @@ from ...proofs.verdict import separability
 from ...result import Floats, Ints, KernelTrace, Trace
 from ...rows.numpy_loops import signed_scores
 from ...views.model import Plane, Points, traced_weights
-from ..api.answers import ProofAnswer, Updates, Visits
+from ..api.answers import Updates, Visits
 from ..api.limits import LIMITS
 from ..api.requests import Settings
 
@@ -200,7 +200,7 @@ def _scores_at(steps: Steps, codes: Ints, rows: Ints, made: Ints) -> Floats:
 
 def proof_of(
     estimator: Any, points: Points, steps: Steps | None, kernel_rows: int = 400
-) -> tuple[ProofAnswer, Floats | None]:
+) -> tuple[LengthBounds, Floats | None]:
     """Return the bounds of the library, and the progress of the weights toward the best separator.
 
     With a kernel there is a bound only if the run separated at most ``kernel_rows`` points, because finding
@@ -212,29 +212,17 @@ def proof_of(
     known: bool | None = bool(estimator.converged_)
     if hasattr(estimator, "kernel") and (estimator.budget is not None or not known or len(y) > kernel_rows):
         reach = None if estimator.budget is not None else estimator.result_.radius / math.sqrt(many)
-        return ProofAnswer(None, "", reach, None, 0.0), None
+        return LengthBounds(None, "", 0.0, reach, None), None
     if not known:
         options: Any = {"fit_intercept": estimator.fit_intercept, "time_limit": LIMITS.verdict_seconds}
         known = separability(X, y, quasi=False, **options).separable
     report = mistake_bounds(estimator, X, y, separable=bool(known))
-    finite = {bound.name: bound for bound in report.bounds if math.isfinite(bound.value)}
-    smallest = min(finite.values(), key=lambda bound: bound.value, default=None)
-    best = finite.get("Novikoff") or finite.get("any start") or smallest
-    rate = getattr(estimator, "eta0", 1.0)
-    radius = margin = progress = None
-    if not getattr(estimator, "renormalise", False):
-        radius = rate * report.radius / math.sqrt(many)
-        if known and report.margin_lower > 0.0:
-            margin = rate * report.margin_lower / many
-            progress = None if steps is None else _progress(estimator, points, steps)
-    proof = ProofAnswer(
-        bound=None if best is None else best.value,
-        name="" if best is None else best.name,
-        radius=radius,
-        margin=margin,
-        start=report.start_norm,
-    )
-    return proof, progress
+    proof = report.lengths(getattr(estimator, "eta0", 1.0))
+    if getattr(estimator, "renormalise", False):
+        return replace(proof, radius=None, margin=None), None
+    if proof.margin is None or steps is None:
+        return proof, None
+    return proof, _progress(estimator, points, steps)
 
 
 def _progress(estimator: Any, points: Points, steps: Steps) -> Floats | None:
