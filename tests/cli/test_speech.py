@@ -319,6 +319,32 @@ def test_bad_input_for_each_new_option_is_refused_and_nothing_is_written(folder,
     assert said in refused(*arguments)
 
 
+def test_a_kernel_that_does_not_exist_is_answered_by_those_that_the_command_line_has(folder):
+    said = refused("check", "xor.csv", "-t", "y", "--kernel", "sigma")
+    assert said.rstrip().endswith("Choose linear, poly, rbf or geometric with --kernel.")
+    assert "precomputed" not in said
+
+
+def test_an_option_that_does_not_exist_is_answered_only_by_options_that_differ_by_a_letter_or_two(folder):
+    assert "--" not in refused("fit", "xor.csv", "-t", "y", "--tolerance", "1").partition("--tolerance")[2]
+    assert "--max-iter)" in refused("fit", "xor.csv", "-t", "y", "--max-iters", "1")
+
+
+def test_fractions_as_labels_are_answered_by_a_query_that_makes_classes(folder):
+    pathlib.Path("measured.csv").write_text("a,y\n1,0.5\n2,1.5\n3,2.5\n")
+    said = refused("check", "measured.csv", "-t", "y")
+    assert "y has fractions: 0.5 in row 1 (line 2)." in said
+    assert "--sql" in said
+
+
+def test_a_certificate_that_does_not_hold_names_the_row_of_the_file(folder):
+    pathlib.Path("few.csv").write_text("a,y\n1,0\n2,1\n3,1\n")
+    run("check", "few.csv", "-t", "y", "--certificate", "few.json")
+    pathlib.Path("few.csv").write_text("a,y\n1,0\n2,1\n3,0\n")
+    said = commands.run("verify", "few.json", "few.csv", "--any-data").stdout
+    assert "Row 2 is on the wrong side. In the file, counted from 1, it is row 3 (line 4)." in said
+
+
 def test_a_kernel_is_proved_with_and_its_certificate_holds(folder):
     said = run("check", "xor.csv", "-t", "y", "--degree", "2", "--certificate", "proof.json").stdout
     assert said.startswith("Complete separation.")

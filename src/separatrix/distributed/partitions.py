@@ -30,11 +30,11 @@ def mapped(model: Any, method: str, X: Any) -> NDArray[Any]:
     empty = np.empty((0, len(model.classes_)) if many else (0,), dtype=dtype)
     result: NDArray[Any]  # in fact a Dask array
     if frame:
-        result = X.map_partitions(_of_frame, model, method, empty, meta=empty, enforce_metadata=False)
+        result = X.map_partitions(_answer, model, method, empty, meta=empty, enforce_metadata=False)
         return result
     chunks = (X.chunks[0], (len(model.classes_),)) if many else (X.chunks[0],)
     result = X.map_blocks(
-        _of_block,
+        _answer,
         model,
         method,
         empty,
@@ -112,21 +112,16 @@ def _with_labels(
     return among(read, full), [(labels[own], None if weights is None else weights[own]) for own in cut]
 
 
-def _of_block(block: Any, model: Any, method: str, empty: Any, block_info: Any = None) -> Any:
-    place = block_info[0]["chunk-location"][0] if block_info else -1
-    return _answer(block, model, method, empty, place)
-
-
-def _of_frame(part: Any, model: Any, method: str, empty: Any, partition_info: Any = None) -> Any:
-    return _answer(part, model, method, empty, partition_info["number"] if partition_info else -1)
-
-
-def _answer(part: Any, model: Any, method: str, empty: Any, place: int) -> Any:
+def _answer(
+    part: Any, model: Any, method: str, empty: Any, block_info: Any = None, partition_info: Any = None
+) -> Any:
+    """Return the result for a partition; Dask says where it is, for arrays and for frames in its own way."""
     if not part.shape[0]:
         return empty
     try:
         return getattr(model, method)(part)
     except SeparatrixError as error:
+        place = partition_info["number"] if partition_info else block_info[0]["chunk-location"][0]
         error.context = f"In partition {place}"
         raise
 

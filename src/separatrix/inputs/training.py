@@ -262,15 +262,15 @@ def check_parameters(estimator: Any, **choices: tuple[Any, ...]) -> None:
 
     ``choices`` lists the values that some parameters may have. Numbers may be None if that is their default.
     """
-    for name in vars(estimator):
+    for name, value in vars(estimator).items():
         if name in choices:
             need_choice(estimator, name, choices[name])
         elif name in ("C", "eta0", "gap", "memory_limit"):
             need_positive(estimator, name, optional=getattr(type(estimator), name, 0.0) is None)
         elif name in ("budget", "max_iter", "max_updates", "shards"):
             need_positive(estimator, name, whole=True, optional=getattr(type(estimator), name) is None)
-        elif name in ("renormalise", "trace", "warm_start"):
-            need_bool(estimator, name)
+        elif name in ("renormalise", "trace", "warm_start") and not isinstance(value, bool | np.bool_):
+            raise _wrong(estimator, name, "True or False", value)
 
 
 def need_choice(estimator: Any, name: str, choices: tuple[Any, ...]) -> None:
@@ -299,13 +299,6 @@ def need_count(estimator: Any, name: str) -> int:
     if not isinstance(value, numbers.Integral | np.bool_) or value < 0:
         raise _wrong(estimator, name, "True, False or a whole number of 0 or more", value)
     return int(value)
-
-
-def need_bool(estimator: Any, name: str) -> None:
-    """Check that a parameter is true or false."""
-    value = getattr(estimator, name)
-    if not isinstance(value, bool | np.bool_):
-        raise _wrong(estimator, name, "True or False", value)
 
 
 def generator(random_state: Any) -> np.random.Generator:
