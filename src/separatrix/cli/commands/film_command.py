@@ -39,7 +39,7 @@ def film(
     -------
     output, -o FILE: The file to write: .html, .gif or .mp4.
     fps: Frames per second.
-    frames: The maximum number of frames. Of a longer run, only some updates are shown.
+    frames: The maximum number of frames. If the run has more updates, only some of them are shown.
     theme light|dark: The color theme.
     """
     if Path(output).suffix.lower() not in ENDINGS:
