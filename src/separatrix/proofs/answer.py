@@ -111,7 +111,7 @@ class Question:
             "joint": (f"the {len(self.classes)} classes", "at once"),
             "one-vs-rest": (names[0] if names else "every class", "from the rest"),
             "pair": (names[-1] if names else "", f"from {names[0]}" if names else ""),
-            "pairwise": ("every two classes", ""),
+            "pairwise": ("every pair of classes", ""),
         }[self.kind]
         return " ".join(filter(None, (who, can, "be separated", from_whom, self.condition)))
 
@@ -211,7 +211,7 @@ class Verdict:
         """
         if self.separable is None:
             return f"it is not decided whether {self.asked.separated('can')}"
-        if self.parts:  # every class, or every two classes
+        if self.parts:  # every class, or every pair
             return f"{'' if self.separable else 'not '}{self.asked.separated('can')}"
         return self.asked.separated("can" if self.separable else "cannot")
 
@@ -248,7 +248,7 @@ class Verdict:
         left = f"; {open_parts} of {len(self.parts)} parts are undecided" if open_parts else ""
         if self.separable is None:
             return f"Every other part is separable{left}."
-        return f"The hardest part that is decided is {self.status}{left}."
+        return f"The hardest question that was decided is {self.status}{left}."
 
     @cached_property
     def _found_coefficients(self) -> Coefficients:

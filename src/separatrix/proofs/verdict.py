@@ -390,8 +390,8 @@ class _Asked:
     def _monomials_reason(self, degrees: tuple[int, ...]) -> str:
         count = count_columns(self.data.matrix.shape[1], degrees) + self.constant
         spans = "monomials that span" if count > 1 else "monomial that spans"
-        more = " and by the intercept" if self.lift and not self.constant else ""
-        return f"exact, by the {count:,} {spans} the feature space of {self.kernel}{more}"
+        more = " and on the intercept" if self.lift and not self.constant else ""
+        return f"exact arithmetic on the {count:,} {spans} the feature space of {self.kernel}{more}"
 
     def _coefficients(self, signed: SignedRows, proof: Proof, judge: Judge) -> Coefficients:
         """Find the limits of the coefficients: later, and within a time limit of its own."""
