@@ -50,7 +50,7 @@ def proof(verdict: Verdict) -> list[str]:
     """Say why the answer is true, one paragraph per item."""
     said = _proof(verdict)
     if verdict.reason and verdict.certificate is not None:
-        said.append(f"This proof is about the feature space ({verdict.reason}).")
+        said.append(f"This proof is about the feature space: {verdict.reason}.")
     return said
 
 
@@ -81,7 +81,7 @@ def _proof(verdict: Verdict) -> list[str]:
     if verdict.status == Separation.OVERLAPPING:
         rivals = ", against every other class" if verdict.joint else ""
         everything = (
-            f"There are also positive weights for all {verdict.n_rows:,} rows{rivals}, with which the "
+            f"There are also positive weights for all {verdict.n_rows:,} rows{rivals}, such that the "
             "weighted sums of the classes are exactly equal. "
         )
         if _near(verdict):
@@ -112,9 +112,9 @@ def _witness(verdict: Verdict) -> str:
     certificate, few = verdict.certificate, len(verdict.witness)
     if _near(verdict):
         return (
-            f"With the weights in the table, {few:,} signed rows (a row times 1 or -1, by its class) almost "
-            "add up to zero. It is proved, "
-            "including all rounding errors, that some positive weights close to these make the sum exactly "
+            f"With the weights in the table, {few:,} signed rows (each row times 1 or -1, depending "
+            "on its class) almost add up to zero. It is proved, with a bound on all rounding errors, "
+            "that some positive weights close to these make the sum exactly "
             f"zero. {_gordan(verdict)}"
         )
     if certificate is not None and certificate.lift and certificate.question != "joint":
@@ -123,8 +123,8 @@ def _witness(verdict: Verdict) -> str:
             f"{few:,} rows prove this. The point lies in both convex hulls, so {verdict.claim}."
         )
     return (
-        f"With the weights in the table, {few:,} signed rows (a row times 1 or -1, by its class) add up to "
-        f"exactly zero. {_gordan(verdict)}"
+        f"With the weights in the table, {few:,} signed rows (each row times 1 or -1, depending on "
+        f"its class) add up to exactly zero. {_gordan(verdict)}"
     )
 
 
@@ -161,7 +161,8 @@ def consequence(verdict: Verdict) -> str:
     if verdict.not_identified:
         said += (
             " Coefficients that are not identified belong to columns that are linear combinations of others. "
-            "Leave out one column at a time until none is, and check again."
+            "Leave out one column at a time until no column is a linear combination of the others, and check "
+            "again."
         )
     return said
 
@@ -171,7 +172,7 @@ def separated_rows(verdict: Verdict, data: NamedData, most: int = 6) -> str:
     strict, rest = verdict.strict_rows, verdict.n_rows - verdict.strict_rows.size
     if not strict.size:
         some = verdict.partly_strict
-        return f"none strictly from all other classes; {some:,} from some of them" if some else ""
+        return f"no row strictly from all other classes; {some:,} strictly from some of them" if some else ""
     if not rest:
         return f"all {strict.size:,} strictly"
     first = ", ".join(data.row_words(strict[:most].tolist()))
