@@ -56,7 +56,7 @@ SEPARATION = {
 
 @dataclass(frozen=True)
 class Question:
-    """Who is to be separated from whom, and by which hyperplanes.
+    """Which classes are to be separated from which, and by which hyperplanes.
 
     Attributes
     ----------
@@ -143,11 +143,12 @@ class Verdict:
     parts : dict
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
     reason : str
-        With a kernel: what the verdict rests on.
+        With a kernel: the reason for the verdict.
     find_coefficients : callable
         Finds ``coefficients`` when they are first asked for.
     conflict : bool
-        Whether two identical rows with different labels prove it: no function of the rows separates them.
+        Whether two identical rows with different labels prove the verdict: no function of the rows separates
+        them.
     lift : bool
         Whether the hyperplanes may have an intercept.
     joint : bool

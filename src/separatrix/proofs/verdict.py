@@ -1,4 +1,4 @@
-"""Is it separable? Ask, and get a verdict with a certificate that anybody can check."""
+"""Ask whether the classes can be separated, and get a verdict with a certificate that anyone can check."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
 
 
 def _separated(verdict: Verdict) -> str:
-    """Say what a statistician has to know about data that are separated."""
+    """Return what a statistician has to know about data that are separated."""
     kind = "completely" if verdict.status == Separation.SEPARABLE else "quasi-completely"
     depend, infinite, strict = verdict.not_identified, verdict.infinities(), verdict.strict_rows.tolist()
     first = (
