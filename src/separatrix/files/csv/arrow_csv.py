@@ -158,5 +158,5 @@ def _refuse_other_line_ends(name: str, block: Text) -> None:
     if returns.size and np.any(np.searchsorted(np.flatnonzero(block == _QUOTE), returns) % 2 == 0):
         raise InputError(
             f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both). "
-            "End all lines alike, for example with dos2unix."
+            "Use one kind of line end, for example with dos2unix."
         )
