@@ -1,4 +1,4 @@
-"""Read X and y exactly as they are: the data that verdicts and certificates speak of.
+"""Read X and y exactly as they are: the data that verdicts and certificates are about.
 
 Labels become classes in order, and each row gets a code, which is the position of its label among the
 classes. Labels are never merged by rounding: if NumPy has no type that keeps them apart, they stay Python
@@ -29,7 +29,7 @@ MANY_CODES = 1 << 16  # integer labels within such a range are counted and looke
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A matrix and its labels, as certificates speak of them.
+    """A matrix and its labels, as certificates describe them.
 
     Attributes
     ----------
@@ -297,7 +297,7 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
         raise LabelError(
             "y has a label that is not among the classes",
             needed=f"The classes are {', '.join(repr(c) for c in classes[:10].tolist())}.",
-            remedy="Name every class in the first call's classes= .",
+            remedy="List all classes in the classes= of the first call.",
             parameter="classes",
             row=row,
             value=repr(y.tolist()[row]),
