@@ -1,4 +1,4 @@
-"""Remedies for separation: what each is good for, and a line of code."""
+"""Remedies for separation: when to use each of them, and a line of code."""
 
 from __future__ import annotations
 
