@@ -116,8 +116,8 @@ def _show(learned: Any, seconds: float) -> None:
 
     upper, bound = novikoff_so_far(learned.model)
     known = (
-        f"at least {bound:,.0f} mistakes (Novikoff's bound, if the classes can be separated), because "
-        f"the best margin is at most {rounded(upper)}, up to rounding"
+        f"if the classes can be separated, Novikoff's bound allows at least {bound:,.0f} mistakes, because "
+        f"the best margin is at most {rounded(upper)} (up to rounding)"
     )
     show(
         heading(f"{learned.mistakes:,} mistakes in {learned.rows:,} rows: {100 * learned.rate:.2f} %."),
