@@ -167,7 +167,7 @@ export const TEXTS = {
   start_random: ["random", "zufällig"],
   rate: ["Learning rate", "Lernrate"],
   average: ["Predict with", "Vorhersage mit"],
-  average_last: ["the last weights", "den letzten Gewichten"],
+  average_last: ["the last weights", "letzten Gewichten"],
   average_averaged: ["their mean", "ihrem Mittel"],
   average_voted: ["their vote", "ihrer Abstimmung"],
   lift: ["Lifted: the hyperplane need not pass through the origin", "Angehoben: Die Hyperebene muss nicht durch den Ursprung gehen"],
