@@ -1,4 +1,4 @@
-"""What every path is good for: switch one off, or change its constants, and ask the whole panel again.
+"""Show what is lost without each path: switch it off, or change its constants, and ask the panel again.
 
 python -m benchmarks.ablation --data DIR [--only NAME ...] [--areas AREA ...] [--constants] [--out FILE]
 
