@@ -159,7 +159,7 @@ def test_a_level_that_is_seen_once_is_named(tmp_path):
     path.write_text(csv_text(["x", "light", "y"], cells))
     said = " ".join(fine("check", path, "--target", "y").stdout.split())
     assert "light: a value that occurs in only one row separates that row: 'dark'." in said
-    assert "one row only" not in fine("check", path, "--target", "y", "--where", "light <> 'dark'").stdout
+    assert "only one row" not in fine("check", path, "--target", "y", "--where", "light <> 'dark'").stdout
 
 
 # ---- row numbers -----------------------------------------------------------------------------------------

@@ -148,6 +148,7 @@ def one_label_per_row(y: Any, n_rows: int | None = None) -> NDArray[Any]:
             "Unknown label type: y has fractions",
             needed="They look like continuous measurements, not classes.",
             remedy="Make classes of them first, for example y > limit.",
+            parameter="identifier",
             row=row,
             value=labels[row],
         )
@@ -339,8 +340,8 @@ def target_note(y: Any, labels: Sequence[Any]) -> str:
     Only targets of three or more classes are ordered in a way that matters.
     """
     nominal = (
-        "are treated as nominal classes, without their order; ordinal and Poisson models are not answered "
-        "here."
+        "are treated as nominal classes, without their order. Questions about ordinal and Poisson models are "
+        "not answered here."
     )
     if len(labels) < 3:
         return ""

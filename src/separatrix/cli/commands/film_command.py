@@ -43,7 +43,7 @@ def film(
     theme light|dark: The color theme.
     """
     if Path(output).suffix.lower() not in ENDINGS:
-        raise typer.BadParameter(f"--output must end in {', '.join(ENDINGS)}. Got {output!r} instead.")
+        raise typer.BadParameter(f"--output must end in one of {', '.join(ENDINGS)}. Got {output!r} instead.")
     if theme not in ("light", "dark"):
         raise typer.BadParameter(f"--theme must be light or dark. Got {theme!r} instead.")
     if not 0.0 < fps <= 60.0:

@@ -120,8 +120,8 @@ class CsvRead:
     def _refuse_ragged(self, row: int, cells: int) -> None:
         ((line, path),) = self.find_lines([row])
         raise InputError(
-            f"{path or self.source.name!r}, line {line:,}: {cells} cells, but the first line has "
-            f"{len(self.dialect.names)}. Correct the line."
+            f"{path or self.source.name!r}, line {line:,}: {cells} cell{'s' * (cells != 1)}, but the first "
+            f"line has {len(self.dialect.names)}. Correct the line."
         )
 
 
