@@ -78,7 +78,7 @@ export const TEXTS = {
 
   verdict: ["Verdict", "Urteil"],
   waiting: ["Searching for a proof …", "Ein Beweis wird gesucht …"],
-  starting: ["Starting. The first time takes about a minute, because the loops are compiled for this machine.", "Das Programm startet. Beim ersten Mal dauert das etwa eine Minute, weil die Schleifen für diesen Rechner übersetzt werden."],
+  starting: ["Starting. The first time takes about a minute, because code is compiled for this machine.", "Das Programm startet. Beim ersten Mal dauert das etwa eine Minute, weil Code für diesen Rechner kompiliert wird."],
   no_verdict: ["Two classes are needed for a verdict.", "Für ein Urteil braucht es zwei Klassen."],
   status_separable: ["Separable", "Trennbar"],
   "status_quasi-separable": ["Quasi-separable", "Quasi-trennbar"],
@@ -174,7 +174,7 @@ export const TEXTS = {
   renormalise: ["Scale w to length one after each update", "w nach jeder Korrektur auf Länge eins bringen"],
   passes: ["Maximum number of passes", "Höchstzahl der Durchläufe"],
   updates: ["Maximum number of updates", "Höchstzahl der Korrekturen"],
-  seed: ["Seed", "Startwert"],
+  seed: ["Seed", "Startwert (Seed)"],
   kernel: ["Kernel", "Kernel"],
   kernel_is: ["K(x, x′) = {formula}", "K(x, x′) = {formula}"],
   block_linear: ["linear", "linear"],
@@ -358,7 +358,7 @@ export const TEXTS = {
   lesson_4_3: ["Exercise 5: scale w to length one after each update.", "Übung 5: w nach jeder Korrektur auf Länge eins bringen."],
   lesson_4_3_question: ["Does Novikoff's bound still hold?", "Gilt Novikoffs Schranke noch?"],
   lesson_4_3_answer: ["It is no longer proved, because the updates do not become small relative to w. This run ends anyway; for small rates there is another bound.", "Sie ist nicht mehr bewiesen, weil die Korrekturen im Verhältnis zu w nicht mehr klein werden. Dieser Lauf endet trotzdem; für kleine Lernraten gilt eine andere Schranke."],
-  lesson_4_4: ["Exercise 10: three classes with one weight vector each. A mistake moves two of them, by half a point each.", "Übung 10: drei Klassen mit je einem Gewichtsvektor. Ein Fehler bewegt zwei davon, jeden um einen halben Punkt."],
+  lesson_4_4: ["Exercise 10: three classes with one weight vector each. A mistake changes two of them, each by half of the point.", "Übung 10: drei Klassen mit je einem Gewichtsvektor. Ein Fehler ändert zwei davon, jeden um die Hälfte des Punktes."],
   lesson_4_4_question: ["Which bound holds now?", "Welche Schranke gilt nun?"],
   lesson_4_4_answer: ["2 (R/γ)², where γ is the margin of all weights together; it is written above the curve.", "2 (R/γ)², wobei γ der Rand aller Gewichte zusammen ist; sie steht über der Kurve."],
 
