@@ -42,11 +42,11 @@ def doubts(name: str, labels: Iterable[Any]) -> list[str]:
     Examples
     --------
     >>> doubts("ill", ["no", "No", "yes"])
-    ["ill: 'No' and 'no' seem to mean the same, but are different classes. --merge-labels makes them one."]
+    ["ill: 'No' and 'no' seem to mean the same, and are different classes. --merge-labels makes them one."]
     """
     groups = list(alike(labels).values())
     more = "; and more" if len(groups) > 4 else ""
-    said = f"{name}: {'; '.join(map(listed, groups[:4]))}{more} seem to mean the same, but are different"
+    said = f"{name}: {'; '.join(map(listed, groups[:4]))}{more} seem to mean the same, and are different"
     return [f"{said} classes. --merge-labels makes them one."] if groups else []
 
 

@@ -288,7 +288,7 @@ def _need_same_column(columns: Columns, column: Column, is_number: bool, summary
     if others:
         raise InputError(
             f"Column {column.name!r} of {columns.name!r} has values that the model was not fitted with: "
-            f"{shown(others[:13])}. The known values are: {shown(column.levels)}."
+            f"{shown(others[:13])}. Known are: {shown(column.levels)}."
         )
 
 
@@ -341,7 +341,7 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
     if once:
         notes.append(f"{name}: a value that occurs in only one row separates that row: {shown(once, 4)}.")
     groups = alike(levels).values()
-    notes += [f"{name}: {listed(group)} seem to mean the same, but are different values." for group in groups]
+    notes += [f"{name}: {listed(group)} seem to mean the same, and are kept apart." for group in groups]
     if len(levels) == 1 and intercept:
         notes.append(f"{name}: each value is {levels[0]!r}, so the column does not distinguish rows.")
     return tuple(levels)

@@ -95,7 +95,7 @@ class Reader:
         raise NotImplementedError
 
     def classes(self) -> NDArray[Any]:
-        """Return the distinct labels, sorted; called only if there is a target."""
+        """The different labels, sorted; only asked for where there is a target."""
         raise NotImplementedError
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:

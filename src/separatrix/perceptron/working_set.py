@@ -24,13 +24,12 @@ from .learner import Learner
 from .mixing import epoch
 from .run import Run
 
-# Tuned by hand. The effect of half and of twice each value ("half / twice", as ratios) was measured on these
-# data, one seed each:
+# Tuned by hand. What half and twice of each does ("half / twice", as ratios) was measured on, one seed each:
 # S  make_separable(100_000, 50, margin=0.003): 3 readings of all rows, 11,392 updates
 # C  make_separable(20_000, 50, margin=0.003), which fits into the cache: 42 readings, 10,302 updates
 # W  make_separable(6_000, 2_000, margin=0.0005): 24 readings, 1,298,416 updates; others change it by half
 # P  make_separable(60_000, 2_000, margin=0.01, sparse, density=0.02): 4 readings, 2,394 updates
-# N  20,000 x 20 standard normal numbers, labels by hyperplane: 100 readings, 12 errors left, 358,882 updates
+# N  20,000 x 20 standard normal numbers, labels by a plane: 100 readings, 12 errors left, 358,882 updates
 # M  the same with 1,500 rows: 46 readings, 7,534 updates
 # T  the same with 400 rows: 1 reading, 950 updates
 # F  the same, 30,000 x 100, with 0.2 % of the labels flipped: 100 readings, 948 errors left
@@ -59,7 +58,7 @@ TRIAL = 10
 # Share of wrong rows above which a pass over all of them teaches more than a few. F: updates 0.1 / 1.1,
 # errors left 748 / 938; never, time 2.9.
 MANY = 0.05
-# Average number of corrections of a corrected row above which inner products save time. S: time 1.8 / 1.3.
+# Corrections a corrected row has had on average when inner products begin to pay. S: time 1.8 / 1.3.
 OFTEN = 2
 # Readings of all the data that the work between two scans may cost. N: updates 0.6 / 1.9, errors left
 # 15 / 0 after 90 readings.
