@@ -134,8 +134,9 @@ def _witness(verdict: Verdict) -> str:
         )
     return (
         f"With the weights in the table, {few:,} signed rows (each row times 1 or -1, depending on its "
-        f"class) add up to {almost} zero. {close}If a model gave each of them a positive score, it would "
-        f"also give their sum, which is zero, a positive score. Therefore {verdict.claim}."
+        f"class) {'almost add up to' if _near(verdict) else 'add up to exactly'} zero. {close}If a model "
+        "gave each of them a positive score, it would also give their sum, which is zero, a positive score. "
+        f"Therefore {verdict.claim}."
     )
 
 
