@@ -39,7 +39,7 @@ trap 'exit 130' INT; trap 'exit 143' HUP TERM; export NUMBA_CACHE_DIR="$$cache";
 endef
 
 # What `lint` reads for wording and American spelling. `normalised` and `renormalised` are public names.
-PROSE = docs examples benchmarks README.md CHANGELOG.md SECURITY.md CODE_OF_CONDUCT.md
+PROSE = docs examples benchmarks README.md CHANGELOG.md CONTRIBUTING.md ARCHITECTURE.md SECURITY.md CODE_OF_CONDUCT.md
 
 .PHONY: help setup test test-slow coverage test-walks test-browser test-random test-oldest test-newest fuzz kills lint format docs release-check \
 	bench bench-edge bench-known bench-trees bench-mnist bench-mnist-kernel demo lock clean
@@ -163,7 +163,7 @@ bench-edge: setup ## verdicts near the edge of separability; options in BENCH_AR
 demo: setup ## the whole story on the terminal, ending with a report
 	$(RUN) -m separatrix.cli demo
 
-lock: ## write constraints.txt anew from the newest versions that fit (needs the network)
+lock: ## write constraints.txt again from the newest versions that fit (needs the network)
 	@work="$$(mktemp -d)"; trap 'rm -rf "$$work"' EXIT; \
 	"$(PYTHON)" -m venv "$$work/venv"; \
 	"$$work/venv/bin/python" -m pip install --quiet '.[dev]'; \

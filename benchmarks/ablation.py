@@ -1,4 +1,4 @@
-"""What every path is good for: switch one off, or change its constants, and ask the whole panel again.
+"""Show what is lost without each path: switch it off, or change its constants, and ask the panel again.
 
 python -m benchmarks.ablation --data DIR [--only NAME ...] [--areas AREA ...] [--constants] [--out FILE]
 
@@ -117,7 +117,8 @@ def _areas_of(patch: dict[str, Any], areas: list[str]) -> list[str]:
 
 
 def ask(patch: dict[str, Any], options: argparse.Namespace, areas: list[str] | None = None) -> dict[str, Any]:
-    """All answers of a process with a patch: outcome and processor seconds by question."""
+    """Return all answers of a process with a patch: the outcome and the processor seconds of each
+    question."""
     command = [sys.executable, "-m", "benchmarks.ablation", "--work", json.dumps(patch), "--areas"]
     command += [
         *(options.areas if areas is None else areas),
@@ -134,7 +135,7 @@ def ask(patch: dict[str, Any], options: argparse.Namespace, areas: list[str] | N
 
 
 def differences(found: dict[str, Any], plain: list[dict[str, Any]]) -> Iterator[str]:
-    """A line for each question that is answered otherwise, or sooner or later."""
+    """Return a line for each question whose answer or time is different."""
     for name in found:
         before = [each[name] for each in plain if name in each]
         if not before:
@@ -151,7 +152,8 @@ def differences(found: dict[str, Any], plain: list[dict[str, Any]]) -> Iterator[
 def work(patch: dict[str, Any], areas: list[str], directory: Path | None) -> None:
     """Patch, then answer every question of some areas; a line of JSON for each.
 
-    Time limits are of processor time, on one thread, so that other work on the machine changes no answer.
+    Time limits are in processor time, on one thread, so that other work on the machine does not change the
+    answers.
     """
     warnings.simplefilter("ignore")
     time.monotonic = time.process_time

@@ -1,8 +1,8 @@
 """Rows on a cluster: two workers against one, one worker against memory, and the peers of a cluster.
 
 Covtype (class 2 against the rest), eight times over: 4,648,096 x 54 float32, 1 GB, in 16 blocks that the
-workers hold before the clock starts. Where covtype is missing, rows are made: 54 columns of whole numbers, a
-noisy plane.
+workers hold before the clock starts. If covtype is missing, rows are made: 54 columns of integers, with
+labels from a hyperplane and noise.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def speed(settings: Settings) -> Iterator[Row]:
 
 
 def files(settings: Settings) -> Iterator[Row]:
-    """The verdict of rows in Parquet files, and its proof checked, by workers of 1 GB each."""
+    """Measure a verdict on rows in Parquet files, and the check of its proof, with workers of 1 GB each."""
     import dask.dataframe as dd
 
     X, y = _rows(settings)
@@ -152,7 +152,7 @@ def _write(folder: Path, X: Any, y: Any, copies: int) -> None:
 def _peak() -> int:
     """Return the peak memory of this process in bytes, or zero if it is unknown.
 
-    Not what ``getrusage`` says: that begins with the memory of the process that started this one.
+    ``getrusage`` is not used, because its value begins with the memory of the process that started this one.
     """
     try:
         lines = Path("/proc/self/status").read_text("utf-8").splitlines()
@@ -257,7 +257,7 @@ def _contest(X: Any, y: Any, copies: int, settings: Settings) -> Iterator[Row]:
 def _until(
     fit: Callable[[int], Any], goal: float, unseen: Any, truth: Any, settings: Settings
 ) -> tuple[list[float], str]:
-    """Seconds of the fewest epochs (1, 2, 4, ...) that reach the goal; and what is to be said of it."""
+    """Return the seconds of the fewest epochs (1, 2, 4, ...) that reach the goal, and a remark."""
     epochs, error = 1, 1.0
     limit = 2 if settings.quick else MOST
     while epochs <= limit:
@@ -292,7 +292,7 @@ def _called(name: str) -> str:
 
 @cache
 def _rows(settings: Settings) -> tuple[Any, Any]:
-    """Covtype, class 2 against the rest, or rows like it."""
+    """Return covtype, class 2 against the rest, or similar rows."""
     path = None if settings.directory is None else settings.directory / "covtype" / "covtype.csv.gz"
     if path is not None and path.exists():
         table = _read(path)
@@ -353,7 +353,7 @@ def _spread(X: Any, copies: int) -> Any:
 
 @contextmanager
 def _counted() -> Iterator[list[str]]:
-    """The names of the rounds that are made."""
+    """Yield a list that collects the names of the rounds."""
     rounds: list[str] = []
     plain = BlockMatrix.map
 

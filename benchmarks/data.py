@@ -1,7 +1,7 @@
 """The sets that the benchmarks run on: two generators, and real sets from a directory.
 
-The real sets are not part of the project. Each is read from ``DIR/folder/file`` as listed in ``REAL``;
-where the directory or a file is missing, the set is left out and the table says where to get it.
+The real sets are not part of the project. Each is read from ``DIR/folder/file`` as listed in ``REAL``; if the
+directory or a file is missing, the set is left out and the table says where to get it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,8 @@ def normal(rows: int, columns: int, margin: float, seed: int = 0) -> Problem:
 def nearly_solved(
     rows: int, columns: int, flipped: int, seed: int = 0
 ) -> tuple[Problem, NDArray[np.float64]]:
-    """Rows of which a few have the wrong label, and weights so long that the updates hardly turn them.
+    """Return rows, a few of them with the wrong label, and weights so long that updates hardly change their
+    direction.
 
     Every pass from these weights makes a mistake on each flipped row and on hardly any other.
     """
@@ -91,7 +92,7 @@ def real_sets(directory: Path | None, names: tuple[str, ...] | None = None) -> I
 
 
 def left_out(directory: Path | None, names: tuple[str, ...] | None = None) -> list[str]:
-    """A line for each real set that is not there, saying where it comes from."""
+    """Return a line for each real set that is missing, which says where to get it."""
     return [
         f"left out: {source.name} (DIR/{source.file}). Source: {source.origin}"
         for source in _wanted(names)
@@ -100,7 +101,7 @@ def left_out(directory: Path | None, names: tuple[str, ...] | None = None) -> li
 
 
 def real_set(directory: Path | None, name: str) -> Problem | None:
-    """One real set, or None where it is missing."""
+    """Return one real set, or None if it is missing."""
     return next(real_sets(directory, (name,)), None)
 
 
@@ -141,7 +142,7 @@ def _news20(path: Path) -> Problem:
 
 
 def without_conflicts(X: Any, y: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which rows have no equal row with the other label; with such a pair nothing separates."""
+    """Return which rows have no equal row with the other label, because nothing separates such a pair."""
     groups: dict[bytes, list[int]] = defaultdict(list)
     for i in range(X.shape[0]):
         part = slice(X.indptr[i], X.indptr[i + 1])

@@ -1,4 +1,4 @@
-"""The edge of what is decided: for each kind of data the verdict, and the time for it and for its check.
+"""Questions near the edge of separability: the verdict, and the time for it and for its check.
 
 python -m benchmarks.edge --data DIR [--out DIR] [--only KIND ...] [--seconds N] [--questions] [--page]
 python -m benchmarks --only edge --data DIR
@@ -202,7 +202,7 @@ def _gaussian(rows: int, columns: int) -> Callable[[], tuple[Any, Any]]:
 
 
 def _separable_text(columns: int) -> tuple[Any, Any]:
-    """A fifth as many texts of 80 words as there are words; a plane gives the labels."""
+    """A fifth as many texts of 80 words as there are words; a hyperplane gives the labels."""
     rng = np.random.default_rng(columns)
     X = _zipf(rng, columns // 5, columns, 80)
     scores = X @ rng.normal(size=columns)

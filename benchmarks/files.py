@@ -134,7 +134,7 @@ def _against(what: str, ours: Job, peer: Job, name: str, target: float | None) -
 
 
 def _run(jobs: dict[str, Job], runs: int) -> None:
-    """Run all jobs in turn, several times, so that the machine treats them alike."""
+    """Run all jobs in turn, several times, so that slow moments of the machine affect all of them."""
     paths = [str(timing.ROOT / "src"), str(timing.ROOT), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     turns = [(number, turn) for number in range(runs + 1) for turn in range(OFTEN if number else 1)]

@@ -30,7 +30,7 @@ EXTRA = 16  # passes whose time is divided: many, so that the noise of two whole
 def _passes(
     fit: Callable[[int], Any], extra: int, wholes: list[float], *, check: bool
 ) -> Callable[[], float]:
-    """Seconds a pass, as the difference of two fits; the shorter fit goes into ``wholes``."""
+    """Return the seconds per pass, as the difference of two fits; the shorter fit is added to ``wholes``."""
 
     def measure() -> float:
         one = timing.clock(lambda: fit(1))
@@ -78,7 +78,7 @@ def _plain_product(X: Any, width: int) -> Callable[[], float]:
 class PassCase:
     """A set for one pass: our rows and the peer's, and what is promised (None: nothing).
 
-    Where a fit takes a few milliseconds, it is repeated ``rounds`` times as often.
+    If a fit takes only a few milliseconds, it is repeated ``rounds`` times as often.
     """
 
     what: str
@@ -186,7 +186,7 @@ def _contests(settings: Settings) -> Iterator[Problem]:
 
 
 def zero_errors(settings: Settings) -> Iterator[Row]:
-    """Who gets to zero training errors, and in what time."""
+    """Measure who reaches zero training errors, and how long it takes."""
     for problem in _contests(settings):
         sx.Perceptron(max_iter=3).fit(problem.X, problem.y)  # compiles for this storage
         yield from _contest(problem, settings)

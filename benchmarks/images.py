@@ -46,7 +46,7 @@ def blurred(images: Images) -> Images:
 
 
 def thresholded(images: Images) -> Images:
-    """Ink or none."""
+    """Return 1 for pixels above 127, and 0 for others."""
     return (images > 127).astype(np.uint8)
 
 

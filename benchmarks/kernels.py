@@ -139,7 +139,7 @@ def _speed(what: str, seconds: list[float], peer: list[float], title: str, goal:
 
 
 def _asked(row: Row, settings: Settings) -> Row:
-    """The row; without its target where the sizes are not those that it is for."""
+    """Return the row, without its target if the sizes are not those that the target is for."""
     return Row(row.section, row.what, row.ours, row.against, row.ratio) if settings.quick else row
 
 
@@ -208,7 +208,8 @@ def _compile() -> None:
 
 
 def _pad(model: Any, X: Any, digits: Any, size: int) -> None:
-    """Give a model the first rows as support, as if each had been mistaken once: for timing alone."""
+    """Give a model the first rows as support, as if there had been one mistake on each of them; this is for
+    timing only."""
     machine, every = Expansion(model._machine.similarity, 10), np.arange(size)
     entries = np.column_stack([digits[:size], (digits[:size] + 1) % 10, every])
     machine.extend(X[:size], every, every, entries, np.ones(size))

@@ -2,9 +2,9 @@
 
 python -m benchmarks.known_answers [--data DIR] [--only NAME ...]
 
-Without a directory, scikit-learn's own sets alone are asked. The other answers come from linear programs in
+Without a directory, only the sets of scikit-learn are used. The other answers come from linear programs in
 floats; the infinite coefficients from R's detectseparation (endometrial, silvapulle1981) and from what is
-known of logistf's example (sex2). Exits with an error where a verdict differs or a certificate does not hold.
+known of logistf's example (sex2). Exits with an error if a verdict differs or a certificate does not hold.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ import separatrix as sx
 
 @dataclass(frozen=True)
 class Known:
-    """A question and its answer; ``infinite`` has the coefficients without a finite estimate, where known."""
+    """A question and its answer; ``infinite`` has the coefficients without a finite estimate, if they are
+    known."""
 
     name: str
     expected: str

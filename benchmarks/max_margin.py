@@ -32,7 +32,7 @@ NOTES = (
 
 
 def margin(settings: Settings) -> Iterator[Row]:
-    """Where a peer finishes, against it; on larger data, whether we finish at all."""
+    """Compare with a peer if it finishes; on larger data, only show whether we finish."""
     rows = 2_000 if settings.quick else 20_000
     for size in data.MARGINS[:2]:
         yield from _contest(data.ball(rows, 50, size), settings, 5.0)

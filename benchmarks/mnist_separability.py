@@ -142,7 +142,7 @@ def _rows(question: Question, directory: Path) -> tuple[Any, Any]:
 
 
 def read_answers(book: Path) -> list[Answer]:
-    """The answers that were written down whole."""
+    """Return the answers that were written completely."""
     if not book.exists():
         return []
     lines = book.read_text().split("\n")

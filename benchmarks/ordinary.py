@@ -62,7 +62,7 @@ class Split:
 
 @dataclass
 class Score:
-    """What the fits of a contender came to."""
+    """The results of the fits of a contender."""
 
     name: str
     cpu: list[float]

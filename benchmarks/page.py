@@ -122,7 +122,7 @@ def speed(row: Measured) -> tuple[float, bool] | None:
 
 
 def is_lost(row: Measured) -> bool:
-    """Whether another program was faster, or we had no answer where one was asked for."""
+    """Whether another program was faster, or we had no answer although one was required."""
     if row["ours"].startswith("no answer") or (row["ratio"].startswith("+") and row["met"] is not True):
         return True
     found = speed(row)
@@ -148,7 +148,7 @@ def _table(rows: list[Measured]) -> str:
 
 
 def _escaped(words: str) -> str:
-    """The words as Markdown that means nothing but them."""
+    """Return the text with Markdown's special characters escaped."""
     return re.sub(r"([\\`*_<>|\[\]])", r"\\\1", words)
 
 

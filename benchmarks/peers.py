@@ -77,7 +77,7 @@ def _version(name: str) -> str:
 
 
 def errors_left(problem: Problem, answer: Answer) -> int:
-    """How many rows are not strictly on their side; all of them where there is no answer."""
+    """Return how many rows are not strictly on their own side; all rows if there is no answer."""
     if answer is None:
         return len(problem.y)
     weights, intercept = answer
@@ -86,7 +86,7 @@ def errors_left(problem: Problem, answer: Answer) -> int:
 
 
 def contenders(problem: Problem, limit: float) -> dict[str, Callable[[], Solve]]:
-    """Everybody who enters for a problem, ours first."""
+    """Return all contenders for a problem, ours first."""
     entered: dict[str, Callable[[], Solve]] = {
         "separatrix": lambda: _ours(problem),
         "Perceptron": lambda: _pass_by_pass(problem, limit),

@@ -37,7 +37,7 @@ NOTES = (
 
 
 def verify(settings: Settings) -> Iterator[Row]:
-    """A separator's certificate, in units of one product of the data with a vector."""
+    """Measure the check of a separator's certificate, in units of one product of the data with a vector."""
     problem = data.normal(settings.rows, 100, 0.01)
     X, y = problem.X, problem.y
     certificate = sx.separability(X, y, quasi=False).certificate

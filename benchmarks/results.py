@@ -85,7 +85,7 @@ def rendered(path: Path = RESULTS) -> str:
 def by_program(row: dict[str, Any]) -> list[str]:
     """Return the result of each program of the table: the fastest of its contenders that reached the goal.
 
-    Nothing where the row is a question of its own about one contender that another row has asked already.
+    The result is empty if the row is about one contender that another row has already.
     """
     told = re.sub(r"^(best .+?|nobody)\. All: ", "", row["against"])
     if row["section"] == "zero" and told == row["against"]:
@@ -105,13 +105,13 @@ def _fastest(entries: list[str], names: tuple[str, ...]) -> str:
 
 
 def seconds(words: str) -> float:
-    """The time that a cell tells; infinite where it tells of none that reached the goal."""
+    """Return the time in a cell; infinite if no contender in it reached the goal."""
     found = re.match(r"([\d.]+) (ms|s)\b", words)
     return float(found[1]) * (1e-3 if found[2] == "ms" else 1.0) if found else float("inf")
 
 
 def is_peer(against: str) -> bool:
-    """Whether it is another program, and no product of matrices."""
+    """Return whether it is another program, and not a product of matrices."""
     return bool(against) and not against.startswith(("X @ w", "einsum", "limit", "the faster product"))
 
 

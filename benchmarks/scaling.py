@@ -4,7 +4,7 @@ python -m benchmarks.scaling measure     # about ten minutes; keeps what it find
 python -m benchmarks.scaling             # writes the tables of docs/scaling.md from that file
 
 A round is one question to all blocks (or to those that have certain rows) and their answers. Rows lie in the
-unit ball, at least a margin away from a plane through its center; they are made block by block.
+unit ball, at least a margin away from a hyperplane through its center; they are made block by block.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def block(number: int, rows: int, margin: float) -> tuple[Any, Any]:
 
 
 def collection(rows: int, margin: float) -> tuple[Any, Any]:
-    """A Dask array of such blocks, which no client has, and its labels."""
+    """Return a Dask array of such blocks, which no client holds, and its labels."""
     import dask
     import dask.array as da
 
@@ -58,7 +58,7 @@ def collection(rows: int, margin: float) -> tuple[Any, Any]:
 
 @dataclass
 class Traffic:
-    """Rounds by name, and the bytes that would travel: arguments to each block, and the answers."""
+    """Rounds by name, and the bytes that would be sent: arguments to each block, and the answers."""
 
     rounds: dict[str, int]
     sent: int = 0

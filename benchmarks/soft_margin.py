@@ -1,6 +1,6 @@
 """The soft margin at C = 1: time until the objective is within 1e-3 and 1e-6 of the optimum.
 
-Everybody minimizes |w|^2 / 2 + sum of hinge losses over lifted rows (the intercept is a weight like the
+All contenders minimize |w|^2 / 2 + sum of hinge losses over lifted rows (the intercept is a weight like the
 others). What a contender reached is recomputed from the data, outside the clock. Each peer runs through a
 series of tolerances; the first that is within the goal is its time.
 """

@@ -81,7 +81,8 @@ def _row(what: str, seconds: list[float], most: float) -> Row:
 
 
 def spent(command: list[str], folder: str, **environment: str) -> float:
-    """Processor seconds of a process that has to end well; its bytecode is kept, as Python does unasked."""
+    """Return the processor seconds of a process, which has to succeed; its bytecode is kept, as Python does
+    by default."""
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, cwd=folder, env=kept | environment, check=True, capture_output=True, timeout=600)

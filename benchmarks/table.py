@@ -90,7 +90,7 @@ def within(
 
 
 def paired(above: list[float], below: list[float], target: float | None) -> tuple[float, str]:
-    """The median ratio, and whether the noise leaves it open on which side of the target it lies.
+    """Return the median ratio, and whether noise makes it uncertain on which side of the target it lies.
 
     Repeats of equal number were interleaved: their ratios are taken pair by pair.
     """

@@ -28,7 +28,7 @@ def clock(task: Callable[[], Any]) -> float:
 
 
 def interleave(tasks: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
-    """Measure every task in turn, and again, so that slow moments of the machine hit all alike.
+    """Measure every task in turn, and again, so that slow moments of the machine affect all tasks.
 
     Each finds the cores idle: the one before it may leave threads that wait for more work by spinning.
     """
@@ -42,7 +42,7 @@ def interleave(tasks: Mapping[str, Callable[[], float]], repeats: int) -> dict[s
 
 @dataclass
 class Outcome:
-    """What became of a contender: its times, and the errors left (None: no answer in time).
+    """The result of a contender: its times, and the errors left (None: no answer in time).
 
     ``cpu`` is the time of all its threads, which a busy machine spoils less.
     """
@@ -115,7 +115,8 @@ def one_round(
 
 
 def _child(pipe: Any, prepare: Callable[[], Callable[[], Any]], check: Callable[[Any], float]) -> None:
-    """Solve once; where that took no time, once more to warm up and some more to measure."""
+    """Solve once; if that took almost no time, solve once more to warm up, and then several times to
+    measure."""
     warnings.simplefilter("ignore")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:

@@ -40,7 +40,7 @@ Case = tuple[str, Callable[[], Any]]
 
 
 def cases(section: str, directory: Path | None) -> Iterator[Case]:
-    """The cases of a section, each with the call that is timed; data are made as they are asked for."""
+    """The cases of a section, each with the call that is timed; data are made when they are needed."""
     makers = {"pass": _pass, "zero": _zero, "verify": _verify, "verdict": _verdict}
     yield from {**makers, "margin": _margin, "soft": _soft}[section](directory)
 

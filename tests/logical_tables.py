@@ -233,7 +233,7 @@ def expected(table: Logical) -> Read | Refused:
             continue
         times = Counter(map(_text, cells))
         if 1 in times.values():
-            notes.append(f"{column.name}: .* one row only")
+            notes.append(f"{column.name}: .* only one row")
         if len(times) == 1:
             notes.append(f"{column.name}: each value is")
         for level in sorted(times)[1:]:

@@ -23,6 +23,8 @@ PHRASES: dict[str, str] = {
     r"after so long": "name the limit: after this many seconds",
     r"as (much|many) again": '"twice as much", "twice as many"',
     r"of equal ones": '"of several equal rows"',
+    r"every two": '"every pair of": every pair of classes',
+    r"every this": "say what the number means: the number of seconds between two saved states",
     # Negation
     r"(is|are) (?-i:none)": '"there are no rows", "is not a number"',
     r"(has|have) none (on|in|of)": "say what is missing: has no row on the wrong side",
@@ -40,6 +42,8 @@ PHRASES: dict[str, str] = {
     r"where (none|nothing|that) (is|was|does|did)": 'use "if" for conditions',
     r"[.;:] who (names|gives|has|wants|asks)": '"if `--target` is missing", "anyone who"',
     r"(was|is|were) not asked of": '"was not tested on", "was not run for"',
+    r"asked of": '"asked about"',
+    r"gap asked for": '"the requested gap"',
     # Word order and verbs that English uses otherwise
     r"in the (place|stead) of": '"instead of"',
     r"(below|beside|above|behind) (it|them|this) stands?": '"below that you see"',
@@ -71,9 +75,13 @@ PHRASES: dict[str, str] = {
     r"(hold|holds|held) (it |them |the (\S+ ){1,5}|every \w+ )?against": '"compare with"',
     r"weighs? out": '"average to one point"',
     r"as what they are": '"by their type"',
+    r"taken for each other": '"confused with each other"',
+    r"shared out": '"divided among"',
+    r"(speaks?|spoken) of": '"is about", "describes"',
     # Private terms and pictures
     r"planes? anywhere": '"hyperplanes with an intercept"',
     r"(hold|holds|holding) (them all|all (the )?rows)": '"contains all rows"',
+    r"leaves? nothing to chance": '"uses no random numbers"',
     r"leads? a learner": '"runs one online pass over the rows"',
     r"no w survives": '"a certificate that no separating w exists"',
     r"(count|length of) the ways|how long the ways": '"call paths"',

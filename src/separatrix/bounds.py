@@ -252,7 +252,7 @@ def mistake_bounds(
     bounds = [case.bound(name, separator, "at the largest margin") for name in names]
     if not run.renormalise:
         best = case.best_hinge()
-        bounds.append(case.bound("hinge", best, "at its best weights u"))
+        bounds.append(case.bound("hinge", best, "at the weights u of a soft margin"))
         bounds.append(case.bound("sharp hinge", best, "at the same weights u"))
     if u is not None:
         given = _weights_of(u, rows)

@@ -35,7 +35,7 @@ class Status(enum.Enum):
     )
     NO_PROGRESS = (
         "The mistakes per pass no longer decrease, and no margin exceeds 0.0005 times the longest row's norm",
-        "set n_iter_no_change=None to go on",
+        "set n_iter_no_change=None to continue anyway",
         "average",
     )
     UPDATE_LIMIT = (
@@ -44,15 +44,15 @@ class Status(enum.Enum):
         "max_updates",
     )
     STEP_LIMIT = (
-        "The solver reached the limit of steps before the gap",
-        "raise max_iter, or ask for a wider gap",
+        "The solver reached the limit of steps before the requested gap",
+        "raise max_iter, or set a larger gap",
         "gap",
     )
     TIME_LIMIT = "The time limit was reached; the weights are those reached so far."
-    ONLINE = "Each row was visited once, in the order it came; none was read again."
+    ONLINE = "Each row was visited once, in the order in which it came, and no row was read again."
     INTERRUPTED = "The run was interrupted; the weights are those reached so far."
-    REACHED = "The gap asked for was reached; it was recomputed from the data."
-    STALLED = "Rounding stopped the progress before the gap asked for; the gap reached is stated."
+    REACHED = "The requested gap was reached; it was recomputed from the data."
+    STALLED = "Rounding stopped the solver before the requested gap; the gap that it reached is stated."
     NOT_SEPARABLE = (
         "Up to rounding, the convex hulls of the classes meet: no margin is larger than the rounding errors."
     )

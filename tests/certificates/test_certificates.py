@@ -162,7 +162,7 @@ def test_the_first_wrong_row_or_column_is_named():
     X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     fields = separability(X, y).certificate.to_dict()
     fields["weights"] = [["0x1.0p+0", "-0x1.0p+1"]]
-    assert verify(fields, X, y) == Check(False, "Row 2 is on the plane.", row=2)
+    assert verify(fields, X, y) == Check(False, "Row 2 is on the hyperplane.", row=2)
     fields["weights"] = [["-0x1.0p+0", "0x1.8p+0"]]
     assert verify(fields, X, y) == Check(False, "Row 0 is on the wrong side.", row=0)
     crossed = np.array([0, 1, 0, 1])
@@ -179,7 +179,7 @@ def first_wrong_by_fractions(X, y, weights, lift):
         lifted = [*map(Fraction, x.tolist()), Fraction(1)] if lift else list(map(Fraction, x.tolist()))
         score = (1 if label else -1) * sum(map(operator.mul, lifted, map(Fraction, weights)), Fraction(0))
         if score <= 0:
-            return f"Row {row} is {'on the wrong side' if score else 'on the plane'}."
+            return f"Row {row} is {'on the wrong side' if score else 'on the hyperplane'}."
     return ""
 
 

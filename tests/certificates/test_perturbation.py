@@ -182,7 +182,7 @@ def test_an_honest_proof_holds_for_every_storage_and_claim():
     X, y, near = gaussian(60, 20)
     check = verify(claim_of(X, y, near, "overlapping"), X, y, same_data=False)
     assert check.holds
-    assert check.reason.startswith("Near the multipliers of 60 signed rows are exact, positive ones")
+    assert check.reason.startswith("Close to the multipliers of 60 signed rows are exact, positive ones")
     assert holds(sparse.csr_array(X), y, near)
     whole = np.rint(X * 2.0**20).astype(np.int64)
     assert holds(whole, y, near)

@@ -263,10 +263,10 @@ BAD = {
         lambda tmp: text(tmp, CLINIC.replace("recovered", "recoverd")),
         "Did you mean 'recoverd'",
     ),
-    "one value": (lambda tmp: text(tmp, "x,recovered\n1,no\n2,no\n"), r"has one value \('no'\)"),
+    "one value": (lambda tmp: text(tmp, "x,recovered\n1,no\n2,no\n"), r"has only one value \('no'\)"),
     "no rows": (lambda tmp: text(tmp, "x,recovered\n"), "no values"),
     "no rows with a condition": (lambda tmp: text(tmp, CLINIC), "no values.*--where", "--where", "age > 99"),
-    "a condition that is no SQL": (lambda tmp: text(tmp, CLINIC), "cannot be read", "--where", "age >"),
+    "a condition that is no SQL": (lambda tmp: text(tmp, CLINIC), "cannot be queried", "--where", "age >"),
     "ragged": (
         lambda tmp: text(tmp, "x,recovered\n" + "1,0\n" * 50 + "1,2,3,4\n" + "2,1\n"),
         r"line 52: \d+ cells",
@@ -496,7 +496,7 @@ def test_bad_models_and_options_end_with_a_message_and_no_file(clinic, tmp_path)
     assert "not a model file" in refused("predict", bad, clinic, "--output", out)
     with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("schema.json", bytes(10_000_000))
-    assert "would unfold" in refused("inspect", bad)
+    assert "would expand" in refused("inspect", bad)
     assert "No such file" in refused("inspect", tmp_path / "none.skops")
     target = ["--target", "recovered"]
     assert "--C is not an option of perceptron" in refused("fit", clinic, *target, "--C", "1")

@@ -222,7 +222,7 @@ def test_the_line_that_checks_again_reads_the_same_rows(folder):
 
 
 def test_who_names_no_target_is_told_the_columns(folder):
-    assert "There are dose, age, ward, recovered" in refused("check", "patients.csv")
+    assert "The columns are dose, age, ward, recovered" in refused("check", "patients.csv")
 
 
 def test_lines_for_arrays_run_too():

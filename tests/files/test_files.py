@@ -263,7 +263,7 @@ def test_missing_values_can_be_dropped(tmp_path):
         ({"target": "Y"}, "Did you mean 'y'"),
         ({"target": "y", "exclude": ["lihgt"]}, "Did you mean 'light'"),
         ({"target": "y", "where": "x > 100"}, "no rows left"),
-        ({"target": "y", "where": "x >"}, "cannot be read"),
+        ({"target": "y", "where": "x >"}, "cannot be queried"),
         ({"target": "y", "features": ["y"]}, "among the features"),
         ({"target": "y", "table": "plants"}, "SQLite and DuckDB"),
         ({"target": "y", "missing": "guess"}, "'error' or 'drop'"),

@@ -281,7 +281,7 @@ BAD_ARFF = {
     "ragged": ("@attribute a real\n@attribute b real\n@data\n1,2\n1\n", "line 6: 1 cells for 2 attributes"),
     "no number": (
         "@attribute a real\n@data\n1\noops\n",
-        "line 5: attribute 'a' holds numbers, but here is 'oops'",
+        "line 5: attribute 'a' holds numbers, but this line has 'oops'",
     ),
     "no data": ("@attribute a real\n", "no line @data"),
     "sparse": ("@attribute a real\n@data\n{0 1}\n", "line 4: sparse rows cannot be read"),
@@ -621,5 +621,5 @@ def test_dates_of_arff_are_refused_by_name_and_never_read_as_numbers(tmp_path):
     with pytest.raises(InputError, match="line 2: the date pattern 'yyyyMMdd' cannot be read"):
         open_table(path, target="y")
     path.write_text(head.format("") + rows.replace("-", ""))
-    with pytest.raises(InputError, match="line 6: attribute 'd' holds dates, but here is '20210301'"):
+    with pytest.raises(InputError, match="line 6: attribute 'd' holds dates, but this line has '20210301'"):
         open_table(path, target="y")

@@ -178,7 +178,9 @@ def test_a_text_column_with_gaps_is_not_lost(tmp_path, kind, case, named):
 
 def test_a_text_column_of_one_level_is_said_to_tell_nothing(tmp_path):
     path = write_column(tmp_path / "r.csv", ["x"] * 8)
-    assert "s: each value is 'x', which tells no rows apart." in open_table(path, target="y").notes
+    assert (
+        "s: each value is 'x', so the column does not distinguish rows." in open_table(path, target="y").notes
+    )
     without = open_table(path, target="y", intercept=False)
     assert without.feature_names == ("a", "s=x")
 

@@ -158,8 +158,8 @@ def test_a_level_that_is_seen_once_is_named(tmp_path):
     ]
     path.write_text(csv_text(["x", "light", "y"], cells))
     said = " ".join(fine("check", path, "--target", "y").stdout.split())
-    assert "light: a value that occurs in one row only separates that row: 'dark'." in said
-    assert "one row only" not in fine("check", path, "--target", "y", "--where", "light <> 'dark'").stdout
+    assert "light: a value that occurs in only one row separates that row: 'dark'." in said
+    assert "only one row" not in fine("check", path, "--target", "y", "--where", "light <> 'dark'").stdout
 
 
 # ---- row numbers -----------------------------------------------------------------------------------------
@@ -683,7 +683,7 @@ BROUGHT = {
         "is a date or time",
     ),
     "times": (with_x([f"{k % 24}:30" for k in range(40)]), {}, "is a date or time"),
-    "hexadecimal": (with_x([f"{7 * k:04x}" for k in range(40)]), {"text": ["x"]}, "one row only.*40 in all"),
+    "hexadecimal": (with_x([f"{7 * k:04x}" for k in range(40)]), {"text": ["x"]}, "only one row.*40 in all"),
     "Swiss": (
         with_x([f"{1000 * k % 7000:,.2f}".replace(",", "'") for k in range(40)]),
         {},

@@ -64,7 +64,7 @@ READ = {
     "many digits": (b"a,y\n0.1000000000000000055511151231257827,0\n1,1\n", ("a",), [[0.1], [1]], [0, 1]),
     "the smallest numbers": (b"a,y\n5e-324,0\n1e-400,1\n", ("a",), [[5e-324], [0]], [0, 1]),
     "leading zeros": (b"zip,y\n01234,0\n00501,1\n", ("zip",), [[1234], [501]], [0, 1], "read as numbers"),
-    "hexadecimal": (b"a,y\n0x1F,0\n0x20,1\n", ("a=0x20",), [[0], [1]], [0, 1], "one row only"),
+    "hexadecimal": (b"a,y\n0x1F,0\n0x20,1\n", ("a=0x20",), [[0], [1]], [0, 1], "only one row"),
     "truth": (b"a,y\ntrue,0\nfalse,1\ntrue,0\nfalse,1\n", ("a=true",), [[1], [0], [1], [0]], [0, 1, 0, 1]),
     "true labels": (b"a,y\n1,true\n2,false\n", ("a",), [[1], [2]], ["true", "false"]),
     "dollars": (b"a,y\n$1,0\n$2.5,1\n", ("a",), [[1], [2.5]], [0, 1], "in $"),
@@ -247,7 +247,7 @@ def test_a_level_that_looks_like_a_number_is_said(tmp_path):
     path.write_bytes(_late("7,1\n", cell="w"))
     table = open_table(path, target="y")
     assert table.feature_names == ("a=w",)
-    assert any("one row only separates that row: '7'" in note for note in table.notes)
+    assert any("only one row separates that row: '7'" in note for note in table.notes)
 
 
 @pytest.mark.parametrize("where", [None, "NOT isnan(a)"])

@@ -93,7 +93,7 @@ def test_the_error_names_the_remedy(kind, name, remedy):
 
 @every_estimator
 def test_a_misspelt_parameter_is_answered_by_its_likely_name(kind):
-    with pytest.raises(TypeError, match="Is it 'verbose'"):
+    with pytest.raises(TypeError, match="Did you mean 'verbose'"):
         kind(verbos=1)
     with pytest.raises(TypeError, match="Its parameters are"):
         kind(zzzzzz=1)

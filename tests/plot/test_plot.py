@@ -617,7 +617,7 @@ def test_data_and_options_that_do_not_fit(separable, traced):
     for message, draw in (
         ("59 labels", lambda: Regions.from_estimator(traced, X, y[:-1])),
         ("contains NaN: row 0", lambda: Regions.from_estimator(traced, missing, y)),
-        ("not empty", lambda: Regions.from_estimator(traced, missing[:0], y[:0])),
+        ("not be empty", lambda: Regions.from_estimator(traced, missing[:0], y[:0])),
         ("two dimensions", lambda: Regions.from_estimator(traced, X[0], y)),
         ("not among the classes", lambda: Regions.from_estimator(traced, X, y + 5)),
         ("point_sizes must be", lambda: Regions.from_estimator(traced, X, y, point_sizes="huge")),

@@ -505,10 +505,10 @@ def test_three_classes_at_once_are_not_said_to_have_one_plane():
 def test_a_question_of_parts_says_which_is_the_hardest():
     X, y = [[0.0], [1.0], [2.0]], [0, 1, 2]
     assert separability(X, y, multiclass="pairwise").meaning == (
-        "Every two classes can be separated with an intercept."
+        "Every pair of classes can be separated with an intercept."
     )
     rest = separability(X, y, multiclass="one-vs-rest")
     assert rest.meaning == (
-        "Not every class can be separated from the rest with an intercept. The hardest part that is decided "
-        f"is {rest.parts[1].status}."
+        "Not every class can be separated from the rest with an intercept. The hardest question that "
+        f"was decided is {rest.parts[1].status}."
     )

@@ -404,8 +404,8 @@ def test_a_page_and_a_verdict_of_a_kernel_without_an_intercept_name_no_intercept
 @pytest.mark.parametrize(("kernel", "monomials"), [(Polynomial(2), "the 3 "), (Polynomial(2, c=0), "the 1 ")])
 def test_the_monomials_of_a_kernel_are_counted_apart_from_the_intercept(kernel, monomials):
     verdict = sx.separability([[1.0], [2.0], [4.0]], [0, 1, 0], kernel=kernel)
-    assert f"exact, by {monomials}monomial" in verdict.reason
-    assert ("by the intercept" in verdict.reason) is (monomials == "the 1 ")
+    assert f"exact arithmetic on {monomials}monomial" in verdict.reason
+    assert ("on the intercept" in verdict.reason) is (monomials == "the 1 ")
 
 
 def test_undecided_parts_are_not_called_separable():

@@ -396,12 +396,12 @@ def zipped(members, compression=zipfile.ZIP_STORED):
     return buffer.getvalue()
 
 
-def test_zip_bombs_are_refused_before_they_unfold(tmp_path, monkeypatch):
+def test_zip_bombs_are_refused_before_they_expand(tmp_path, monkeypatch):
     zeros = bytes(5_000_000)
-    refused(tmp_path, zipped({"schema.json": zeros}, zipfile.ZIP_DEFLATED), "would unfold to 5,000,")
+    refused(tmp_path, zipped({"schema.json": zeros}, zipfile.ZIP_DEFLATED), "would expand to 5,000,")
     monkeypatch.setattr(models, "UNFOLDED_BYTES", 1_000_000)
     nested = zipped({"data.npy": zeros}, zipfile.ZIP_DEFLATED)
-    refused(tmp_path, zipped({"schema.json": "{}", "1.npz": nested}), "would unfold to 5,000,")
+    refused(tmp_path, zipped({"schema.json": "{}", "1.npz": nested}), "would expand to 5,000,")
 
 
 def test_deep_or_senseless_schemas_are_refused(tmp_path):
@@ -418,7 +418,7 @@ def test_other_formats_and_versions_are_named(tmp_path):
     refused(
         tmp_path,
         skops.io.dumps(envelope(sx.Perceptron()), compression=zipfile.ZIP_DEFLATED),
-        "unfold|compressed",
+        "expand|compressed",
     )
 
 

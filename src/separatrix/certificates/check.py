@@ -222,13 +222,15 @@ def _proved(claim: Certificate, signs: Signs, pause: Pause, between: Pause, memo
     if found is not None:
         row, rival, score = found
         against = f" against class {claim.classes[rival]!r}" if rival >= 0 else ""
-        side = ("on the plane", "strictly separated, though claimed to be tight", "on the wrong side")[score]
+        side = ("on the hyperplane", "strictly separated, though claimed to be tight", "on the wrong side")[
+            score
+        ]
         raise _Fails(f"Row {row}{against} is {side}.", row)
     if claim.claim == Separation.SEPARABLE:
         return f"The weights separate all {signs.count} signed rows, exactly."
     return (
         f"The weights separate {signs.count - n_tight} signed rows strictly; the other {n_tight} are on the "
-        "plane, and the multipliers prove that no weights separate those."
+        "hyperplane, and the multipliers prove that no weights separate these."
     )
 
 
@@ -242,7 +244,7 @@ def _proved_approximately(
     if wrong is not None:
         raise _Fails(*wrong)
     rows = f"{len(m.rows)} signed rows"
-    near = f"Near the multipliers of {rows} are exact, positive ones whose sum of rows is zero"
+    near = f"Close to the multipliers of {rows} are exact, positive ones with which these rows sum to zero"
     if overlap:
         return f"{near}, and these rows span all {signs.count}."
     return f"{near}: no weights separate them."

@@ -26,7 +26,7 @@ QUESTIONS = ("binary", "joint", "one-vs-rest", "pair")
 
 
 class Separation(enum.StrEnum):
-    """What is known about some rows; of several questions, the answer that comes first here is for all."""
+    """What is known about some rows. Several questions have the answer of one that comes first here."""
 
     OVERLAPPING = "overlapping"
     INSEPARABLE = "inseparable"

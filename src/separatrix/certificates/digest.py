@@ -29,7 +29,7 @@ def start_digest(data: Data) -> Callable[..., str]:
 
     The digest is the SHA-256 of a header (storage, type, shape), the SHA-256 digests of consecutive pieces,
     and the class labels; docs/certificates.md specifies every byte. The pieces do not depend on each other,
-    so all cores can hash, and the caller can go on meanwhile.
+    so all cores can hash, and the caller can continue meanwhile.
     """
     matrix = data.matrix
     elsewhere = isinstance(matrix, BlockMatrix)

@@ -1,4 +1,4 @@
-"""The monomials of the numbers of a matrix, exactly: products that no float may be able to hold.
+"""The monomials of the numbers of a matrix, exactly: products that floats may be unable to hold.
 
 A certificate about monomials names their degrees. The columns are then, degree by degree, the
 products ``x_a x_b ...`` with ``a <= b <= ...`` in lexicographic order. No

@@ -37,7 +37,7 @@ Table = namedtuple("Table", "storage type shape values columns starts", defaults
 
 
 def need(condition: object, message: str) -> Any:
-    """Go on if the condition holds."""
+    """Raise ValueError with this message unless the condition holds."""
     if not condition:
         raise ValueError(message)
 
@@ -46,7 +46,7 @@ def read_certificates(content: bytes) -> list[tuple[str, SimpleNamespace]]:
     """Read one certificate, or a list of them, each with the name of what it is about."""
     given = json.loads(
         content.decode(),
-        object_pairs_hook=lambda pairs: need(len(dict(pairs)) == len(pairs), "Twice.") or dict(pairs),
+        object_pairs_hook=lambda pairs: need(len(dict(pairs)) == len(pairs), "A field twice.") or dict(pairs),
         parse_int=lambda text: need(len(text) <= 19, f"{text[:19]}... is too long.") or int(text),
         parse_float=complex,  # which is the type of no field
         parse_constant=Fraction,  # refuses NaN and infinity
@@ -67,20 +67,20 @@ def read_certificate(given: Any) -> SimpleNamespace:
     near, names = [*last, None][0], "kind classes chosen lift excluded"
     kind, classes, chosen, lift, excluded, *last = fields(question, names, "degrees")
     degrees, (n_rows, n_columns, sha256) = [*last, [1]][0], fields(data, "rows columns sha256")
-    need(word == "separatrix certificate" and type(version) is int and version == 1, "Not of version 1.")
+    need(word == "separatrix certificate" and type(version) is int and version == 1, "Not version 1.")
     need(claim in CLAIMS and kind in [*CHOSEN] and type(lift) is bool, "The claim or question is unknown.")
     need(all(type(c) is str and not re.search("[\ud800-\udfff]", c) for c in entries(classes)), "A class.")
-    need(len({*entries(chosen, len(classes))}) == len(chosen) == CHOSEN[kind], "The chosen classes.")
+    need(len({*entries(chosen, len(classes))}) == len(chosen) == CHOSEN[kind], "Wrong chosen classes.")
     need(len(classes) == 2 or kind != "binary", "A binary question has two classes.")
     need(entries([n_rows, n_columns], 2**63) and len({*entries(excluded, n_rows)}) == len(excluded), "Rows.")
-    need(type(sha256) is str and re.fullmatch("[0-9a-f]{64}", sha256), "The SHA-256 is not one.")
+    need(type(sha256) is str and re.fullmatch("[0-9a-f]{64}", sha256), "The SHA-256 is malformed.")
     need(entries(degrees, 65) and degrees == sorted({*degrees} - {0}), "Degrees do not rise from 1 to 64.")
     size = sum(math.comb(n_columns + degree - 1, degree) for degree in degrees) + lift
     need(size <= MAX_PRODUCTS or degrees == [1], "There are too many products.")
     need((weights is None or claim in CLAIMS[:2]) and (exact is None or claim != CLAIMS[0]), "Not needed.")
     vectors = [] if weights is None else [entries(vector) for vector in entries(weights)]
     sizes = [] if weights is None else [size] * (len(classes) if kind == "joint" else 1)
-    need([*map(len, vectors)] == sizes, "The number of weights.")
+    need([*map(len, vectors)] == sizes, "The number of weights is wrong.")
     rows, rivals, multipliers, relations = [], [], [], []
     if near is not None:
         need(claim in CLAIMS[2:] and exact is None and degrees == [1], "'approximate' has no place here.")
@@ -88,7 +88,7 @@ def read_certificate(given: Any) -> SimpleNamespace:
         multipliers = numbers(values, binary=True)
         need(all("p" in each for each in values) and min(multipliers, default=1) > 0, "A positive float.")
         for pairs in entries(left_out):
-            need(entries(pairs) and all(len(entries(pair)) == 2 for pair in pairs), "A pair is not one.")
+            need(entries(pairs) and all(len(entries(pair)) == 2 for pair in pairs), "This is no pair.")
             columns = entries([c for c, _ in pairs], n_columns + lift)
             factors = numbers([factor for _, factor in pairs])
             need(all(factors) and len({*columns}) == len(columns), "A factor is zero, or a coordinate twice.")
@@ -101,7 +101,7 @@ def read_certificate(given: Any) -> SimpleNamespace:
         need(below > 0 and len(entries(coarse)) in (0, n) and len(entries(fine)) <= n, "The multipliers.")
         both = zip_longest(numbers(coarse) or [0] * n, numbers(fine), fillvalue=0)
         multipliers = [each * below + rest for each, rest in both]
-    need(len(entries(rows, n_rows)) == len(multipliers), "The number of multipliers.")
+    need(len(entries(rows, n_rows)) == len(multipliers), "The number of multipliers is wrong.")
     need(len(entries(rivals, len(classes))) == (len(rows) if kind == "joint" else 0), "The number of rivals.")
     own = {"claim": claim, "degrees": degrees, "shape": (n_rows, n_columns), "sha256": sha256}
     own |= {"weights": numbers([*chain(*vectors)], binary=True), "near": near is not None}
@@ -126,7 +126,7 @@ def numbers(texts: Any, binary: bool = False) -> list[int]:
     """Read integers from text; if binary floats are allowed, return integers in the same proportions."""
     values, pattern = [], FLOAT if binary else WHOLE
     for text in entries(texts):
-        need(type(text) is str and pattern.fullmatch(text), "A number is not written as one.")
+        need(type(text) is str and pattern.fullmatch(text), "A number is malformed.")
         digits, is_float, exponent = text.partition("p")
         whole = int(digits.replace(".", ""), 16 if "x" in text else 10)
         shift = int(exponent or 0) - 4 * len(digits.partition(".")[2])
@@ -187,7 +187,7 @@ def read_arrays(content: bytes, target: str) -> tuple[Table, list[Any]]:
         values, columns, starts = (arrays[name][2] for name in ("data", "indices", "indptr"))
         lines, shape = [columns[i:j] for i, j in pairwise(starts)], tuple(arrays["shape"][2])
         need((*chain(*lines),) == columns and all([*line] == sorted({*line}) for line in lines), "Sort CSR.")
-        need(len(lines) == shape[0] and all(0 <= j < shape[1] for j in columns), "The shape of CSR.")
+        need(len(lines) == shape[0] and all(0 <= j < shape[1] for j in columns), "The CSR arrays do not fit.")
         return Table("csr", arrays["data"][0], shape, values, columns, starts), labels
     kind, (rows, n), values = arrays["X"]
     if "y" not in arrays:

@@ -68,10 +68,10 @@ INSTEAD = {
 # What to do, for each parameter that a remedy may be about: the first sentence whose options all exist.
 SENTENCES = {
     "answer": ("Give it with --sql.",),
-    "classes": ("Name every class to come with --classes.",),
+    "classes": ("List all classes with --classes.",),
     "exclude": ("Leave these columns out with --exclude.",),
     "features": ("Name columns other than the target with --features.",),
-    "gap": ("Ask for a wider --gap.",),
+    "gap": ("Set a larger --gap.",),
     "identifier": (
         "Choose another column with --target, or derive a few classes from this one in a query with --sql.",
         "Choose another column with --target.",
@@ -88,7 +88,7 @@ SENTENCES = {
     "lesson": ("Choose a chapter of the course, 0 to 4, with --lesson.",),
     "missing": ("Fill them in, or leave these rows out with --missing drop.",),
     "host": ("Leave --host out, or name an address of this machine.",),
-    "port": ("Choose another --port, or --port 0, which takes any that is free.",),
+    "port": ("Choose another --port, or --port 0, which selects a free one.",),
     "radius": ("Lower --margin.",),
     "same_data": ("Use the original data, or check the proof for these data with --any-data.",),
     "sheet": ("Name one with --sheet.",),

@@ -46,8 +46,8 @@ order ORDER: Perceptrons: the order of corrections: working_set, cyclic, shuffle
     or mixed.
 average averaged|voted: Perceptrons: predict with the mean of all weights, or by a vote of all weights.
 max_updates: Perceptrons: the maximum number of updates.
-n_iter_no_change N: Perceptrons: stop if this number of passes hardly reduces the wrong rows, and the largest
-    possible margin is tiny.
+n_iter_no_change N: Perceptrons: stop if this number of passes hardly reduces the number of wrong rows, and
+    the largest possible margin is tiny.
 shards N: Perceptrons with --order mixed: the number of parts that learn in parallel.
 mixing mistakes|even: Perceptrons with --order mixed: how the parts are weighted in the average.
 max_iter: The maximum number of passes over the rows, or of steps of a solver.
@@ -87,12 +87,12 @@ class Reading:
     features COLUMNS: Use only these columns, separated by commas. Default: all except the target.
     exclude COLUMNS: Leave these columns out, separated by commas.
     where: Keep only the rows that satisfy this SQL condition.
-    sql: Read the result of this SQL query. In the query, DATA is the table data; tables of SQLite and DuckDB
-        files keep their names.
+    sql: Read the result of this SQL query, in which DATA is called data. Tables of SQLite and DuckDB files
+        keep their names.
     table: The table of an SQLite or DuckDB file.
     sheet: The name of the sheet of an Excel file.
     encoding: The encoding of text that is not UTF-8, such as latin-1. UTF-16 is recognized.
-    missing error|drop: Refuse rows with missing values, or drop them.
+    missing error|drop: Stop if values are missing, or drop the rows that lack them.
     decimal .|,: The decimal separator. Default: inferred from the columns.
     thousands SIGN: The thousands separator. Default: inferred from the columns.
     na CODES: More codes for missing values, separated by commas, such as .,-9

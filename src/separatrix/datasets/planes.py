@@ -74,10 +74,10 @@ def make_separable(
     ``margin``.
 
     *How exact.* In exact arithmetic, ``|u|`` is at most 1 and at least 1 - 8 eps; no row is longer than
-    ``radius`` and one is not shorter than ``radius * (1 - 8 eps)``; no row scores below ``margin``; the
-    tight rows score at most ``margin + eps * radius``; and half the distance between them, the upper bound
-    on any margin, is at most ``margin + 4 eps * radius``. A score computed in floats has its own rounding
-    on top.
+    ``radius`` and one is not shorter than ``radius * (1 - 8 eps)``; no row scores below ``margin``; the tight
+    rows score at most ``margin + eps * radius``; and half the distance between them, the upper bound on any
+    margin, is at most ``margin + 4 eps * radius``. A score that is computed in floats has an additional
+    rounding error.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def make_separable(
     """
     check_count("n_rows", n_rows, 3, "one row of each class at the margin and one at the radius")
     check_count("n_columns", n_columns, 1, "a hyperplane needs at least one dimension")
-    check_length("margin", margin, "For classes that are not apart, use make_overlapping.")
+    check_length("margin", margin, "For classes that overlap, use make_overlapping.")
     check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
     offset_given = not isinstance(intercept, (bool, np.bool_))
     reserved = abs(float(intercept)) if offset_given else 0.0
@@ -273,7 +273,7 @@ def make_multiclass(
         "n_columns", n_columns, 1 if n_classes == 2 else 2, f"{n_classes} classes need this many columns"
     )
     check_count("n_rows", n_rows, n_classes + 2, "one row for each class, and two at the margin")
-    check_length("margin", margin, "Classes that are not apart are made by make_overlapping, two at a time.")
+    check_length("margin", margin, "For two classes that overlap, use make_overlapping.")
     check_length("radius", radius, "Scale the rows afterwards if they must be larger or smaller.")
     simplex = n_classes <= n_columns + 1
     cosine = -1 / (n_classes - 1) if simplex else math.cos(2 * math.pi / n_classes)

@@ -1,1 +1,1 @@
-"""The scikit-learn face: fit translates, solves, stores."""
+"""The estimators, with the interface of scikit-learn: fit reads, solves and stores."""

@@ -35,8 +35,8 @@ INSTEAD = {
     "decision_function_shape": JOINTLY,
     "degree": KERNELS,
     "dual": "The perceptron in its dual form is KernelPerceptron; LinearProgram(form='dual') is the program.",
-    "early_stopping": "Lower max_iter. Where classes overlap, Perceptron(average=True) is steadier.",
-    "epsilon": "The losses that have it are not offered here.",
+    "early_stopping": "Lower max_iter. If the classes overlap, Perceptron(average=True) varies less.",
+    "epsilon": "The losses with this parameter are not offered here.",
     "eta0": RATE,
     "gamma": KERNELS,
     "gap": "MaxMargin(gap=...) and SoftMargin(gap=...) have it.",
@@ -49,16 +49,16 @@ INSTEAD = {
     "l1_ratio": "SoftMargin has the squared norm as its only penalty.",
     "learning_rate": RATE,
     "loss": "SoftMargin minimizes the hinge loss; the other estimators have no loss.",
-    "max_iter": "The linear program is solved to its end.",
+    "max_iter": "The linear program is solved to the optimum.",
     "max_passes": "It is called max_iter, as in scikit-learn.",
     "multi_class": JOINTLY,
     "n_iter_no_change": "Perceptron(n_iter_no_change=...) has it. " + ENDS,
-    "n_jobs": "All cores that the process may use are used where that pays; limit those of the process.",
+    "n_jobs": "It uses all cores of the process if that is faster; limit the process to use fewer.",
     "order": "An optimum does not depend on the order of the rows.",
     "penalty": "The squared norm is the only penalty: SoftMargin(C=...).",
     "power_t": RATE,
     "probability": CALIBRATE,
-    "random_state": "This estimator leaves nothing to chance.",
+    "random_state": "This estimator uses no random numbers.",
     "shrinking": "Rows that are not needed are left out of the working set automatically.",
     "shuffle": "Perceptrons take order='shuffled' or 'cyclic'; an optimum does not depend on the order.",
     "tol": ENDS,
@@ -71,7 +71,7 @@ E = TypeVar("E", bound="Named")
 
 
 class Named:
-    """An estimator that answers a parameter it does not have by what to do instead.
+    """An estimator that says what to do instead if it gets a parameter that it does not have.
 
     ``_renamed`` lists parameters that were renamed: their new names, and what their old values are called
     now. They are accepted for one release, with a warning, and read from model files without one.
@@ -128,7 +128,7 @@ def estimator(cls: type[E]) -> type[E]:
 
 
 class NotOffered:
-    """A method that the estimators do not have: asking for it says why, and ``hasattr`` says no."""
+    """A method that the estimators do not have: its use raises an error that says why."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -149,7 +149,7 @@ def _refuse_unknown(kind: type[Any], names: Iterable[str]) -> None:
         remedy = INSTEAD.get(name)
         if remedy is None:
             near = difflib.get_close_matches(name, known, n=1)
-            remedy = f"Is it {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."
+            remedy = f"Did you mean {near[0]!r}?" if near else f"Its parameters are {', '.join(known)}."
         raise UnknownParameterError(
             f"{kind.__name__} has no parameter {name!r}.", remedy=remedy, parameter=name
         )

@@ -114,8 +114,8 @@ class Perceptron(Decision, ClassifierMixin, BaseEstimator):
         The number of updates on each training row that led to the weights; the sum is ``kept_mistakes_``.
         From zero weights, with two classes, without sample or class weights and without renormalizing, the
         last weights are ``eta0`` times the sum of the signed rows, each times its count, up to rounding. A
-        signed row is the row times 1 or -1, by its class. If ``result_.mixed_counts`` is not None, this holds
-        for those counts instead.
+        signed row is the row times 1 or -1, depending on its class. If ``result_.mixed_counts`` is not None,
+        this holds for those counts instead.
     n_iter_ : int
         The number of passes over, and scans of, all rows.
     converged_ : bool

@@ -25,7 +25,7 @@ class LinearProgram(Hyperplane, ClassifierMixin, BaseEstimator):
     form : {"primal", "dual"}, default="primal"
         "primal": maximize the smallest score with every weight between -1 and 1. "dual": minimize the sum of
         ``a_i >= 0`` such that ``w = sum of a_i z_i`` gives every row a score of at least one; with two
-        classes, ``z_i`` is row i times 1 or -1, by its class.
+        classes, ``z_i`` is row i times 1 or -1, depending on its class.
     fit_intercept : {True, False, "lifted"}, default=True
         True and "lifted" mean the same here: the intercept is the weight of a constant column. False: there
         is no intercept.

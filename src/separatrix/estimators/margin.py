@@ -283,7 +283,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
     gap_ : float
         Their relative difference.
     converged_ : bool
-        Whether ``gap_`` is at most the gap asked for.
+        Whether ``gap_`` is at most the requested gap.
     n_iter_ : int
         Newton steps or passes; at least one.
     optimum_ : SoftOptimum or KernelSoftOptimum
@@ -353,7 +353,7 @@ class SoftMargin(Hyperplane, ClassifierMixin, BaseEstimator):
             self.n_iter_ = max(1, found.steps)
             self.optimum_ = found
         if not self.converged_:
-            reached = f"The relative gap is {found.gap:.2e}, {gap:.0e} was asked for."
+            reached = f"The relative gap is {found.gap:.2e}; the requested gap is {gap:.0e}."
             warnings.warn(not_converged(found.status, reached), stacklevel=2)
         return self
 

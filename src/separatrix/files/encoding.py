@@ -180,7 +180,7 @@ def choose_columns(
     if not chosen:
         raise InputError(
             "No feature column is left.",
-            remedy="Name some other than the target with 'features'.",
+            remedy="Name columns other than the target with 'features'.",
             parameter="features",
         )
     return chosen

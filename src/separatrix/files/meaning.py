@@ -17,7 +17,7 @@ from .named_columns import Columns, Summary
 from .number_formats import PLAIN_READING, Look, look
 from .source.detect import Request
 
-FEW_ROWS = 10  # in fewer rows, a column may count them, or have few equal texts, by chance
+FEW_ROWS = 10  # in fewer rows, a column may happen to count them, or to have few equal texts
 _ISO = re.compile(r"[09]9999-99-99([T ]99:99(:99([.]9+)?)?)?")
 
 
@@ -162,7 +162,7 @@ def _without_counters(
         if name in kept and len(kept) > 1:
             kept.remove(name)
             notes.append(
-                f"{name} is left out: the first column has no name, as the row names of R and pandas."
+                f"{name} is left out: the first column has no name, like the row names of R and pandas."
             )
     for name in [n for n in kept if summaries[n].counts_up and summaries[n].rows >= FEW_ROWS]:
         if len(kept) > 1 and name not in text:
@@ -321,7 +321,7 @@ def _without_identifiers(
     if not kept:
         raise InputError(
             f"No feature column is left: each looks like an identifier. {' '.join(left_out)}",
-            remedy="Name some other than the target with 'features'.",
+            remedy="Name columns other than the target with 'features'.",
             parameter="features",
         )
     return tuple(kept)
@@ -339,11 +339,11 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
     levels = sorted(summary.levels)
     once = [repr(level) for level in levels if summary.levels[level] == 1]
     if once:
-        notes.append(f"{name}: a value that occurs in one row only separates that row: {shown(once, 4)}.")
+        notes.append(f"{name}: a value that occurs in only one row separates that row: {shown(once, 4)}.")
     groups = alike(levels).values()
     notes += [f"{name}: {listed(group)} seem to mean the same, and are kept apart." for group in groups]
     if len(levels) == 1 and intercept:
-        notes.append(f"{name}: each value is {levels[0]!r}, which tells no rows apart.")
+        notes.append(f"{name}: each value is {levels[0]!r}, so the column does not distinguish rows.")
     return tuple(levels)
 
 

@@ -114,7 +114,7 @@ def _first_odd_cell(columns: Columns, name: str, found: Look) -> InputError:
         return InputError(
             f"Column {name!r} of {columns.name!r} has {value!r} in {place.words}: the {SIGNS[sign]} may be a "
             "decimal sign or separate thousands, and no other cell decides.",
-            remedy="Say it with 'decimal' or 'thousands'.",
+            remedy="Specify 'decimal' or 'thousands'.",
             parameter="decimal",
         )
     words = f" ({found.reading.words})" if found.reading.words else ""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .batches import Batch
 from .encoding import Encoding
 
-# For data rows of the file, counted from 1, their lines and, where there are several files, the file of each.
+# For data rows of the file, counted from 1, their lines and, if there are several files, the file of each.
 Lines = Callable[[Sequence[int]], list[tuple[int, str]]]
 
 
@@ -25,9 +25,9 @@ class Place:
     row : int
         Its number among the rows of the file, counted from 1.
     line : int or None
-        The line of the file or of the sheet, where it is another number.
+        The line of the file or of the sheet, if it is another number.
     file : str
-        The file, where there are several.
+        The file, if there are several.
     name : str or None
         What the column of row names calls it.
     """
@@ -54,7 +54,7 @@ class Place:
 def placed(
     rows: Sequence[int], lines: Lines | None, names: Sequence[str | None] | None = None
 ) -> list[Place]:
-    """The places of data rows of the file; a line is named where it is not the row's number."""
+    """Return the places of data rows of the file; a line is named if it is not the row's number."""
     found = None if lines is None or not rows else lines(rows)
     return [
         Place(

@@ -121,16 +121,16 @@ class Table:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The different values of the target, sorted. Fewer than two are an error."""
+        """The distinct values of the target, sorted. Fewer than two values are an error."""
         if self.target_name is None:
             names = [column.name for column in self.encoding.columns]
-            named = f" There are {shown(names)}." if names else ""
+            named = f" The columns are {shown(names)}." if names else ""
             raise InputError(
                 f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )
         found = np.unique(self._merged(self.reader.classes()))
         if len(found) < 2:
-            values = f"one value ({found.tolist()[0]!r})" if len(found) else "no values"
+            values = f"only one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(
                 f"The target {self.target_name!r} has {values} in {self.name!r}; two are needed to separate "
                 "anything.",

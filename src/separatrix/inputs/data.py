@@ -1,4 +1,4 @@
-"""Read X and y exactly as they are: the data that verdicts and certificates speak of.
+"""Read X and y exactly as they are: the data that verdicts and certificates are about.
 
 Labels become classes in order, and each row gets a code, which is the position of its label among the
 classes. Labels are never merged by rounding: if NumPy has no type that keeps them apart, they stay Python
@@ -31,7 +31,7 @@ MANY_CODES = 1 << 16  # integer labels within such a range are counted and looke
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A matrix and its labels, as certificates speak of them.
+    """A matrix and its labels, as certificates describe them.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ def codes_of(y: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
         raise LabelError(
             "y has a label that is not among the classes",
             needed=f"The classes are {', '.join(repr(c) for c in classes[:10].tolist())}.",
-            remedy="Name every class in the first call's classes= .",
+            remedy="List all classes in the classes= of the first call.",
             parameter="classes",
             row=row,
             value=repr(y.tolist()[row]),
@@ -342,8 +342,8 @@ def target_note(y: Any, labels: Sequence[Any]) -> str:
     Only targets of three or more classes are ordered in a way that matters.
     """
     nominal = (
-        "are treated as nominal classes, without their order; ordinal and Poisson models are not answered "
-        "here."
+        "are treated as nominal classes, without their order. Questions about ordinal and Poisson models are "
+        "not answered here."
     )
     if len(labels) < 3:
         return ""

@@ -217,7 +217,7 @@ def known_classes(estimator: Any, classes: Any) -> NDArray[Any]:
     if not hasattr(estimator, "classes_"):
         if given is None:
             raise InputError(
-                "classes= must be passed to the first call of partial_fit, with every class to come."
+                "classes= must be passed to the first call of partial_fit, and must list all classes."
             )
         if given.size < 2:
             raise InputError(

@@ -468,9 +468,9 @@ class Exponential(_Composite):
     def strict_by(self) -> str:
         """Micchelli (1986), if distinct rows have distinct feature vectors in the inner kernel.
 
-        On finitely many points of any inner product space, exp(2 <u, u'>) is a Gaussian kernel times
-        exp(|u|^2) exp(|u'|^2), and so is definite. Feature vectors of distinct rows are distinct if the inner
-        kernel is strict, or contains ``<x, x'>`` itself.
+        On finitely many points of any inner product space, ``exp(2 <u, u'>)`` is a Gaussian kernel times
+        ``exp(|u|^2) exp(|u'|^2)``, and so it is definite. Feature vectors of distinct rows are distinct if
+        the inner kernel is strict, or contains ``<x, x'>`` itself.
         """
         series = self.inner.series
         injective = series is not None and len(series) > 1 and series[1] > 0.0

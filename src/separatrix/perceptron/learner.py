@@ -17,7 +17,8 @@ from ..rows.protocol import Rows
 LOG_ROOM = 1 << 14  # mistakes that a loop logs before Python empties the log
 # Mistakes that NumPy corrects on few rows before compiled loops are loaded. NumPy takes 2 to 4 ms for them
 # (200 x 5 to 1,000 x 20 rows; 4 to 10 ms with several classes), and compiled loops take a tenth of that, but
-# 450 ms to load. With half of it, 200 x 5 rows load them; with twice of it, fits wait twice as long.
+# 450 ms to load. With half of this number, 200 x 5 rows load them; with twice this number, fits wait twice as
+# long.
 LIGHT = 360
 State = tuple[Floats, Ints, Floats | None]  # the weights, the counts, and the counts of mixed weights
 

@@ -1,14 +1,17 @@
 """Iterative parameter mixing: each shard makes a pass by itself, then the weights of all are mixed.
 
-A pass corrects mistakes one after the other, so it cannot be shared out as a scan can. Here every shard
-begins an epoch with the same weights and visits its own rows. Then the weights that the shards ended with
+A pass corrects mistakes one after the other, so it cannot be divided among workers as a scan can. Here every
+shard begins an epoch with the same weights and visits its own rows. Then the weights that the shards ended
+with
 are mixed: ``w = sum_s m_s w_s``, with shares ``m_s >= 0`` that sum to one. Only weights and the list of
-corrected rows travel, once an epoch. Nothing depends on which thread or worker visits a shard, nor when.
+    corrected rows are sent, once per epoch. Nothing depends on which thread or worker visits a shard, or
+    when.
 
 **The ledger.** In its pass a shard adds signed rows to the common weights, each row once at most. After
 mixing, such a row has been added ``m_s`` times. So the weights stay ``start + sum_i a_i z_i``, where ``a_i``
-sums the shares of the row's shard over the epochs in which the row was corrected. The a are not whole, but
-not negative either, which is all that the upper bound of the margin, ``|sum_i a_i z_i| / sum_i a_i``, needs.
+sums the shares of the row's shard over the epochs in which the row was corrected. The a are not integers, but
+they are not negative, which is all that the upper bound of the margin, ``|sum_i a_i z_i| / sum_i a_i``,
+needs.
 
 **Theorem** (McDonald, Hall and Mann 2010). Let a unit vector u have ``<u, z_i> >= g > 0`` for every row, and
 ``|z_i| <= R``. From zero weights, with one step for all rows, ``A = sum_i a_i`` never exceeds ``(R / g)^2``.
@@ -30,7 +33,7 @@ shards there are. It is also at least ``k / S`` (Cauchy and Schwarz): at most ``
 An epoch without a mistake ends the run, since each shard has scored all its rows under the same weights. So
 rows that can be separated are separated.
 
-To train on each shard to the end and to mix once has no such theorem, and can fail:
+Training on each shard to the end and mixing once has no such theorem, and can fail:
 ``docs/guide/estimators.md`` has two rows that show it.
 
 References

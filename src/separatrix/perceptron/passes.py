@@ -17,7 +17,7 @@ from .voting import votes_of
 
 
 def learn_once(learner: Learner, rows: MemoryRows) -> Result:
-    """Visit each row once, and read none again: online learning."""
+    """Visit each row once, and read no row again: online learning."""
     clean = make_pass(learner, rows, rows.order, measure=True)
     bracket = Bracket(learner)
     lower = bracket.lower(float(learner.tally.floor[0])) if clean else -math.inf

@@ -205,7 +205,7 @@ class Run:
         )
 
     def _closing_scan(self) -> Standing:
-        """Count the errors of the last weights, unless that would take long beside the few passes made."""
+        """Count the errors of the last weights, unless that takes long compared with the few passes."""
         if self.learner.rows.numbers > threads.MOST_AT_ONCE and len(self.history) < FEW_PASSES:
             return Standing(self.learner.mistakes, None, math.inf, -math.inf)
         return self._look()[1]

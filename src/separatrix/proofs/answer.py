@@ -56,7 +56,7 @@ SEPARATION = {
 
 @dataclass(frozen=True)
 class Question:
-    """Who is to be separated from whom, and by which hyperplanes.
+    """Which classes are to be separated from which, and by which hyperplanes.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class Question:
             "joint": (f"the {len(self.classes)} classes", "at once"),
             "one-vs-rest": (names[0] if names else "every class", "from the rest"),
             "pair": (names[-1] if names else "", f"from {names[0]}" if names else ""),
-            "pairwise": ("every two classes", ""),
+            "pairwise": ("every pair of classes", ""),
         }[self.kind]
         return " ".join(filter(None, (who, can, "be separated", from_whom, self.condition)))
 
@@ -143,11 +143,12 @@ class Verdict:
     parts : dict
         For one-vs-rest and pairwise questions, the verdict for each class or pair of classes.
     reason : str
-        With a kernel: what the verdict rests on.
+        With a kernel: the reason for the verdict.
     find_coefficients : callable
         Finds ``coefficients`` when they are first asked for.
     conflict : bool
-        Whether two identical rows with different labels prove it: no function of the rows separates them.
+        Whether two identical rows with different labels prove the verdict: no function of the rows separates
+        them.
     lift : bool
         Whether the hyperplanes may have an intercept.
     joint : bool
@@ -211,7 +212,7 @@ class Verdict:
         """
         if self.separable is None:
             return f"it is not decided whether {self.asked.separated('can')}"
-        if self.parts:  # every class, or every two classes
+        if self.parts:  # every class, or every pair
             return f"{'' if self.separable else 'not '}{self.asked.separated('can')}"
         return self.asked.separated("can" if self.separable else "cannot")
 
@@ -248,7 +249,7 @@ class Verdict:
         left = f"; {open_parts} of {len(self.parts)} parts are undecided" if open_parts else ""
         if self.separable is None:
             return f"Every other part is separable{left}."
-        return f"The hardest part that is decided is {self.status}{left}."
+        return f"The hardest question that was decided is {self.status}{left}."
 
     @cached_property
     def _found_coefficients(self) -> Coefficients:

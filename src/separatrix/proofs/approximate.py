@@ -103,7 +103,7 @@ class ApproximateProver:
         return True
 
     def _spans(self, near: Approximate) -> bool:
-        """Whether the relations hold on every row, and every class is spoken of."""
+        """Whether the relations hold on every row, and every class occurs in the listed rows."""
         signs = self.signs
         if signs.joint and perturbation.used_classes(near, signs).size < signs.n_classes:
             return False

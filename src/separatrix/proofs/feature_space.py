@@ -18,7 +18,7 @@ from .signed_rows import SignedRows
 if TYPE_CHECKING:  # kernels import scikit-learn, which takes longer than most verdicts without one
     from ..kernels import Kernel
 
-MAP_COLUMNS = 5000  # the most columns of an explicit map that is asked for a proof
+MAP_COLUMNS = 5000  # the most columns of an explicit map that is used for a proof
 MAP_NUMBERS = 1 << 25  # the most numbers of one
 
 
@@ -39,7 +39,9 @@ def exact_degrees(kernel: Kernel, shape: tuple[int, int]) -> tuple[int, ...] | N
         return None
     proper = tuple(degree for degree in degrees if degree)
     if not proper:
-        raise InputError(f"The kernel {kernel} is the same for all rows; it can separate nothing.")
+        raise InputError(
+            f"The kernel {kernel} has the same value for all pairs of rows, so it separates no classes."
+        )
     count = count_columns(shape[1], proper)
     return proper if count <= MAP_COLUMNS and count * shape[0] <= MAP_NUMBERS else None
 

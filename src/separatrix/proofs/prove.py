@@ -1,8 +1,8 @@
-"""Find the proof: let the search answer, and the checker have the last word.
+"""Find the proof: the search gives an answer, and the checker decides whether it is proved.
 
-If the plain question is answered by multipliers (Gordan), these span a set of rows that no hyperplane can
-improve on. The same question, asked of the other rows on the hyperplanes through those, adds to the set until
-what is left is separated, or nothing is left: Tucker's partition.
+If the plain question is answered by multipliers (Gordan), the rows that they span lie on every hyperplane
+that has no row on the wrong side. The same question about the other rows, for hyperplanes through these, adds
+rows to that set until the remaining rows are separated, or no rows remain: Tucker's partition.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Judge:
         return twin
 
     def separates(self, weights: Weights, signed: SignedRows, tight: Mask) -> bool:
-        """Whether exact weights separate all signed rows, except for tight ones, which lie on the plane."""
+        """Whether exact weights separate all signed rows, except for tight ones on the hyperplane."""
         rows, rivals = signed.split(signed.ids[tight])
         on_plane = self.signs.none()
         on_plane[rows, rivals if signed.joint else 0] = True
@@ -144,7 +144,7 @@ def prove(signed: SignedRows, judge: Judge, *, quasi: bool) -> Proof:
         STRATEGIES,
         lambda weights: judge.accept(Proof(Separation.SEPARABLE, weights=weights)),
         np.ones(signed.ids.size, dtype=bool),
-        # monomials, which no float may hold, are not proved so
+        # monomials, which floats may be unable to hold, are not proved in this way
         approximate=prover.prove if judge.question.degrees == PLAIN else None,
     )
     known = Knowledge()
@@ -208,7 +208,7 @@ def _partition(
     more: tuple[Combination, ...],
     prime: int,
 ) -> None:
-    """Find Tucker's partition: add tight rows until the others are separated on the planes through them.
+    """Find Tucker's partition: add tight rows until the others are separated by hyperplanes through them.
 
     Raises Misled if rows are tight modulo the prime, but not in the integers.
     """
@@ -241,7 +241,7 @@ def _partition(
 
 
 def _grow(positive: dict[int, Rational], found: Combination) -> None:
-    """Add a combination on the planes through the tight rows; enough of the others keeps all positive."""
+    """Add a combination on the hyperplanes through the tight rows, with a factor that keeps all positive."""
     added = dict(zip(found.tight.tolist(), found.tight_values, strict=True))
     factor = 1
     for number, value in added.items():

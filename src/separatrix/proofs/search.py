@@ -84,7 +84,7 @@ class SearchStep:
     Attributes
     ----------
     strategy : str
-        Its name; if it was asked about a part of the problem, after the name of that part.
+        Its name, preceded by the name of the part if it was asked about a part of the problem.
     outcome : {"separated", "inseparable", "no answer", "out of time"}
     seconds : float
     """
@@ -133,7 +133,7 @@ class Strategy(Protocol):
     ----------
     name : str
     small : bool
-        Whether to try it on small problems, of which the linear program gets all rows at once.
+        Whether to try it on small problems, whose rows the linear program gets all at once.
     share : float
         The part of the time left that it may use; the strategies after it have the rest.
     """

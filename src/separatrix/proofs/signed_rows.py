@@ -63,7 +63,7 @@ class SignedRows:
     exponents : ndarray of shape (block,)
         Divided by these powers of two, the columns have magnitudes of about 1.
     copied : bool
-        Whether ``matrix``, from which scores are computed, is a copy that is scaled so.
+        Whether ``matrix``, from which scores are computed, is a copy that is scaled in this way.
     small : bool
         Whether the linear program gets all rows at once.
     """
@@ -111,7 +111,7 @@ class SignedRows:
         return twin
 
     def with_row(self, row: dict[int, tuple[int, int]]) -> SignedRows:
-        """Return the same rows and one more, by coordinate an integer and a power of two.
+        """Return the same rows and one more, given as an integer and a power of two per coordinate.
 
         Its number ``EXTRA`` is not in ``ids``, so that scans ignore it; `floats` and `integers` know it.
         """
@@ -201,7 +201,7 @@ class SignedRows:
         return int(np.count_nonzero(np.bincount(rows.indices, minlength=1))) + self.lift
 
     def part(self, ids: Ints, deadline: Deadline) -> SignedRows:
-        """Ask about some of the rows alone; the question is not joint."""
+        """Return the question about some of the rows alone; it is not joint."""
         inside = np.zeros_like(self.inside)
         inside[ids] = True
         return SignedRows(self.data, self.positive, inside, self.lift, deadline)

@@ -1,4 +1,4 @@
-"""Is it separable? Ask, and get a verdict with a certificate that anybody can check."""
+"""Ask whether the classes can be separated, and get a verdict with a certificate that anyone can check."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ def check_separation(X: Any, y: Any = None, *, data: Any = None, **options: Any)
 
 
 def _separated(verdict: Verdict) -> str:
-    """Say what a statistician has to know about data that are separated."""
+    """Return what a statistician has to know about data that are separated."""
     kind = "completely" if verdict.status == Separation.SEPARABLE else "quasi-completely"
     depend, infinite, strict = verdict.not_identified, verdict.infinities(), verdict.strict_rows.tolist()
     first = (
@@ -390,8 +390,8 @@ class _Asked:
     def _monomials_reason(self, degrees: tuple[int, ...]) -> str:
         count = count_columns(self.data.matrix.shape[1], degrees) + self.constant
         spans = "monomials that span" if count > 1 else "monomial that spans"
-        more = " and by the intercept" if self.lift and not self.constant else ""
-        return f"exact, by the {count:,} {spans} the feature space of {self.kernel}{more}"
+        more = " and on the intercept" if self.lift and not self.constant else ""
+        return f"exact arithmetic on the {count:,} {spans} the feature space of {self.kernel}{more}"
 
     def _coefficients(self, signed: SignedRows, proof: Proof, judge: Judge) -> Coefficients:
         """Find the limits of the coefficients: later, and within a time limit of its own."""

@@ -91,7 +91,7 @@ def render(findings: Findings) -> str:
         proof.append(tag("p", f"All values are those after {findings.prepared}.", class_="note"))
     if verdict.certificate is not None:
         program = tag("code", "separatrix verify")
-        exact = "The certificate contains all of this as exact numbers. The command "
+        exact = "The certificate of this verdict contains the proof in exact numbers. The command "
         checks = " checks it with code that is independent of the solver."
         proof.append(tag("p", exact, program, checks, class_="note"))
     bounds = None if findings.bounds is None else tables.bound_table(findings.bounds)

@@ -1,4 +1,4 @@
-"""Remedies for separation: what each is good for, and a line of code."""
+"""Remedies for separation: when to use each of them, and a line of code."""
 
 from __future__ import annotations
 
@@ -54,8 +54,12 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
         Remedy(
             "Firth's penalty",
             "The usual choice. Its estimates are finite (if no column is a linear combination of the others) "
-            "and, in small samples, less biased than maximum likelihood. Use the profile likelihood "
-            "intervals and tests of logistf; those of glm are Wald's.",
+            "and, in small samples, less biased than maximum likelihood."
+            + (
+                " Use the profile likelihood intervals and tests of logistf; those of glm are Wald's."
+                if two
+                else ""
+            ),
             (
                 ("R", f"logistf::logistf({formula}, data = d)"),
                 ("R", f"glm({formula}, binomial, d, method = brglm2::brglm_fit)"),
@@ -67,7 +71,8 @@ def remedies(verdict: Verdict, data: NamedData, *, command: Sequence[str] = ()) 
         Remedy(
             "Ridge",
             "For predictions. The strength of the penalty determines how large the coefficients are, so "
-            "choose it by cross-validation, and do not interpret them as effects.",
+            "choose it by cross-validation (which needs two rows of each class), and do not interpret the "
+            "coefficients as effects.",
             (("Python", _ridge(verdict, data)),),
         ),
     ]

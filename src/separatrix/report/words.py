@@ -50,7 +50,7 @@ def proof(verdict: Verdict) -> list[str]:
     """Say why the answer is true, one paragraph per item."""
     said = _proof(verdict)
     if verdict.reason and verdict.certificate is not None:
-        said.append(f"This proof is about the feature space ({verdict.reason}).")
+        said.append(f"This proof is about the feature space: {verdict.reason}.")
     return said
 
 
@@ -79,10 +79,12 @@ def _proof(verdict: Verdict) -> list[str]:
         return [found, exactly]
     words = [_witness(verdict)]
     if verdict.status == Separation.OVERLAPPING:
-        rivals = ", against every other class" if verdict.joint else ""
         everything = (
-            f"There are also positive weights for all {verdict.n_rows:,} rows{rivals}, with which the "
-            "weighted sums of the classes are exactly equal. "
+            f"There are also positive weights for the comparisons of all {verdict.n_rows:,} rows with every "
+            "other class, such that these sums are exactly zero. "
+            if verdict.joint
+            else f"There are also positive weights for all {verdict.n_rows:,} rows, such that the weighted "
+            "sums of the classes are exactly equal. "
         )
         if _near(verdict):
             everything = f"These rows also span all {verdict.n_rows:,} rows. "
@@ -94,7 +96,7 @@ def _proof(verdict: Verdict) -> list[str]:
         words.append(
             f"But some weights {verdict.condition} give no row a larger score for another class. With them, "
             f"{strict} have a larger score for their own class than for every other class, and {tight:,} tie "
-            "with another class. These ties are the same for all such weights."
+            "with another class. These ties occur with all such weights."
             if verdict.joint
             else f"But some hyperplane {verdict.condition} has no row on the wrong side: {strict} are "
             f"strictly on the correct side, and {tight:,} are on the hyperplane. These {tight:,} are on "
@@ -110,29 +112,31 @@ def _near(verdict: Verdict) -> bool:
 
 def _witness(verdict: Verdict) -> str:
     certificate, few = verdict.certificate, len(verdict.witness)
-    if _near(verdict):
+    almost = "almost" if _near(verdict) else "exactly"
+    close = (
+        "It is proved, with a bound on all rounding errors, that some positive weights close to these make "
+        "the sum exactly zero. "
+        if _near(verdict)
+        else ""
+    )
+    if verdict.joint:
         return (
-            f"With the weights in the table, {few:,} signed rows (a row times 1 or -1, by its class) almost "
-            "add up to zero. It is proved, "
-            "including all rounding errors, that some positive weights close to these make the sum exactly "
-            f"zero. {_gordan(verdict)}"
+            f"The table lists {few:,} comparisons of a row with another class. Multiply each row by its "
+            "weight, add it to the sum of its own class, and subtract it from the sum of the other class: "
+            f"then the sum of every class is {almost} zero. {close}If a model gave each of these rows a "
+            "larger score for its own class than for the other class, the weighted sum of the differences "
+            f"would be positive, but it is zero. Therefore {verdict.claim}."
         )
-    if certificate is not None and certificate.lift and certificate.question != "joint":
+    if certificate is not None and certificate.lift and not _near(verdict):
         return (
             f"With the weights in the table, the weighted means of the two classes are the same point: "
             f"{few:,} rows prove this. The point lies in both convex hulls, so {verdict.claim}."
         )
     return (
-        f"With the weights in the table, {few:,} signed rows (a row times 1 or -1, by its class) add up to "
-        f"exactly zero. {_gordan(verdict)}"
-    )
-
-
-def _gordan(verdict: Verdict) -> str:
-    """Say why rows that cancel cannot be separated."""
-    return (
-        "If a model gave each of them a positive score, it would also give their sum, which is zero, a "
-        f"positive score. Therefore {verdict.claim}."
+        f"With the weights in the table, {few:,} signed rows (each row times 1 or -1, depending on its "
+        f"class) {'almost add up to' if _near(verdict) else 'add up to exactly'} zero. {close}If a model "
+        "gave each of them a positive score, it would also give their sum, which is zero, a positive score. "
+        f"Therefore {verdict.claim}."
     )
 
 
@@ -161,7 +165,8 @@ def consequence(verdict: Verdict) -> str:
     if verdict.not_identified:
         said += (
             " Coefficients that are not identified belong to columns that are linear combinations of others. "
-            "Leave out one column at a time until none is, and check again."
+            "Leave out one column at a time until no column is a linear combination of the others, and check "
+            "again."
         )
     return said
 
@@ -171,7 +176,7 @@ def separated_rows(verdict: Verdict, data: NamedData, most: int = 6) -> str:
     strict, rest = verdict.strict_rows, verdict.n_rows - verdict.strict_rows.size
     if not strict.size:
         some = verdict.partly_strict
-        return f"none strictly from all other classes; {some:,} from some of them" if some else ""
+        return f"no row strictly from all other classes; {some:,} strictly from some of them" if some else ""
     if not rest:
         return f"all {strict.size:,} strictly"
     first = ", ".join(data.row_words(strict[:most].tolist()))

@@ -1,5 +1,5 @@
 """Models in files.
 
-A fitted estimator flows in and a file out, or the other way: `models` writes and reads them without executing
-anything, `registry` has the names of types in files, `onnx` turns models into graphs.
+A fitted estimator flows in and a file flows out, or vice versa: `models` writes and reads them without
+executing anything, `registry` has the names of types in files, `onnx` turns models into graphs.
 """

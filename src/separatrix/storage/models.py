@@ -1,9 +1,9 @@
 """Models in files that execute nothing when they are read: sx.save and sx.load.
 
 A model file is a skops archive (plain arrays and JSON, no pickle) that holds one dictionary: the format and
-its version, the model, and, where the model was fitted from a file of data, how its columns were encoded.
+its version, the model, and, if the model was fitted from a data file, how its columns were encoded.
 Types are trusted by name: those of the registry, CSR matrices, and the scikit-learn, NumPy and SciPy types
-that skops itself trusts. The registry gives the types of this package names that no module path is part of.
+that skops itself trusts. In the registry, the types of this package have names that contain no module path.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ TRUSTED = (
     f"{sparse.csr_matrix.__module__}.csr_matrix",
 )
 
-# Members are stored, not compressed, so a file cannot unfold into more than its size. Only sparse matrices
-# are archives of their own; theirs may unfold this far.
+# Members are stored, not compressed, so a file cannot expand to more than its size. Only sparse matrices are
+# archives of their own, which may expand by this factor.
 UNFOLDED = 64
 UNFOLDED_BYTES = 1 << 28
 
@@ -211,7 +211,7 @@ def _check_sizes(members: list[zipfile.ZipInfo], room: int, path: str) -> None:
     unfolded = sum(member.file_size for member in members)
     if unfolded > room:
         raise ModelFileError(
-            f"{path} would unfold to {unfolded:,} bytes, more than the {room:,} that a model file of its "
+            f"{path} would expand to {unfolded:,} bytes, more than the {room:,} that a model file of its "
             "size can hold. It was not opened; get the file again from where it was saved."
         )
 

@@ -147,8 +147,8 @@ def _scaled(graph: _Graph, features: str, step: Any) -> str:
     if step is None or step == "passthrough":
         return features
     raise InputTypeError(
-        f"{type(step).__name__} has no ONNX form here; StandardScaler, MinMaxScaler and MaxAbsScaler have. "
-        "Export the last step of the pipeline alone, and transform the rows before they reach it."
+        f"{type(step).__name__} cannot be exported to ONNX; StandardScaler, MinMaxScaler and MaxAbsScaler "
+        "can. Export the last step of the pipeline alone, and transform the rows before they reach it."
     )
 
 
@@ -156,7 +156,7 @@ def _scores(graph: _Graph, features: str, model: Any) -> str:
     """Add the nodes of the decision function: a vector for two classes, one column per class for more."""
     if not isinstance(model, Decision):
         raise InputTypeError(
-            f"{type(model).__name__} has no ONNX form here; linear and kernel models of separatrix have. "
+            f"{type(model).__name__} cannot be exported to ONNX; linear and kernel models of separatrix can. "
             "For models of scikit-learn use skl2onnx."
         )
     if getattr(model, "average", False) == "voted":

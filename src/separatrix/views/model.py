@@ -47,7 +47,7 @@ def read_points(X: Any, y: Any, classes: NDArray[Any] | None = None) -> Points:
     """Check rows and labels, and return them as points."""
     table, names = read_table(X)
     if 0 in table.shape:
-        raise InputError(f"X must be not empty: it needs rows and columns. Got shape {table.shape} instead.")
+        raise InputError(f"X must not be empty: it needs rows and columns. Got shape {table.shape} instead.")
     labels = one_label_per_row(y, table.shape[0])
     if classes is None:
         classes, codes = read_labels(labels)

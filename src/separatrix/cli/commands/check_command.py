@@ -53,10 +53,10 @@ def check(
     multiclass joint|one-vs-rest|pairwise: The question for more than two classes: all at once, or in parts.
     time_limit SECONDS: How long to search. What is not proved by then is undecided.
     formula TEXT: A model formula, such as "y ~ x + I(x^2) + C(z)", instead of --target and --features. It is
-        as in R, but write C(z) for factor(z). Needs the extra formula.
+        written as in R, but with C(z) for factor(z). Needs the package formulaic.
     certificate FILE: Write the proof to a JSON file.
     fail_if VERDICT: Exit with code 1 on this verdict: separable, quasi-separable, overlapping, undecided, or
-        inseparable (either of quasi-separable and overlapping). May be repeated.
+        inseparable (that is, quasi-separable or overlapping). May be repeated.
     explain: Also list the search strategies, with their times.
     """
     for each in fail_if or []:
@@ -148,12 +148,12 @@ def _show(rows: Any, X: Any, y: Any, verdict: Any, command: list[str]) -> None:
 
     data = tables.read(X, y, rows.feature_names, rows.places)
     options.show_doubts(rows.target_name, np.unique(data.y))
-    # The proof of these two says what they mean.
+    # The proof of these two says what they mean; so does the heading of a question with parts.
     proved = verdict.certificate and verdict.status in (Separation.SEPARABLE, Separation.OVERLAPPING)
     show(
         # Separation is good for a classifier and bad for a regression, so only "undecided" has a color.
         heading(words.answer(verdict), "bold yellow" if verdict.separable is None else "bold"),
-        *([] if proved else [verdict.meaning]),
+        *([] if proved or verdict.parts else [verdict.meaning]),
         "",
         facts(
             [

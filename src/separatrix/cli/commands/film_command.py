@@ -39,11 +39,11 @@ def film(
     -------
     output, -o FILE: The file to write: .html, .gif or .mp4.
     fps: Frames per second.
-    frames: The maximum number of frames. Of a longer run, only some updates are shown.
+    frames: The maximum number of frames. If the run has more updates, only some of them are shown.
     theme light|dark: The color theme.
     """
     if Path(output).suffix.lower() not in ENDINGS:
-        raise typer.BadParameter(f"--output must end in {', '.join(ENDINGS)}. Got {output!r} instead.")
+        raise typer.BadParameter(f"--output must end in one of {', '.join(ENDINGS)}. Got {output!r} instead.")
     if theme not in ("light", "dark"):
         raise typer.BadParameter(f"--theme must be light or dark. Got {theme!r} instead.")
     if not 0.0 < fps <= 60.0:

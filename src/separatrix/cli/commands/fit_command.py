@@ -91,10 +91,10 @@ def fit(
     dtype float64|float32: Kernel perceptron: the type of the numbers when many rows are predicted.
     inseparable raise|warn: Largest margin and linear program: refuse classes that cannot be separated, or fit
         the soft margin with C = 1 instead.
-    holdout SHARE: Also score on this share of the rows, kept back, such as 0.2.
+    holdout SHARE: Also score on this share of the rows, such as 0.2, which is kept back.
     folds N: Also score by cross-validation with N folds.
-    bounds: Perceptrons: compare the run with the mistake bounds of theory. Default: if the data have at most
-        a million numbers.
+    bounds: Perceptrons: compare the run with the mistake bounds of theory. Default: yes, if the data have at
+        most a million numbers.
     """
     if holdout is not None and not 0.0 < holdout < 1.0:
         raise typer.BadParameter(
@@ -188,15 +188,16 @@ def _need_enough(y: Any, holdout: float | None, folds: int | None) -> None:
     rare, fewest = labels[counts.argmin()], int(counts.min())
     if folds is not None and fewest < folds:
         raise InputError(
-            f"Class {str(rare)!r} has {fewest:,} rows, fewer than the {folds} folds. Ask for fewer --folds."
+            f"Class {str(rare)!r} has {fewest:,} rows, fewer than the {folds} folds. Reduce --folds."
         )
     if holdout is None:
         return
     kept_back = math.ceil(holdout * len(y))  # as train_test_split rounds
     if fewest < 2 or min(kept_back, len(y) - kept_back) < labels.size:
         raise InputError(
-            f"A --holdout of {holdout:g} keeps back {kept_back:,} of {len(y):,} rows; each of {labels.size} "
-            f"classes needs a row on each side, and {str(rare)!r} has {fewest:,} in all. Change --holdout."
+            f"A --holdout of {holdout:g} keeps back {kept_back:,} of {len(y):,} rows. Both parts need "
+            f"a row of each of the {labels.size} classes; the smallest class, {str(rare)!r}, has "
+            f"{fewest:,} row{'s' * (fewest > 1)}. Change --holdout."
         )
 
 
@@ -259,7 +260,7 @@ def _bounds(estimator: Any, X: Any, y: Any, wanted: bool | None, small: int = 1_
 
 
 def _write(fitted: Fitted, output: str | None, report: str | None, trace: str | None) -> None:
-    """Write the files that were asked for; if one of them cannot be written, none is."""
+    """Write the requested files; if one of them cannot be written, write none."""
     contents = {}
     if output is not None:
         from ...storage.models import packed

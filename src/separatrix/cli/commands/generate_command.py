@@ -44,7 +44,7 @@ def generate(
     rows: The number of rows.
     n_columns: The number of columns.
     n_classes: The number of classes.
-    margin: The margin of the known separator (two classes: the largest).
+    margin: The margin of the known separator; with two classes, it is the largest possible.
     noise: The fraction of wrong labels, or the spread around corners.
     radius: The length of the longest row.
     n_witnesses: The number of rows that prove that the classes overlap.

@@ -1,4 +1,4 @@
-"""``separatrix inspect``: what a model or a certificate says."""
+"""``separatrix inspect``: show what a model or a certificate contains."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..console import facts, heading, show, show_table, write_json
 
 
 def inspect(file: str, *, json: bool = False) -> None:
-    """What does this file contain? A model or a certificate; nothing in it is executed.
+    """Show what a model or a certificate contains. Nothing in the file is executed.
 
     For example:
 

@@ -32,8 +32,9 @@ def learn(
 
     With --checkpoint, you can kill the run at any moment. The same command continues from the last saved
     state, and its final weights and counts are the same as those of a run that was never stopped. Repeat the
-    command to learn from rows that were added to the data. With --classes, LIBSVM and CSV files of plain
-    numbers are learned from standard input as the rows arrive; other tables are read to the end first.
+    command to learn from rows that were added to the data. With --classes, the program learns from standard
+    input while the rows arrive, if they are LIBSVM or CSV with plain numbers; it reads other tables to the
+    end first.
 
     For example:
 
@@ -43,11 +44,11 @@ def learn(
 
     Options
     -------
-    classes: All classes, separated by commas. Default: the target is read in advance.
+    classes: All classes, separated by commas. Default: the target column is read first to find them.
     average, --last: Predict with the mean of all weights, or with the last weights.
     checkpoint FILE: Save the state to this file, and continue from it when the command is repeated.
     every N: Save the state every N rows.
-    seconds: Save the state every this many seconds.
+    seconds: The number of seconds between two saved states.
     """
     from ...estimators.online import learn as learn_online
 
@@ -115,8 +116,8 @@ def _show(learned: Any, seconds: float) -> None:
 
     upper, bound = novikoff_so_far(learned.model)
     known = (
-        f"not known; Novikoff's bound is not below {bound:,.0f} mistakes, because the best margin is at most "
-        f"{rounded(upper)} (up to rounding)"
+        f"if the classes can be separated, Novikoff's bound allows at least {bound:,.0f} mistakes, because "
+        f"the best margin is at most {rounded(upper)} (up to rounding)"
     )
     show(
         heading(f"{learned.mistakes:,} mistakes in {learned.rows:,} rows: {100 * learned.rate:.2f} %."),

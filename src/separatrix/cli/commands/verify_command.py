@@ -48,8 +48,8 @@ def verify(
     same_data, --any-data: Also compare the hash of the data, or check the proof for these data, whatever they
         are.
     independent: Also run a second checker, which shares no code with the first, in a fresh interpreter.
-    time_limit SECONDS: Stop after this time, for certificates of unknown origin. --memory also limits the
-        memory of the check.
+    time_limit SECONDS: Stop after this time; useful for certificates of unknown origin. --memory also limits
+        the memory of the check.
     """
     from ...certificates.check import verify as verify_certificate
     from ...files.encoding import Encoding, shown

@@ -112,10 +112,10 @@ UPDATES = Study(
     question="""How does the number of updates depend on the number of points, on the dimension, on the known
         margin between the classes, and on the magnitude of the points, which is the length of the longest?
         How far is it from the theorem's bound?""",
-    method="""Points fill a ball of radius R on both sides of a known plane through the origin, at a known
-        distance from it. One of points, dimension, margin and radius varies, the others are fixed. The rows
-        are visited in turn, and by the library's working set. Every data set is run a second time with all
-        points multiplied by 64, a power of two, so that nothing is rounded. Markers are medians over the
+    method="""Points fill a ball of radius R on both sides of a known hyperplane through the origin, at a
+        known distance from it. One of points, dimension, margin and radius varies, the others are fixed. The
+        rows are visited in turn, and by the library's working set. Every data set is run a second time with
+        all points multiplied by 64, a power of two, so that nothing is rounded. Markers are medians over the
         repetitions, whiskers reach from the smallest to the largest count; all axes are logarithmic.""",
     theorem="""If some unit vector u has y⟨u, x⟩ ≥ γ for all points and none is longer than R, the perceptron
         that starts at zero makes at most (R/γ)² updates, in any order of its mistakes. The bound depends
@@ -212,11 +212,11 @@ ANGLE = Study(
     name="angle",
     title="How close is the separator to the known one?",
     source="Chapter 4, exercise 1, part 1",
-    question="How close does the perceptron's answer come to the plane that the data were made with?",
-    method="""Points in five dimensions around a known plane with margin 0.05, which is the plane of largest
-        margin. We measure the angle between its normal and the weights found, for the last weights of a run
-        and for their mean over every visit. Left: medians and ranges. Right: every run against the bound for
-        that run.""",
+    question="How close does the perceptron's answer come to the hyperplane that the data were made with?",
+    method="""Points in five dimensions around a known hyperplane with margin 0.05, which is the hyperplane of
+        largest margin. We measure the angle between its normal and the weights found, for the last weights of
+        a run and for their mean over every visit. Left: medians and ranges. Right: every run against the
+        bound for that run.""",
     theorem="""A separator with margin m makes an angle of at most arccos(m/γ) with the one of largest margin
         γ, because γu is a convex combination of the signed points. After M updates from zero, the proof of
         Novikoff's theorem also bounds the angle of the weights by arccos(√M·γ/R), because ⟨w, u⟩ ≥ Mγ while

@@ -146,7 +146,7 @@ def _findings_difficulty(table: Table) -> Iterator[Finding]:
         rank = float(spearmanr(distance, count).statistic)
         share = float(count[distance <= np.quantile(distance, 0.1)].sum() / count.sum())
         yield claim(
-            f"In {columns} dimensions the tenth of the points nearest to the plane of largest margin "
+            f"In {columns} dimensions the tenth of the points nearest to the hyperplane of largest margin "
             f"takes {percent(share)} of all updates; the rank correlation of count and distance is "
             f"{rank:.2f}.",
             rank < 0.0,
@@ -155,7 +155,7 @@ def _findings_difficulty(table: Table) -> Iterator[Finding]:
 
 
 def _draw_difficulty(table: Table) -> Figure:
-    x, y = "distance to the plane of largest margin", "updates on the point, mean over orders"
+    x, y = "distance to the largest margin's hyperplane", "updates on the point, mean over orders"
     figure, (left, right) = charts.panels(
         ("Size: updates on each point",),
         ("Near points carry the information", x, y, "xy"),
@@ -184,12 +184,13 @@ DIFFICULTY = Study(
     source="Chapter 4, exercises 6 and 7",
     question="Are the points that had to be corrected most often those nearest to the boundary?",
     method="""200 points with margin 0.03 in 2, 5 and 20 dimensions, each run in many random orders; the
-        updates on each point are averaged over the orders and compared with its distance to the plane of
+        updates on each point are averaged over the orders and compared with its distance to the hyperplane of
         largest margin. The figure shows the first data set of each; the right panel, whose axes are
         logarithmic, omits points that were never corrected.""",
     theorem="""From zero weights, with w = Σ aᵢzᵢ and M = Σ aᵢ, the distances dᵢ = ⟨u, zᵢ⟩ satisfy Σ aᵢdᵢ =
         ⟨w, u⟩ ≤ |w| ≤ R√M. So the mean distance of the corrected points, each counted as often as it was
-        corrected, is at most R/√M: long runs are about near points.""",
+        corrected, is at most R/√M: in a long run, the corrected points are on average
+        close to the hyperplane.""",
     reference=NOVIKOFF,
     plan=grid(n_columns=[2, 5, 20], seed=(range(1), range(5)), orders=([30], [200])),
     measure=_measure_difficulty,
@@ -303,14 +304,14 @@ DUAL = Study(
     name="dual",
     title="The dual: correct, usable, and a linear program",
     source="Chapter 4, exercises 6 to 8",
-    question="""Is the dual form the same algorithm? How does its answer classify new points? And which linear
+    question="""Is the dual form the same algorithm? How do its counts classify new points? And which linear
         program has the best multipliers as its solution?""",
     method="""200 points in five dimensions. The dual algorithm keeps a count aᵢ for each point and adds one
-        whenever Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≤ 0: inner products are all it needs. It is run beside the primal one and the
-        kernel perceptron, all in the same order. 1,000 new points are classified from the counts. Then the
-        multipliers of the program (least Σ aᵢ with aᵢ ≥ 0 and every score Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≥ 1), of the largest
-        margin, and the perceptron's counts are compared, all scaled so that the smallest score is one.
-        Medians and ranges.""",
+        whenever Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≤ 0: it only needs inner products. The primal algorithm and the kernel
+        perceptron are run on the same points in the same order. 1,000 new points are classified from the
+        counts. Then the multipliers of the program (least Σ aᵢ with aᵢ ≥ 0 and every score Σⱼ aⱼ⟨zⱼ, zᵢ⟩ ≥
+        1), of the largest margin, and the perceptron's counts are compared, all scaled so that the smallest
+        score is one. Medians and ranges.""",
     theorem="""From zero weights w = Σ aᵢzᵢ with aᵢ the updates on point i, so ⟨w, x⟩ = Σ aᵢyᵢ⟨xᵢ, x⟩. The
         largest margin's multipliers are feasible for the program and sum to 1/γ², so its optimum is at most
         that; and 1/γ ≤ |w| ≤ R Σ aᵢ for any multipliers whose smallest score is one, so each of the three

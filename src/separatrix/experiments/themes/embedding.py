@@ -117,15 +117,17 @@ DEGREE = Study(
     name="degree",
     title="Which degree separates?",
     source="Chapter 0, embeddings",
-    question="Which degree must a polynomial have to separate given classes, and from which on anything?",
+    question="""Which degree must a polynomial have to separate given classes, and from which degree on can it
+        separate any labels?""",
     method="""Six shapes in the plane, and random labels on random points, are mapped to all monomials up to a
-        degree; whether a plane separates the images is decided exactly, with a proof either way. Right: the
-        share of separable labelings, with 95% intervals of Clopper and Pearson.""",
-    theorem=f"""A polynomial of degree d is a plane in N = C(n + d, d) dimensions. Of all labelings of m
-        points in general position, a plane through the origin of N dimensions realizes the share 2^(1−m)
-        Σ_{{k<N}} C(m − 1, k): one half at N = m/2, and all from N = m on. Around m/2 it rises over a range of
-        about √m dimensions: for m = 24 it is {theory.cover(24, 6):.2g} at N = 6, {theory.cover(24, 10):.2g}
-        at 10, {theory.cover(24, 12):.2g} at 12 and {theory.cover(24, 15):.2g} at 15.""",
+        degree; whether a hyperplane separates the images is decided exactly, with a proof in both cases.
+        Right: the share of separable labelings, with 95% intervals of Clopper and Pearson.""",
+    theorem=f"""A polynomial of degree d in n variables is a linear function of its N = C(n + d, d) monomials.
+        Of all labelings of m points in general position in N dimensions, hyperplanes through the origin
+        realize the share 2^(1−m) Σ_{{k<N}} C(m − 1, k): one half at N = m/2, and all from N = m on. Around
+        m/2 it rises over a range of about √m dimensions: for m = 24 it is {theory.cover(24, 6):.2g} at N = 6,
+        {theory.cover(24, 10):.2g} at 10, {theory.cover(24, 12):.2g} at 12 and {theory.cover(24, 15):.2g} at
+        15.""",
     reference="""Cover, T. M. (1965). Geometrical and statistical properties of systems of linear inequalities
         with applications in pattern recognition. IEEE Transactions on Electronic Computers 14, 326-334.""",
     plan=_plan_degree,

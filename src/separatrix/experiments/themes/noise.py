@@ -82,7 +82,7 @@ def _draw_noise(table: Table) -> Figure:
 
 NOISE = Study(
     name="label-noise",
-    title="Mistakes when no plane is perfect",
+    title="Mistakes when no hyperplane is perfect",
     source="Chapter 2, inseparable data",
     question="How many mistakes are made online when labels are wrong, and how tight is the bound?",
     method="""Points in five dimensions with margin 0.1; a share of the labels is flipped; one pass in order.

@@ -114,18 +114,19 @@ SIDE = Study(
     name="separators",
     title="Perceptron, linear program and largest margin, side by side",
     source="Chapter 1, margins",
-    question="""Among perfect separators, how do three methods that find one differ, and how much perturbation
-        of the points does each separator tolerate?""",
-    method="""The same 100 points, on both sides of a plane through the origin, are given to the perceptron,
-        to a linear program (the largest smallest score for weights between −1 and 1), and to the
-        maximum-margin solver. Left and middle: one data set, and medians and ranges of the margin, as a share
-        of the largest. Right: every point is pushed straight at the plane, by a given multiple of the largest
-        margin, and the points that end on the wrong side or on the plane are counted (means).""",
-    theorem="""All three find a separator if there is one and they are given the time. None can exceed the
+    question="""If the classes can be separated, how do three methods that find a separator differ, and how
+        much perturbation of the points does each separator tolerate?""",
+    method="""The same 100 points, on both sides of a hyperplane through the origin, are given to the
+        perceptron, to a linear program (the largest smallest score for weights between −1 and 1), and
+        to the maximum-margin solver. Left and middle: one data set, and medians and ranges of the
+        margin, as a share of the largest. Right: every point is pushed straight at the hyperplane, by a
+        given multiple of the largest margin, and the points that end on the wrong side or on the
+        hyperplane are counted (means).""",
+    theorem="""All three find a separator if there is one and they are given enough time. None can exceed the
         largest margin; the program and the maximum-margin problem differ only in the norm in which weights
-        are measured. A point at distance d from the plane stays on its side under every push shorter than d.
-        So a separator of margin m makes no error under pushes shorter than m, and the separator of largest
-        margin tolerates the longest.""",
+        are measured. A point at distance d from the hyperplane stays on its side under every push shorter
+        than d. So a separator of margin m makes no error under pushes shorter than m, and the separator of
+        largest margin tolerates the longest.""",
     reference="""Mangasarian, O. L. (1999). Arbitrary-norm separating plane. Operations Research Letters 24,
         15-23; Boser, B., Guyon, I. and Vapnik, V. (1992). A training algorithm for optimal margin
         classifiers. COLT, 144-152.""",
@@ -190,8 +191,8 @@ def _findings_hulls(table: Table) -> Iterator[Finding]:
             "points:"
         ),
         "two points": (
-            "It is not a bound either if δ is the distance between the hulls. Two points, planes through "
-            "the origin:"
+            "It is not a bound either if δ is the distance between the hulls. Two points, lines "
+            "through the origin:"
         ),
         "far away": "A lift does not make it a bound. Two numbers far from the origin, lifted:",
     }
@@ -245,14 +246,14 @@ HULLS = Study(
         1). The perceptron visits the rows in turn. The figure shows the updates, against h, beside the two
         formulas and the theorem.""",
     theorem="""From zero weights there are at most (R/γ)² updates, where γ is the largest distance at which a
-        plane through the origin keeps all signed points zᵢ = yᵢxᵢ, in the space where the perceptron runs
-        (with a lift: zᵢ = yᵢ(xᵢ, 1)). It is the length of the shortest point of the convex hull of the zᵢ.
-        The distance between the hulls of the two classes is twice the largest margin of planes with an
-        intercept: it is at least 2γ, and can be much larger; δ is at least as large. In the two families of
-        two rows no run from zero ends before φ/h updates: n of one row and m of the other separate only if
+        hyperplane through the origin keeps all signed points zᵢ = yᵢxᵢ, in the space where the perceptron
+        runs (with a lift: zᵢ = yᵢ(xᵢ, 1)). It is the length of the shortest point of the convex hull of the
+        zᵢ. The distance between the hulls of the two classes is twice the largest margin of hyperplanes with
+        an intercept: it is at least 2γ, and can be much larger; δ is at least as large. In the two families
+        of two rows no run from zero ends before φ/h updates: n of one row and m of the other separate only if
         |n − φm| < h²(n + m)/φ, while |n − φm| ≥ φ/(n + m) for all integers n, m ≥ 0, not both 0.""",
     reference="""Bennett, K. P. and Bredensteiner, E. J. (2000). Duality and geometry in SVM classifiers.
-        ICML, 57-64 (the distance of hulls as twice the margin of the best plane).""",
+        ICML, 57-64 (the distance of hulls as twice the margin of the best hyperplane).""",
     plan=grid(
         case=list(CASES),
         h=([0.1, 0.03, 0.01, 0.003, 0.001], [0.1, 0.03, 0.01, 0.003, 0.001, 0.0003, 0.0001]),

@@ -39,7 +39,7 @@ def any_start(radius: float, margin: float, length: float, along: float, rate: f
 
 
 def lifted(radius: float, margin: float, offset: float, constant: float = 1.0) -> float:
-    """Return the bound for a plane at ``offset`` from the origin, if rows get a coordinate ``constant``.
+    """Return the bound for a hyperplane at ``offset`` from the origin, if rows get a coordinate ``constant``.
 
     The lifted rows have length at most ``sqrt(R^2 + s^2)``, and ``(u, b / s)`` has margin g on them:
     ``(R^2 + s^2) (1 + b^2 / s^2) / g^2``. If b is not zero, it is smallest at ``s^2 = R |b|``: there it
@@ -72,7 +72,7 @@ def widest_angle(margin: float, best_margin: float) -> float:
 
 
 def cover(n_points: int, dimension: int) -> float:
-    """Return the share of labelings of points in general position that planes through the origin realize.
+    """Return the share of labelings of points in general position that hyperplanes through 0 realize.
 
     ``2^(1 - n) * sum over k < N of C(n - 1, k)`` (Cover 1965): one half at ``n = 2 N``.
     """

@@ -232,8 +232,8 @@ def _findings_own(table: Table) -> Iterator[Finding]:
     yield claim(f"All {len(gain):,} updates raised the score of their own point.", gain > 0.0)
     yield claim("Each raised it by |x|², up to rounding.", np.abs(gain - table["squared_length"]) <= 1e-9)
     yield Finding(
-        f"Better is not yet right: {right.sum():,} of the points ({percent(right.mean())}) were on the right "
-        "side after their update."
+        f"A better score is not always positive: {right.sum():,} of the points ({percent(right.mean())}) "
+        "were on the correct side after their update."
     )
     yield claim(
         f"Other points may lose: {worse.sum():,} updates ({percent(worse.mean())}) left more points wrong "
@@ -273,7 +273,7 @@ OWN = Study(
         wrong, update by update, in one run for each dimension.""",
     theorem="""⟨w + z, z⟩ = ⟨w, z⟩ + |z|² for the signed point z = yx: the score rises by exactly |z|² ≤ R².
         There is no such guarantee for the other points.""",
-    reference="The identity is its own proof.",
+    reference="The identity proves itself.",
     plan=grid(n_columns=[2, 10], margin=[0.03], seed=(range(2), range(8))),
     measure=_measure_own,
     findings=_findings_own,
@@ -367,7 +367,7 @@ UNIT = Study(
     name="renormalised",
     title="What changes if the weights are renormalized?",
     source="Chapter 4, exercise 5",
-    question="What becomes of the analysis if w is scaled to length one after every update?",
+    question="How does the analysis change if w is scaled to length one after every update?",
     method="""Two data sets: the two signed points (0.05, ±0.8), and 200 points in a ball with margin
         0.05. Each is run plainly and with renormalised weights, from zero, for several learning rates η; a
         run is stopped after 5,000 updates (crosses). Medians and ranges.""",
@@ -377,7 +377,7 @@ UNIT = Study(
         after that, an update makes it at least (c + ηγ)/q, and this is more than c for every c ≤ 1 if and
         only if η < 2γ/(R² − γ²); then there are at most 1 + (1 − γ/R)·q/(1 + ηγ − q) updates. From other
         weights, with c below −ηγ, this step is not proved, and for larger η nothing is.""",
-    reference="The argument is given in full above.",
+    reference="The complete argument is given above.",
     plan=_plan_unit,
     measure=_measure_unit,
     findings=_findings_unit,

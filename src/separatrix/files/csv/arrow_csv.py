@@ -120,8 +120,8 @@ class CsvRead:
     def _refuse_ragged(self, row: int, cells: int) -> None:
         ((line, path),) = self.find_lines([row])
         raise InputError(
-            f"{path or self.source.name!r}, line {line:,}: {cells} cells, but the first line has "
-            f"{len(self.dialect.names)}. Correct the line."
+            f"{path or self.source.name!r}, line {line:,}: {cells} cell{'s' * (cells != 1)}, but the first "
+            f"line has {len(self.dialect.names)}. Correct the line."
         )
 
 
@@ -158,5 +158,5 @@ def _refuse_other_line_ends(name: str, block: Text) -> None:
     if returns.size and np.any(np.searchsorted(np.flatnonzero(block == _QUOTE), returns) % 2 == 0):
         raise InputError(
             f"{name!r} cannot be read: its lines end in different ways (carriage return, newline, or both). "
-            "End all lines alike, for example with dos2unix."
+            "Use one kind of line end, for example with dos2unix."
         )

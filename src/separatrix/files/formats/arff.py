@@ -154,7 +154,7 @@ def _batches(name: str, attributes: list[Attribute], lines: Iterator[tuple[int, 
                 allowed = f": {shown(levels)}" if levels else ""
                 raise InputError(
                     f"{name!r}, line {numbers[at]:,}: attribute {attribute!r} holds {kind}{allowed}, "
-                    f"but here is {column[at]!r}. Correct the cell."
+                    f"but this line has {column[at]!r}. Correct the cell."
                 )
         yield pa.record_batch([pa.array(column, pa.string()) for column in columns], names=names)
 

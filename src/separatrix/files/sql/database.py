@@ -171,4 +171,5 @@ def explained(name: str, message: str) -> InputError:
             "allowed. Name a table that holds its rows."
         )
     first = re.sub(r"^\w[\w ]* Error: ", "", message.strip().split("\n")[0])
-    return InputError(f"{name!r} cannot be read: {first[:300]}")
+    done = "queried" if re.match("(Binder|Catalog|Parser) Error", message) else "read"
+    return InputError(f"{name!r} cannot be {done}: {first[:300]}")

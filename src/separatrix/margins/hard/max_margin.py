@@ -46,7 +46,7 @@ from ..soft.proximal_newton import ProximalNewton
 
 WIDE = 500  # with more columns, a pass of coordinate descent is much cheaper than a Newton step
 ROUNDING = 1e-13  # relative to the longest row, a smaller margin cannot be distinguished from zero
-NARROWEST = 1e-14  # the relative width that a proved bracket may have, whatever gap is asked for
+NARROWEST = 1e-14  # the relative width that a proved bracket may have, whatever gap is requested
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,10 +47,10 @@ class Updates:
     planes: Floats | None  # for each class, the score as a x + b y + c of the view
     squares: Floats  # the squared length of the weights
     progress: Floats | None  # the inner product of the weights with the best separator of length one
-    lowest: Floats  # the smallest score of any row: if it is positive, the plane separates by that much
+    lowest: Floats  # the smallest score of any row: if it is positive, the hyperplane separates by this
     lower: Floats  # the bracket of the best margin as known by then, up to rounding
     upper: Floats
-    errors: Ints | None  # rows on the wrong side or on the plane
+    errors: Ints | None  # rows on the wrong side or on the hyperplane
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class VerdictAnswer:
 
     status: str
     margin: tuple[float | None, ...]
-    witness: tuple[WitnessAnswer, ...]  # the rows that prove that no plane separates, with fractions
+    witness: tuple[WitnessAnswer, ...]  # the rows that prove inseparability, with fractions
     common: tuple[
         str, ...
     ]  # the point that they place in both hulls, as fractions; empty if no such point is known

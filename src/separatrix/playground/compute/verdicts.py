@@ -1,4 +1,4 @@
-"""Whether a plane separates the points, also after the radial lift; the proof, and what the checker says."""
+"""Whether a hyperplane separates the points, also after the radial lift, with the proof and its check."""
 
 from __future__ import annotations
 

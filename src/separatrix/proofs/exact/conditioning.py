@@ -1,11 +1,11 @@
-"""An exact change of columns that makes integer rows well conditioned: `partition` asks after it, in floats.
+"""An exact change of columns that makes integer rows well conditioned, so that floats suffice for them.
 
 Whether rows can be separated does not change under an invertible change of columns: ``(Z T) w = Z (T w)``,
 and multipliers of rows do not change at all. Floats suggest T, integers carry it out. Let R be the triangular
 factor of a QR decomposition of the rows in floats. Its inverse, rounded to integers with a diagonal without
 zeros, is invertible whatever rounding did to R, and the product of integer matrices is exact. If R is
 correct to a few digits, the product has nearly orthogonal columns. If the condition number is beyond the
-precision of floats, each change reduces it by the digits that floats resolve, and the next one goes on.
+precision of floats, each change reduces it by the digits that floats resolve, and further changes follow.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def well_conditioned(
     among : mask over the rows
         Rows of full rank.
     sizes : ndarray of int64, or None
-        The row i counts times ``2**-sizes[i]``; by default, all rows count about the same.
+        Row i is weighted by ``2**-sizes[i]``; by default, all rows have about the same weight.
     deadline : Deadline
         When to give up: OutOfTime is raised.
     """

@@ -33,7 +33,8 @@ from ...sparse import dense, sparse
 T = TypeVar("T")
 
 # Measured on random matrices of 50 to 800 rows with numbers of 8 and 53 bits: 1.6e9 to 3.9e9. With half of
-# it, proofs may be given up that there was time for; with twice of it, a deadline may be missed by as much.
+# this number, proofs may be given up although there was time; with twice this number, a deadline may be
+# missed by as much.
 SOLVED_PER_SECOND = 2e9  # unknowns^3 times bits of a system
 # Converting a matrix to integers took 2e-7 to 1e-6, finding its pivots 5e-7 to 7e-7.
 SECONDS_PER_NUMBER = 1e-6

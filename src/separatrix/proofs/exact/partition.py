@@ -1,4 +1,4 @@
-"""Tucker's partition of integer rows, exactly: condition the columns, then ask one linear program.
+"""Tucker's partition of integer rows, exactly: condition the columns, then solve one linear program.
 
 For every matrix Z there are w and ``l >= 0`` with ``Zw >= 0``, ``Z'l = 0`` and, row by row, exactly one of
 ``<w, z_i> > 0`` (the row is *strict*) and ``l_i > 0`` (it is *tight*): Tucker 1956. The linear program
@@ -56,7 +56,7 @@ class Partition:
     Attributes
     ----------
     weights : list of int
-        With a positive score on each strict row, and zero on each tight one.
+        They give each strict row a positive score, and each tight row the score zero.
     tight : ndarray of int64
         The tight rows.
     multipliers : list of int or Fraction

@@ -13,8 +13,8 @@ tight). The weights w of a certificate are full, and C spans the d with ``Td = 0
   sign, and whether it diverges at all, are *not determined*.
 
 Whether the sign of ``w_j > 0`` is forced is a question of separability: do weights separate the strict rows
-and the row ``-e_j``, on the planes through the tight ones? Such weights are a full direction, ``d_j < 0``;
-the proof that no weights do so is Farkas' combination. The search uses floats, the proof integers.
+and the row ``-e_j``, on the hyperplanes through the tight ones? Such weights are a full direction, ``d_j <
+0``; the proof that no weights do so is Farkas' combination. The search uses floats, the proof integers.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Class pairs: two of many classes that cannot be separated from each other prove it for all.
 
-A hyperplane between two classes is the difference of their weights, so the multipliers of their rows serve
-the joint question as they are. With many classes, a question about two of them is much smaller:
-MNIST's ten digits at once (60,000 rows, 7,065 coordinates) are proved inseparable in 5 seconds by one pair,
-and not in 40 without.
+A hyperplane between two classes is the difference of their weights, so the multipliers of their rows also
+answer the joint question. With many classes, a question about two of them is much smaller: MNIST's ten digits
+at once (60,000 rows, 7,065 coordinates) are proved inseparable in 5 seconds by one pair, and not in 40
+without.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..signed_rows import SignedRows
 
 
 class ClassPairs:
-    """The pairs of classes that were taken for each other, the pair confused most often first.
+    """Ask about the pairs of classes that were confused with each other, the most often confused pair first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Conflicts: identical rows with different labels. Nothing separates them, and two of them prove it.
+"""Conflicts: identical rows with different labels. No function separates them, and one such pair is a proof.
 
 Equal rows are found by their hashes, in one pass, and compared number by number. No function of the rows
 separates a pair of them, so that the proof holds for every kernel. Without this strategy spambase takes ten

@@ -1,6 +1,6 @@
 """Exact partition: Tucker's theorem in integers, for rows on which rounding hides the answer.
 
-All rows are taken if they are few; else a working set, which grows by rows that exact weights do not
+If there are few rows, all are used; otherwise a working set, which grows by rows that exact weights do not
 separate. See `exact.partition`. Without this strategy principal components, polynomial terms and nearly equal
 columns stay undecided.
 """

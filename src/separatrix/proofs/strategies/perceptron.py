@@ -2,8 +2,8 @@
 
 Rosenblatt's rule adds each misclassified row to the weights. With margin g and rows no longer than R, that
 happens at most ``(R / g)**2`` times (Novikoff 1962). If a few passes do not suffice, the rows corrected most
-often are the ones near every good hyperplane: a first working set for the strategies that follow. Of many
-classes, the pairs that were taken for each other are worth a question of their own.
+often are the ones near every good hyperplane: a first working set for the strategies that follow. With many
+classes, the pairs that were confused with each other are worth a question of their own.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _run(problem: Problem, order: str, passes: int) -> Attempt:
 
 
 def confused_pairs(labels: Ints, counts: Ints) -> tuple[tuple[int, int], ...]:
-    """Return the pairs of classes that were taken for each other, most often first."""
+    """Return the pairs of classes that were confused with each other, the most often confused first."""
     n_classes = counts.shape[1]
     often = np.zeros((n_classes, n_classes), dtype=np.int64)
     np.add.at(often, labels, counts)

@@ -3,13 +3,13 @@
 If a column has numbers of one sign only among the signed rows (tight rows count with both signs), a large
 weight on it separates the rows that use it, and no combination with positive multipliers on one of them
 vanishes. Without those rows other columns have one sign only, and so on. What is left is separable exactly if
-all rows are. Texts lose most of their rows so: a word that only one class uses settles every text that has
-it.
+all rows are. Most rows of texts are settled in this way: a word that only one class uses settles every text
+that contains it.
 
-What is left may still have many columns. A combination that vanishes is likeliest among rows that use
-frequent columns alone: they are many, in few coordinates. Without this strategy, texts of 10,000 words with
-random labels, or with a planted conflict, are undecided with a time limit of 10 seconds; with it they take
-0.1 to 0.2.
+What is left may still have many columns. A combination that vanishes is most likely among rows that use
+frequent columns only, because there are many such rows in few coordinates. Without this strategy, texts of
+10,000 words with random labels, or with a planted conflict, are undecided with a time limit of 10 seconds;
+with it they take 0.1 to 0.2.
 """
 
 from __future__ import annotations
