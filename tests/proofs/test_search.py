@@ -183,3 +183,24 @@ def test_weights_that_vanish_on_tight_rows_stay_near_if_their_first_columns_near
     assert all(sum(Fraction(v) * w for v, w in zip(row, exact, strict=True)) == 0 for row in X[:2].tolist())
     largest = max(map(abs, exact))
     np.testing.assert_allclose([float(w / largest) for w in exact], near / 0.75, atol=1e-4)
+
+
+def test_three_classes_of_which_every_two_can_be_separated_may_be_inseparable():
+    # The lines between two classes are nearly y = 0, x = 0 and x + y = 10. Those of three weight vectors meet
+    # in one point, or are parallel.
+    classes = [[(10, 1), (20, 1), (-5, 16), (-15, 26)], [(10, -1), (20, -1), (1, -5), (1, -15)]]
+    classes += [[(-1, -5), (-1, -15), (-5, 14), (-15, 24)]]
+    X, y = np.array(classes, dtype=float).reshape(-1, 2), np.repeat([0, 1, 2], 4)
+    assert sx.separability(X, y, multiclass="pairwise").separable
+    verdict = sx.separability(X, y)
+    assert verdict.status == "overlapping"
+    assert sx.verify(verdict.certificate, X, y)
+
+
+def test_many_classes_are_proved_inseparable_at_once_by_the_interior_point_method():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 40)), rng.permutation(np.arange(300) % 10)
+    assert sx.separability(X, y, multiclass="pairwise", quasi=False).separable
+    verdict = sx.separability(X, y)
+    assert (verdict.status, verdict.search[-1].strategy) == ("overlapping", "interior point")
+    assert sx.verify(verdict.certificate, X, y)

@@ -40,12 +40,12 @@ class InteriorPoint:
     share = 1.0
 
     def applies(self, problem: Problem) -> bool:
-        """Whether there are two classes, many coordinates, and more rows than coordinates.
+        """Whether there are many coordinates, and more signed rows than coordinates.
 
         The systems that are solved have the size of the coordinates that tight rows leave.
         """
         signed = problem.rows
-        if signed.joint or signed.n_used > MOST_COLUMNS:
+        if signed.n_used > MOST_COLUMNS:
             return False
         return FEWEST < signed.n_used - problem.tight.size < problem.ids.size
 
@@ -123,10 +123,13 @@ def _scaled(signed: SignedRows, ids: Ints, directions: Floats | None) -> _Scaled
     products are faster to compute. If directions are given, they are the columns.
     """
     inner = signed.block - signed.lift
-    values: Any = signed.column_scaled(ids) if signed.rows.sparse or directions is not None else None
+    as_given = signed.joint or signed.rows.sparse or directions is not None
+    values: Any = signed.column_scaled(ids) if as_given else None
     moves = np.zeros(inner)
     if directions is not None:
         values = values @ directions
+    elif signed.joint:
+        values = values if _worth_being_sparse(values) else dense(values)
     elif not sparse.issparse(values) or not _worth_being_sparse(values):
         values = signed.lifted(ids)
         if signed.lift:
@@ -161,7 +164,9 @@ def _proved(problem: Problem, ids: Ints, values: Floats) -> Inseparable | None:
         return None
     order = np.argsort(-values[used], kind="stable")
     ids, values = ids[used][order], values[used][order]
-    complete = None if problem.approximate is None else problem.approximate(ids, NO_ROWS, values)
+    rows, rivals = problem.rows.split(ids)
+    rivals = rivals if problem.rows.joint else NO_ROWS
+    complete = None if problem.approximate is None else problem.approximate(rows, rivals, values)
     if complete:
         return Inseparable(None)
     if problem.rows.seconds_to_solve() < problem.deadline.left:
