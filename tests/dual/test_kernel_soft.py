@@ -250,3 +250,13 @@ def test_steps_grow_again_where_short_ones_do_not_help(kernel):
     # The one row of its class, and the nearest of the other, have the largest multipliers: w = 0.01 * 0.25.
     assert model.converged_
     assert model.objective_ == pytest.approx(0.02 - 0.0025**2 / 2, rel=1e-9)
+
+
+@pytest.mark.parametrize("kernel", [Polynomial(2), Polynomial(3)])
+@pytest.mark.parametrize("C", [1e4, 1e6, 1e8])
+def test_separable_rows_reach_the_gap_at_every_cost(kernel, C):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 40))
+    model = sx.SoftMargin(C=C, kernel=kernel).fit(X, X[:, 0] * X[:, 1] > 0.0)
+    assert model.converged_
+    assert model.gap_ <= 1e-3

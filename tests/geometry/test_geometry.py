@@ -19,6 +19,7 @@ from separatrix.geometry.convex import (
     geometric_margin,
     in_half_space,
 )
+from tests import naive_exact
 
 X = np.array([[3.0, 4.0], [0.0, 0.0], [-3.0, 1.0]])
 
@@ -164,3 +165,22 @@ def test_of_many_columns_a_combination_is_near_exact_ones():
     assert sum(found.combination.values()) == 1
     made = sum(float(share) * X[row] for row, share in found.combination.items())
     np.testing.assert_allclose(made, point, atol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_distance_of_hulls_is_exact_whatever_the_scales_of_the_columns(seed):
+    rng = np.random.default_rng(seed)
+    size, other, columns = (int(rng.integers(1, 4)) for _ in range(3))
+    scales = 2.0 ** rng.integers(-300, 300, columns)
+    X = rng.integers(-3, 4, (size, columns)) * scales
+    Y = (rng.integers(-3, 4, (other, columns)) + rng.integers(0, 6, columns)) * scales
+    square = 4 * naive_exact.margin_square(np.vstack([X, Y]).tolist(), [0] * size + [1] * other, True)
+    found = sx.geometry.hull_distance(X, Y)
+    assert Fraction(found.lower) ** 2 <= square <= Fraction(found.upper) ** 2
+    assert found.upper - found.lower <= 1e-9 * found.upper
+    between = [
+        Fraction(a) - Fraction(b) for a, b in zip(*(each.tolist() for each in found.points), strict=True)
+    ]
+    largest = np.abs([*X.ravel(), *Y.ravel()]).max()
+    assert sum(v * v for v in between) <= (Fraction(found.upper) + Fraction(1e-12 * largest)) ** 2

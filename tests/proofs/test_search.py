@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,8 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import separatrix as sx
 from separatrix.deadline import NEVER, Deadline
+from separatrix.inputs.data import read_data
 from separatrix.proofs import signed_rows
 from separatrix.proofs.search import Knowledge, Learned, Problem, Separated, search
+from separatrix.proofs.signed_rows import SignedRows
 from separatrix.proofs.strategies import STRATEGIES, LinearProgram, interior_point, sparse_elimination
 from tests import naive
 from tests.problems import chain
@@ -150,3 +154,53 @@ def test_a_question_of_many_rows_that_settle_in_turn_keeps_its_time_limit():
     verdict = sx.separability(X, y, fit_intercept=False, time_limit=2.0)
     assert verdict.status in ("separable", "undecided")
     assert Deadline.after(0.0).moment - begin < 60.0  # it took minutes, and gigabytes
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sparse.csr_array])
+def test_the_finer_question_is_answered_on_the_directions_that_tight_rows_leave(stored, monkeypatch):
+    for module, name in METHODS["central"]:
+        monkeypatch.setattr(module, name, 0)
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(160, 20)), rng.integers(0, 2, 160)
+    X[:80, 10:] = 0.0
+    y[80:] = X[80:, 10:] @ rng.normal(size=10) > 0.0
+    assert sx.separability(X[:80], y[:80]).status == "overlapping"
+    verdict = sx.separability(stored(X), y)
+    assert verdict.status == "quasi-separable"
+    assert verdict.strict_rows.tolist() == list(range(80, 160))
+    assert [step.strategy for step in verdict.search if step.outcome == "separated"] == ["interior point"]
+    assert sx.verify(verdict.certificate, stored(X), y)
+
+
+def test_weights_that_vanish_on_tight_rows_stay_near_if_their_first_columns_nearly_depend():
+    X = np.array([[1.0, 1.0 + 2.0**-40, 1.0, 0.0], [1.0, 1.0, 0.0, 1.0], [1.0, 2.0, 3.0, 4.0]])
+    signed = SignedRows(read_data(X, [1, 1, 0]), 1, np.ones(3, dtype=bool), lift=False)
+    among, tight = np.array([False, False, True]), np.array([0, 1])
+    near = np.array([0.5, 0.25, -0.75 + 1e-5, -0.75 - 1e-5])
+    scaled = near * 2.0**signed.exponents
+    (found,) = Problem(signed, (), lambda _: True, among, tight).exact_weights(scaled)
+    exact = [Fraction(value) for value in found]
+    assert all(sum(Fraction(v) * w for v, w in zip(row, exact, strict=True)) == 0 for row in X[:2].tolist())
+    largest = max(map(abs, exact))
+    np.testing.assert_allclose([float(w / largest) for w in exact], near / 0.75, atol=1e-4)
+
+
+def test_three_classes_of_which_every_two_can_be_separated_may_be_inseparable():
+    # The lines between two classes are nearly y = 0, x = 0 and x + y = 10. Those of three weight vectors meet
+    # in one point, or are parallel.
+    classes = [[(10, 1), (20, 1), (-5, 16), (-15, 26)], [(10, -1), (20, -1), (1, -5), (1, -15)]]
+    classes += [[(-1, -5), (-1, -15), (-5, 14), (-15, 24)]]
+    X, y = np.array(classes, dtype=float).reshape(-1, 2), np.repeat([0, 1, 2], 4)
+    assert sx.separability(X, y, multiclass="pairwise").separable
+    verdict = sx.separability(X, y)
+    assert verdict.status == "overlapping"
+    assert sx.verify(verdict.certificate, X, y)
+
+
+def test_many_classes_are_proved_inseparable_at_once_by_the_interior_point_method():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(300, 40)), rng.permutation(np.arange(300) % 10)
+    assert sx.separability(X, y, multiclass="pairwise", quasi=False).separable
+    verdict = sx.separability(X, y)
+    assert (verdict.status, verdict.search[-1].strategy) == ("overlapping", "interior point")
+    assert sx.verify(verdict.certificate, X, y)

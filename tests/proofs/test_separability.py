@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import warnings
 from fractions import Fraction
 
@@ -512,3 +513,18 @@ def test_a_question_of_parts_says_which_is_the_hardest():
         "Not every class can be separated from the rest with an intercept. The hardest question that "
         f"was decided is {rest.parts[1].status}."
     )
+
+
+@pytest.mark.parametrize("options", [{}, {"kernel": "poly"}, {"kernel": "rbf"}, {"multiclass": "pairwise"}])
+def test_a_pickled_verdict_says_the_same_without_the_data(options):
+    X = np.random.default_rng(0).integers(-3, 4, (5000, 3)).astype(float)
+    y = (X[:, 0] > 0) + 1 * ("multiclass" in options) * (X[:, 1] > 0)
+    few = X[:200], y[:200]
+    verdict = separability(*(few if options.get("kernel") == "rbf" else (X, y)), **options)
+    pickled = pickle.dumps(verdict)
+    found = pickle.loads(pickled)
+    for name in ("status", "coefficients", "witness_rows", "certificate", "claim"):
+        assert getattr(found, name) == getattr(verdict, name)
+    assert str(found) == str(verdict)
+    certificate = pickle.dumps((verdict.certificate, [each.certificate for each in verdict.parts.values()]))
+    assert len(pickled) < 10_000 + 2 * len(certificate) + 8 * 5000

@@ -242,6 +242,8 @@ class Decomposition:
             for _ in range(3):
                 status = self.run(goal)
                 found = self.certified(status)
+                if found.gap > gap:
+                    found = self.lengthened(found, 1.0 + 0.125 * gap)
                 if found.gap <= gap or status is Status.STEP_LIMIT or self.slow:
                     break
                 goal *= 0.25
@@ -335,6 +337,16 @@ class Decomposition:
         self.problem.refresh(outputs)
         self.problem.totals[decomposition.DUAL] = found.dual
         return replace(found, status=status)
+
+    def lengthened(self, found: KernelSoftOptimum, factor: float) -> KernelSoftOptimum:
+        """Return the same with longer weights, if these have a smaller objective that is proved.
+
+        With a large C, a score that may be below one by rounding alone costs more than everything else.
+        """
+        gram, weights = self.block if self.whole else None, found.coefficients * factor
+        longer, _ = _bracket(self.rows, self.caps, weights, found.intercept * factor, gram)
+        better = longer.primal < found.primal
+        return replace(longer, status=found.status, dual=found.dual) if better else found
 
     def by_factor(self, gap: float) -> KernelSoftOptimum:
         """Return the optimum that the linear solver finds in coordinates of the feature space."""

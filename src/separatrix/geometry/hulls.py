@@ -5,6 +5,9 @@ The answers of `in_hull`, whether a `hull_distance` is zero, and the dimension o
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,7 +16,7 @@ import flint
 import numpy as np
 
 from ..certificates.claims import Certificate
-from ..deadline import Deadline
+from ..deadline import Deadline, OutOfTime
 from ..errors import InputError
 from ..inputs import as_matrix
 from ..margins.hard.max_margin import solve_max_margin
@@ -175,8 +178,64 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
         _mean(table, {row: share for row, share in shares.items() if labels[row] == label})
         for label in (0, 1)
     )
-    bracket = 2.0 * max(0.0, found.margin_lower), 2.0 * found.margin_upper
-    return HullDistance(*bracket, (points[0], points[1]), proof)
+    lower, upper = 2.0 * max(0.0, found.margin_lower), 2.0 * found.margin_upper
+    if upper - lower > gap * upper:  # columns whose numbers are too far apart for sums in floats
+        with suppress(OutOfTime, OverflowError):
+            lower, upper, points = _exact_distance(first, second, Deadline.after(time_limit))
+    return HullDistance(lower, upper, (points[0], points[1]), proof)
+
+
+def _exact_distance(first: Floats, second: Floats, deadline: Deadline) -> tuple[float, float, Any]:
+    """Return bounds of the distance between hulls that do not meet, next to each other, and rounded points.
+
+    This is Wolfe's algorithm (1976) in rationals, for the shortest point of the hull of all differences of
+    two rows: add the difference that is shortest in the direction of the point, then go toward the shortest
+    point of the affine hull, and drop differences whose share vanishes on the way. Raises OutOfTime.
+    """
+    deadline.need(2e-6 * (first.size + second.size))
+    hulls = _rationals(first), _rationals(second)
+    pairs, shares = [(0, 0)], [flint.fmpq(1)]
+    while True:
+        own, rival = (_chosen(hull, [pair[k] for pair in pairs]) for k, hull in enumerate(hulls))
+        ends = [flint.fmpq_mat(1, len(shares), shares) * each for each in (own, rival)]
+        point = (ends[0] - ends[1]).transpose()
+        near, far = ((hull * point).entries() for hull in hulls)
+        square = (point.transpose() * point)[0, 0]
+        if min(near) - max(far) >= square:
+            points = tuple(np.array([int(v.p) / int(v.q) for v in end.entries()]) for end in ends)
+            return (*_square_root(Fraction(int(square.p), int(square.q))), points)
+        pairs, shares = [*pairs, (near.index(min(near)), far.index(max(far)))], [*shares, flint.fmpq(0)]
+        while True:
+            deadline.need()
+            own, rival = (_chosen(hull, [pair[k] for pair in pairs]) for k, hull in enumerate(hulls))
+            goal = _shortest(own - rival)
+            both = list(zip(shares, goal, strict=True))
+            step = min([flint.fmpq(1), *(a / (a - b) for a, b in both if b < 0)])
+            shares = [a + step * (b - a) for a, b in both]
+            pairs = [pair for pair, share in zip(pairs, shares, strict=True) if share > 0]
+            shares = [share for share in shares if share > 0]
+            if step == 1:
+                break
+
+
+def _shortest(points: Any) -> list[Any]:
+    """Return the shares, of sum one, of affinely independent points in the shortest point that they span."""
+    size = points.nrows()
+    system = flint.fmpq_mat(size + 1, size + 1)
+    inner = points * points.transpose()
+    for i in range(size):
+        system[i, size] = system[size, i] = 1
+        for j in range(size):
+            system[i, j] = inner[i, j]
+    found: list[Any] = system.solve(flint.fmpq_mat(size + 1, 1, [0] * size + [1])).entries()[:size]
+    return found
+
+
+def _square_root(value: Fraction) -> tuple[float, float]:
+    """Return the floats next to a square root."""
+    power = max(0, 128 - value.numerator.bit_length() + value.denominator.bit_length())
+    root = Fraction(math.isqrt((value.numerator << 2 * power) // value.denominator), 1 << power)
+    return math.nextafter(float(root), 0.0), math.nextafter(float(root), math.inf)
 
 
 def affine_hull(X: Any) -> AffineHull:
@@ -214,9 +273,20 @@ def _meet(
 
 def _differences(points: Floats) -> Any:
     """Return the other rows minus the first one, as a matrix of rationals."""
-    exact = [[flint.fmpq(*value.as_integer_ratio()) for value in row] for row in points.tolist()]
-    rest = [[a - b for a, b in zip(row, exact[0], strict=True)] for row in exact[1:]]
-    return flint.fmpq_mat(len(rest), points.shape[1], [value for row in rest for value in row])
+    exact, rest = _rationals(points), range(1, len(points))
+    return _chosen(exact, rest) - _chosen(exact, [0] * len(rest))
+
+
+def _rationals(points: Floats) -> Any:
+    values = [flint.fmpq(*value.as_integer_ratio()) for value in points.ravel().tolist()]
+    return flint.fmpq_mat(len(points), points.shape[1], values)
+
+
+def _chosen(matrix: Any, rows: Sequence[int]) -> Any:
+    """Return some rows of a matrix of rationals."""
+    width, entries = matrix.ncols(), matrix.entries()
+    values = [value for row in rows for value in entries[row * width : (row + 1) * width]]
+    return flint.fmpq_mat(len(rows), width, values)
 
 
 def _points(X: Any) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -254,6 +254,11 @@ class Verdict:
     @cached_property
     def _found_coefficients(self) -> Coefficients:
         return self.find_coefficients()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy needs without the data: the coefficients are found first."""
+        found = self._found_coefficients
+        return {**self.__dict__, "find_coefficients": partial(replace, found)}
 
     @property
     def coefficients(self) -> dict[str, str | None]:

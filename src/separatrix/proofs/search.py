@@ -14,11 +14,13 @@ from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
+import scipy  # loads linalg when it is used: small questions do without it
 
 from ..certificates.claims import Number
 from ..deadline import NEVER, Deadline, OutOfTime
 from ..progress import log
 from ..rows.protocol import Floats, Ints, Mask
+from ..sparse import dense
 from .exact.integer_rows import FIRST_PRIME, modulo_primes, reduced, vanishing
 from .signed_rows import EXTRA, SignedRows
 
@@ -223,7 +225,8 @@ class Problem:
     def exact_weights(self, weights: Floats) -> Weights:
         """Return exact weights near floats in units of the scaled columns, with zero on the tight rows.
 
-        If there are tight rows, coordinates below a ten-millionth count as rounded zeros.
+        If there are tight rows, coordinates below a ten-millionth count as rounded zeros, and a QR
+        decomposition with pivoting chooses which coordinates change, so that they change little.
         """
         rows = self.rows
         if not self.tight.size:
@@ -231,7 +234,11 @@ class Problem:
             return (*found, (0.0,) * rows.block) if rows.joint else found
         guide = np.where(np.abs(weights) > 1e-7 * np.abs(weights).max(), weights, 0.0)
         exponents = np.tile(rows.exponents, rows.n_classes - 1)
-        exact = rows.integers(self.tight).vanishing_weights(guide, exponents, self.prime, self.deadline)
+        values = dense(rows.floats(self.tight))
+        self.deadline.need(operations=2.0 * values.size * min(values.shape))
+        order = scipy.linalg.qr(values, mode="r", pivoting=True)[-1]
+        integers = rows.integers(self.tight)
+        exact = integers.vanishing_weights(guide, exponents, self.prime, self.deadline, order)
         return rows.whole_weights(exact)
 
     def combination(self, ids: Ints, near: Floats) -> Combination | None:

@@ -90,12 +90,17 @@ class IntegerRows:
         return times(self.matrix, [weights.get(column, 0) << (power - low) for column, power in pairs])
 
     def vanishing_weights(
-        self, near: Floats, exponents: Ints, prime: int, deadline: Deadline = NEVER
+        self,
+        near: Floats,
+        exponents: Ints,
+        prime: int,
+        deadline: Deadline = NEVER,
+        order: Ints | None = None,
     ) -> dict[int, int]:
         """Return nonzero integer weights, by column, that all rows are orthogonal to.
 
         They are close to ``near / 2**exponents``, up to scale: the pivot columns of the rows are solved for,
-        and all other columns are rounded to 50 bits.
+        and all other columns are rounded to 50 bits. Pivots are looked for in the given order of all columns.
         """
         powers = np.zeros(near.size, dtype=np.int64)
         powers[self.columns] = self.powers
@@ -104,7 +109,9 @@ class IntegerRows:
         shifts -= shifts[used].min(initial=0)
         whole = {j: round(float(near[j]) * 2.0**50) << int(shifts[j]) for j in used.tolist()}
         own = self.columns.tolist()
-        found = vanishing(self.matrix, [whole[j] for j in own], prime, deadline)
+        places = {column: place for place, column in enumerate(own)}
+        first = None if order is None else [places[j] for j in order.tolist() if j in places]
+        found = vanishing(self.matrix, [whole[j] for j in own], prime, deadline, first)
         values, factor = ([0] * len(own), 1) if found is None else found
         total = {j: value * factor for j, value in whole.items()} | dict(zip(own, values, strict=True))
         top = int(powers.max(initial=0))

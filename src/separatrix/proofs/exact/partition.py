@@ -238,14 +238,16 @@ def _solve(values: Floats, deadline: Deadline) -> _Solution | None:
     matrix = sparse.csc_array(sparse.hstack([transposed, transposed, identity, -identity]))
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = 2 * (n_rows + width), width
-    program.col_cost_ = np.repeat([-1.0, 0.0, BOX], [n_rows, n_rows, 2 * width])
     program.col_lower_ = np.zeros(2 * (n_rows + width))
     program.col_upper_ = np.repeat([1.0, highspy.kHighsInf], [n_rows, n_rows + 2 * width])
     program.row_lower_ = program.row_upper_ = np.zeros(width)
     program.a_matrix_.format_ = highspy.MatrixFormat.kColwise
     program.a_matrix_.start_, program.a_matrix_.index_ = matrix.indptr, matrix.indices
     program.a_matrix_.value_ = matrix.data
-    for attempt in range(4):
+    # HiGHS may stop at a basis that is singular in floats. Rows that are nearly equal need large weights to
+    # have different scores, so a smaller box leads past such bases.
+    for attempt, box in enumerate((BOX, 1e1, 1.0, 1e-1)):
+        program.col_cost_ = np.repeat([-1.0, 0.0, box], [n_rows, n_rows, 2 * width])
         solver = quiet_solver(**_dual_simplex(attempt))
         solver.passModel(program)
         outcome = run_until(solver, deadline)

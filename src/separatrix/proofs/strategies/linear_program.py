@@ -35,6 +35,9 @@ POSITIVE = 1e-8  # a margin of the linear program above this is worth a scan
 NEARLY = 1e-6  # of the margin: scores below are not trusted to be positive
 # Measured on 1,000 x 300 to 3,000 x 1,500 numbers: 1.5e-8 to 7e-8.
 READ = 1e-7  # seconds that HiGHS takes to read a number, which cannot be interrupted
+# Steps for each row and column of the program. Programs that end took at most one. On columns that are nearly
+# dependent, HiGHS may go round in circles: 88,000 steps with 290 rows and 96 columns.
+STEPS = 20
 
 
 class LinearProgram:
@@ -109,6 +112,8 @@ class WorkingProgram:
 
     def solve(self) -> tuple[Status, Floats, Floats]:
         """Return how the solver ended, the weights followed by t, and the dual value of each row."""
+        steps = STEPS * (self.solver.getNumRow() + self.solver.getNumCol())
+        self.solver.setOptionValue("simplex_iteration_limit", steps)
         status = run_until(self.solver, self.problem.deadline)
         solution = self.solver.getSolution()
         found = np.asarray(solution.col_value)
