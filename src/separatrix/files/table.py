@@ -93,8 +93,8 @@ class Table:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files; empty for a query that names them itself, and for standard input."""
-        return () if self.source is None or self.source.spool is not None else self.source.paths
+        """The files; empty for a query that names them itself, and for streams."""
+        return () if self.source is None or not self.source.stamps else self.source.names
 
     @property
     def asked(self) -> dict[str, str | None]:

@@ -175,6 +175,4 @@ def _looks(lines: list[str]) -> bool:
     return bool(words) and words[0] == "@relation"
 
 
-FORMAT = Format(
-    "arff", "ARFF", open_arff, endings=(".arff",), looks=_looks, unpacks=("gzip", "bz2", "zstd", "xz")
-)
+FORMAT = Format("arff", "ARFF", open_arff, endings=(".arff",), looks=_looks)

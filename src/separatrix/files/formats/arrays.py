@@ -269,7 +269,7 @@ def open_idx(source: Source, request: Request) -> ArrayReader:
     """Open images, such as those of MNIST, with the labels in another file; each pixel is a column."""
     source.need_numbered(request)
     path, name = source.paths[0], source.name
-    dtype, shape, begin = _idx_header(read_head(path, "none", 20), name, os.path.getsize(path))
+    dtype, shape, begin = _idx_header(read_head(path, "none", name, 20), name, os.path.getsize(path))
     if len(shape) == 1:
         raise InputError(f"{name!r} holds labels. Name the file of the images; the labels are found then.")
     if request.target not in (None, "label"):
@@ -304,9 +304,9 @@ def _idx_header(head: bytes, name: str, size: int) -> tuple[np.dtype[Any], list[
 
 
 def _load_labels(path: str, rows: int, name: str) -> NDArray[Any]:
-    raw = read_head(path, "none", 8)
+    raw = read_head(path, "none", path, 8)
     compression = next((kind for mark, kind in MAGIC.items() if raw.startswith(mark)), "none")
-    content = read_head(path, compression, 9 + 8 * rows)
+    content = read_head(path, compression, path, 9 + 8 * rows)
     dtype, shape, begin = _idx_header(content, path, len(content))
     if shape != [rows]:
         raise InputError(f"{name!r} has {rows:,} images, but the shape of {path!r} is {shape}.")

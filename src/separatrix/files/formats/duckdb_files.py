@@ -149,7 +149,6 @@ JSON = Format(
     endings=(".jsonl", ".ndjson", ".json"),
     looks=lambda lines: lines[0].lstrip().startswith(("{", "[{", "[ {")),
     several=True,
-    unpacks=("gzip", "zstd"),
 )
 SQLITE = Format("sqlite", "SQLite", open_sqlite, magic=((0, b"SQLite format 3\0"),))
 DUCKDB = Format("duckdb", "DuckDB", open_duckdb, magic=((8, b"DUCK"),))

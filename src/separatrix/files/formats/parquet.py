@@ -157,7 +157,7 @@ def copied(
 
     spool, schema, rows = Spool(), pa.schema(list(types)), 0
     need_distinct(name, schema.names)
-    path = spool.new(".parquet")
+    path = spool.new()
     with pq.ParquetWriter(path, schema) as writer:
         for batch in batches:
             writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
