@@ -288,8 +288,10 @@ def test_how_many_rows_were_left_out_and_why_is_always_said(tmp_path):
         assert f"{40 - young} of 40 rows were left out by the condition." in words
         assert f"{lacking} of {young} rows were left out because they lack a value: x (" in words
     np.savez(tmp_path / "rows.npz", X=[[1.0], [np.nan], [3.0]], y=[0, 1, 1])
-    assert "1 of 3 rows were left out" in fine("check", tmp_path / "rows.npz", "--missing", "drop").stdout
-    assert open_table(tmp_path / "rows.npz", missing="drop").places([1])[0].words == "row 3"
+    assert "lacks values, the first in row 2." in refused("check", tmp_path / "rows.npz")
+    assert "'missing' is for tables with named columns" in refused(
+        "check", tmp_path / "rows.npz", "--missing", "drop"
+    )
 
 
 def test_errors_name_the_row_of_the_file(tmp_path):
