@@ -751,3 +751,20 @@ def test_files_that_strangers_bring_are_read_or_refused(tmp_path, case):
     except InputError as error:
         words = str(error)
     assert re.search(expected, words), words
+
+
+@pytest.mark.parametrize("kind", ["query", "view"])
+def test_rows_are_chosen_by_their_values_if_a_query_gives_them_in_another_order_each_time(tmp_path, kind):
+    duckdb = pytest.importorskip("duckdb")
+    path, query = tmp_path / "rows.duckdb", "SELECT x, count(*) AS n, x % 2 AS y FROM t GROUP BY x"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT hash(i) % 50000 AS x FROM range(400000) AS r(i)")
+        connection.execute(f"CREATE VIEW v AS {query}")
+    asked = {"sql": query} if kind == "query" else {"table": "v"}
+    for where in ("x < 1000", "n > 8"):
+        table = open_table(path, target="y", features=["x", "n"], where=where, **asked)
+        for _ in range(3):
+            X, y = table.read()
+            assert np.array_equal(X[:, 0] % 2, y)
+            assert np.all(X[:, 0] < 1000) if where == "x < 1000" else np.all(X[:, 1] > 8)
+            assert len(X) == table.n_rows

@@ -64,7 +64,7 @@ def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainRe
     pointed = frozenset(name for name in used if any(map(is_fraction, cells[name])))
     doubtful = any("." in cell for name in names if name not in pointed for cell in cells[name])
     coded = any(CODE.fullmatch(cell) for name in used for cell in cells[name])
-    reader = PlainReader(columns, request, meaning, pointed)
+    reader = PlainReader(columns, request, meaning, pointed=pointed)
     dialect, live = reader.file.dialect, reader.file.source.growing is not None
     if not meaning.plain or meaning.label == "text" or doubtful or coded or dialect.lines > 1:
         return None
