@@ -98,8 +98,6 @@ class Reading:
     na CODES: More codes for missing values, separated by commas, such as .,-9
     text COLUMNS: Read these columns as text, separated by commas.
     row_names COLUMN: The column with the names of the rows. It is not a feature.
-    merge_labels: Merge labels that differ only in case or spaces, and those that say true or false in
-        different ways, such as y, yes and 1.
     memory SIZE: How much memory the data may use, such as 500MB or 2GB. In addition, the program uses up to
         350 MB, and about 100 bytes per row.
     """
@@ -120,7 +118,6 @@ class Reading:
     na: list[str] | None = None
     text: list[str] | None = None
     row_names: str | None = None
-    merge_labels: bool = False
     memory: Annotated[int | None, {"parser": size}] = None
 
     def open(

@@ -341,8 +341,7 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
     once = [repr(level) for level in levels if summary.levels[level] == 1]
     if once:
         notes.append(f"{name}: a value that occurs in one row only separates that row: {shown(once, 4)}.")
-    groups = alike(levels).values()
-    notes += [f"{name}: {listed(group)} seem to mean the same, and are kept apart." for group in groups]
+    notes += [f"{name}: {listed(each)} seem to mean the same, and are kept apart." for each in alike(levels)]
     if len(levels) == 1 and intercept:
         notes.append(f"{name}: each value is {levels[0]!r}, which tells no rows apart.")
     return tuple(levels)

@@ -26,7 +26,7 @@ from .formats import (
     parquet,
     statistics_files,
 )
-from .label_spelling import alike, doubts, listed, merge
+from .label_spelling import doubts
 from .named_columns import Columns
 from .named_reader import NamedReader, open_columns
 from .reader import Place, Reader
@@ -75,8 +75,6 @@ class Table:
         Which rows and columns the user asked for.
     source : Source or None
         The files; None if the query names them.
-    merge_labels : bool
-        Whether labels that seem to mean the same become one.
     """
 
     name: str
@@ -84,7 +82,6 @@ class Table:
     reader: Reader
     request: Request
     source: Source | None = None
-    merge_labels: bool = False
 
     @property
     def target_name(self) -> str | None:
@@ -128,7 +125,7 @@ class Table:
             raise InputError(
                 f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )
-        found = np.unique(self._merged(self.reader.classes()))
+        found = self.reader.classes()
         if len(found) < 2:
             values = f"one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(
@@ -138,15 +135,6 @@ class Table:
                 parameter="y",
             )
         return found
-
-    @cached_property
-    def _groups(self) -> dict[str, list[str]]:
-        """The labels that become one, by the label that they become."""
-        labels = self.reader.classes() if self.merge_labels and self.target_name is not None else np.empty(0)
-        return alike(labels.tolist())
-
-    def _merged(self, labels: NDArray[Any]) -> NDArray[Any]:
-        return merge(labels, self._groups) if self.merge_labels and self._groups else labels
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -188,8 +176,7 @@ class Table:
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
         try:
-            for X, y in self.reader.batches(rows, start):
-                yield X, None if y is None else self._merged(y)
+            yield from self.reader.batches(rows, start)
         except ChangedFileError:
             raise
         except InputError:
@@ -251,10 +238,7 @@ class Table:
         queried = ("Rows are those of the query's answer, counted from 1, not those of the file.",) * (
             self.request.sql is not None
         )
-        merged = [
-            f"{self.target_name}: {listed(words)} are read as {one!r}." for one, words in self._groups.items()
-        ]
-        return (*found, *queried, *self.reader.told(), *merged)
+        return (*found, *queried, *self.reader.told())
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Return the places in the file of rows of the matrix, counted from zero."""
@@ -294,9 +278,7 @@ class Table:
         }
 
 
-def open_table(
-    source: str | os.PathLike[str] | None, *, live: bool = False, merge_labels: bool = False, **options: Any
-) -> Table:
+def open_table(source: str | os.PathLike[str] | None, *, live: bool = False, **options: Any) -> Table:
     """Open a file, a pattern of files, a database, the answer to a query, or standard input as a table.
 
     Numbers are used as they are. Text that holds numbers (decimal commas, thousands separators, a unit) is
@@ -314,9 +296,6 @@ def open_table(
         Whether rows of standard input may be read before all of it has arrived. This is possible for LIBSVM
         and for CSV of plain numbers. Whatever needs all rows (text columns, a condition, unknown classes)
         waits for them.
-    merge_labels : bool
-        Whether labels that differ only in case or blanks, or that are different words for true and false,
-        become one.
     **options
         Which rows and columns are wanted, and how they are written; see `Request`.
 
@@ -334,7 +313,7 @@ def open_table(
                 parameter="source",
             )
         answer = open_columns(ask("The query", connect(), request.sql, queried=True), request)
-        return Table("The query", "query", answer, request, None, merge_labels)
+        return Table("The query", "query", answer, request)
     found = find_source(source, FORMATS, live=live, text_encoding=request.text_encoding)
     if request.sheet is not None and found.format is not excel.FORMAT:
         raise InputError(
@@ -344,4 +323,4 @@ def open_table(
     reader = open_columns(opened, request) if isinstance(opened, Columns) else opened
     _ = reader.encoding  # raises what is wrong with the columns
     kind = found.format.kind if request.sql is None else "query"
-    return Table(found.name, kind, reader, request, found, merge_labels)
+    return Table(found.name, kind, reader, request, found)

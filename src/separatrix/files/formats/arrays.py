@@ -99,6 +99,10 @@ class ArrayReader(Reader):
         """Count the rows."""
         return int(self.X.shape[0])
 
+    def classes(self) -> NDArray[Any]:
+        """Return the distinct labels."""
+        return super().classes() if self.y is None else np.unique(self.y)
+
     def told(self) -> list[str]:
         """Say where the labels are from."""
         return [*self.notes]
