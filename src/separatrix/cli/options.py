@@ -136,9 +136,7 @@ class Reading:
         """
         from ..files.table import open_table
 
-        asked = {
-            name: value for name, value in vars(self).items() if name != "memory" and value not in (None, [])
-        }
+        asked = {name: value for name, value in vars(self).items() if value not in (None, [])}
         asked |= {name: names(asked[name]) for name in LISTS if name in asked}
         if "encoding" in asked:
             asked["text_encoding"] = asked.pop("encoding")
@@ -152,7 +150,7 @@ class Reading:
         )
         if labelled:
             _ = table.classes
-        return table if self.memory is None else table.within(self.memory)
+        return table
 
     def verify_command(self, certificate: str) -> str:
         """Return the command that checks a certificate of these rows, quoted for a shell.

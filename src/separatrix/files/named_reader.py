@@ -183,11 +183,6 @@ class NamedReader(Reader):
         """Finds the lines of rows; None if the file has no lines."""
         return self.columns.lines
 
-    def within(self, memory: int) -> NamedReader:
-        """Return a reader of the same rows that uses about ``memory`` bytes, if the format can."""
-        limited = getattr(self.columns.read, "within", None)
-        return self if limited is None else replace(self, columns=replace(self.columns, read=limited(memory)))
-
     # From cells to numbers and labels
 
     def cleaned(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:

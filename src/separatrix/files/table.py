@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -28,7 +28,7 @@ from .formats import (
 )
 from .label_spelling import doubts
 from .named_columns import Columns
-from .named_reader import NamedReader, open_columns
+from .named_reader import open_columns
 from .reader import Place, Reader
 from .source.detect import (
     ChangedFileError,
@@ -165,11 +165,6 @@ class Table:
         most = batch_rows(self.encoding.n_features) if rows is None else rows
         return ahead(self._checked(most, start))
 
-    def within(self, memory: int) -> Table:
-        """Return the same table, read with about ``memory`` bytes beside its rows, if the format can."""
-        limited = self.reader.within(memory) if isinstance(self.reader, NamedReader) else self.reader
-        return self if limited is self.reader else replace(self, reader=limited)
-
     def need_unchanged(self) -> None:
         """Raise an error if a file has changed since it was opened."""
         need_unchanged(self.paths, () if self.source is None else self.source.stamps)
@@ -184,31 +179,25 @@ class Table:
             raise
         self.need_unchanged()
 
-    def read(self, memory: int | None = None) -> Batch:
+    def read(self) -> Batch:
         """Read all rows: X of float64, dense or CSR, and y (None without a target).
 
-        A matrix of more than half of ``memory`` bytes is written to a temporary file (in TMPDIR) and mapped.
-        It can be used like any other, and about a sixteenth of ``memory`` holds parts of it at a time; the
-        rest is for the few numbers per row that every method needs.
-
-        Parameters
-        ----------
-        memory : int, optional
-            By default, what the machine has free.
+        A matrix of more than half of the memory is written to a temporary file (in TMPDIR) and mapped. It can
+        be used like any other, and about a sixteenth of the memory holds parts of it at a time; the rest is
+        for the few numbers per row that every method needs.
         """
         try:
-            return self._read(memory)
+            return self._read()
         except OtherMeaningError:  # now all rows have decided, and it cannot happen again
-            return self._read(memory)
+            return self._read()
 
-    def _read(self, memory: int | None) -> Batch:
-        room = (free_memory() if memory is None else memory) // 2
+    def _read(self) -> Batch:
+        room = (free_memory() if self.request.memory is None else self.request.memory) // 2
         parts: list[Any] = []
         labels: list[NDArray[Any] | None] = []
         taken, spill = 0, None
-        table = self if memory is None else self.within(memory)
         # Batches are larger than those for online learning: nothing has to stay in the cache.
-        for X, y in table.batches(3 * batch_rows(self.encoding.n_features) // 2):
+        for X, y in self.batches(3 * batch_rows(self.encoding.n_features) // 2):
             labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
             taken += X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
             parts.append(X)

@@ -115,7 +115,9 @@ class Bounded:
     def read(self, size: int = -1, /) -> bytes:
         """Return some bytes; none at the end."""
         try:
-            part: bytes = self._stream.read(size)
+            part: bytes | None = self._stream.read(size)
+            if part is None:
+                raise OSError("it does not wait for bytes that have not arrived yet")
         except _DAMAGE as error:
             raise InputError(f"{self._name!r} is damaged or cannot be read ({error}).") from error
         self._read += len(part)

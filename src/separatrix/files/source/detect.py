@@ -5,7 +5,6 @@ Each format's module describes it by a `Format`; `table.FORMATS` lists them all.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shutil
@@ -40,7 +39,7 @@ _DOCUMENTS = {
     b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
 }
 # What a request for a file without column names may have.
-_FOR_ANY_FILE = ("target", "intercept", "encoding", "count_columns", "sheet", "text_encoding")
+_FOR_ANY_FILE = ("target", "intercept", "encoding", "count_columns", "sheet", "text_encoding", "memory")
 
 
 Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
@@ -88,6 +87,8 @@ class Request:
         The sheet of an Excel file.
     text_encoding : str, optional
         The encoding of text that is not UTF-8, such as ``"latin-1"``; UTF-16 is recognized.
+    memory : int, optional
+        How many bytes the rows may take in memory; by default, what the machine has free.
     """
 
     target: str | None = None
@@ -107,6 +108,7 @@ class Request:
     row_names: str | None = None
     sheet: str | None = None
     text_encoding: str | None = None
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         self.features = None if self.features is None else tuple(self.features)
@@ -383,7 +385,8 @@ def _spooled(name: str, stream: Any, look: _Look, *, live: bool = False) -> Sour
     spool, growing = Spool(), None
     path = spool.new()
     if live:
-        arriving = Bounded(_Arriving(stream), None, name)
+        # Python's buffer would wait for more bytes, and the thread would hold its lock when the program ends.
+        arriving = Bounded(getattr(stream, "raw", stream), None, name)
         growing = Growing(path, lambda out: shutil.copyfileobj(arriving, out, 1 << 20))
         growing.wait(lines=LINES, seconds=PATIENCE)
     else:
@@ -396,21 +399,6 @@ def _spooled(name: str, stream: Any, look: _Look, *, live: bool = False) -> Sour
         growing.wait()
         seen = look.at(path, name)
     return _readable(Source(name, seen.format, (path,), (name,), spool, growing), seen)
-
-
-class _Arriving:
-    """Standard input, from which each reading returns what is there, without waiting for more."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def read(self, size: int) -> bytes:
-        try:
-            # This avoids Python's buffer: a thread that waits here would hold its lock when the program ends.
-            return os.read(self._stream.fileno(), size)
-        except (AttributeError, io.UnsupportedOperation):  # not a real file, as in tests
-            found: bytes = self._stream.read(size)
-            return found
 
 
 def free_memory() -> int:
