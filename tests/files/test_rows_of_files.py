@@ -768,3 +768,12 @@ def test_rows_are_chosen_by_their_values_if_a_query_gives_them_in_another_order_
             assert np.array_equal(X[:, 0] % 2, y)
             assert np.all(X[:, 0] < 1000) if where == "x < 1000" else np.all(X[:, 1] > 8)
             assert len(X) == table.n_rows
+
+
+@pytest.mark.parametrize(("where", "left"), [("false", 0), ("true", 3000), ("a < 100", 100)])
+def test_the_note_counts_all_rows_of_the_file_also_if_the_condition_needs_none_of_them(tmp_path, where, left):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,y\n" + "".join(f"{k},{k % 7},{k % 2}\n" for k in range(3000)))
+    table = open_table(path, target="y", where=where)
+    assert f"{3000 - left:,} of 3,000 rows were left out by the condition." in table.notes
+    assert table.n_rows == left

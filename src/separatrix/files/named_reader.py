@@ -79,7 +79,7 @@ def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
     """Return the columns with the rows for which the condition is true, and say how many are not."""
     every, looks = list(columns.types), find_looks(columns, request)
     reader = NamedReader(columns, replace(request, target=None), Meaning(Encoding(), looks))
-    total, rows = columns.n_rows(), choose(columns.name, reader.cleaned(every, ROWS, 0), str(request.where))
+    rows, total = choose(columns.name, reader.cleaned(every, ROWS, 0), str(request.where))
     said.append(f"{total - rows.size:,} of {total:,} rows were left out by the condition.")
     return replace(columns, rows=rows)
 

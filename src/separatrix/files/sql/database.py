@@ -64,27 +64,29 @@ def relation_columns(name: str, connection: Any, table: str, *, use: str = "", *
     return Columns(name, types, read, **known)
 
 
-def choose(name: str, batches: Iterator[Any], where: str) -> NDArray[np.int64]:
-    """Return the rows of batches, counted from zero, for which a condition in SQL is true."""
+def choose(name: str, batches: Iterator[Any], where: str) -> tuple[NDArray[np.int64], int]:
+    """Return the rows, counted from zero, for which a condition in SQL is true, and the number of rows."""
     import pyarrow as pa
 
     first = next(batches, None)
     if first is None:
-        return np.empty(0, np.int64)
-    schema = first.schema.append(pa.field(_ROW, pa.int64()))
+        return np.empty(0, np.int64), 0
+    total, schema = 0, first.schema.append(pa.field(_ROW, pa.int64()))
 
     def numbered() -> Iterator[Any]:
-        at = 0
+        nonlocal total
         for batch in itertools.chain([first], batches):
-            numbers = pa.array(np.arange(at, at + batch.num_rows))
+            numbers = pa.array(np.arange(total, total + batch.num_rows))
             yield pa.RecordBatch.from_arrays([*batch.columns, numbers], schema=schema)
-            at += batch.num_rows
+            total += batch.num_rows
 
-    connection = connect()
-    connection.register("data", pa.RecordBatchReader.from_batches(schema, numbered()))
+    connection, every = connect(), numbered()
+    connection.register("data", pa.RecordBatchReader.from_batches(schema, every))
     query = f"SELECT {identifier(_ROW)} FROM data WHERE ({where}\n)"
     found = [as_numpy(batch.column(0)) for batch in _stream(name, connection, query, MOST_ROWS)]
-    return np.concatenate([np.empty(0, np.int64), *found])
+    for _ in every:  # DuckDB does not read rows if no row can be chosen
+        pass
+    return np.concatenate([np.empty(0, np.int64), *found]), total
 
 
 def _cursor(connection: Any, use: str) -> Any:
@@ -105,7 +107,7 @@ def _stream(name: str, connection: Any, query: str, rows: int) -> Iterator[Any]:
 
 
 def refuse_chance(sql: str, parameter: str) -> None:
-    """Raise an error if a condition or a query draws rows at random, because rows are read more than once.
+    """Raise an error if a condition or a query draws rows at random: no other command could read them again.
 
     Examples
     --------
@@ -117,8 +119,8 @@ def refuse_chance(sql: str, parameter: str) -> None:
     found = _CHANCE.search(_QUOTED.sub(" ", sql))
     if found is not None:
         raise InputError(
-            f"{parameter!r} has {found[0]!r}, which gives other rows each time, and rows are read more than "
-            "once. Choose them by their values, such as hash(x) % 10 = 0 for a tenth of them, or write "
+            f"{parameter!r} has {found[0]!r}, which gives other rows each time, so that nobody can check the "
+            "answer. Choose them by their values, such as hash(x) % 10 = 0 for a tenth of them, or write "
             "the sample to a file first."
         )
 
