@@ -617,16 +617,14 @@ def _libsvm(table: Logical, folder: Path) -> str:
 
 def numbered(table: Logical) -> Read | Refused:
     """What has to be read where columns have no names: every number as it stands."""
-    whole = [k for k in range(table.height) if all(column.cells[k] is not None for column in table.all)]
-    if len(whole) < table.height and table.missing == "error":
+    if table.missing == "drop":
+        return Refused(("'missing' is for tables with named columns",))
+    if any(None in column.cells for column in table.all):
         return Refused(("lacks values",))
     if any(column.kind == "big" for column in table.all):
         return Refused(("would be rounded",))
-    if not whole:
-        return Refused(("no rows left",))
-    notes = ("rows were left out",) if table.missing == "drop" and table.target.name != "label" else ()
-    rows = [[float(column.cells[k]) for column in table.columns] for k in whole]
-    return Read((), rows, [_label(table.target.cells[k]) for k in whole], notes)
+    rows = [[float(column.cells[k]) for column in table.columns] for k in range(table.height)]
+    return Read((), rows, [_label(cell) for cell in table.target.cells], ())
 
 
 _PLAIN = ("integer", "float")

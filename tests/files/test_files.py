@@ -213,9 +213,10 @@ def test_data_larger_than_memory_are_mapped_and_decided_alike(tmp_path, kind):
     else:
         frame = pa.table({**{n: problem.X[:, k] for k, n in enumerate(names)}, "y": problem.y})
         duckdb.from_arrow(frame).query("frame", f"COPY (FROM frame) TO '{path}' (FORMAT {kind})")
-    table = open_table(path, target="label" if kind == "svm" else "y")
+    target = "label" if kind == "svm" else "y"
+    table = open_table(path, target=target)
     X, y = table.read()
-    mapped, again = table.read(memory=50_000)
+    mapped, again = open_table(path, target=target, memory=50_000).read()
     values = mapped.data if kind == "svm" else mapped
     assert not values.flags.writeable
     assert np.array_equal(y, again)

@@ -440,7 +440,7 @@ def test_a_damaged_archive_or_spss_file_is_named_as_such(tmp_path):
         open_table(path)
     content[entry + 42 : entry + 46] = b"\xff\xff\xff\xff"  # where the one file begins
     path.write_bytes(content)
-    with pytest.raises(InputError, match="is not a ZIP archive"):
+    with pytest.raises(InputError, match="cannot be read"):
         open_table(path)
     path = tmp_path / "rows.sav"
     pyreadstat.write_sav(
@@ -480,7 +480,7 @@ def test_a_folder_of_shards_is_one_table(tmp_path):
     assert open_table(pattern, target="y").n_rows == 4
     (tmp_path / "data" / "test-00000-of-00001.parquet").unlink()
     (tmp_path / "data" / "train-00001-of-00002.parquet").unlink()
-    with pytest.raises(InputError, match=r"not complete: of 2 files, number 1 \(counted from 0\)"):
+    with pytest.raises(InputError, match="not complete: it has 1 of 2 files"):
         open_table(tmp_path, target="y")
 
 

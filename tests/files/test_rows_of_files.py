@@ -288,8 +288,10 @@ def test_how_many_rows_were_left_out_and_why_is_always_said(tmp_path):
         assert f"{40 - young} of 40 rows were left out by the condition." in words
         assert f"{lacking} of {young} rows were left out because they lack a value: x (" in words
     np.savez(tmp_path / "rows.npz", X=[[1.0], [np.nan], [3.0]], y=[0, 1, 1])
-    assert "1 of 3 rows were left out" in fine("check", tmp_path / "rows.npz", "--missing", "drop").stdout
-    assert open_table(tmp_path / "rows.npz", missing="drop").places([1])[0].words == "row 3"
+    assert "lacks values, the first in row 2." in refused("check", tmp_path / "rows.npz")
+    assert "'missing' is for tables with named columns" in refused(
+        "check", tmp_path / "rows.npz", "--missing", "drop"
+    )
 
 
 def test_errors_name_the_row_of_the_file(tmp_path):
@@ -749,3 +751,29 @@ def test_files_that_strangers_bring_are_read_or_refused(tmp_path, case):
     except InputError as error:
         words = str(error)
     assert re.search(expected, words), words
+
+
+@pytest.mark.parametrize("kind", ["query", "view"])
+def test_rows_are_chosen_by_their_values_if_a_query_gives_them_in_another_order_each_time(tmp_path, kind):
+    duckdb = pytest.importorskip("duckdb")
+    path, query = tmp_path / "rows.duckdb", "SELECT x, count(*) AS n, x % 2 AS y FROM t GROUP BY x"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT hash(i) % 50000 AS x FROM range(400000) AS r(i)")
+        connection.execute(f"CREATE VIEW v AS {query}")
+    asked = {"sql": query} if kind == "query" else {"table": "v"}
+    for where in ("x < 1000", "n > 8"):
+        table = open_table(path, target="y", features=["x", "n"], where=where, **asked)
+        for _ in range(3):
+            X, y = table.read()
+            assert np.array_equal(X[:, 0] % 2, y)
+            assert np.all(X[:, 0] < 1000) if where == "x < 1000" else np.all(X[:, 1] > 8)
+            assert len(X) == table.n_rows
+
+
+@pytest.mark.parametrize(("where", "left"), [("false", 0), ("true", 3000), ("a < 100", 100)])
+def test_the_note_counts_all_rows_of_the_file_also_if_the_condition_needs_none_of_them(tmp_path, where, left):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,y\n" + "".join(f"{k},{k % 7},{k % 2}\n" for k in range(3000)))
+    table = open_table(path, target="y", where=where)
+    assert f"{3000 - left:,} of 3,000 rows were left out by the condition." in table.notes
+    assert table.n_rows == left

@@ -40,10 +40,10 @@ def test_columns_read_a_few_at_a_time_are_the_same(tmp_path, target, memory):
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table(columns), path, row_group_size=300)
     exclude = [{"y": "word", "word": "y"}[target]]
-    table = open_table(path, target=target, exclude=exclude)
-    X, y = table.read()
+    X, y = open_table(path, target=target, exclude=exclude).read()
+    limited = open_table(path, target=target, exclude=exclude, memory=memory)
     for start in (0, 299, 300, 650):
-        parts = list(table.within(memory).batches(64, start))
+        parts = list(limited.batches(64, start))
         assert np.array_equal(np.concatenate([part for part, _ in parts]), X[start:])
         assert np.array_equal(np.concatenate([labels for _, labels in parts]), y[start:])
 
@@ -52,7 +52,7 @@ def test_a_null_is_noticed_where_columns_are_read_a_few_at_a_time(tmp_path):
     path = tmp_path / "rows.parquet"
     pq.write_table(pa.table({"a": [1.0, 2.0], "b": [None, 3.0], "y": [0, 1]}), path)
     with pytest.raises(ValueError, match=r"lacks values in 'b' \(1\)"):
-        open_table(path, target="y").read(memory=1)
+        open_table(path, target="y", memory=1).read()
 
 
 def test_a_column_of_a_report_is_read_in_pieces():

@@ -98,8 +98,6 @@ class Reading:
     na CODES: More codes for missing values, separated by commas, such as .,-9
     text COLUMNS: Read these columns as text, separated by commas.
     row_names COLUMN: The column with the names of the rows. It is not a feature.
-    merge_labels: Merge labels that differ only in case or spaces, and those that say true or false in
-        different ways, such as y, yes and 1.
     memory SIZE: How much memory the data may use, such as 500MB or 2GB. In addition, the program uses up to
         350 MB, and about 100 bytes per row.
     """
@@ -120,7 +118,6 @@ class Reading:
     na: list[str] | None = None
     text: list[str] | None = None
     row_names: str | None = None
-    merge_labels: bool = False
     memory: Annotated[int | None, {"parser": size}] = None
 
     def open(
@@ -139,9 +136,7 @@ class Reading:
         """
         from ..files.table import open_table
 
-        asked = {
-            name: value for name, value in vars(self).items() if name != "memory" and value not in (None, [])
-        }
+        asked = {name: value for name, value in vars(self).items() if value not in (None, [])}
         asked |= {name: names(asked[name]) for name in LISTS if name in asked}
         if "encoding" in asked:
             asked["text_encoding"] = asked.pop("encoding")
@@ -155,7 +150,7 @@ class Reading:
         )
         if labelled:
             _ = table.classes
-        return table if self.memory is None else table.within(self.memory)
+        return table
 
     def verify_command(self, certificate: str) -> str:
         """Return the command that checks a certificate of these rows, quoted for a shell.

@@ -7,7 +7,7 @@ count or name the rows, or have no values, are left out. `named_reader` turns th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..errors import InputError
@@ -38,6 +38,8 @@ class Meaning:
         Whether marks such as ``.`` among the labels mean that a label is missing.
     notes : tuple of str
         What a person should know about the columns, one sentence each.
+    summaries : dict of str to Summary
+        The summaries of text columns, over the rows that the condition leaves.
     """
 
     encoding: Encoding
@@ -45,6 +47,7 @@ class Meaning:
     label: str = "as it is"
     marked: bool = False
     notes: tuple[str, ...] = ()
+    summaries: dict[str, Summary] = field(default_factory=dict)
 
     @property
     def plain(self) -> bool:
@@ -61,19 +64,17 @@ class OddCellError(InputError):
         self.name, self.look = name, look_
 
 
-# Takes the meaning so far, names of columns, and 'missing'; summarizes these columns over the chosen rows.
-Recount = Callable[[Meaning, Sequence[str], str], dict[str, Summary]]
-
-
-def decide(columns: Columns, request: Request, recount: Recount | None = None) -> Meaning:
+def decide(columns: Columns, request: Request, wanted: Columns | None = None) -> Meaning:
     """Choose the columns of a table, and decide what they mean, or check that they mean what a model knows.
+
+    The categories get their levels from `with_levels`.
 
     Parameters
     ----------
     columns : Columns
     request : Request
-    recount : callable, optional
-        Given if rows may be left out: the levels of a category are those of the rows that remain.
+    wanted : Columns, optional
+        The same columns, with the rows that the condition leaves; by default, all rows.
 
     Raises
     ------
@@ -92,15 +93,14 @@ def decide(columns: Columns, request: Request, recount: Recount | None = None) -
         if name not in kinds:
             raise unknown(name, tuple(kinds))
     text = {*columns.text, *request.text}
-    beside = [] if request.where is None and request.sql is None else list(kinds)
     labels = [] if request.target is None else [request.target]
     # The target is read as text even if its cells are known to be numbers, because floats may merge some.
-    summaries = columns.summaries([*names, *labels, *beside], text | ({*labels} & columns.untyped))
+    summaries = columns.summaries([*names, *labels], text | ({*labels} & columns.untyped))
     notes = list(columns.notes)
     free = known is None and request.features is None
     if free:
         names = _without_counters(names, columns.unnamed, summaries, text, notes)
-    looks = _looks(columns, request, [n for n in summaries if n in names or n in beside], summaries, text)
+    looks = _looks(columns, request, list(names), summaries, text)
     for name in names:
         if name in looks and looks[name].kind in ("odd", "ambiguous"):
             raise OddCellError(name, looks[name])
@@ -117,31 +117,49 @@ def decide(columns: Columns, request: Request, recount: Recount | None = None) -
     if labels:
         meaning = _with_label(columns, request, summaries[labels[0]], meaning, text, notes)
     words = [n for n in names if n not in numbers and (kinds[n] != "number" or n in text)]
+    levels = words if known is None else [column.name for column in known.columns if column.levels]
+    counted = summaries if wanted is None else wanted.summaries(levels, levels)
+    meaning = replace(meaning, summaries=counted)
     if known is not None:
-        levels = [column.name for column in known.columns if column.levels]
-        counted = recount(meaning, levels, request.missing) if recount and levels else summaries
         for column in known.columns:
-            _need_same_column(columns, column, column.name not in words, counted.get(column.name))
+            if column.levels is None and column.name in words:
+                raise InputError(
+                    f"Column {column.name!r} held numbers in the table that was read first; in "
+                    f"{columns.name!r} it is {in_words(kinds[column.name])}."
+                )
         return replace(meaning, notes=tuple(notes))
     for name in words:
         kind = looks[name].kind if name in looks else kinds[name]
         if kind not in ("text", "boolean") and name not in text:
             raise foreign(name, kind)
     asked = {*request.text} if request.features is None else {*names}
-    counted = summaries
-    if request.where is not None and recount is not None and {*words} - asked:
-        # A missing value in a column that is left out here does not drop its row.
-        counted = recount(meaning, words, "error")
     names = _without_identifiers(names, [name for name in words if name not in asked], counted, notes)
-    read = [Column(n, None, numbers[n].reading if n in numbers else PLAIN_READING) for n in names]
-    meaning = replace(meaning, encoding=replace(meaning.encoding, columns=tuple(read)))
-    words = [name for name in words if name in names]
-    counted = recount(meaning, words, request.missing) if recount and words else summaries
+    encoded = [
+        Column(n, () if n in words else None, numbers[n].reading if n in numbers else PLAIN_READING)
+        for n in names
+    ]
+    return replace(meaning, encoding=replace(meaning.encoding, columns=tuple(encoded)), notes=tuple(notes))
+
+
+def with_levels(meaning: Meaning, columns: Columns, request: Request) -> Meaning:
+    """Give each category the levels that it has in the rows, or check that a model knows them."""
+    words = [column.name for column in meaning.encoding.columns if column.levels is not None]
+    found = meaning.summaries if request.missing == "error" else columns.summaries(words, words)
+    if request.encoding is not None:
+        for column in request.encoding.columns:
+            others = sorted({*found[column.name].levels} - {*column.levels}) if column.levels else []
+            if others:
+                raise InputError(
+                    f"Column {column.name!r} of {columns.name!r} has values that the model was not fitted "
+                    f"with: {shown(others[:13])}. Known are: {shown(column.levels or ())}."
+                )
+        return meaning
+    notes = [*meaning.notes]
     encoded = tuple(
-        Column(each.name, _levels(each.name, counted[each.name], request.intercept, notes))
+        replace(each, levels=_levels(each.name, found[each.name], request.intercept, notes))
         if each.name in words
         else each
-        for each in read
+        for each in meaning.encoding.columns
     )
     return replace(meaning, encoding=replace(meaning.encoding, columns=encoded), notes=tuple(notes))
 
@@ -275,23 +293,6 @@ def _need_same_unit(table: str, name: str, found: Look | None, known: Encoding) 
         )
 
 
-def _need_same_column(columns: Columns, column: Column, is_number: bool, summary: Summary | None) -> None:
-    """Raise an error if a column cannot be read as in the table that the encoding was learned from."""
-    if column.levels is None and not is_number:
-        raise InputError(
-            f"Column {column.name!r} held numbers in the table that was read first; in "
-            f"{columns.name!r} it is {in_words(columns.kinds[column.name])}."
-        )
-    if column.levels is None or summary is None:
-        return
-    others = sorted({*summary.levels} - {*column.levels})
-    if others:
-        raise InputError(
-            f"Column {column.name!r} of {columns.name!r} has values that the model was not fitted with: "
-            f"{shown(others[:13])}. Known are: {shown(column.levels)}."
-        )
-
-
 def _without_identifiers(
     names: Sequence[str],
     words: Sequence[str],
@@ -340,8 +341,7 @@ def _levels(name: str, summary: Summary, intercept: bool, notes: list[str]) -> t
     once = [repr(level) for level in levels if summary.levels[level] == 1]
     if once:
         notes.append(f"{name}: a value that occurs in only one row separates that row: {shown(once, 4)}.")
-    groups = alike(levels).values()
-    notes += [f"{name}: {listed(group)} seem to mean the same, and are kept apart." for group in groups]
+    notes += [f"{name}: {listed(each)} seem to mean the same, and are kept apart." for each in alike(levels)]
     if len(levels) == 1 and intercept:
         notes.append(f"{name}: each value is {levels[0]!r}, so the column does not distinguish rows.")
     return tuple(levels)

@@ -6,11 +6,12 @@ Numbers are passed on as they are, and text as text. `meaning` decides from the 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .batches import as_numpy
 from .encoding import MAX_LEVELS, need_distinct
@@ -151,7 +152,11 @@ class Columns:
     keep : object
         Has to live as long as this.
     count : callable or None
-        Counts the rows without reading them.
+        Counts the rows of the file without reading them.
+    ordered : bool
+        Whether every reading gives the rows in the same order; the answer of a query may differ in that.
+    rows : array or None
+        The rows that are wanted, counted from zero and sorted; None for all.
     """
 
     name: str
@@ -168,6 +173,8 @@ class Columns:
     na: tuple[str, ...] = ()
     keep: Any = None
     count: Callable[[], int] | None = None
+    ordered: bool = True
+    rows: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         need_distinct(self.name, self.types)
@@ -179,12 +186,31 @@ class Columns:
         return kinds | dict.fromkeys(self.numbers, "number")
 
     def batches(self, names: Sequence[str], rows: int = ROWS, start: int = 0) -> Iterator[Any]:
-        """Yield batches of some columns in types that Arrow computes with; codes in ``na`` become null."""
+        """Yield batches of some columns, from the wanted row ``start`` on.
+
+        They have types that Arrow computes with; codes in ``na`` become null.
+        """
         import pyarrow as pa
 
-        for batch in self.read(names, rows, start):
+        wanted = self.rows
+        if wanted is not None and start >= wanted.size:
+            return
+        at = start if wanted is None else int(wanted[start])
+        for batch in self.read(names, rows, at):
+            if wanted is not None:
+                begin, end = np.searchsorted(wanted, (at, at + batch.num_rows))
+                at, batch = at + batch.num_rows, batch.take(pa.array(wanted[begin:end] - at))
             columns = [_without_codes(plain(column), self.na) for column in batch.columns]
             yield pa.RecordBatch.from_arrays(columns, names=list(names))
+            if wanted is not None and end == wanted.size:
+                return
+
+    def n_rows(self) -> int:
+        """Count the rows that are wanted."""
+        if self.rows is not None:
+            return self.rows.size
+        first = list(self.types)[:1]
+        return self.count() if self.count else sum(each.num_rows for each in self.batches(first))
 
     def summaries(self, names: Iterable[str], text: Iterable[str] = ()) -> dict[str, Summary]:
         """Summarize some columns; number columns in ``text`` are read as text.
@@ -192,30 +218,21 @@ class Columns:
         All rows are read, except that a column of numbers is left as soon as it is settled.
         """
         kinds = self.kinds | {name: "text" for name in text if self.kinds.get(name) == "number"}
-        wanted = list(dict.fromkeys(names))
-        return summarize(kinds, wanted, self.batches)
-
-
-def summarize(
-    kinds: Mapping[str, str], wanted: list[str], read: Callable[[list[str], int, int], Iterable[Any]]
-) -> dict[str, Summary]:
-    """Summarize columns; ``read`` yields batches of some of them, of a number of rows, from a row on.
-
-    The first batch is small, because a few rows are enough to settle most columns of numbers.
-    """
-    found = {name: Summary(kinds[name]) for name in wanted}
-    first, left, rows = 0, wanted, 1 << 10 if "number" in kinds.values() else ROWS
-    while left:
-        for batch in read(left, rows, first):
-            first += batch.num_rows
-            for name, column in zip(left, batch.columns, strict=True):
-                found[name].add(column)
-            if rows < ROWS or any(found[name].settled for name in left):
+        left = list(dict.fromkeys(names))
+        found = {name: Summary(kinds[name]) for name in left}
+        # The first batch is small, because a few rows are enough to settle most columns of numbers.
+        first, rows = 0, 1 << 10 if "number" in kinds.values() else ROWS
+        while left:
+            for batch in self.batches(left, rows, first):
+                first += batch.num_rows
+                for name, column in zip(left, batch.columns, strict=True):
+                    found[name].add(column)
+                if rows < ROWS or any(found[name].settled for name in left):
+                    break
+            else:
                 break
-        else:
-            break
-        left, rows = [name for name in left if not found[name].settled], ROWS
-    return found
+            left, rows = [name for name in left if not found[name].settled], ROWS
+        return found
 
 
 def kind_of(kind: Any) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from .batches import (
 )
 from .encoding import Encoding, shown
 from .formats.parquet import copied
-from .meaning import Meaning, OddCellError, decide, find_looks, readings_told
-from .named_columns import ROWS, Columns, Summary, plain_type, summarize, without
+from .meaning import Meaning, OddCellError, decide, find_looks, readings_told, with_levels
+from .named_columns import ROWS, Columns, plain_type, without
 from .number_formats import (
     BLANKS,
     PLAIN_READING,
@@ -45,8 +44,6 @@ from .reader import Lines, Reader, placed
 from .source.detect import Request
 from .sql.database import answer, choose, explaining, refuse_chance
 
-ROW_NUMBER = "separatrix row"  # the name of a column that is added to batches
-
 
 def open_columns(columns: Columns, request: Request) -> NamedReader:
     """Return a reader of the rows that are wanted, or of the answer to a query on the columns."""
@@ -60,14 +57,31 @@ def open_columns(columns: Columns, request: Request) -> NamedReader:
         raise InputError(f"{columns.name!r} has named columns; the model was fitted on numbered ones.")
     if request.sql is not None and not columns.queried:
         columns, request = _answer(columns, request), replace(request, sql=None)
+    if not columns.ordered and (request.where is not None or request.missing == "drop"):
+        names = list(columns.types)  # rows are chosen by their numbers, so their order has to stay
+        copy = copied(columns.name, columns.types.items(), columns.read(names, ROWS, 0), keep=columns)
+        columns = replace(columns, read=copy.read, keep=copy, count=copy.count)
     columns = replace(columns, na=request.na)
-    reader = NamedReader(columns, request, Meaning(Encoding()))
-    recount = reader.recount if reader.leaves_rows_out else None
-    try:
-        with explaining(columns.name):
-            return replace(reader, meaning=decide(columns, request, recount))
-    except OddCellError as odd:
-        raise _first_odd_cell(columns, odd.name, odd.look) from None
+    with explaining(columns.name):
+        said: list[str] = []
+        wanted = None if request.where is None else _where(columns, request, said)
+        try:
+            meaning = decide(columns, request, wanted)
+        except OddCellError as odd:
+            raise _first_odd_cell(columns, odd.name, odd.look) from None
+        columns = wanted or columns
+        if request.missing == "drop":
+            columns = NamedReader(columns, request, meaning).without_gaps(said)
+        return NamedReader(columns, request, with_levels(meaning, columns, request), tuple(said))
+
+
+def _where(columns: Columns, request: Request, said: list[str]) -> Columns:
+    """Return the columns with the rows for which the condition is true, and say how many are not."""
+    every, looks = list(columns.types), find_looks(columns, request)
+    reader = NamedReader(columns, replace(request, target=None), Meaning(Encoding(), looks))
+    rows, total = choose(columns.name, reader.cleaned(every, ROWS, 0), str(request.where))
+    said.append(f"{total - rows.size:,} of {total:,} rows were left out by the condition.")
+    return replace(columns, rows=rows)
 
 
 def _answer(columns: Columns, request: Request) -> Columns:
@@ -134,11 +148,14 @@ class NamedReader(Reader):
     columns : Columns
     request : Request
     meaning : Meaning
+    left_out : tuple of str
+        How many rows the condition and missing values leave out, one sentence each.
     """
 
     columns: Columns
     request: Request
     meaning: Meaning
+    left_out: tuple[str, ...] = ()
 
     @property
     def encoding(self) -> Encoding:
@@ -157,24 +174,14 @@ class NamedReader(Reader):
         return [*(column.name for column in self.encoding.columns), *target]
 
     @property
-    def leaves_rows_out(self) -> bool:
-        """Whether a condition or missing values may leave out rows."""
-        return self.request.where is not None or self.request.missing == "drop"
-
-    @property
     def in_turn(self) -> bool:
         """Whether the rows have no names, and all rows of the file are used."""
-        return not self.leaves_rows_out and self.request.row_names is None
+        return self.columns.rows is None and self.request.row_names is None
 
     @property
     def line_finder(self) -> Lines | None:
         """Finds the lines of rows; None if the file has no lines."""
         return self.columns.lines
-
-    def within(self, memory: int) -> NamedReader:
-        """Return a reader of the same rows that uses about ``memory`` bytes, if the format can."""
-        limited = getattr(self.columns.read, "within", None)
-        return self if limited is None else replace(self, columns=replace(self.columns, read=limited(memory)))
 
     # From cells to numbers and labels
 
@@ -239,58 +246,23 @@ class NamedReader(Reader):
 
     # The rows that are wanted
 
-    def chosen(
-        self, names: Sequence[str], rows: int, start: int = 0, missing: str | None = None
-    ) -> Iterator[Any]:
-        """Yield batches of the wanted rows, from the wanted row ``start`` on.
-
-        Unless `in_turn`, the last column has the numbers of the rows in the file, counted from 1.
-        """
-        import pyarrow as pa
-
-        if self.in_turn:
-            yield from self.cleaned(names, rows, start)
-            return
-        drop = (self.request.missing if missing is None else missing) == "drop"
-        row_names = [] if self.request.row_names is None else [self.request.row_names]
-        wanted = list(dict.fromkeys([*names, *row_names, *(self.used if drop else [])]))
-        if self.request.where is None:
-            batches = self._numbered(wanted, rows)
-        else:
-            every = self._numbered(list(dict.fromkeys([*wanted, *self.columns.types])), rows)
-            batches = choose(self.columns.name, every, self.request.where, [*wanted, ROW_NUMBER], rows)
-        for batch in batches:
-            if drop and self.used:
-                lacking = np.any([_lacking(batch.column(name)) for name in self.used], axis=0)
-                batch = batch.filter(pa.array(~lacking)) if lacking.any() else batch
-            if start < batch.num_rows:
-                yield batch.select([*names, ROW_NUMBER]).slice(start)
-            start = max(0, start - batch.num_rows)
-
-    def _numbered(self, names: Sequence[str], rows: int) -> Iterator[Any]:
-        """Yield cleaned batches with the numbers of their rows, counted from 1."""
-        import pyarrow as pa
-
-        at = 1
-        for batch in self.cleaned(names, rows, 0):
-            numbers = pa.array(np.arange(at, at + batch.num_rows))
-            yield pa.RecordBatch.from_arrays([*batch.columns, numbers], names=[*names, ROW_NUMBER])
+    def without_gaps(self, said: list[str]) -> Columns:
+        """Return the columns with the rows that lack no value that is used, and say how many do."""
+        kept, counts, at = [np.empty(0, np.int64)], dict.fromkeys(self.used, 0), 0
+        for batch in self.cleaned(self.used, MOST_ROWS, 0):
+            gaps = _gaps(batch, counts)
+            kept.append(at + np.flatnonzero(~gaps))
             at += batch.num_rows
-
-    def recount(self, meaning: Meaning, names: Sequence[str], missing: str) -> dict[str, Summary]:
-        """Summarize categories over the rows that are chosen, with what is known about the columns so far."""
-        reader = replace(self, meaning=meaning)
-
-        def read(some: list[str], rows: int, start: int) -> Iterator[Any]:
-            for batch in reader.chosen(some, rows, start, missing):
-                yield batch.select(some)
-
-        return summarize(dict.fromkeys(names, "text"), list(names), read)
+        rows = np.concatenate(kept)
+        named = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
+        note = f"{at - rows.size:,} of {at:,} rows were left out because they lack a value"
+        said.append(note + (f": {named}." if named else "."))
+        return replace(self.columns, rows=rows if self.columns.rows is None else self.columns.rows[rows])
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield the encoded rows in the order of the file."""
         at, width = start, self.encoding.n_features
-        for batch in ahead(self.chosen(self.used, max(rows, batch_rows(width)), start)):
+        for batch in ahead(self.cleaned(self.used, max(rows, batch_rows(width)), start)):
             target = None if self.target_name is None else batch.column(len(self.encoding.columns))
             self._refuse_rounded(batch, at)
             columns, lacking = self._features(batch)
@@ -332,14 +304,12 @@ class NamedReader(Reader):
 
     def n_rows(self) -> int:
         """Count the rows."""
-        if not self.leaves_rows_out and self.columns.count is not None:
-            return self.columns.count()
-        return sum(batch.num_rows for batch in self.chosen(self.used[-1:], MOST_ROWS))
+        return self.columns.n_rows()
 
     def classes(self) -> NDArray[Any]:
         """Return the different labels."""
         parts = []
-        for batch in self.chosen([str(self.target_name)], MOST_ROWS):
+        for batch in self.cleaned([str(self.target_name)], MOST_ROWS, 0):
             labels = arrow_labels(batch.column(0).drop_null().unique())
             parts.append(self._typed(labels[~np.isnan(labels)] if labels.dtype.kind == "f" else labels))
         kept = [part for part in parts if part.size] or parts[:1]
@@ -352,58 +322,31 @@ class NamedReader(Reader):
         with needs("A data frame", extra="formula"):
             import pandas  # noqa: F401, ICN001
 
-        found = [batch.select(self.used) for batch in self.chosen(self.used, MOST_ROWS)]
+        found = list(self.cleaned(self.used, MOST_ROWS, 0))
         return pa.Table.from_batches(found).to_pandas()
 
     def identities(self) -> Iterator[tuple[int, str | None]]:
         """Yield the number of each row in the file, counted from 1, and its name if it has one."""
-        name = self.request.row_names
-        if self.in_turn:
-            yield from super().identities()
-        for batch in self.chosen([] if name is None else [name], MOST_ROWS):
-            names: Iterable[str | None] = itertools.repeat(None)
-            if name is not None:
-                names = (called or "" for called in batch.column(0).cast("string").to_pylist())
-            yield from zip(batch.column(ROW_NUMBER).to_pylist(), names, strict=False)
+        rows, name = self.columns.rows, self.request.row_names
+        numbers = itertools.count(1) if rows is None else iter((rows + 1).tolist())
+        if name is None:
+            return zip(numbers, itertools.repeat(None))
+        batches = self.cleaned([name], MOST_ROWS, 0)
+        names = (called or "" for batch in batches for called in batch.column(0).cast("string").to_pylist())
+        return zip(numbers, names, strict=False)
 
     def told(self) -> list[str]:
         """List what a person should know about the reading, one sentence each."""
-        return [*self.meaning.notes, *self._dropped]
-
-    @cached_property
-    def _dropped(self) -> list[str]:
-        """Say how many rows the condition and missing values leave out."""
-        if not self.leaves_rows_out:
-            return []
-        count = self.columns.count
-        total = count() if count else sum(each.num_rows for each in self.columns.batches(self.used[:1]))
-        left, dropped, counts = self._counts()
-        words = []
-        if self.request.where is not None:
-            words.append(f"{total - left:,} of {total:,} rows were left out by the condition.")
-        if self.request.missing == "drop":
-            named = ", ".join(f"{name} ({count:,})" for name, count in counts.items() if count)
-            words.append(
-                f"{dropped:,} of {left:,} rows were left out because they lack a value"
-                + (f": {named}." if named else ".")
-            )
-        return words
-
-    def _counts(self) -> tuple[int, int, dict[str, int]]:
-        """Count the rows that the condition leaves, those that lack a value, and the gaps of each column."""
-        rows, lacking, counts = 0, 0, dict.fromkeys(self.used, 0)
-        for batch in self.chosen(self.used, MOST_ROWS, 0, "error"):
-            gaps = [_lacking(batch.column(k)) for k in range(len(self.used))]
-            for name, each in zip(self.used, gaps, strict=True):
-                counts[name] += int(each.sum())
-            rows, lacking = rows + batch.num_rows, lacking + int(np.any(gaps, axis=0).sum())
-        return rows, lacking, counts
+        return [*self.meaning.notes, *self.left_out]
 
     # Errors
 
     def _missing(self, rows: NDArray[np.int64], at: int) -> InputError:
         """Return an error that names the columns that lack values, how many, and the first such row."""
-        without = [f"{name!r} ({count:,})" for name, count in self._counts()[2].items() if count]
+        counts = dict.fromkeys(self.used, 0)
+        for batch in self.cleaned(self.used, MOST_ROWS, 0):
+            _gaps(batch, counts)
+        without = [f"{name!r} ({count:,})" for name, count in counts.items() if count]
         first = f", the first in {self.places([at + int(rows[0])])[0].words}" if rows.size else ""
         return InputError(
             f"{self.columns.name!r} lacks values in {shown(without)}{first}.",
@@ -428,6 +371,16 @@ class NamedReader(Reader):
             remedy="Leave the column out with 'exclude', or make its numbers smaller.",
             parameter="exclude",
         )
+
+
+def _gaps(batch: Any, counts: dict[str, int]) -> NDArray[np.bool_]:
+    """Find the rows that lack a value, and count the gaps of each column."""
+    rows = np.zeros(batch.num_rows, dtype=bool)
+    for name in counts:
+        found = _lacking(batch.column(name))
+        counts[name] += int(found.sum())
+        rows |= found
+    return rows
 
 
 def _lacking(column: Any) -> NDArray[np.bool_]:

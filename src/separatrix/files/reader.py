@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from .batches import Batch
+from .batches import MOST_ROWS, Batch
 from .encoding import Encoding
 
 # For data rows of the file, counted from 1, their lines and, if there are several files, the file of each.
@@ -92,11 +93,13 @@ class Reader:
 
     def n_rows(self) -> int:
         """Count the rows."""
-        raise NotImplementedError
+        return sum(X.shape[0] for X, _ in self.batches(MOST_ROWS, 0))
 
     def classes(self) -> NDArray[Any]:
         """The different labels, sorted; only asked for where there is a target."""
-        raise NotImplementedError
+        found = [np.unique(y) for _, y in self.batches(MOST_ROWS, 0) if y is not None]
+        different: NDArray[Any] = np.unique(np.concatenate(found)) if found else np.empty(0, np.int64)
+        return different
 
     def batches(self, rows: int, start: int) -> Iterator[Batch]:
         """Yield up to ``rows`` rows at a time, in the file's order, from row ``start``."""

@@ -34,6 +34,7 @@ class Store:
         """Write some numbers."""
         try:
             self._file.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+            self._file.flush()
         except OSError as error:
             raise OutputError(
                 f"The temporary file for data larger than memory could not be written to "
@@ -43,10 +44,6 @@ class Store:
 
     def map(self, memory: int) -> NDArray[Any]:
         """Return all numbers as an array in the file; about ``memory`` bytes of it stay in memory."""
-        try:
-            self._file.flush()
-        except OSError as error:
-            raise OutputError(f"The temporary file could not be written: {error.strerror}.") from error
         if not self.size:
             return np.empty(0, dtype=self.dtype)
         mapping = mmap.mmap(self._file.fileno(), 0, access=mmap.ACCESS_READ)

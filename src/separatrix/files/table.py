@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -26,9 +26,9 @@ from .formats import (
     parquet,
     statistics_files,
 )
-from .label_spelling import alike, doubts, listed, merge
+from .label_spelling import doubts
 from .named_columns import Columns
-from .named_reader import NamedReader, open_columns
+from .named_reader import open_columns
 from .reader import Place, Reader
 from .source.detect import (
     ChangedFileError,
@@ -75,8 +75,6 @@ class Table:
         Which rows and columns the user asked for.
     source : Source or None
         The files; None if the query names them.
-    merge_labels : bool
-        Whether labels that seem to mean the same become one.
     """
 
     name: str
@@ -84,7 +82,6 @@ class Table:
     reader: Reader
     request: Request
     source: Source | None = None
-    merge_labels: bool = False
 
     @property
     def target_name(self) -> str | None:
@@ -93,8 +90,8 @@ class Table:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files; empty for a query that names them itself, and for standard input."""
-        return () if self.source is None or self.source.spool is not None else self.source.paths
+        """The files; empty for a query that names them itself, and for streams."""
+        return () if self.source is None or not self.source.stamps else self.source.names
 
     @property
     def asked(self) -> dict[str, str | None]:
@@ -128,7 +125,7 @@ class Table:
             raise InputError(
                 f"Which column is the target?{named}", remedy="Name it with 'target'.", parameter="target"
             )
-        found = np.unique(self._merged(self.reader.classes()))
+        found = self.reader.classes()
         if len(found) < 2:
             values = f"only one value ({found.tolist()[0]!r})" if len(found) else "no values"
             raise LabelError(
@@ -138,15 +135,6 @@ class Table:
                 parameter="y",
             )
         return found
-
-    @cached_property
-    def _groups(self) -> dict[str, list[str]]:
-        """The labels that become one, by the label that they become."""
-        labels = self.reader.classes() if self.merge_labels and self.target_name is not None else np.empty(0)
-        return alike(labels.tolist())
-
-    def _merged(self, labels: NDArray[Any]) -> NDArray[Any]:
-        return merge(labels, self._groups) if self.merge_labels and self._groups else labels
 
     @cached_property
     def doubts(self) -> tuple[str, ...]:
@@ -177,19 +165,13 @@ class Table:
         most = batch_rows(self.encoding.n_features) if rows is None else rows
         return ahead(self._checked(most, start))
 
-    def within(self, memory: int) -> Table:
-        """Return the same table, read with about ``memory`` bytes beside its rows, if the format can."""
-        limited = self.reader.within(memory) if isinstance(self.reader, NamedReader) else self.reader
-        return self if limited is self.reader else replace(self, reader=limited)
-
     def need_unchanged(self) -> None:
         """Raise an error if a file has changed since it was opened."""
         need_unchanged(self.paths, () if self.source is None else self.source.stamps)
 
     def _checked(self, rows: int, start: int) -> Iterator[Batch]:
         try:
-            for X, y in self.reader.batches(rows, start):
-                yield X, None if y is None else self._merged(y)
+            yield from self.reader.batches(rows, start)
         except ChangedFileError:
             raise
         except InputError:
@@ -197,31 +179,25 @@ class Table:
             raise
         self.need_unchanged()
 
-    def read(self, memory: int | None = None) -> Batch:
+    def read(self) -> Batch:
         """Read all rows: X of float64, dense or CSR, and y (None without a target).
 
-        A matrix of more than half of ``memory`` bytes is written to a temporary file (in TMPDIR) and mapped.
-        It can be used like any other, and about a sixteenth of ``memory`` holds parts of it at a time; the
-        rest is for the few numbers per row that every method needs.
-
-        Parameters
-        ----------
-        memory : int, optional
-            By default, what the machine has free.
+        A matrix of more than half of the memory is written to a temporary file (in TMPDIR) and mapped. It can
+        be used like any other, and about a sixteenth of the memory holds parts of it at a time; the rest is
+        for the few numbers per row that every method needs.
         """
         try:
-            return self._read(memory)
+            return self._read()
         except OtherMeaningError:  # now all rows have decided, and it cannot happen again
-            return self._read(memory)
+            return self._read()
 
-    def _read(self, memory: int | None) -> Batch:
-        room = (free_memory() if memory is None else memory) // 2
+    def _read(self) -> Batch:
+        room = (free_memory() if self.request.memory is None else self.request.memory) // 2
         parts: list[Any] = []
         labels: list[NDArray[Any] | None] = []
         taken, spill = 0, None
-        table = self if memory is None else self.within(memory)
         # Batches are larger than those for online learning: nothing has to stay in the cache.
-        for X, y in table.batches(3 * batch_rows(self.encoding.n_features) // 2):
+        for X, y in self.batches(3 * batch_rows(self.encoding.n_features) // 2):
             labels.append(None if y is None else y.copy())  # a view would keep a batch of Arrow's alive
             taken += X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
             parts.append(X)
@@ -251,10 +227,7 @@ class Table:
         queried = ("Rows are those of the query's answer, counted from 1, not those of the file.",) * (
             self.request.sql is not None
         )
-        merged = [
-            f"{self.target_name}: {listed(words)} are read as {one!r}." for one, words in self._groups.items()
-        ]
-        return (*found, *queried, *self.reader.told(), *merged)
+        return (*found, *queried, *self.reader.told())
 
     def places(self, rows: Sequence[int]) -> list[Place]:
         """Return the places in the file of rows of the matrix, counted from zero."""
@@ -294,9 +267,7 @@ class Table:
         }
 
 
-def open_table(
-    source: str | os.PathLike[str] | None, *, live: bool = False, merge_labels: bool = False, **options: Any
-) -> Table:
+def open_table(source: str | os.PathLike[str] | None, *, live: bool = False, **options: Any) -> Table:
     """Open a file, a pattern of files, a database, the answer to a query, or standard input as a table.
 
     Numbers are used as they are. Text that holds numbers (decimal commas, thousands separators, a unit) is
@@ -314,9 +285,6 @@ def open_table(
         Whether rows of standard input may be read before all of it has arrived. This is possible for LIBSVM
         and for CSV of plain numbers. Whatever needs all rows (text columns, a condition, unknown classes)
         waits for them.
-    merge_labels : bool
-        Whether labels that differ only in case or blanks, or that are different words for true and false,
-        become one.
     **options
         Which rows and columns are wanted, and how they are written; see `Request`.
 
@@ -334,7 +302,7 @@ def open_table(
                 parameter="source",
             )
         answer = open_columns(ask("The query", connect(), request.sql, queried=True), request)
-        return Table("The query", "query", answer, request, None, merge_labels)
+        return Table("The query", "query", answer, request)
     found = find_source(source, FORMATS, live=live, text_encoding=request.text_encoding)
     if request.sheet is not None and found.format is not excel.FORMAT:
         raise InputError(
@@ -344,4 +312,4 @@ def open_table(
     reader = open_columns(opened, request) if isinstance(opened, Columns) else opened
     _ = reader.encoding  # raises what is wrong with the columns
     kind = found.format.kind if request.sql is None else "query"
-    return Table(found.name, kind, reader, request, found, merge_labels)
+    return Table(found.name, kind, reader, request, found)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import lzma
-import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
@@ -17,7 +15,6 @@ from .. import loops
 from ..errors import InputError
 from ..rows import threads
 from .number_formats import is_rounded
-from .source.compression import open_binary, refuse_expansion
 from .source.detect import Source
 from .source.streams import Growing
 
@@ -36,18 +33,14 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
     return alone, each becomes a newline. If the file is still being written, wait for more bytes.
     """
     rest: list[bytes] = []  # the parts of a line that has not ended
-    expanded, waiting, compression, growing = 0, 0, source.compression, source.growing
+    read, waiting, growing = 0, 0, source.growing
     returns = False
     try:
-        with open(path, "rb") as raw, open_binary(path, compression) as stream:
-            total = raw.seek(0, 2)
-            while part := stream.read(size) or (growing and _later(growing, stream, expanded, size)):
-                if not expanded:  # the first lines show whether lines end with a carriage return alone
+        with open(path, "rb") as stream:
+            while part := stream.read(size) or (growing and _later(growing, stream, read, size)):
+                read += len(part)
+                if read == len(part):  # the first lines show whether lines end with a carriage return alone
                     returns = b"\n" not in part and b"\r" in part[:-1]
-                expanded += len(part)
-                if compression != "none":
-                    refuse_expansion(path, total, expanded)
-                if expanded == len(part):
                     part = part.removeprefix(BYTE_ORDER_MARK)
                 if returns:
                     part = part.replace(b"\r", b"\n")
@@ -66,10 +59,10 @@ def pieces(source: Source, path: str, *, skip: int = 0, size: int = 1 << 20) -> 
                     waiting += len(part) - cut
                 if waiting > LONGEST_LINE:
                     raise InputError(
-                        f"{path!r} has a line of more than {LONGEST_LINE:,} bytes. It is not a table."
+                        f"{source.name!r} has a line of more than {LONGEST_LINE:,} bytes. It is not a table."
                     )
-    except (EOFError, OSError, lzma.LZMAError, zlib.error) as error:
-        raise InputError(f"{path!r} is damaged or cannot be read ({error}).") from error
+    except OSError as error:
+        raise InputError(f"{source.name!r} cannot be read ({error}).") from error
     last = b"".join(rest)
     if last.strip(b" \t\r\n") and not skip:
         yield np.frombuffer(last + b"\n", dtype=np.uint8)

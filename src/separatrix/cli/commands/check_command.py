@@ -78,7 +78,7 @@ def check(
         rows = source.open(intercept=intercept, labelled=True)
         _need_room(rows.encoding.n_features, rows.name)
         with waiting("Reading the rows"):
-            X, y = rows.read(source.memory)
+            X, y = rows.read()
     from ...proofs.verdict import separability  # imported late, so that errors in the data appear sooner
 
     with waiting("Searching for a separator, or for a proof that none exists"), options.naming_rows(rows):

@@ -106,7 +106,7 @@ def fit(
         raise typer.BadParameter(f"--bounds is about perceptrons, not about {model}. Leave it out.")
     rows = source.open(intercept=intercept, labelled=True)
     with waiting("Reading the rows"):
-        X, y = rows.read(source.memory)
+        X, y = rows.read()
     _need_enough(y, holdout, folds)
     with options.naming_rows(rows):
         estimator = _scaled(estimator, X) if scale else estimator

@@ -67,7 +67,7 @@ def verify(
         source = replace(source, target=kept)
     rows = source.open(intercept=parts[0][1].lift, known=_fitting(known, parts[0][1]))
     with waiting("Checking the proof"):
-        X, y = rows.read(source.memory)
+        X, y = rows.read()
         if y is None:
             raise CertificateError("Which column is the target?", remedy="Name it.", parameter="target")
         checks = [(of, proof, verify_certificate(proof, X, y, **limits)) for of, proof in parts]

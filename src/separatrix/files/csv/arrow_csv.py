@@ -50,8 +50,8 @@ class CsvRead:
         A row that is not found keeps its number.
         """
         wanted, found, row = sorted({*rows}), dict[int, tuple[int, str]](), 0
-        for path in self.source.paths:
-            name, line = path if len(self.source.paths) > 1 else "", self.dialect.above
+        for path, called in zip(self.source.paths, self.source.names, strict=True):
+            name, line = called if len(self.source.paths) > 1 else "", self.dialect.above
             for block in _blocks(self.source, self.dialect, path):
                 newlines = np.flatnonzero(block == NEWLINE)
                 ends = newlines[np.searchsorted(np.flatnonzero(block == _QUOTE), newlines) % 2 == 0]

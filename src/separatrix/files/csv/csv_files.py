@@ -34,10 +34,10 @@ _REMEDY = "Correct the cell, name it as missing with 'na', or read the column as
 
 def open_csv(source: Source, request: Request) -> Columns | PlainReader:
     """Open one CSV file, or several as one table."""
-    dialect, rows, size = find_dialect(source.paths[0], source.compression)
-    for path in source.paths[1:]:
-        if find_dialect(path, source.compression)[0] != dialect:
-            raise InputError(f"{path!r} does not have the columns of {source.paths[0]!r}.")
+    dialect, rows, size = find_dialect(source.paths[0], source.names[0])
+    for path, name in zip(source.paths[1:], source.names[1:], strict=True):
+        if find_dialect(path, name)[0] != dialect:
+            raise InputError(f"{name!r} does not have the columns of {source.names[0]!r}.")
     columns = csv_columns(source, dialect)
     every_row = (request.where, request.sql, request.table, request.row_names) == (None,) * 4
     quick = every_row and request.missing == "error" and not request.na
@@ -64,7 +64,7 @@ def _plain(columns: Columns, rows: list[list[str]], request: Request) -> PlainRe
     pointed = frozenset(name for name in used if any(map(is_fraction, cells[name])))
     doubtful = any("." in cell for name in names if name not in pointed for cell in cells[name])
     coded = any(CODE.fullmatch(cell) for name in used for cell in cells[name])
-    reader = PlainReader(columns, request, meaning, pointed)
+    reader = PlainReader(columns, request, meaning, pointed=pointed)
     dialect, live = reader.file.dialect, reader.file.source.growing is not None
     if not meaning.plain or meaning.label == "text" or doubtful or coded or dialect.lines > 1:
         return None
@@ -250,5 +250,4 @@ FORMAT = Format(
     endings=(".csv", ".tsv", ".tab"),
     several=True,
     live=True,
-    unpacks=("gzip", "zstd"),
 )

@@ -57,22 +57,22 @@ class Dialect:
         return self.names[:1] if self.names[0] in self.unnamed else ()
 
 
-def find_dialect(path: str, compression: str) -> tuple[Dialect, list[list[str]], int]:
+def find_dialect(path: str, name: str) -> tuple[Dialect, list[list[str]], int]:
     """Find the delimiter, the header and the column names of a CSV file.
 
     Return also the cells of the first rows, up to a line of another length, and how many bytes were read.
     """
-    head, every = _first_lines(path, compression, SAMPLE)
+    head, every = _first_lines(path, name, SAMPLE)
     before, delimiter = _preamble(every[:100])
     lines = [line for line in every[len(before) : 100] if line.strip()]
     if not lines:
-        raise InputError(f"{path!r} is empty. A table needs a line of names and a line for each row.")
+        raise InputError(f"{name!r} is empty. A table needs a line of names and a line for each row.")
     if delimiter is None:
         delimiter = _find_delimiter(lines)
     found = list(_rows([line + "\n" for line in lines], delimiter))
     if not found:
         raise InputError(
-            f"{path!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
+            f"{name!r} has a cell of more than {csv.field_size_limit():,} characters in its first line."
         )
     first, *rows = found
     header = not any(map(_NUMERIC.fullmatch, first)) or _heads_numbers(first, rows)
@@ -81,11 +81,11 @@ def find_dialect(path: str, compression: str) -> tuple[Dialect, list[list[str]],
         first = ["", *first] if any(row[-1] for row in rows) else [*first, ""]
     numbered = [f"column{k}" for k in range(1, len(first) + 1)]
     names = [cell.strip() or numbered[k] for k, cell in enumerate(first)] if header else numbered
-    need_distinct(path, names)
+    need_distinct(name, names)
     unnamed = [numbered[k] for k, cell in enumerate(first) if header and not cell.strip()]
     taken = _lines_of_first(every[len(before) :], delimiter) if header else 0
     if taken > 1 and b"\n" in head and re.search(rb"\r(?!\n)", head):
-        raise InputError(f"{path!r}: the line of names has a carriage return in it. Remove it.")
+        raise InputError(f"{name!r}: the line of names has a carriage return in it. Remove it.")
     comments = sum(line.startswith("#") for line in before)
     notes = (f"Lines of comments before the table are left out: {comments}.",) if comments else ()
     dialect = Dialect(delimiter, header, tuple(names), tuple(unnamed), len(before), taken, notes)
@@ -163,24 +163,24 @@ def _lines_of_first(lines: list[str], delimiter: str) -> int:
     return reader.line_num
 
 
-def _first_lines(path: str, compression: str, size: int) -> tuple[bytes, list[str]]:
+def _first_lines(path: str, name: str, size: int) -> tuple[bytes, list[str]]:
     """Return the first ``size`` bytes of a file, or more if its first lines are longer; and their lines.
 
     The last line of a longer file is left out, because it may be cut, within a character perhaps.
     """
-    head = read_head(path, compression, size)
+    head = read_head(path, "none", name, size)
     while (
         len(head) >= size and size < text_columns.LONGEST_LINE and head.count(b"\n") + head.count(b"\r") <= 2
     ):
         size *= 16
-        head = read_head(path, compression, size)
+        head = read_head(path, "none", name, size)
     cut, content = len(head) >= size, head.removeprefix(text_columns.BYTE_ORDER_MARK)
     try:
         found = content.decode()
     except UnicodeDecodeError as error:
         if not cut or error.start < len(content) - 3:
             raise InputError(
-                f"{path!r} is not UTF-8 text.",
+                f"{name!r} is not UTF-8 text.",
                 remedy="Name its encoding, such as text_encoding='latin-1' or 'cp1252'.",
                 parameter="text_encoding",
             ) from error

@@ -13,6 +13,7 @@ from .. import text_columns
 from ..encoding import shown
 from ..named_columns import Columns
 from ..source.detect import NUMBER, Format, Request, Source
+from ..sql.database import explained
 from .parquet import copied
 
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
@@ -52,20 +53,15 @@ def open_arff(source: Source, request: Request) -> Columns:
 
 def _lines(source: Source) -> Iterator[tuple[int, str]]:
     """Yield the numbers, counted from 1, and the texts of all lines that are not blank or comments."""
-    number = 0
-    for piece in text_columns.pieces(source, source.paths[0]):
-        for raw in piece.tobytes().split(b"\n")[:-1]:
-            number += 1
-            try:
-                line = raw.decode().strip()
-            except UnicodeDecodeError as error:
-                raise InputError(
-                    f"{source.name!r}, line {number:,}: not UTF-8 text.",
-                    remedy="Name its encoding, such as text_encoding='latin-1'.",
-                    parameter="text_encoding",
-                ) from error
-            if line and not line.startswith("%"):
-                yield number, line
+    pieces = text_columns.pieces(source, source.paths[0])
+    every = (line for piece in pieces for line in piece.tobytes().split(b"\n")[:-1])
+    for number, raw in enumerate(every, start=1):
+        try:
+            line = raw.decode().strip()
+        except UnicodeDecodeError as error:
+            raise explained(source.name, "not utf-8") from error
+        if line and not line.startswith("%"):
+            yield number, line
 
 
 def _header(name: str, lines: Iterator[tuple[int, str]]) -> tuple[list[Attribute], int]:
@@ -161,9 +157,7 @@ def _batches(name: str, attributes: list[Attribute], lines: Iterator[tuple[int, 
 
 def _row(attributes: list[Attribute], line: str, place: str) -> list[str | None]:
     if line.startswith("{"):
-        raise InputError(
-            f"{place}: sparse rows cannot be read. Write the file with dense rows, or as LIBSVM."
-        )
+        raise InputError(f"{place}: sparse rows cannot be read. Write the file with dense rows.")
     row = split_line(line, place)
     if len(row) != len(attributes):
         raise InputError(f"{place}: {len(row)} cells for {len(attributes)} attributes. Correct the line.")
@@ -175,6 +169,4 @@ def _looks(lines: list[str]) -> bool:
     return bool(words) and words[0] == "@relation"
 
 
-FORMAT = Format(
-    "arff", "ARFF", open_arff, endings=(".arff",), looks=_looks, unpacks=("gzip", "bz2", "zstd", "xz")
-)
+FORMAT = Format("arff", "ARFF", open_arff, endings=(".arff",), looks=_looks)

@@ -61,10 +61,12 @@ def open_duckdb(source: Source, request: Request) -> Columns:
         connection.execute("USE file")
         connection.execute("SET enable_external_access = false")
         tables = [row[0] for row in connection.sql("SHOW TABLES").fetchall()]
+        views = [row[0] for row in connection.sql("SELECT view_name FROM duckdb_views()").fetchall()]
     if request.sql is not None:
         return ask(source.name, connection, request.sql, use="file", queried=True, keep=source)
-    table = identifier(_one_table(source, request.table, tables))
-    return relation_columns(source.name, connection, table, use="file", queried=True, keep=source)
+    table = _one_table(source, request.table, tables)
+    known: dict[str, Any] = {"queried": True, "keep": source, "ordered": table not in views}
+    return relation_columns(source.name, connection, identifier(table), use="file", **known)
 
 
 def open_sqlite(source: Source, request: Request) -> Columns:
@@ -149,7 +151,6 @@ JSON = Format(
     endings=(".jsonl", ".ndjson", ".json"),
     looks=lambda lines: lines[0].lstrip().startswith(("{", "[{", "[ {")),
     several=True,
-    unpacks=("gzip", "zstd"),
 )
 SQLITE = Format("sqlite", "SQLite", open_sqlite, magic=((0, b"SQLite format 3\0"),))
 DUCKDB = Format("duckdb", "DuckDB", open_duckdb, magic=((8, b"DUCK"),))

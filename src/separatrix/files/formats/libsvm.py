@@ -178,5 +178,4 @@ FORMAT = Format(
     endings=(".svm", ".libsvm", ".svmlight"),
     looks=_looks,
     live=True,
-    unpacks=("gzip", "bz2", "zstd", "xz"),
 )

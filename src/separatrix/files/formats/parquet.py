@@ -22,7 +22,8 @@ COLUMN = 3 << 20  # bytes that Arrow holds of a column, measured on pages of 1 M
 
 def open_parquet(source: Source, request: Request) -> Columns:
     """Open one Parquet file, or several as one table."""
-    return parquet_columns(source.name, source.paths, source, alike=request.sql is None)
+    columns = parquet_columns(source.name, source.paths, source, alike=request.sql is None)
+    return replace(columns, read=ParquetRead(source.name, source.paths, request.memory))
 
 
 def parquet_columns(name: str, paths: Sequence[str], keep: Any = None, *, alike: bool = True) -> Columns:
@@ -68,10 +69,6 @@ class ParquetRead:
     name: str
     paths: tuple[str, ...]
     memory: int | None = None
-
-    def within(self, memory: int) -> ParquetRead:
-        """Return the same reader, limited to about ``memory`` bytes."""
-        return replace(self, memory=memory)
 
     def __call__(self, names: Sequence[str], rows: int, start: int) -> Iterator[Any]:
         """Yield up to ``rows`` rows at a time."""
@@ -157,7 +154,7 @@ def copied(
 
     spool, schema, rows = Spool(), pa.schema(list(types)), 0
     need_distinct(name, schema.names)
-    path = spool.new(".parquet")
+    path = spool.new()
     with pq.ParquetWriter(path, schema) as writer:
         for batch in batches:
             writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))

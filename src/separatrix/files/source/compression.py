@@ -14,41 +14,52 @@ from collections.abc import Callable
 from typing import IO, Any
 
 from ...errors import InputError, needs
+from ..encoding import shown
 
 HEAD = 1 << 16
 # Ordinary text does not shrink by this factor. Files that expand to fewer bytes are not checked.
 EXPANSION, HARMLESS = 400, 1 << 26
+ARCHIVE = b"PK\x03\x04"
 MAGIC = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
     b"\xfd7zXZ\0": "xz",
+    ARCHIVE: "zip",
 }
-ARCHIVE = b"PK\x03\x04"
+# What the readers of compressed files raise if a file is damaged, or encrypted.
+_DAMAGE = (EOFError, OSError, RuntimeError, ValueError, lzma.LZMAError, zipfile.BadZipFile, zlib.error)
 
 
-def open_binary(path: str, compression: str) -> IO[bytes]:
-    """Open a file for reading, decompressed."""
+def open_binary(path: str, compression: str, name: str) -> IO[bytes]:
+    """Open a file for reading, decompressed; in a ZIP archive, its only file."""
     try:
-        if compression == "none":
-            return open(path, "rb")
-        stream: IO[bytes] = _decompressed(path, compression)
+        stream: IO[bytes] = _decompressed(path, compression, name)
         return stream
-    except OSError as error:
-        raise InputError(f"{path!r} cannot be read: {error.strerror or error}.") from error
+    except _DAMAGE as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from error
 
 
-def _decompressed(raw: Any, compression: str) -> Any:
-    """Return a stream of the decompressed bytes of a path or an open file."""
+def _decompressed(path: str, compression: str, name: str) -> Any:
+    if compression == "none":
+        return open(path, "rb")
     if compression == "gzip":
-        return gzip.open(raw, "rb")
+        return gzip.open(path, "rb")
     if compression in ("bz2", "xz"):
         new = bz2.BZ2Decompressor if compression == "bz2" else lzma.LZMADecompressor
-        return io.BufferedReader(_Streams(open(raw, "rb") if isinstance(raw, str) else raw, new), HEAD)
+        return io.BufferedReader(_Streams(open(path, "rb"), new), HEAD)
+    if compression == "zip":
+        found = members(path, name)
+        if len(found) != 1:
+            names = f": {shown([each.filename for each in found])}" if found else ""
+            raise InputError(f"{name!r} holds {len(found)} files{names}. Unpack it and name one.")
+        return zipfile.ZipFile(path).open(found[0])
     with needs("Reading zstd files", extra="cli"):
         import pyarrow as pa
 
-    return pa.CompressedInputStream(raw if isinstance(raw, str) else pa.PythonFile(raw, "r"), "zstd")
+    return pa.CompressedInputStream(path, "zstd")
 
 
 class _Streams(io.RawIOBase):
@@ -85,36 +96,14 @@ class _Streams(io.RawIOBase):
         super().close()
 
 
-def read_head(path: str, compression: str, size: int = HEAD) -> bytes:
+def read_head(path: str, compression: str, name: str, size: int = HEAD) -> bytes:
     """Return the first bytes of a file, decompressed."""
-    try:
-        with open_binary(path, compression) as stream:
-            parts, length = [], 0
-            while length < size and (part := stream.read(size - length)):
-                parts.append(part)
-                length += len(part)
-            return b"".join(parts)
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise InputError(f"{path!r} is damaged: it does not decompress ({error}).") from error
-
-
-def refuse_bomb(path: str, compression: str) -> None:
-    """Refuse a file whose beginning expands too much; the rest is read in bounded memory."""
-    expanded = 0
-    with open(path, "rb") as raw, _decompressed(raw, compression) as stream:
-        bounded = Bounded(stream, None, path)
-        while expanded < 1 << 25 and (part := bounded.read(1 << 20)):
-            expanded += len(part)
-        refuse_expansion(path, raw.tell(), expanded, harmless=1 << 24)
-
-
-def refuse_expansion(name: str, consumed: int, expanded: int, *, harmless: int = HARMLESS) -> None:
-    """Raise an error if a compressed file expands more than ordinary files do."""
-    if expanded > max(harmless, EXPANSION * consumed):
-        raise InputError(
-            f"{name!r} expands to more than {EXPANSION} times its size, as decompression bombs do. If you "
-            "trust it, decompress it yourself first."
-        )
+    with open_binary(path, compression, name) as stream:
+        parts, length, bounded = [], 0, Bounded(stream, None, name)
+        while length < size and (part := bounded.read(size - length)):
+            parts.append(part)
+            length += len(part)
+        return b"".join(parts)
 
 
 class Bounded:
@@ -126,12 +115,17 @@ class Bounded:
     def read(self, size: int = -1, /) -> bytes:
         """Return some bytes; none at the end."""
         try:
-            part: bytes = self._stream.read(size)
-        except (EOFError, OSError, ValueError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as error:
+            part: bytes | None = self._stream.read(size)
+            if part is None:
+                raise OSError("it does not wait for bytes that have not arrived yet")
+        except _DAMAGE as error:
             raise InputError(f"{self._name!r} is damaged or cannot be read ({error}).") from error
         self._read += len(part)
-        if self._size is not None:
-            refuse_expansion(self._name, self._size, self._read)
+        if self._size is not None and self._read > max(HARMLESS, EXPANSION * self._size):
+            raise InputError(
+                f"{self._name!r} expands to more than {EXPANSION} times its size, as decompression bombs do. "
+                "If you trust it, decompress it yourself first."
+            )
         where = tempfile.gettempdir()
         if self._read % (1 << 26) < len(part) and shutil.disk_usage(where).free < 1 << 29:
             raise InputError(
@@ -141,7 +135,7 @@ class Bounded:
         return part
 
 
-def members(path: str) -> list[zipfile.ZipInfo]:
+def members(path: str, name: str) -> list[zipfile.ZipInfo]:
     """Return the files of an archive, without those that operating systems add."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -153,4 +147,4 @@ def members(path: str) -> list[zipfile.ZipInfo]:
                 and not each.filename.startswith(("__MACOSX", ".DS_Store"))
             ]
     except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError) as error:
-        raise InputError(f"{path!r} is not a ZIP archive that can be read ({error}).") from error
+        raise InputError(f"{name!r} is not a ZIP archive that can be read ({error}).") from error

@@ -5,22 +5,20 @@ Each format's module describes it by a `Format`; `table.FORMATS` lists them all.
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import shutil
 import sys
-import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ..encoding import Encoding, shown
+from ..encoding import Encoding
 from ..number_formats import SEPARATORS
 from .charsets import copy_as_utf8, find_charset
-from .compression import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head, refuse_bomb
+from .compression import ARCHIVE, MAGIC, Bounded, members, open_binary, read_head
 from .folders import find_files
 from .streams import Growing, Spool
 
@@ -41,7 +39,7 @@ _DOCUMENTS = {
     b"version https://git-lfs": "a pointer of Git LFS to a file that was not fetched",
 }
 # What a request for a file without column names may have.
-_FOR_ANY_FILE = ("target", "missing", "intercept", "encoding", "count_columns", "sheet", "text_encoding")
+_FOR_ANY_FILE = ("target", "intercept", "encoding", "count_columns", "sheet", "text_encoding", "memory")
 
 
 Stamp = tuple[int, int, int, int] | None  # see `stamp_of`
@@ -89,6 +87,8 @@ class Request:
         The sheet of an Excel file.
     text_encoding : str, optional
         The encoding of text that is not UTF-8, such as ``"latin-1"``; UTF-16 is recognized.
+    memory : int, optional
+        How many bytes the rows may take in memory; by default, what the machine has free.
     """
 
     target: str | None = None
@@ -108,6 +108,7 @@ class Request:
     row_names: str | None = None
     sheet: str | None = None
     text_encoding: str | None = None
+    memory: int | None = None
 
     def __post_init__(self) -> None:
         self.features = None if self.features is None else tuple(self.features)
@@ -154,8 +155,6 @@ class Format:
         Whether files that match a pattern are one table.
     live : bool
         Whether a stream can be read before it ends.
-    unpacks : tuple of str
-        The compressions that its reader reads; files in others are decompressed first.
     charsets : bool
         Whether its reader decodes text; otherwise, text that is not UTF-8 is copied as UTF-8 first.
     """
@@ -169,8 +168,11 @@ class Format:
     looks: Callable[[list[str]], bool] | None = None
     several: bool = False
     live: bool = False
-    unpacks: tuple[str, ...] = ()
     charsets: bool = False
+
+    def marks(self, head: bytes) -> bool:
+        """Return whether a file that begins with these bytes has a mark of this format."""
+        return any(head.startswith(mark, place) for place, mark in self.magic)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +184,8 @@ class Source:
     name : str
         What the user called it.
     format : Format
-    paths : tuple of str
-    compression : {"none", "gzip", "bz2", "zstd", "xz"}
+    paths, names : tuple of str
+        The files that are read, and what the user calls each; they differ for temporary copies.
     spool : object
         Keeps temporary files for as long as they are needed.
     growing : Growing or None
@@ -191,13 +193,13 @@ class Source:
     notes : tuple of str
         What a person should know about the reading, one sentence each.
     stamps : tuple of Stamp
-        The state of the files before they were read; empty for copies.
+        The state of the files before they were read; empty for streams.
     """
 
     name: str
     format: Format
     paths: tuple[str, ...]
-    compression: str = "none"
+    names: tuple[str, ...]
     spool: Any = None
     growing: Growing | None = None
     notes: tuple[str, ...] = ()
@@ -244,18 +246,17 @@ def need_unchanged(paths: Sequence[str], stamps: Sequence[Stamp]) -> None:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What the first bytes of a file tell; an archive has no format, and UTF-8 text no charset."""
+    """What the first bytes of a file tell; UTF-8 text has no charset."""
 
-    format: Format | None
+    format: Format
     compression: str = "none"
     charset: str | None = None
 
     @property
     def words(self) -> str:
         """The format, compression and charset in words."""
-        name = "zip" if self.format is None else self.format.kind
         compression = None if self.compression == "none" else self.compression
-        return " in ".join(filter(None, (name, compression, self.charset)))
+        return " in ".join(filter(None, (self.format.kind, compression, self.charset)))
 
 
 def find_source(
@@ -268,18 +269,19 @@ def find_source(
     """Find out what a path, a pattern, a folder or ``-`` (standard input) is.
 
     With ``live``, some formats can be read from standard input before all of it has arrived. Text that looks
-    like no other format is of the first one. Text that is not UTF-8 is copied as UTF-8.
+    like no other format is of the first one. Compressed files are decompressed to a temporary file, and text
+    that is not UTF-8 is copied as UTF-8.
     """
     said = os.fspath(name)
     look = _Look(formats, text_encoding)
     if said == "-":
-        return _spooled(said, sys.stdin.buffer, None, look, live=live)
+        return _spooled("standard input", sys.stdin.buffer, look, live=live)
     paths = (said,) if os.path.isfile(said) else find_files(said)
     if not os.path.isfile(paths[0]):  # a pipe can be read only once
         with open(paths[0], "rb") as stream:
-            return _spooled(said, stream, None, look)
+            return _spooled(said, stream, look)
     before = tuple(map(stamp_of, paths))
-    seen = {path: look.at(path) for path in paths}
+    seen = {path: look.at(path, path) for path in paths}
     first = seen[paths[0]]
     for path, other in seen.items():
         if other != first:
@@ -287,39 +289,28 @@ def find_source(
                 f"{said!r} matches files of different kinds: {paths[0]!r} is {first.words}, {path!r} is "
                 f"{other.words}. Name files of one kind."
             )
-    if len(paths) > 1 and not (first.format and first.format.several):
+    if len(paths) > 1 and not first.format.several:
         raise InputError(f"{said!r} matches {len(paths)} files; {first.words} files are read one at a time.")
-    if first.format is None:
-        found = _unzipped(said, paths[0], look)
-    else:
-        source = Source(said, first.format, paths, first.compression, stamps=before)
-        if first.compression == "none" and first.charset is None:
-            return source
-        for path in paths if first.compression != "none" else ():
-            refuse_bomb(path, first.compression)
-        found = _readable(source, first)
+    found = _readable(Source(said, first.format, paths, paths, stamps=before), first)
     need_unchanged(paths, before)
     return found
 
 
 def _readable(source: Source, seen: _Seen) -> Source:
     """Return the same source, or a copy that its reader can read: decompressed, and text in UTF-8."""
-    unpacked = source.compression in ("none", *source.format.unpacks)
-    if unpacked and seen.charset is None:
+    if seen.compression == "none" and seen.charset is None:
         return source
-    if source.growing is not None:
-        source.growing.wait()
     spool, copies = Spool(), []
-    for path in source.paths:
-        copies.append(spool.new(Path(path).suffix))
-        with open_binary(path, source.compression) as stream, open(copies[-1], "wb") as out:
-            limited = Bounded(stream, os.path.getsize(path) if source.compression != "none" else None, path)
+    for path, name in zip(source.paths, source.names, strict=True):
+        copies.append(spool.new())
+        with open_binary(path, seen.compression, name) as stream, open(copies[-1], "wb") as out:
+            limited = Bounded(stream, os.path.getsize(path) if seen.compression != "none" else None, name)
             if seen.charset is None:
                 shutil.copyfileobj(limited, out, 1 << 20)
             else:
-                copy_as_utf8(limited, out, seen.charset, source.name)
+                copy_as_utf8(limited, out, seen.charset, name)
     notes = () if seen.charset is None else (f"{source.name!r} is read as {seen.charset.upper()} text.",)
-    return Source(source.name, source.format, tuple(copies), spool=(spool, source.spool), notes=notes)
+    return replace(source, paths=tuple(copies), spool=(spool, source.spool), growing=None, notes=notes)
 
 
 @dataclass(frozen=True)
@@ -329,56 +320,51 @@ class _Look:
     formats: Sequence[Format]
     text_encoding: str | None
 
-    def at(self, path: str, suffix: str = "") -> _Seen:
-        """Find out what a file is, by its content, and by its name or ``suffix`` if it is text."""
+    def at(self, path: str, name: str) -> _Seen:
+        """Find out what a file is, by its content, and by its ``name`` if it is text."""
         try:
             with open(path, "rb") as file:
                 raw = file.read(4096)
         except OSError as error:
-            raise InputError(f"{path!r} cannot be read: {error.strerror or error}.") from error
-        if raw.startswith(ARCHIVE):
-            names = [each.filename for each in members(path)]
-            found = (each for each in self.formats if each.members is not None and each.members(names))
-            return self._binary(path, next(found, None), "none")
-        compression = next((kind for magic, kind in MAGIC.items() if raw.startswith(magic)), "none")
-        head = raw if compression == "none" else read_head(path, compression)
-        if head.startswith(ARCHIVE):
-            raise InputError(f"{path!r} is an archive that was compressed again. Decompress it first.")
-        for each in self.formats:
-            if any(head.startswith(mark, place) for place, mark in each.magic):
-                return self._binary(path, each, compression)
-        self._refuse_others(path, head)
-        plain = self.text_encoding is None and head.isascii() and b"\0" not in head
-        charset = None if plain else find_charset(path, head, self.text_encoding)
-        endings = Path(f"data{suffix}" if suffix else path).suffixes[-2:]
-        return _Seen(self._text(path, endings, head, charset), compression, charset)
+            raise InputError(f"{name!r} cannot be read: {error.strerror or error}.") from error
+        inside = [each.filename for each in members(path, name)] if raw.startswith(ARCHIVE) else []
+        found = next((each for each in self.formats if each.members and each.members(inside)), None)
+        if found is None:
+            compression = next((kind for magic, kind in MAGIC.items() if raw.startswith(magic)), "none")
+            head = raw if compression == "none" else read_head(path, compression, name)
+            if compression != "none" and head.startswith(ARCHIVE):
+                raise InputError(f"{name!r} is an archive that was compressed again. Decompress it first.")
+            found = next((each for each in self.formats if each.marks(head)), None)
+        else:
+            compression, head = "none", raw
+        if found is None:
+            self._refuse_others(name, head)
+            plain = self.text_encoding is None and head.isascii() and b"\0" not in head
+            charset = None if plain else find_charset(name, head, self.text_encoding)
+            endings = Path(inside[0] if inside else name).suffixes[-2:]
+            return _Seen(self._text(name, endings, head, charset), compression, charset)
+        if self.text_encoding is not None and not found.charsets:
+            raise InputError(
+                f"'text_encoding' is for text; {name!r} is {found.kind}.", parameter="text_encoding"
+            )
+        return _Seen(found, compression)
 
-    def _refuse_others(self, path: str, head: bytes) -> None:
+    def _refuse_others(self, name: str, head: bytes) -> None:
         """Raise an error if the first bytes are those of a document, or only a part of a format's mark."""
         begin = head.removeprefix(b"\xef\xbb\xbf").lstrip()[:64].lower()
         found = next((what for mark, what in _DOCUMENTS.items() if begin.startswith(mark)), None)
         if found is not None:
-            raise InputError(f"{path!r} is {found}, not a table. Look into it, and fetch the file again.")
-        marks = [ARCHIVE, *MAGIC, *(mark for each in self.formats for place, mark in each.magic if not place)]
+            raise InputError(f"{name!r} is {found}, not a table. Look into it, and fetch the file again.")
+        marks = [*MAGIC, *(mark for each in self.formats for place, mark in each.magic if not place)]
         if len(head) > 1 and any(mark.startswith(head) for mark in marks):
-            raise InputError(f"{path!r} is cut short: it ends after {len(head)} bytes. Fetch it again.")
+            raise InputError(f"{name!r} is cut short: it ends after {len(head)} bytes. Fetch it again.")
 
-    def _binary(self, path: str, found: Format | None, compression: str) -> _Seen:
-        if self.text_encoding is not None and found is not None and not found.charsets:
-            raise InputError(
-                f"'text_encoding' is for text; {path!r} is {found.kind}.", parameter="text_encoding"
-            )
-        return _Seen(found, compression)
-
-    def _text(self, path: str, endings: list[str], head: bytes, charset: str | None) -> Format:
+    def _text(self, name: str, endings: list[str], head: bytes, charset: str | None) -> Format:
         """Return the format of a text, by its name or its first lines."""
-        texts = [each for each in self.formats if not each.magic and each.members is None]
-        named = (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings)
-        format_ = next(named, None)
         if charset is None and b"\0" in head:
             known = list(dict.fromkeys(each.title for each in self.formats))
             raise InputError(
-                f"{path!r} cannot be read: it has a zero byte at position {head.index(0):,}. It is damaged, "
+                f"{name!r} cannot be read: it has a zero byte at position {head.index(0):,}. It is damaged, "
                 f"or not UTF-8 text. Known are {', '.join(known[:-1])} and {known[-1]}.",
                 remedy="If it is UTF-16, name its encoding with 'text_encoding'.",
                 parameter="text_encoding",
@@ -387,65 +373,32 @@ class _Look:
         lines = [line for line in re.split(r"\r\n?|\n", words)[:20] if line.strip()]
         if len(head) >= 4096 and len(lines) > 1:
             lines.pop()
-        if format_ is not None and not (lines and lines[0].startswith(_JSON)):
-            return format_
+        texts = [each for each in self.formats if not each.magic and each.members is None]
+        named = (each for ending in reversed(endings) for each in texts if ending.lower() in each.endings)
         alike = (each for each in texts if lines and each.looks is not None and each.looks(lines))
-        return next(alike, self.formats[0])
+        by_name = None if lines and lines[0].startswith(_JSON) else next(named, None)
+        return by_name or next(alike, self.formats[0])
 
 
-def _spooled(
-    said: str, stream: Any, size: int | None, look: _Look, suffix: str = "", *, live: bool = False
-) -> Source:
+def _spooled(name: str, stream: Any, look: _Look, *, live: bool = False) -> Source:
     """Copy a stream to a temporary file, in another thread if it is ``live``, and find out what it is."""
-    spool, name, growing = Spool(), "standard input" if said == "-" else said, None
-    path = spool.new(suffix)
+    spool, growing = Spool(), None
+    path = spool.new()
     if live:
-        arriving = Bounded(_Arriving(stream), size, name)
+        # Python's buffer would wait for more bytes, and the thread would hold its lock when the program ends.
+        arriving = Bounded(getattr(stream, "raw", stream), None, name)
         growing = Growing(path, lambda out: shutil.copyfileobj(arriving, out, 1 << 20))
         growing.wait(lines=LINES, seconds=PATIENCE)
     else:
         with open(path, "wb") as out:
-            shutil.copyfileobj(Bounded(stream, size, name), out, 1 << 20)
+            shutil.copyfileobj(Bounded(stream, None, name), out, 1 << 20)
     if not os.path.getsize(path):
         raise InputError(f"{name!r} is empty.")
-    seen = look.at(path, suffix)
-    if growing is not None and not (seen.format and seen.format.live and seen.words == seen.format.kind):
+    seen = look.at(path, name)
+    if growing is not None and not (seen.format.live and seen.words == seen.format.kind):
         growing.wait()
-        seen = look.at(path)
-    if seen.format is None:
-        raise InputError("An archive within a stream cannot be read. Unpack it first.")
-    return _readable(Source(said, seen.format, (path,), seen.compression, spool, growing), seen)
-
-
-class _Arriving:
-    """Standard input, from which each reading returns what is there, without waiting for more."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def read(self, size: int) -> bytes:
-        try:
-            # This avoids Python's buffer: a thread that waits here would hold its lock when the program ends.
-            return os.read(self._stream.fileno(), size)
-        except (AttributeError, io.UnsupportedOperation):  # not a real file, as in tests
-            found: bytes = self._stream.read(size)
-            return found
-
-
-def _unzipped(said: str, path: str, look: _Look) -> Source:
-    """Copy the only file of a ZIP archive."""
-    found = members(path)
-    if len(found) != 1:
-        names = f": {shown([each.filename for each in found])}" if found else ""
-        raise InputError(f"{said!r} holds {len(found)} files{names}. Unpack it and name one.")
-    try:
-        with zipfile.ZipFile(path) as archive, archive.open(found[0]) as stream:
-            suffix = "".join(Path(found[0].filename).suffixes[-2:])
-            return _spooled(said, stream, os.path.getsize(path), look, suffix)
-    except InputError:
-        raise
-    except (zipfile.BadZipFile, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-        raise InputError(f"{said!r} is not a ZIP archive that can be read ({error}).") from error
+        seen = look.at(path, name)
+    return _readable(Source(name, seen.format, (path,), (name,), spool, growing), seen)
 
 
 def free_memory() -> int:

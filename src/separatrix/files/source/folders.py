@@ -14,9 +14,11 @@ from ...errors import InputError
 from ..encoding import shown
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_SHARD = re.compile(r"(?P<split>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})\.parquet")
-# Names of the parts of one table, as Dask and Spark write them.
-_PART = re.compile(r"(?P<split>part|)[-.]?\d+(-[0-9a-f-]{36}.*)?(\.[a-z0-9]+)?\.parquet")
+# Names of the parts of one table, as Dask and Spark write them, and as Hugging Face does.
+_PART = re.compile(
+    r"(?P<begin>part|)[-.]?\d+(-[0-9a-f-]{36}.*)?(\.[a-z0-9]+)?(?P<end>\.parquet)"
+    r"|(?P<split>.+-)\d{5}(?P<rest>-of-(?P<count>\d{5})\.parquet)"
+)
 
 
 def find_files(said: str) -> tuple[str, ...]:
@@ -68,13 +70,12 @@ def _folder(said: str) -> tuple[str, ...]:
     if len(splits) > 1:
         choices = shown([f"'{pattern}'" for pattern in splits], 6)
         raise InputError(f"{said!r} holds {len(splits)} tables. Name one by its pattern: {choices}.")
-    shards = [shard for each in files if (shard := _SHARD.fullmatch(each.name)) is not None]
-    count = int(shards[0]["count"]) if shards else 0
-    lacking = sorted({*range(count)} - {int(shard["number"]) for shard in shards})
-    if lacking:
+    part = _PART.fullmatch(files[0].name)
+    count = int(part["count"]) if part is not None and part["count"] else 0
+    if len(files) < count:
         raise InputError(
-            f"{said!r} is not complete: of {count} files, number {shown(lacking)} (counted from 0) is "
-            "missing. Fetch the rest, or name the files by a pattern."
+            f"{said!r} is not complete: it has {len(files)} of {count} files. Fetch the rest, or name the "
+            "files by a pattern."
         )
     return tuple(map(str, files))
 
@@ -110,8 +111,7 @@ def _in_turn(path: str) -> list[tuple[str, int, str]]:
 
 def _pattern(path: Path) -> str:
     """Return the pattern that the files of the same table match."""
-    shard = _SHARD.fullmatch(path.name)
-    if shard is not None:
-        return str(path.with_name(f"{shard['split']}-*-of-{shard['count']}.parquet"))
     part = _PART.fullmatch(path.name)
-    return str(path) if part is None else str(path.with_name(f"{part['split']}*.parquet"))
+    if part is None:
+        return str(path)
+    return str(path.with_name(f"{part['split'] or part['begin']}*{part['rest'] or part['end']}"))

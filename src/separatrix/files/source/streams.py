@@ -17,11 +17,11 @@ OPEN_FILES = "/proc/self/fd"  # where Linux opens files that have no name
 class Spool:
     """Temporary files that live as long as an object refers to this one."""
 
-    def new(self, suffix: str = "") -> str:
+    def new(self) -> str:
         """Return the path of a new, empty file.
 
         On Linux it has no name in the temporary directory, so that not even a killed process leaves it
-        there. On other systems it has a name with the suffix, and is removed with this object.
+        there. On other systems it has a name, and is removed with this object.
         """
         if os.path.isdir(OPEN_FILES):
             file = tempfile.TemporaryFile(prefix="separatrix-")  # noqa: SIM115
@@ -29,7 +29,7 @@ class Spool:
             return f"{OPEN_FILES}/{file.fileno()}"
         folder = tempfile.mkdtemp(prefix="separatrix-")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        return os.path.join(folder, f"data{suffix}")
+        return os.path.join(folder, "data")
 
 
 class Growing:

@@ -12,12 +12,17 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...errors import InputError, SeparatrixError, needs
+from ..batches import MOST_ROWS, as_numpy
 from ..encoding import need_distinct
 from ..named_columns import Columns
 
 # An option for files: the names of their folders are not columns.
 NO_PARTITIONS = "hive_partitioning = false"
+_ROW = "separatrix row"  # the name of a column that is added to batches
 # Parts of a query that give other rows if it is asked again; texts and comments are removed first.
 _CHANCE = re.compile(
     r"\b(?:random|uuid(?:v\d)?|gen_random_uuid|nextval)\s*\(|\b(?:using\s+sample|tablesample)\b"
@@ -39,7 +44,7 @@ def ask(name: str, connection: Any, sql: str, **known: Any) -> Columns:
     """Return the columns of the answer of a query, which is asked again for each reading."""
     refuse_chance(sql, "sql")
     relation = f"({sql.strip().rstrip(';')}\n)"  # the query may end with a comment
-    return relation_columns(name, connection, relation, **known)
+    return relation_columns(name, connection, relation, ordered=False, **known)
 
 
 def relation_columns(name: str, connection: Any, table: str, *, use: str = "", **known: Any) -> Columns:
@@ -59,17 +64,29 @@ def relation_columns(name: str, connection: Any, table: str, *, use: str = "", *
     return Columns(name, types, read, **known)
 
 
-def choose(name: str, batches: Iterator[Any], where: str, names: Sequence[str], rows: int) -> Iterator[Any]:
-    """Yield the rows of batches for which a condition in SQL is true."""
+def choose(name: str, batches: Iterator[Any], where: str) -> tuple[NDArray[np.int64], int]:
+    """Return the rows, counted from zero, for which a condition in SQL is true, and the number of rows."""
     import pyarrow as pa
 
     first = next(batches, None)
     if first is None:
-        return
-    connection, chained = connect(), itertools.chain([first], batches)
-    connection.register("data", pa.RecordBatchReader.from_batches(first.schema, chained))
-    listed = ", ".join(map(identifier, names))
-    yield from _stream(name, connection, f"SELECT {listed} FROM data WHERE ({where}\n)", rows)
+        return np.empty(0, np.int64), 0
+    total, schema = 0, first.schema.append(pa.field(_ROW, pa.int64()))
+
+    def numbered() -> Iterator[Any]:
+        nonlocal total
+        for batch in itertools.chain([first], batches):
+            numbers = pa.array(np.arange(total, total + batch.num_rows))
+            yield pa.RecordBatch.from_arrays([*batch.columns, numbers], schema=schema)
+            total += batch.num_rows
+
+    connection, every = connect(), numbered()
+    connection.register("data", pa.RecordBatchReader.from_batches(schema, every))
+    query = f"SELECT {identifier(_ROW)} FROM data WHERE ({where}\n)"
+    found = [as_numpy(batch.column(0)) for batch in _stream(name, connection, query, MOST_ROWS)]
+    for _ in every:  # DuckDB does not read rows if no row can be chosen
+        pass
+    return np.concatenate([np.empty(0, np.int64), *found]), total
 
 
 def _cursor(connection: Any, use: str) -> Any:
@@ -90,7 +107,7 @@ def _stream(name: str, connection: Any, query: str, rows: int) -> Iterator[Any]:
 
 
 def refuse_chance(sql: str, parameter: str) -> None:
-    """Raise an error if a condition or a query draws rows at random, because rows are read more than once.
+    """Raise an error if a condition or a query draws rows at random: no other command could read them again.
 
     Examples
     --------
@@ -102,8 +119,8 @@ def refuse_chance(sql: str, parameter: str) -> None:
     found = _CHANCE.search(_QUOTED.sub(" ", sql))
     if found is not None:
         raise InputError(
-            f"{parameter!r} has {found[0]!r}, which gives other rows each time, and rows are read more than "
-            "once. Choose them by their values, such as hash(x) % 10 = 0 for a tenth of them, or write "
+            f"{parameter!r} has {found[0]!r}, which gives other rows each time, so that nobody can check the "
+            "answer. Choose them by their values, such as hash(x) % 10 = 0 for a tenth of them, or write "
             "the sample to a file first."
         )
 
