@@ -145,7 +145,7 @@ def finer(folder: Path, count: int) -> Iterator[Question]:
 
 def joint(folder: Path, count: int) -> Iterator[Question]:
     """Three or more classes at once."""
-    yield Question("every two separable, all three not", pairwise_only, "overlapping")
+    yield Question("every pair separable, all three not", pairwise_only, "overlapping")
     for name, load in (("iris", load_iris), ("wine", load_wine), ("digits", load_digits)):
         yield Question(name, partial(load, return_X_y=True))
     for name in ("train", "test"):
@@ -167,7 +167,7 @@ def joint(folder: Path, count: int) -> Iterator[Question]:
 
 
 def pairwise_only() -> Rows:
-    """Three classes in the plane: every two can be separated, but not all three at once.
+    """Three classes in the plane: every pair can be separated, but not all three at once.
 
     The three lines between two classes are nearly determined: y = 0, x = 0 and x + y = 10. Of three weight
     vectors, the lines on which two outputs are equal meet in one point, or are parallel.

@@ -284,4 +284,5 @@ def test_rows_of_many_classes_that_are_separated_from_some_are_said_to_be():
     assert verdict.partly_strict == 8
     assert "8 of 8 rows tie with at least one other class" in words.answer(verdict)
     assert "8 tie with another class" in words.proof(verdict)[-1]
-    assert words.separated_rows(verdict, None) == "none strictly from all other classes; 8 from some of them"
+    told = "no row strictly from all other classes; 8 strictly from some of them"
+    assert words.separated_rows(verdict, None) == told
