@@ -42,7 +42,7 @@ from ..brackets import Effort, HardBracket, balanced
 from ..pairs import Pairs, mean_direction, rows_of
 from ..rounding.proved_margin import PRECISION, exact_product, proved_bracket
 from ..soft.coordinate_descent import descend
-from ..soft.proximal_newton import ProximalNewton
+from ..soft.proximal_newton import DIRECT, ProximalNewton
 
 WIDE = 500  # with more columns, a pass of coordinate descent is much cheaper than a Newton step
 ROUNDING = 1e-13  # relative to the longest row, a smaller margin cannot be distinguished from zero
@@ -298,7 +298,7 @@ class MaxMarginSearch:
         self.effort.deadline.need()
         matrix, factors = self._scaled_matrix()
         start = weights.ravel() / factors if self.multipliers.any() else None
-        if goal > 0.0 and self.pairs.size <= self.limit + self.rows.n_classes:
+        if goal > 0.0 and self.pairs.size <= DIRECT:
             found = self._pivot(matrix, start, goal)
             if found is not None:
                 return (found * factors).reshape(self.rows.weights_shape), sigma
@@ -420,8 +420,9 @@ def pivoted(
         deadline.need()
         members = np.flatnonzero(inside)
         square = products[np.ix_(members, members)]
-        ridged = square + 1e-13 * scale * np.eye(members.size)  # identical rows share their multiplier
-        factor, failed = linalg.lapack.dpotrf(ridged, overwrite_a=1)
+        ridged = square.copy().T  # in LAPACK's memory order
+        ridged[np.diag_indices_from(ridged)] += 1e-13 * scale  # identical rows share their multiplier
+        factor, failed = linalg.lapack.dpotrf(ridged, clean=0, overwrite_a=1)
         if failed:
             return None
         right = np.column_stack([np.ones(members.size), border[members]])

@@ -30,6 +30,7 @@ from scipy import linalg, sparse
 from ...deadline import NEVER, Deadline
 from ...loops import margins as margin_loops
 from ...result import Floats
+from ...rows.memory import as_rows
 from ...rows.protocol import Rows
 from ...sparse import dense
 from ..pairs import all_scores, lifted_matrix
@@ -240,6 +241,9 @@ def _joint_step(
         return -gradient / ridge
     matrix = lifted_matrix(rows, members)
     directions = int(faces.sum()) - members.size
+    if gradient.size <= min(directions, DIRECT):
+        deadline.need(operations=gradient.size**2 * (2.0 * members.size + gradient.size / 3.0))
+        return _by_columns(matrix, faces, sigma, ridge, gradient)
     if directions <= DIRECT:
         deadline.need(operations=directions**2 * (2.0 * rows.numbers / rows.n_rows + directions / 3.0))
         return _by_rows(matrix, *_directions(faces), sigma, ridge, gradient, unpenalized)
@@ -264,7 +268,7 @@ def _by_rows(
     penalized = gradient.copy()
     penalized[:, unpenalized] = 0.0
     free = dense(matrix[:, unpenalized])
-    products = dense(matrix @ matrix.T)
+    products = _inner_products(matrix)
     products -= free @ free.T
     square = directions @ directions.T
     margin_loops.multiply_products(products, places, square)
@@ -285,6 +289,36 @@ def _by_rows(
     step: Floats = -penalized - (matrix.T @ factors).T
     step[:, unpenalized] = shift.reshape(len(gradient), -1)
     return step
+
+
+def _inner_products(matrix: Any) -> Floats:
+    """Return the inner products of all rows: of sparse rows only the lower triangle, in half of the time."""
+    if not sparse.issparse(matrix):
+        return np.asarray(matrix @ matrix.T)
+    columns = as_rows(matrix.T.tocsr(), np.zeros(matrix.shape[1], dtype=np.int32), lift=False)
+    return columns.outer_sum(columns.order)
+
+
+def _by_columns(
+    matrix: Any, faces: NDArray[np.bool_], sigma: float, ridge: Floats, gradient: Floats
+) -> Floats:
+    """Solve the system of many classes with one unknown per weight.
+
+    A row adds ``x x^T`` to the block of classes c and e, times the entry of the projection onto its face.
+    """
+    classes, width = gradient.shape
+    counts = faces.sum(axis=1)
+    square = np.zeros((gradient.size, gradient.size))
+    for c in range(classes):
+        for e in range(c + 1):
+            shares = faces[:, c] * ((c == e) - faces[:, e] / counts)
+            used = np.flatnonzero(shares)
+            part = matrix[used]
+            weighted = part.multiply(shares[used, None]) if sparse.issparse(part) else part * shares[used, None]
+            block = dense(part.T @ weighted)
+            square[c * width : (c + 1) * width, e * width : (e + 1) * width] = sigma * block
+    square[np.diag_indices_from(square)] += ridge.ravel()
+    return _solve(square, -gradient.ravel()).reshape(gradient.shape)
 
 
 def _directions(faces: NDArray[np.bool_]) -> tuple[NDArray[Any], Floats]:
