@@ -31,7 +31,7 @@ def descend(
 ) -> tuple[Floats, Floats]:
     """Make passes until the gap is reached or they converge slowly; return the weights and the multipliers.
 
-    After ``first_passes``, doubling the number of passes has to divide the gap by ten. A free intercept is
+    After ``first_passes``, doubling the number of passes has to divide the gap by three. A free intercept is
     found by the method of multipliers: descent keeps the intercept near a center, and the center moves to
     where descent left the intercept.
     """
@@ -67,7 +67,7 @@ def descend(
         if bracket.reached or (worst == 0.0 and not bracket.free_intercept):
             break
         if passes >= mark:
-            if bracket.open_part > 0.1 * before:
+            if bracket.open_part > 0.3 * before:
                 break
             mark, before = 2 * passes, bracket.open_part
         check = passes + max(2, passes // 4 if bracket.free_intercept else passes)
