@@ -314,8 +314,7 @@ def _by_columns(
             shares = faces[:, c] * ((c == e) - faces[:, e] / counts)
             used = np.flatnonzero(shares)
             part = matrix[used]
-            weighted = part.multiply(shares[used, None]) if sparse.issparse(part) else part * shares[used, None]
-            block = dense(part.T @ weighted)
+            block = dense(part.T @ sparse.diags_array(shares[used]) @ part)
             square[c * width : (c + 1) * width, e * width : (e + 1) * width] = sigma * block
     square[np.diag_indices_from(square)] += ridge.ravel()
     return _solve(square, -gradient.ravel()).reshape(gradient.shape)
