@@ -179,7 +179,7 @@ def hull_distance(X: Any, Y: Any, *, gap: float = 1e-9, time_limit: float = 60.0
         for label in (0, 1)
     )
     lower, upper = 2.0 * max(0.0, found.margin_lower), 2.0 * found.margin_upper
-    if upper - lower > gap * upper:  # columns whose numbers are too far apart for sums in floats
+    if upper > 2.0 * lower:  # columns whose numbers are too far apart for sums in floats
         with suppress(OutOfTime, OverflowError):
             lower, upper, points = _exact_distance(first, second, Deadline.after(time_limit))
     return HullDistance(lower, upper, (points[0], points[1]), proof)
