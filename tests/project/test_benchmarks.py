@@ -32,9 +32,9 @@ def test_the_interval_of_a_median_is_the_narrowest_that_holds_it_nine_times_of_t
     assert low == (n + 1) // 2 or 2 * binom.cdf(low, n, 0.5) > 0.1
 
 
-def test_the_table_of_the_page_on_speed_is_the_one_of_the_results_file():
+def test_the_tables_of_the_page_on_speed_are_those_of_the_results_file():
     text = results.PAGE.read_text("utf-8")
-    assert results.with_table(text, results.rendered()) == text
+    assert results.with_tables(text) == text
 
 
 def test_results_of_a_section_replace_its_older_ones_and_no_others(tmp_path):
