@@ -27,7 +27,7 @@ from .numbers import BYTES_AT_A_TIME, BYTES_PER_INTEGER, NUMBERS_AT_A_TIME
 from .scores import Signs, need_memory
 
 MAX_NUMBERS = 1 << 26  # of the matrix A: half a gigabyte, and three times that while it is worked on
-OPERATIONS_PER_SECOND = 4e9  # of matrix products and inverses, at least
+OPERATIONS_PER_SECOND = 2e10  # of matrix products and inverses: half of what a core of an AMD EPYC did
 UNDERFLOW = 2.0**-1000  # more than any operation loses to underflow, whether gradual or not
 
 Failure = tuple[str, int | None]  # what fails, and the row if there is one

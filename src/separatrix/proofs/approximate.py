@@ -20,7 +20,6 @@ from ..deadline import Deadline
 from ..rows.protocol import Floats, Ints
 from .exact.integer_rows import FIRST_PRIME, SECONDS_PER_NUMBER, modular_product, reduced_echelon, residues
 
-OPERATIONS_A_SECOND = 1e10  # of matrix products; twice as many on two idle cores
 SMALL = 1000  # numerators and denominators of relations between columns that are looked for
 # Ratio of pivots below which a column seems to depend on others. Blurred images have 1e-7 and less, although
 # no column does; exact multipliers were found sooner than approximate ones of enough digits.
@@ -99,7 +98,7 @@ class ApproximateProver:
         p = self._coordinates(near).size * max(1, perturbation.used_classes(near, self.signs).size - 1)
         if k <= p or k * p > perturbation.MAX_NUMBERS:
             return False
-        self.deadline.need((5.0 * k * p**2 + 2.0 * p**3) / OPERATIONS_A_SECOND)
+        self.deadline.need((5.0 * k * p**2 + 2.0 * p**3) / perturbation.OPERATIONS_PER_SECOND)
         return True
 
     def _spans(self, near: Approximate) -> bool:
